@@ -25,7 +25,15 @@ const system = [
 ];
 
 /** Those that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */
-const nightly = ["mutations/**/*.test.ts", "soak/soak.test.ts", "test/edge/workerd_newest.test.ts"];
+const nightly = ["soak/soak.test.ts", "test/edge/workerd_newest.test.ts"];
+
+/** Which files are fast, and how they run. The mutation run takes them from here, too. */
+export const fastTests = {
+  include: ["{test,soak}/**/*.test.ts"],
+  exclude: ["**/node_modules/**", ...system, ...nightly],
+  env: { TEST_SPEED: "fast" },
+  isolate: false,
+};
 
 export default defineConfig({
   test: {
@@ -47,10 +55,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
-          include: ["{test,soak}/**/*.test.ts"],
-          exclude: [...system, ...nightly],
-          env: { TEST_SPEED: "fast" },
-          isolate: false,
+          ...fastTests,
           typecheck: { enabled: true, include: ["test/**/*.test_d.ts"], tsconfig: "tsconfig.json" },
         },
       },

@@ -5,13 +5,12 @@ import { createApiKey } from "../gateway/auth/api_keys.ts";
 import { scanChannel } from "../shared/scan_events.ts";
 import { toChannelKey } from "../shared/brokers/channel_key.ts";
 import { asAdmin, createTestDatabase, startPostgres } from "../test/support/postgres.ts";
-import { startRedis } from "../test/support/redis.ts";
+import { startRedis, type RedisServer } from "../test/support/redis.ts";
 import { makePayload, type PublishOptions } from "./bench_server.ts";
-import { redisCpuSeconds } from "./broker.ts";
 
 const issuer = "https://issuer.bench";
 const audience = "scanstream-bench";
-const tenantId = tenantIdOf(0);
+const tenantId = "7e000000-0000-4000-8000-000000000000";
 /** `EVENTSTREAM_CACHE_DB` of every gateway that is measured. */
 export const brokerDatabase = 2;
 /** Scans and members in the database. */
@@ -22,10 +21,8 @@ export interface Backends {
   /** The environment of a gateway on them. */
   readonly environment: Readonly<Record<string, string>>;
   readonly apiKey: string;
-  /** A JWT of the member with this number, in the first tenant or in that with a number (`addTenants`). */
-  sign(member: number, tenant?: number): Promise<string>;
-  /** Tenants 1 to `count`; the n-th has member n, whom the first has, too, and scan `maxScans` + n. */
-  addTenants(count: number): Promise<void>;
+  /** A JWT of the member with this number. */
+  sign(member: number): Promise<string>;
   publish(options: PublishOptions): Promise<void>;
   /** Publishes without waiting in between. */
   send(events: readonly ProgressEvent[]): void;
@@ -41,12 +38,6 @@ export interface ProgressEvent {
   readonly scan: number;
   /** JSON, all ASCII. */
   readonly payload: string;
-  /** Default: the first. */
-  readonly tenant?: number;
-}
-
-function tenantIdOf(tenant: number): string {
-  return `7e000000-0000-4000-8000-${String(tenant).padStart(12, "0")}`;
 }
 
 export function scanIdOf(scan: number): string {
@@ -95,19 +86,7 @@ export async function startBackends(): Promise<Backends> {
       EVENTSTREAM_MAX_STREAMS_PER_TENANT: "50000",
     },
     apiKey,
-    sign: (member, tenant = 0) => sign(key.privateKey, member, tenantIdOf(tenant)),
-    addTenants: (count) =>
-      asAdmin(inDatabase.href, async (admin) => {
-        const idOf = "('7e000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid";
-        const numbers = `from generate_series(1, ${count}) n`;
-        await admin.query(`insert into tenants (id, name) select ${idOf}, 'Bench ' || n ${numbers}`);
-        await admin.query(`insert into memberships (tenant_id, user_id) select ${idOf}, 'member-' || n ${numbers}`);
-        await admin.query(
-          `insert into scans (id, tenant_id, status, updated_at)
-           select ('5ca00000-0000-4000-8000-' || lpad((n + ${maxScans})::text, 12, '0'))::uuid, ${idOf}, 'running', now() + interval '1 day' ${numbers}`,
-        );
-        await admin.query("analyze");
-      }),
+    sign: (member) => sign(key.privateKey, member),
     async publish(options) {
       publish(publisher, options);
     },
@@ -144,18 +123,17 @@ async function connectPublisher(port: number): Promise<Socket> {
   return publisher;
 }
 
-function publish(publisher: Socket, { channels, burst, payloadBytes, aTenantEach = false }: PublishOptions): void {
+function publish(publisher: Socket, { channels, burst, payloadBytes }: PublishOptions): void {
   const events: ProgressEvent[] = [];
   for (let channel = 0; channel < channels; channel += 1) {
-    const [scan, tenant] = aTenantEach ? [maxScans + channel + 1, channel + 1] : [channel, 0];
-    for (let event = 0; event < burst; event += 1) events.push({ scan, tenant, payload: makePayload(payloadBytes) });
+    for (let event = 0; event < burst; event += 1) events.push({ scan: channel, payload: makePayload(payloadBytes) });
   }
   send(publisher, events);
 }
 
 function send(publisher: Socket, events: readonly ProgressEvent[]): void {
-  const commands = events.map(({ scan, payload, tenant = 0 }) => {
-    const key = toChannelKey(brokerDatabase, scanChannel(tenantIdOf(tenant), scanIdOf(scan)));
+  const commands = events.map(({ scan, payload }) => {
+    const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(scan)));
     const message = `{"type":"scan.progress","data":${payload}}`;
     return `*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`;
   });
@@ -166,8 +144,8 @@ async function toPublic(key: CryptoKey): Promise<JWK> {
   return { ...(await exportJWK(key)), kid: "bench", alg: "ES256", use: "sig" };
 }
 
-async function sign(key: CryptoKey, member: number, tenant: string): Promise<string> {
-  return new SignJWT({ tenant_id: tenant })
+async function sign(key: CryptoKey, member: number): Promise<string> {
+  return new SignJWT({ tenant_id: tenantId })
     .setProtectedHeader({ alg: "ES256", kid: "bench", typ: "JWT" })
     .setIssuer(issuer)
     .setAudience(audience)
@@ -175,4 +153,11 @@ async function sign(key: CryptoKey, member: number, tenant: string): Promise<str
     .setIssuedAt()
     .setExpirationTime("2h")
     .sign(key);
+}
+
+async function redisCpuSeconds(server: RedisServer): Promise<number> {
+  const info = String(await server.command("INFO", "cpu"));
+  return ["user", "sys"]
+    .map((kind) => Number(new RegExp(`used_cpu_${kind}:([\\d.]+)`).exec(info)?.[1]))
+    .reduce((sum, value) => sum + value);
 }

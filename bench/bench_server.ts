@@ -19,8 +19,6 @@ export interface PublishOptions {
   readonly burst: number;
   /** Of one event's JSON, about. */
   readonly payloadBytes: number;
-  /** Channel n is that of the scan of tenant n (`Backends.addTenants`), not of the first tenant. */
-  readonly aTenantEach?: boolean;
 }
 
 /** The event of every bench: as large as a progress event, with the time in it. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
+import { wranglerProgram } from "../test/runtimes/programs.ts";
 
 const root = join(import.meta.dirname, "..");
 
@@ -12,8 +13,7 @@ export async function benchBundle(say: (line: string) => void) {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   try {
     await promisify(execFile)(process.execPath, [join(root, "tools/build_worker.ts")], { cwd: root });
-    const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
-    const args = [wrangler, "deploy", "--dry-run", "--minify", "--outdir", folder];
+    const args = [wranglerProgram(), "deploy", "--dry-run", "--minify", "--outdir", folder];
     await promisify(execFile)(process.execPath, args, {
       cwd: root,
       env: { ...process.env, WRANGLER_SEND_METRICS: "false" },

@@ -21,8 +21,6 @@ export interface FanOutOptions {
   readonly everyMs?: number;
   /** See `LoadOptions`. */
   readonly watchEvery?: number;
-  /** Paths, one a line, with their tokens; channel n is tenant n's. Default: the server's own path, of one tenant. */
-  readonly tenantPaths?: string;
 }
 
 export interface FanOutFigures {
@@ -46,13 +44,13 @@ export async function measureFanOut(
   server: BenchServer,
   options: FanOutOptions,
 ): Promise<FanOutFigures> {
-  const { streams, channels, steps, burst = 1, payloadBytes = 110, everyMs, tenantPaths } = options;
+  const { streams, channels, steps, burst = 1, payloadBytes = 110, everyMs } = options;
   const { inFlight = 2, watchEvery = 1 } = options;
   const load = startLoadClient(client, {
     host: server.host,
     port: server.port,
-    path: tenantPaths === undefined ? server.path(channels) : `@${tenantPaths}`,
-    headers: tenantPaths === undefined ? server.headers : [],
+    path: server.path(channels),
+    headers: server.headers,
     streams,
     eventsPerStream: steps * burst,
     timeoutSeconds,
@@ -62,7 +60,7 @@ export async function measureFanOut(
   try {
     const opened = await load.opened;
     if (opened.failed > 0) throw new Error(`${server.name}: ${opened.failed} streams were refused (${opened.status})`);
-    const events: PublishOptions = { channels, burst, payloadBytes, aTenantEach: tenantPaths !== undefined };
+    const events: PublishOptions = { channels, burst, payloadBytes };
     const cpuBefore = await server.process.cpuSeconds();
     const machineBefore = await readMachineTimes();
     for (let step = 1; step <= steps; step += 1) {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { denoProgram } from "../test/support/deno_gateway.ts";
+import { denoProgram } from "../test/runtimes/programs.ts";
 import { streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { startProcess } from "./measured_process.ts";
@@ -19,17 +19,15 @@ export type GatewayVariant =
 export interface GatewayServerOptions {
   readonly variant?: GatewayVariant;
   readonly env?: Readonly<Record<string, string>>;
-  /** More arguments of Node, such as those of its profiler. */
-  readonly nodeArgs?: readonly string[];
 }
 
 /** The whole gateway as users start it, on real Postgres and Redis; a stream shows a JWT. */
 export async function startGatewayServer(backends: Backends, options: GatewayServerOptions = {}): Promise<BenchServer> {
-  const { variant = "node", env = {}, nodeArgs = [] } = options;
+  const { variant = "node", env = {} } = options;
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   const token = await backends.sign(0);
   const server = await startProcess({
-    command: commandOf(variant, nodeArgs),
+    command: commandOf(variant),
     env: { ...backends.environment, HOST: "127.0.0.1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...env },
     cwd: folder,
     until: /listens on http:\/\/127\.0\.0\.1:(\d+)/,
@@ -49,8 +47,8 @@ export async function startGatewayServer(backends: Backends, options: GatewaySer
   };
 }
 
-function commandOf(variant: GatewayVariant, nodeArgs: readonly string[]): readonly string[] {
-  const node = [process.execPath, ...nodeArgs];
+function commandOf(variant: GatewayVariant): readonly string[] {
+  const node = [process.execPath];
   const serve = [...node, join(root, "scanstream.ts"), "serve"];
   const portable = join(import.meta.dirname, "portable_main.ts");
   const commands: Readonly<Record<GatewayVariant, readonly string[]>> = {

@@ -1,7 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { maxScans, startBackends, streamPath, type Backends } from "./backends.ts";
+import { startBackends, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { compileProgram } from "./c_program.ts";
 import { measureFanOut, type FanOutFigures, type FanOutOptions } from "./fan_out.ts";
@@ -9,7 +6,6 @@ import { startGatewayServer, type GatewayVariant } from "./gateway_bench_server.
 import { measureMemory } from "./memory.ts";
 import { startNchanServer } from "./nchan_bench_server.ts";
 import { measureOpening, type Credential } from "./opening.ts";
-import { profile } from "./profile.ts";
 import { startRawServer } from "./raw_bench_server.ts";
 import { medians } from "./statistics.ts";
 import { measureStorm } from "./storm.ts";
@@ -129,111 +125,6 @@ export async function benchOpening(run: BenchRun) {
     run.say(`10,000 streams cut and back: ${storm.seconds.toFixed(1)} s, ${storm.refused} refused`);
   });
   return { "C1 opening streams": figures };
-}
-
-/** Where the time goes in the benches that are furthest from their aims. */
-export async function benchProfile(run: BenchRun) {
-  const start = (nodeArgs: readonly string[]) => startGatewayServer(run.backends, { nodeArgs });
-  const fanOut = (options: FanOutOptions) =>
-    profile(
-      start,
-      (server) => measureFanOut(run.client, server, { streams: 1000, channels: 1, steps: 100 }),
-      (server, startMeasuring) => measureFanOut(run.client, startingWith(startMeasuring, server), options),
-    );
-  const opening = { backends: run.backends, streams: 3000, credential: "one JWT" } as const;
-  const figures = {
-    "F1 1 channel, 1,000 streams": await fanOut({ streams: 1000, channels: 1, steps: 400 }),
-    "F4 5,000 channels, 1 stream each": await fanOut({ streams: 5000, channels: 5000, steps: 60 }),
-    "F6 10 events a second, 1,000 streams": await fanOut({ streams: 1000, channels: 1, steps: 80, everyMs: 100 }),
-    "C1 opening, one JWT": await profile(
-      start,
-      (server) => measureOpening(run.client, server, opening),
-      async (server, startMeasuring) => {
-        startMeasuring();
-        for (let round = 0; round < 3; round += 1) await measureOpening(run.client, server, opening);
-      },
-    ),
-  };
-  for (const [name, { shares, idleShare }] of Object.entries(figures)) {
-    const parts = Object.entries(shares).map(([part, share]) => `${part} ${(share * 100).toFixed(0)} %`);
-    run.say(`${name}: idle ${(idleShare * 100).toFixed(0)} % of the time; else ${parts.join(", ")}`);
-  }
-  return figures;
-}
-
-/** The streams are open when the first event is sent. */
-function startingWith(startMeasuring: () => void, server: BenchServer): BenchServer {
-  return {
-    ...server,
-    publish(options) {
-      startMeasuring();
-      return server.publish(options);
-    },
-  };
-}
-
-/** What an event costs, as one thing grows and all others stay. */
-export async function benchGrowth(run: BenchRun) {
-  const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
-  try {
-    return await measureGrowth(run, await writeTenantPaths(run.backends, folder, 10_000));
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-async function measureGrowth(run: BenchRun, tenantPaths: string) {
-  const base = { streams: 1000, channels: 1, steps: 40 };
-  const series: Readonly<Record<string, readonly (readonly [number, FanOutOptions])[]>> = {
-    streams: [100, 300, 1000, 3000, 10_000, 15_000].map((streams) => [
-      streams,
-      { ...base, streams, steps: Math.max(10, Math.min(200, 100_000 / streams)) },
-    ]),
-    channels: [10, 100, 1000, 5000].map((channels) => [
-      channels,
-      { ...base, streams: channels, channels, steps: Math.max(10, Math.min(200, 50_000 / channels)) },
-    ]),
-    "tenants, a channel each": [10, 100, 1000, 10_000].map((channels) => [
-      channels,
-      { ...base, streams: channels, channels, steps: Math.max(10, Math.min(200, 50_000 / channels)), tenantPaths },
-    ]),
-    "events at once": [1, 5, 20, 100].map((burst) => [burst, { ...base, burst, steps: 20 }]),
-    "payload bytes": [110, 1024, 8192, 32_768, 65_000].map((payloadBytes) => [
-      payloadBytes,
-      { ...base, streams: 200, steps: 200, payloadBytes },
-    ]),
-  };
-  const figures: Record<string, readonly (FanOutFigures & { readonly at: number })[]> = {};
-  await withServers([gateway(run)], async ([server]) => {
-    if (server === undefined) return;
-    await measureFanOut(run.client, server, { ...base, steps: 100 });
-    for (const [name, points] of Object.entries(series)) {
-      const measured = [];
-      for (const [at, options] of points) {
-        const rounds = [];
-        for (let round = 0; round < run.rounds; round += 1)
-          rounds.push(await measureFanOut(run.client, server, options));
-        const figure = { at, ...medians(rounds) };
-        measured.push(figure);
-        run.say(`${name} ${at}: ${figure.cpuMicroseconds.toFixed(2)} µs of CPU for an event of a stream`);
-      }
-      figures[name] = measured;
-    }
-  });
-  return figures;
-}
-
-/** A file with the path of a stream of each tenant's own scan, with a JWT of its member. */
-async function writeTenantPaths(backends: Backends, folder: string, tenants: number): Promise<string> {
-  await backends.addTenants(tenants);
-  const paths: string[] = [];
-  for (let tenant = 1; tenant <= tenants; tenant += 1) {
-    const token = await backends.sign(tenant, tenant);
-    paths.push(`${streamPath(String(maxScans + tenant).padStart(12, "0"))}?access_token=${token}`);
-  }
-  const file = join(folder, "paths");
-  await writeFile(file, `${paths.join("\n")}\n`);
-  return file;
 }
 
 /** The servers take turns, so that other work of the machine affects all of them. */

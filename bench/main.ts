@@ -1,22 +1,17 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
-import { benchBroker } from "./broker.ts";
 import { benchBundle } from "./bundle.ts";
-import { benchDenoMemory } from "./deno_memory.ts";
 import { followBenches } from "./follow.ts";
 import {
   benchFanOut,
-  benchGrowth,
   benchMemory,
   benchOpening,
   benchProcesses,
-  benchProfile,
   openBenchRun,
   type BenchRun,
 } from "./gateway_benches.ts";
 import { benchHundredThousand } from "./hundred_thousand.ts";
-import { benchPages } from "./pages.ts";
 import { benchPeers } from "./peers/peers.ts";
 import { prowlerBenches } from "./peers/prowler.ts";
 import { benchScans } from "./scan.ts";
@@ -25,17 +20,15 @@ import { storedBenches } from "./stored_growth.ts";
 import { benchWorkers } from "./workers.ts";
 
 /**
- * `npm run bench -- [name ...]`: measures and prints; it never fails a run by a time. `follow`, `prowler` and `stored` are several
- * benches each. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
+ * `npm run bench -- [name ...]` measures what `docs/performance.md` quotes, and never fails a run by a time. `follow`, `prowler` and
+ * `stored` are several benches each. Figures are kept as JSON. `BENCH_ROUNDS` says how often each is measured (default 3).
  */
-/** Behind each of them is the same database and the same Redis. */
+/** These share one database and one Redis. */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
   fan_out: benchFanOut,
   processes: benchProcesses,
   memory: benchMemory,
   opening: benchOpening,
-  growth: benchGrowth,
-  profile: benchProfile,
   workers: benchWorkers,
   peers: benchPeers,
   hundred_thousand: ({ backends, say }) => benchHundredThousand(backends, say),
@@ -43,11 +36,8 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
 const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds: number) => Promise<unknown>>> = {
   bundle: benchBundle,
   start: benchStart,
-  broker: benchBroker,
-  deno_memory: benchDenoMemory,
   scan: benchScans,
   ...followBenches,
-  pages: benchPages,
   ...prowlerBenches,
   ...storedBenches,
 };

@@ -126,7 +126,6 @@ async function measureServers(
       "`serve`, installed": () => gateway(bundle, appUrl),
       "`serve`, from source": () => gateway(source, appUrl),
       nginx: () => nginx(folder),
-      mercure: () => mercure(folder),
     };
     const figures: Record<string, ServerStart> = {};
     for (const [name, prepare] of Object.entries(programs)) {
@@ -208,19 +207,6 @@ async function nginx(folder: string): Promise<ServerProgram | null> {
      http { access_log off; ${temporary.join(" ")} server { listen 127.0.0.1:${port}; return 204; } }`,
   );
   return { command: [program, "-p", folder, "-c", file], port, readyPath: null };
-}
-
-/** https://mercure.rocks/docs/hub/config */
-async function mercure(folder: string): Promise<ServerProgram | null> {
-  const program = findProgram("mercure");
-  if (program === null) return null;
-  const port = await freePort();
-  const file = join(folder, "Caddyfile");
-  await writeFile(
-    file,
-    `{\n  admin off\n  auto_https off\n}\nhttp://127.0.0.1:${port} {\n  mercure {\n    publisher_jwt 0123456789abcdef0123456789abcdef\n    anonymous\n  }\n  respond 204\n}\n`,
-  );
-  return { command: [program, "run", "--config", file], port, readyPath: null };
 }
 
 function findProgram(name: string): string | null {

@@ -1,33 +1,27 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { denoSection } from "./tables/deno.ts";
 import { fanOutSection } from "./tables/fan_out.ts";
 import { figuresSection } from "./tables/figures.ts";
 import { followSection } from "./tables/follow.ts";
-import { growthSection } from "./tables/growth.ts";
 import { peersSection } from "./tables/peers.ts";
 import { hundredThousandSection } from "./tables/hundred_thousand.ts";
-import { profileSection } from "./tables/profile.ts";
 import { prowlerSection } from "./tables/prowler.ts";
 import { startSection } from "./tables/start.ts";
 import { workersSection } from "./tables/workers.ts";
 import { storedSection } from "./tables/stored.ts";
 
 /**
- * `node bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. Each stands between
+ * `node bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, each between
  * `<!-- name: ... -->` and `<!-- /name -->`.
  */
 const sections: Readonly<Record<string, () => Promise<string>>> = {
   tables: fanOutSection,
   peers: peersSection,
   figures: figuresSection,
-  growth: growthSection,
   hundred_thousand: hundredThousandSection,
   stored: storedSection,
-  profiles: profileSection,
   start: startSection,
   workers: workersSection,
-  deno: denoSection,
   follow: followSection,
   prowler: prowlerSection,
 };

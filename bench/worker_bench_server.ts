@@ -5,10 +5,9 @@ import { bundleWorker } from "../test/support/bundle_worker.ts";
 import { startNeonProxy } from "../test/support/neon_proxy.ts";
 import { startUpstashBridge } from "../test/support/upstash_bridge.ts";
 import { prepareWorkerd } from "../test/support/workerd.ts";
-import { startWranglerDev } from "../test/support/wrangler_dev.ts";
 import { brokerDatabase, streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
-import { cpuSeconds, residentBytes, startProcess } from "./measured_process.ts";
+import { startProcess } from "./measured_process.ts";
 
 /** Upstash's REST and Neon's HTTP, in this process, before the Redis and the PostgreSQL of the other benches. */
 export interface WorkerBackends {
@@ -39,11 +38,7 @@ export async function startWorkerBackends({ environment }: Backends): Promise<Wo
 }
 
 /** The Worker as it is deployed with its Durable Object, in workerd itself: its socket is the one that the clients connect to. */
-export async function startWorkerdServer(
-  backends: Backends,
-  { environment }: WorkerBackends,
-  inspectorPort: number | null = null,
-): Promise<BenchServer> {
+export async function startWorkerdServer(backends: Backends, { environment }: WorkerBackends): Promise<BenchServer> {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   await bundleWorker(folder);
   const serve = await prepareWorkerd(join(folder, "main_worker.js"), folder, {
@@ -52,11 +47,7 @@ export async function startWorkerdServer(
     objectBinding: "STREAMS",
   });
   const server = await startProcess({
-    command: [
-      ...serve,
-      "--control-fd=1",
-      ...(inspectorPort === null ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`]),
-    ],
+    command: [...serve, "--control-fd=1"],
     until: /"event":"listen","socket":"http","port":(\d+)/,
   });
   return {
@@ -66,16 +57,6 @@ export async function startWorkerdServer(
       await server.stop();
       await rm(folder, { recursive: true, force: true });
     },
-  };
-}
-
-/** The same by `wrangler dev`: in front of the Worker stands the proxy of miniflare, whose CPU time and memory are counted too. */
-export async function startWranglerServer(backends: Backends, { environment }: WorkerBackends): Promise<BenchServer> {
-  const worker = await startWranglerDev({ environment });
-  return {
-    ...(await toServer("wrangler dev", Number(new URL(worker.url).port), backends)),
-    process: { cpuSeconds: () => cpuSeconds(worker.pid), residentBytes: () => residentBytes(worker.pid) },
-    stop: () => worker.stop(),
   };
 }
 

@@ -1,12 +1,10 @@
-import { freePort } from "../test/support/free_port.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { measureFanOut, type FanOutFigures, type FanOutOptions } from "./fan_out.ts";
 import type { BenchRun } from "./gateway_benches.ts";
 import { measureMemory, type MemoryFigures } from "./memory.ts";
 import { measureOpening, type OpeningFigures } from "./opening.ts";
 import { medians } from "./statistics.ts";
-import { startWorkerBackends, startWorkerdServer, startWranglerServer } from "./worker_bench_server.ts";
-import { measureHeap, type HeapFigures } from "./worker_heap.ts";
+import { startWorkerBackends, startWorkerdServer } from "./worker_bench_server.ts";
 
 /** One Durable Object with its Worker, by the number of streams that follow one channel. */
 export type WorkerFanOut = Readonly<Record<"one after another" | "bursts of 20" | "10 a second", FanOutFigures>>;
@@ -19,43 +17,22 @@ export interface WorkerFigures {
 
 export interface WorkersFigures {
   readonly servers: Readonly<Record<string, WorkerFigures>>;
-  readonly heap: HeapFigures;
 }
 
 const streamCounts = [100, 500, 1000, 2000];
 
-/** The Worker with its Durable Object: in workerd itself, and by `wrangler dev`. All streams are one tenant's, and so one object's. */
+/** The Worker with its Durable Object in workerd itself. All streams are one tenant's, and so one object's. */
 export async function benchWorkers(run: BenchRun): Promise<WorkersFigures> {
   const backends = await startWorkerBackends(run.backends);
   try {
-    const servers: Record<string, WorkerFigures> = {};
-    for (const start of [
-      () => startWorkerdServer(run.backends, backends),
-      () => startWranglerServer(run.backends, backends),
-    ]) {
-      const server = await start();
-      try {
-        servers[server.name] = await measureWorker(run, server);
-      } finally {
-        await server.stop();
-      }
-    }
-    return { servers, heap: await measureObjectHeap() };
-  } finally {
-    await backends.stop();
-  }
-
-  /** In a run of its own: an inspector costs time. */
-  async function measureObjectHeap(): Promise<HeapFigures> {
-    const inspectorPort = await freePort();
-    const server = await startWorkerdServer(run.backends, backends, inspectorPort);
+    const server = await startWorkerdServer(run.backends, backends);
     try {
-      const heap = await measureHeap(server, { client: run.client, inspectorPort, streams: 2000 });
-      run.say(`heap: ${(heap.bytesPerStream / 1024).toFixed(1)} KiB a stream, ${heap.emptyMiB.toFixed(1)} MiB without`);
-      return heap;
+      return { servers: { [server.name]: await measureWorker(run, server) } };
     } finally {
       await server.stop();
     }
+  } finally {
+    await backends.stop();
   }
 }
 

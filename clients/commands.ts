@@ -1,16 +1,14 @@
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { Option, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
 import { offering } from "../command_line/completion/offered_values.ts";
 import { addExamples } from "../command_line/examples.ts";
 import { addDecisionCommands } from "./decisions/commands.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
-import type { LoadFlags } from "./load/load_command.ts";
 import { formats, toWhole } from "./options.ts";
 import type { ReportFlags, ReportWriter } from "./report_command.ts";
 import { addTeamCommands } from "./team/commands.ts";
 import type { WatchFlags } from "./watch_command.ts";
 import { addWebhookCommands } from "./webhooks/commands.ts";
-import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 
 /** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
 export function addClientCommands(
@@ -53,8 +51,6 @@ export function addClientCommands(
       run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
     );
   addExamples(watch, "scanstream watch --latest --exit-status", "scanstream watch -f ndjson");
-  addLoadCommand(program, run);
-  addConformanceCommand(program, run);
 }
 
 function addScanCommands(program: Command, run: RunCommand): void {
@@ -102,63 +98,18 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .argument("[scan-id]", "the scan's UUID")
     .option("--latest", "of the newest scan")
     .addOption(
-      offering(new Option("--status <statuses>", "only PASS, FAIL or MANUAL, or several with commas"), "list", () =>
-        Promise.resolve(["PASS", "FAIL", "MANUAL"]),
+      offering(
+        new Option("--status <statuses>", "only pass, fail, manual or n/a, or several with commas"),
+        "list",
+        () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
       ),
     )
+    .option("--check <names>", "only of these checks, by name, V-, SV- or OKTA-APP-id, separated by commas")
     .addOption(formats("table", "json", "ndjson"))
     .action((scanId: string | undefined, flags: FindingsListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).findingsListCommand(scanId, flags, io)),
     );
-  addExamples(findingsList, "scanstream findings list --latest --status FAIL,MANUAL -f ndjson");
+  addExamples(findingsList, "scanstream findings list --latest --status fail,manual -f ndjson");
 }
 
 const scanIdExample = "6f1d7a52-0c7e-4b7d-9a55-3c0c1f5b8e21";
-
-function addLoadCommand(program: Command, run: RunCommand): void {
-  const load = program
-    .command("load")
-    .description(
-      "open many streams of a gateway of yours with SCANSTREAM_API_KEY, and say how fast, what was refused and what was lost",
-    )
-    .argument("<url>", "the gateway's address")
-    .option("--streams <n>", "how many", toWhole(1, 20_000), 100)
-    .option("--seconds <n>", "how long they are held after they were opened", toWhole(1, 3600), 30)
-    .option("--scan <id>", "follow this scan; default: everything of the tenant")
-    .option(
-      "--publish <n>",
-      "register a scan, follow it, and publish as many numbered events a second",
-      toWhole(0, 1000),
-      0,
-    )
-    .option("--allow-remote", "a gateway that is not on this machine")
-    .addOption(formats("text", "json"))
-    .action((url: string, flags: LoadFlags) =>
-      run(async (io) => (await import("./load/load_command.ts")).loadCommand(url, flags, io)),
-    );
-  addExamples(load, "scanstream load http://127.0.0.1:8787 --streams 1000 --publish 10");
-}
-
-function addConformanceCommand(program: Command, run: RunCommand): void {
-  const conformance = program.command("conformance").description("whether a client reads event streams as it should");
-  addExamples(conformance, "scanstream conformance client --list");
-  const client = conformance
-    .command("client")
-    .description("try a client of any language against scripted streams, and say what a right one does")
-    .argument("[command...]", "after --: starts the client, once for each case; without it, clients come by themselves")
-    .option("--port <n>", "port on 127.0.0.1; 0: any free one", toWhole(0, 65_535), 0)
-    .option("--case <names>", "only these cases or groups, separated by commas")
-    .option("--list", "show the cases, run nothing")
-    .option("--heartbeat-seconds <n>", "between two heartbeats of a stream; a gateway's own are 15", toSeconds, 15)
-    .addOption(formats("text", "json"))
-    .action((command: readonly string[], flags: ConformanceFlags) =>
-      run(async (io) => (await import("./conformance/conformance_command.ts")).conformanceCommand(command, flags, io)),
-    );
-  addExamples(client, "scanstream conformance client -- python3 my_client.py");
-}
-
-function toSeconds(text: string): number {
-  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= 0.1 && value <= 60) return value;
-  throw new InvalidArgumentError("Expected seconds from 0.1 to 60.");
-}

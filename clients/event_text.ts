@@ -1,3 +1,4 @@
+import { outcomeText } from "../shared/outcome_text.ts";
 import type { ScanEvents } from "../shared/schemas/scan_events.ts";
 import { printable } from "../command_line/terminal.ts";
 import type { Resource } from "./gateway_api.ts";
@@ -8,7 +9,7 @@ type FieldName = { [Type in keyof ScanEvents]: keyof ScanEvents[Type] }[keyof Sc
 /** One line for an event of a scan's stream. Its payload is unchecked: any key of the tenant may publish any type, with any fields. */
 export function eventText(type: string, data: Resource, color: boolean): string {
   const field = (name: FieldName) => shown(data[name]);
-  const status = () => statusText(data["status"], color);
+  const status = () => statusText(data["reason"] === "not_applicable" ? "N/A" : data["status"], color);
   switch (type) {
     case "scan.start":
       return `Scan ${field("scan_id")} started: ${field("checks_total")} checks`;
@@ -19,7 +20,7 @@ export function eventText(type: string, data: Resource, color: boolean): string 
     case "scan.error":
       return `${type} ${field("code")}: ${field("detail")}`;
     case "scan.end":
-      return `Scan ${field("status")}: ${field("pass")} passed, ${field("fail")} failed, ${field("manual")} for a person`;
+      return `Scan ${field("status")}: ${outcomeText(field)}`;
     default:
       return `${printable(type)} ${shown(data)}`;
   }
@@ -28,7 +29,7 @@ export function eventText(type: string, data: Resource, color: boolean): string 
 /** The same for a tenant's stream, in which every event names its resource. */
 export function tenantEventText(type: string, data: Resource, color: boolean): string {
   const field = (name: string) => shown(data[name]);
-  const counts = () => `${field("pass")} passed, ${field("fail")} failed, ${field("manual")} for a person`;
+  const counts = () => outcomeText(field);
   switch (type) {
     case "scan.created":
       return `Scan ${field("scan_id")} registered: ${field("org_url")}`;

@@ -2,7 +2,13 @@ import * as v from "valibot";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import type { GatewayAccess } from "../command_line/gateway_access.ts";
-import { createGatewayCall, GatewayRefusal, parseResource, problemOf } from "../command_line/gateway_call.ts";
+import {
+  createGatewayCall,
+  GatewayRefusal,
+  parseResource,
+  problemOf,
+  readPages,
+} from "../command_line/gateway_call.ts";
 import { printable } from "../command_line/terminal.ts";
 import { isUuid } from "../shared/channel_name.ts";
 
@@ -33,27 +39,30 @@ interface Page {
 }
 
 const callTimeoutMs = 30_000;
+/** As the gateway takes it. */
+const maxReportBytes = 32 * 1_048_576;
 const maxPageSize = 200;
 const resource = v.record(v.string(), v.unknown());
 const page = v.object({ items: v.array(resource), next_cursor: v.nullable(v.string()) });
 
 function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSignal): GatewayApi {
-  const call = createGatewayCall({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs });
+  const options = { url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs };
+  const call = createGatewayCall(options);
+  const callForReport = createGatewayCall({ ...options, maxAnswerBytes: maxReportBytes });
 
   async function* pages(path: string, most: number): AsyncGenerator<Page> {
     let left = most;
-    let cursor: string | null = null;
-    do {
+    const read = async (cursor: string | null) => {
       const query = new URLSearchParams({ limit: String(Math.min(left, maxPageSize)) });
       if (cursor !== null) query.set("cursor", cursor);
-      const { items, next_cursor } = parseResource(
-        page,
-        await call("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`, undefined, signal),
-      );
-      cursor = next_cursor;
+      const answer = await call("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`, undefined, signal);
+      return parseResource(page, answer);
+    };
+    for await (const { items, next_cursor } of readPages(read)) {
       left -= items.length;
-      yield { items, hasMore: cursor !== null };
-    } while (cursor !== null && left > 0);
+      yield { items, hasMore: next_cursor !== null };
+      if (left <= 0) return;
+    }
   }
 
   return {
@@ -69,7 +78,7 @@ function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSi
     async cancelScan(scanId) {
       return parseResource(resource, await call("POST", `/api/v1/scans/${scanId}/cancel`, undefined, signal));
     },
-    readReport: (scanId) => call("GET", `/api/v1/scans/${scanId}/report`, undefined, signal),
+    readReport: (scanId) => callForReport("GET", `/api/v1/scans/${scanId}/report`, undefined, signal),
     listFindings: (scanId) => pages(`/api/v1/scans/${scanId}/findings`, Infinity),
     list: pages,
     async send(method, path, body) {

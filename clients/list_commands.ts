@@ -1,8 +1,11 @@
 import { requireGatewayAccess } from "../command_line/gateway_access.ts";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
+import { ruleStates } from "../shared/report.ts";
+import { parseStates, stateWords } from "../shared/rule_states.ts";
 import { shorten, toPrintableJson } from "../shared/text.ts";
 import { scanIdProblems, withGateway, type GatewayApi, type Resource } from "./gateway_api.ts";
+import { readCheckNames } from "./check_names.ts";
 import { entriesText, tableText, valueText } from "./printing.ts";
 
 export interface ListFlags {
@@ -17,9 +20,10 @@ export interface FindingsListFlags extends ListFlags {
   readonly latest?: boolean;
   /** Separated by commas. */
   readonly status?: string;
+  /** Names of rules, separated by commas. */
+  readonly check?: string;
 }
 
-const statuses: readonly string[] = ["PASS", "FAIL", "MANUAL"];
 const maxDetailLength = 100;
 
 /** `scans list`: the tenant's scans, newest first. */
@@ -58,17 +62,20 @@ export function findingsListCommand(
   flags: FindingsListFlags,
   io: CommandIo,
 ): Promise<number> {
-  const wanted = flags.status?.split(",").map((status) => status.trim().toUpperCase()) ?? statuses;
+  const states = flags.status === undefined ? ruleStates : parseStates(flags.status);
+  const checks = flags.check === undefined ? null : readCheckNames(flags.check, { option: "--check", io });
   const access = requireGatewayAccess(io.env, [
     ...oneScanProblems(scanId, flags.latest),
-    ...(wanted.every((status) => statuses.includes(status))
-      ? []
-      : [`--status ${JSON.stringify(flags.status)}: expected ${statuses.join(", ")}, or several with commas`]),
+    ...(states === null ? [`--status ${JSON.stringify(flags.status)}: expected ${stateWords}`] : []),
+    ...(checks?.problems ?? []),
   ]);
   return withGateway("list the findings", { access, io }, async (api) => {
     const id = scanId ?? (await requireLatest(api, io));
     if (id === null) return exitCodes.usage;
-    await writeList(chosen(api.listFindings(id), wanted), flags.format, { io, toTable: findingsTable });
+    const isWanted = (finding: Resource) =>
+      (states ?? ruleStates).some((state) => state === stateText(finding)) &&
+      (checks === null || checks.names.has(String(finding["check"])));
+    await writeList(chosen(api.listFindings(id), isWanted), flags.format, { io, toTable: findingsTable });
     return exitCodes.ok;
   });
 }
@@ -88,10 +95,8 @@ export async function requireLatest(api: Pick<GatewayApi, "latestScanId">, io: C
 
 type Pages = ReturnType<GatewayApi["listScans"]>;
 
-async function* chosen(pages: Pages, wanted: readonly string[]): Pages {
-  for await (const { items, hasMore } of pages) {
-    yield { items: items.filter(({ status }) => wanted.includes(String(status))), hasMore };
-  }
+async function* chosen(pages: Pages, isWanted: (finding: Resource) => boolean): Pages {
+  for await (const { items, hasMore } of pages) yield { items: items.filter(isWanted), hasMore };
 }
 
 interface ListOutput {
@@ -115,16 +120,21 @@ export async function writeList(pages: Pages, format: string, { io, toTable }: L
 }
 
 function scansTable(scans: readonly Resource[]): string {
-  const header = ["SCAN", "STATUS", "CHECKS", "PASS", "FAIL", "MANUAL", "CREATED", "ORG"];
+  const header = ["SCAN", "STATUS", "CHECKS", "PASS", "FAIL", "MANUAL", "N/A", "CREATED", "ORG"];
   return tableText(
     header,
     scans.map((scan) => [
       valueText(scan["id"]),
       valueText(scan["status"]),
       `${valueText(scan["checks_done"])}/${valueText(scan["checks_total"])}`,
-      ...["pass", "fail", "manual", "created_at", "org_url"].map((name) => valueText(scan[name])),
+      ...["pass", "fail", "manual", "not_applicable", "created_at", "org_url"].map((name) => valueText(scan[name])),
     ]),
   );
+}
+
+/** A payload is unchecked, so this may be another word than the four states. */
+function stateText({ status, reason }: Resource): string {
+  return status === "MANUAL" && reason === "not_applicable" ? reason : String(status).toLowerCase();
 }
 
 function findingsTable(findings: readonly Resource[]): string {
@@ -132,7 +142,8 @@ function findingsTable(findings: readonly Resource[]): string {
   return tableText(
     header,
     findings.map((finding) => [
-      ...["status", "severity", "check", "resource_name"].map((name) => valueText(finding[name])),
+      stateText(finding) === "not_applicable" ? "N/A" : valueText(finding["status"]),
+      ...["severity", "check", "resource_name"].map((name) => valueText(finding[name])),
       shorten(valueText(finding["detail"]), maxDetailLength),
     ]),
   );

@@ -14,7 +14,9 @@ export function valueText(value: unknown): string {
 /** A verdict in its colour. */
 export function statusText(status: unknown, color: boolean): string {
   const text = valueText(status).padEnd(6);
-  return status === "PASS" || status === "FAIL" || status === "MANUAL" ? paintStatus(text, status, { color }) : text;
+  return status === "PASS" || status === "FAIL" || status === "MANUAL" || status === "N/A"
+    ? paintStatus(text, status, { color })
+    : text;
 }
 
 /** `name: value` lines, as the admin commands write them. */

@@ -75,8 +75,8 @@ function closedCode(io: CommandIo): number {
 
 /** What would have been the last event, from the scan's state. */
 async function readEnd(scanId: string, api: GatewayApi): Promise<Resource> {
-  const { id, status, pass, fail, manual } = await api.readScan(scanId);
-  return { scan_id: id, status, pass, fail, manual };
+  const { id, status, pass, fail, manual, not_applicable } = await api.readScan(scanId);
+  return { scan_id: id, status, pass, fail, manual, not_applicable };
 }
 
 function isClean({ status, fail }: Resource): boolean {

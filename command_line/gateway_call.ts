@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { errorCode } from "../shared/error_code.ts";
 import { problemDetail } from "../shared/problem_detail.ts";
+import { readBounded, readRefusal } from "../shared/read_bounded.ts";
 
 /** The gateway answered, and refused. */
 export class GatewayRefusal extends Error {
@@ -19,6 +20,8 @@ export interface GatewayCallOptions {
   readonly apiKey: string;
   /** For one call, in milliseconds. */
   readonly timeoutMs: number;
+  /** How large an answer may be, decompressed. Default: 8 MiB. */
+  readonly maxAnswerBytes?: number;
   readonly fetch?: typeof fetch;
 }
 
@@ -39,10 +42,30 @@ export function createGatewayCall(options: GatewayCallOptions): GatewayCall {
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
     });
-    const text = await response.text();
-    if (!response.ok) throw new GatewayRefusal(response.status, refusalText(response.status, text));
-    return response.status === 204 ? null : JSON.parse(text);
+    if (!response.ok)
+      throw new GatewayRefusal(response.status, refusalText(response.status, await readRefusal(response)));
+    const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
+    return response.status === 204 ? null : JSON.parse(new TextDecoder().decode(bytes));
   };
+}
+
+/** A page of a list has half a mebibyte. */
+const defaultMaxAnswerBytes = 8 * 1_048_576;
+
+/** More pages than any list of a gateway has: 200,000 items. */
+const maxPages = 1000;
+
+/** The pages of a list, one after the other; throws `RangeError` for a list that does not end. */
+export async function* readPages<Page extends { readonly next_cursor: string | null }>(
+  read: (cursor: string | null) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let cursor: string | null = null;
+  for (let count = 1; count === 1 || cursor !== null; count += 1) {
+    if (count > maxPages) throw new RangeError(`The gateway's list does not end after ${maxPages} pages`);
+    const page: Page = await read(cursor);
+    cursor = page.next_cursor;
+    yield page;
+  }
 }
 
 export function parseResource<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
@@ -56,8 +79,14 @@ export function parseResource<Schema extends v.GenericSchema>(schema: Schema, an
 /** With the code that `fetch` names only in its cause: refused, reset, not found. */
 export function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return "it cannot be reached";
+  if (isTimeout(error)) return "it does not answer";
   const code = errorCode(error.cause);
   return code === null ? error.message : `${error.message} (${code})`;
+}
+
+/** The call took longer than its time. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "TimeoutError";
 }
 
 /** The problem document's own words, when there is one; a proxy's page says nothing that helps. */

@@ -1,5 +1,4 @@
 import { stripVTControlCharacters, styleText } from "node:util";
-import type { Status } from "../shared/report.ts";
 import { toLine } from "../shared/text.ts";
 
 /** Where a person reads messages: stderr, so that a report on stdout stays alone there. */
@@ -11,11 +10,15 @@ export interface Terminal {
   write(text: string): void;
 }
 
-const statusColors = { PASS: "green", FAIL: "red", MANUAL: "yellow" } as const;
+const statusColors = { PASS: "green", FAIL: "red", MANUAL: "yellow", "N/A": "gray" } as const;
 const maxPrintableLength = 10_000;
 
 /** The text in the colour of the status, where there is colour. */
-export function paintStatus(text: string, status: Status, terminal: { readonly color: boolean }): string {
+export function paintStatus(
+  text: string,
+  status: keyof typeof statusColors,
+  terminal: { readonly color: boolean },
+): string {
   return terminal.color ? styleText(statusColors[status], text, { validateStream: false }) : text;
 }
 

@@ -18,11 +18,15 @@ export interface FoundApiKey {
 
 /** The key with exactly this SHA-256 (lower-case hex) unless it was revoked or has expired; null otherwise. One round trip. */
 export async function findApiKey(database: Database, hash: string): Promise<FoundApiKey | null> {
-  const rows = await withoutTenant(database, (tx) =>
-    tx.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
+  const rows = await withoutTenant(
+    database,
+    (tx) =>
+      tx.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
       select id, tenant_id, name, array_to_json(scopes)::text as scopes,
         floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
       from scanstream.find_valid_api_key(${hash})`),
+    // Whose key it is, only the answer says.
+    { holder: hash },
   );
   const [row] = rows;
   if (row === undefined) return null;
@@ -37,6 +41,7 @@ export interface ExpiredScan {
   readonly pass: number;
   readonly fail: number;
   readonly manual: number;
+  readonly not_applicable: number;
 }
 
 /**
@@ -48,8 +53,8 @@ export async function expireStaleScans(database: Database, olderThanMinutes: num
     throw new RangeError(`Cannot expire scans older than ${olderThanMinutes} minutes: expected 1 to 1,000,000`);
   }
   const rows = await withoutTenant(database, (tx) =>
-    tx.execute<{ id: string; tenant_id: string; pass: number; fail: number; manual: number }>(
-      sql`select id, tenant_id, pass, fail, manual from scanstream.expire_stale_scans(${olderThanMinutes})`,
+    tx.execute<{ id: string; tenant_id: string; pass: number; fail: number; manual: number; not_applicable: number }>(
+      sql`select id, tenant_id, pass, fail, manual, not_applicable from scanstream.expire_stale_scans(${olderThanMinutes})`,
     ),
   );
   return rows.map(({ tenant_id: tenantId, ...scan }) => ({ ...scan, tenantId }));
@@ -114,6 +119,7 @@ export interface StaleMonitor {
   readonly pass: number;
   readonly fail: number;
   readonly manual: number;
+  readonly not_applicable: number;
 }
 
 /**
@@ -123,7 +129,7 @@ export interface StaleMonitor {
 export async function markStaleMonitors(database: Database): Promise<readonly StaleMonitor[]> {
   const rows = await withoutTenant(database, (tx) =>
     tx.execute<Omit<StaleMonitor, "lag_seconds"> & { lag_seconds: string | null }>(sql`
-    select id, tenant_id, log_status, error_code, last_look_at, lag_seconds, checks_total, pass, fail, manual
+    select id, tenant_id, log_status, error_code, last_look_at, lag_seconds, checks_total, pass, fail, manual, not_applicable
     from scanstream.mark_stale_monitors()`),
   );
   return rows.map((row) => ({ ...row, lag_seconds: row.lag_seconds === null ? null : Number(row.lag_seconds) }));

@@ -23,13 +23,14 @@ export interface Rows {
 export interface Database {
   /** The server's limit for one transaction; the client gives up shortly after. */
   readonly statementTimeoutMs: number;
-  /** So many transactions run at once; more wait, and after a while are refused. */
+  /** How many transactions run at once. More wait, and holders take turns. */
   readonly maxConnections: number;
   /**
    * Runs the statements in order as one transaction and returns the rows of the last one. When one fails, all are
-   * undone and none after it runs. Settings made with `set_config(…, true)` end with the transaction.
+   * undone and none after it runs. Settings made with `set_config(…, true)` end with the transaction. `holder` is whom it is for,
+   * a tenant's id as a rule: holders take turns, and one that has far too many waiting is refused with `AppError("too_many")`.
    */
-  transact(statements: readonly Statement[]): Promise<Rows>;
+  transact(statements: readonly Statement[], holder?: string): Promise<Rows>;
   /** Releases every connection. Idempotent. */
   close(): Promise<void>;
 }

@@ -18,6 +18,8 @@ export interface TenantOptions {
   readonly guard?: Statement;
   /** Who acts, `<kind>:<id>`, for the audit trail. Default: the gateway itself. */
   readonly actor?: string;
+  /** Who waits for the database in turns with others. Default: the tenant. */
+  readonly holder?: string;
 }
 
 /**
@@ -50,8 +52,9 @@ export async function asOwner<Result>(
 export async function withoutTenant<Result>(
   database: Database,
   work: (tx: TenantTransaction) => Promise<Result>,
+  options: Pick<TenantOptions, "holder"> = {},
 ): Promise<Result> {
-  return await run(database, { role: appRole.name, tenantId: "" }, work);
+  return await run(database, { ...options, role: appRole.name, tenantId: "" }, work);
 }
 
 /**
@@ -98,13 +101,13 @@ async function run<Result>(
   settings: TransactionSettings,
   work: (tx: TenantTransaction) => Promise<Result>,
 ): Promise<Result> {
-  const { guard } = settings;
+  const { guard, tenantId, holder = tenantId } = settings;
   const begin = beginAs(settings, database.statementTimeoutMs);
   const beginGuarded = guard === undefined ? [begin] : [begin, guard];
   let hasGuardRun = guard === undefined;
   const tx = drizzle(async (text, params, method) => {
     hasGuardRun = true;
-    const { columns, rows } = await database.transact([...beginGuarded, { sql: text, params }]);
+    const { columns, rows } = await database.transact([...beginGuarded, { sql: text, params }], holder);
     if (method === "all") return { rows: [...rows] };
     return { rows: rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))) };
   });
@@ -114,7 +117,7 @@ async function run<Result>(
     throw unwrapDatabaseError(error);
   } finally {
     // Also where the work was refused before its first statement: the guard's own error comes first.
-    if (!hasGuardRun) await database.transact(beginGuarded);
+    if (!hasGuardRun) await database.transact(beginGuarded, holder);
   }
 }
 

@@ -58,6 +58,15 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
     await next();
   });
 
+  app.use(async (c, next) => {
+    const account = dependencies.budget.open(c.req.raw);
+    try {
+      await next();
+    } finally {
+      account.close();
+    }
+  });
+
   const platformRoutes = app.routes.length;
   app.route("/", statusRoutes(dependencies));
   app.route("/", webRoutes(dependencies));

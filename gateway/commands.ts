@@ -81,12 +81,14 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
   addExamples(exportTenant, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
   const importTenant = tenant
     .command("import")
-    .description("take in an exported tenant under its own ids; what is there already stays as it is")
+    .description("take in an exported tenant under its own ids")
     .argument("<file>", "what `admin tenant export` or GET /api/v1/tenant/export wrote")
     .option("--name <name>", "another name than the exported one")
+    .option("--into-existing", "add the file's members and rows to the tenant that is here under its id")
     .addOption(formatOption())
-    .action((file: string, flags: { readonly name?: string; readonly format: Format }) =>
-      run(async (io) => (await import("./admin/tenant_commands.ts")).importTenantCommand({ file, ...flags }, io)),
+    .action(
+      (file: string, flags: { readonly name?: string; readonly intoExisting?: boolean; readonly format: Format }) =>
+        run(async (io) => (await import("./admin/tenant_commands.ts")).importTenantCommand({ file, ...flags }, io)),
     );
   addExamples(importTenant, "scanstream admin tenant import acme.ndjson");
 }

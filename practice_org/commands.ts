@@ -10,8 +10,13 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     .description("a local identity provider to practise on")
     .option("--port <n>", "port on 127.0.0.1; 0: any free one", "0")
     .addOption(
-      offering(new Option("--profile <name>", "compliant, typical, empty or large:N").default("typical"), "one", () =>
-        Promise.resolve(["compliant", "typical", "empty", "large:1000"]),
+      offering(
+        new Option(
+          "--profile <name>",
+          "which org to imitate: typical, compliant, empty, narrow, classic, unclear, edge or large:N",
+        ).default("typical"),
+        "one",
+        () => Promise.resolve(["typical", "compliant", "empty", "narrow", "classic", "unclear", "edge", "large:1000"]),
       ),
     )
     .addOption(

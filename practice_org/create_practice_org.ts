@@ -167,6 +167,7 @@ async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults 
     log: systemLog,
     role: options.role,
     serviceApp: serviceApp(site, {
+      label: "Compliance scanner",
       clientId,
       orgId: contents.id,
       policyId: contents.serviceAppPolicyId,

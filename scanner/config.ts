@@ -20,7 +20,7 @@ export interface ScannerFlags {
   readonly timeout?: string | undefined;
 }
 
-/** The ten scopes of the default request; `users.read` is used when `IDP_SCOPES` names it and it is granted. */
+/** The eleven scopes of the default request. A scan continues with the granted ones. */
 export const defaultScopes: readonly string[] = [
   "policies.read",
   "brands.read",
@@ -30,6 +30,7 @@ export const defaultScopes: readonly string[] = [
   "apiTokens.read",
   "roles.read",
   "groups.read",
+  "users.read",
   "logStreams.read",
   "idps.read",
 ];

@@ -4,6 +4,7 @@ import { effectOf } from "./checks/parameter.ts";
 import type { CheckContext, FindingDraft } from "./checks/check.ts";
 import { toLine } from "../shared/text.ts";
 import {
+  stateOf,
   worstStatus,
   type CheckResult,
   type Finding,
@@ -187,6 +188,7 @@ const reasonOrder: readonly ManualReason[] = [
   "not_available",
   "provider_error",
   "unreadable",
+  "interrupted",
   "needs_review",
   "not_applicable",
 ];
@@ -199,6 +201,8 @@ function summarize(findings: readonly Finding[], status: Finding["status"]): str
   const decisive = findings.filter((finding) => finding.status === status);
   const first = decisive[0]?.detail ?? "";
   if (findings.length === 1) return first;
-  const verbs = { PASS: "pass", FAIL: "fail", MANUAL: "need a person" };
-  return `${decisive.length} of ${findings.length} ${verbs[status]}; the first: ${first}`;
+  const verbs = { PASS: "pass", FAIL: "fail", MANUAL: "need manual review", NOT_APPLICABLE: "do not apply" };
+  const isApplicable = decisive.some((finding) => stateOf(finding) !== "not_applicable");
+  const verb = verbs[isApplicable ? status : "NOT_APPLICABLE"];
+  return `${decisive.length} of ${findings.length} findings ${verb}; the first: ${first}`;
 }

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { countStatuses, type CheckResult, type Engine, type ScanStatus } from "../shared/report.ts";
+import { countStates, type CheckResult, type Engine, type ScanStatus, type StatusCounts } from "../shared/report.ts";
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import type { ParameterValues } from "./checks/parameter.ts";
@@ -22,6 +22,8 @@ export interface ScanParts {
   readonly connect: (options: ConnectOptions) => Promise<Connection>;
   /** Called for each check as soon as it is evaluated. */
   readonly onResult: (result: CheckResult, counts: ScanCounts) => void;
+  /** The counts of results so far, where people attested some; by default each counts as it was evaluated. */
+  readonly count?: (results: readonly CheckResult[]) => StatusCounts;
   readonly now: () => Date;
   readonly trace?: ScanTrace | undefined;
 }
@@ -46,7 +48,7 @@ export interface FinishedScan {
 }
 
 const interrupted = {
-  reason: "provider_error",
+  reason: "interrupted",
   detail: "The scan was interrupted before this check was evaluated",
 } as const;
 
@@ -94,7 +96,9 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
     if (artifacts === null) return;
     const result = evaluateTraced(check, artifacts, { context, trace: parts.trace });
     evaluated.set(check, result);
-    parts.onResult(result, toCounts([...evaluated.values()], checks.length));
+    const { onResult, count = countStates } = parts;
+    const results = [...evaluated.values()];
+    onResult(result, { checks_done: results.length, checks_total: checks.length, ...count(results) });
   }
 }
 
@@ -135,8 +139,4 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal
     if (signal.aborted) return null;
     throw error;
   }
-}
-
-function toCounts(results: readonly CheckResult[], total: number): ScanCounts {
-  return { checks_done: results.length, checks_total: total, ...countStatuses(results) };
 }

@@ -1,9 +1,13 @@
 import { AppError } from "./app_error.ts";
 
-/** Never holds more than `maxBytes` and one chunk. Rejects with `AppError("too_large")`, and with what reading rejects with. */
+/**
+ * Never holds more than `maxBytes` and one chunk; `onChunk` is told the size of each, and may throw. Rejects with
+ * `AppError("too_large")`, and with what reading and `onChunk` reject with.
+ */
 export async function readBounded(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
+  onChunk: (bytes: number) => void = () => {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const reader = body?.getReader();
   if (reader === undefined) return new Uint8Array();
@@ -13,9 +17,12 @@ export async function readBounded(
     const { done, value } = await reader.read();
     if (done) break;
     length += value.byteLength;
-    if (length > maxBytes) {
+    try {
+      if (length > maxBytes) throw bodyTooLarge(maxBytes);
+      onChunk(value.byteLength);
+    } catch (error) {
       void reader.cancel().catch(() => {}); // The refusal is what counts; the sender may be gone already.
-      throw bodyTooLarge(maxBytes);
+      throw error;
     }
     chunks.push(value);
   }
@@ -31,3 +38,14 @@ export async function readBounded(
 export function bodyTooLarge(maxBytes: number): AppError {
   return new AppError("too_large", `The body is larger than ${maxBytes} bytes`);
 }
+
+/** What is wanted of an answer that says no: its beginning. Never rejects; empty where it cannot be read, or is far too long. */
+export async function readRefusal(response: Response): Promise<string> {
+  try {
+    return new TextDecoder().decode(await readBounded(response.body, maxRefusalBytes));
+  } catch {
+    return "";
+  }
+}
+
+const maxRefusalBytes = 65_536;

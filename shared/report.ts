@@ -1,5 +1,5 @@
-import type { Status } from "./schemas/finding.ts";
-import type { StatusCounts } from "./schemas/report.ts";
+import type { ManualReason, Status } from "./schemas/finding.ts";
+import type { Attestation, CheckResult, Finding, Report, StatusCounts } from "./schemas/report.ts";
 
 /** The types of a report, of which `schemas/report.ts` is the source and `report.schema.json` the JSON Schema. */
 export type { Coverage, ManualReason, Severity, Status } from "./schemas/finding.ts";
@@ -11,7 +11,48 @@ export function worstStatus(statuses: readonly Status[]): Status {
   return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
 }
 
-export function countStatuses(results: readonly { readonly status: Status }[]): StatusCounts {
-  const count = (status: Status) => results.filter((result) => result.status === status).length;
-  return { pass: count("PASS"), fail: count("FAIL"), manual: count("MANUAL") };
+/** The four states that people count: a status, with "not applicable" apart from what needs manual review. */
+export type RuleState = keyof StatusCounts;
+
+export const ruleStates: readonly RuleState[] = ["fail", "manual", "pass", "not_applicable"];
+
+export interface Verdict {
+  readonly status: Status;
+  readonly reason?: ManualReason | null;
+  /** What a person attested decides what the evidence leaves open; it never takes back a FAIL. */
+  readonly attestation?: Pick<Attestation, "status"> | null;
+}
+
+const statesOfStatuses = { PASS: "pass", FAIL: "fail", MANUAL: "manual", NOT_APPLICABLE: "not_applicable" } as const;
+
+/** The state of a rule, of a finding, or of a control. */
+export function stateOf({ status, reason, attestation }: Verdict): RuleState {
+  if (status !== "FAIL" && attestation) return statesOfStatuses[attestation.status];
+  return status === "MANUAL" && reason === "not_applicable" ? "not_applicable" : statesOfStatuses[status];
+}
+
+/** How many there are in each state. */
+export function countStates(verdicts: readonly Verdict[]): StatusCounts {
+  const counts = { pass: 0, fail: 0, manual: 0, not_applicable: 0 };
+  for (const verdict of verdicts) counts[stateOf(verdict)] += 1;
+  return counts;
+}
+
+/** The `summary` of a report of these checks. */
+export function summarizeChecks(checks: readonly CheckResult[]): Report["summary"] {
+  return {
+    ...countStates(checks),
+    attested: checks.filter(({ attestation }) => attestation !== null).length,
+    partial: checks.filter(
+      (check) => check.attestation === null && check.status === "PASS" && check.coverage === "partial",
+    ).length,
+  };
+}
+
+/** The open findings of a check: each that fails, and each that needs manual review unless the check is attested. */
+export function openFindings({ findings, attestation }: CheckResult): readonly Finding[] {
+  return findings.filter((finding) => {
+    const state = stateOf(finding);
+    return !finding.advisory && (state === "fail" || (state === "manual" && attestation === null));
+  });
 }

@@ -38,10 +38,16 @@ export interface GatewayLog {
 export interface GatewayProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** Before it has read anything of its surroundings. */
+  readonly onStarted?: (pid: number) => Promise<void>;
 }
 
 /** Resolves once it listens. */
-export async function startGatewayProcess({ environment, cwd }: GatewayProcessOptions): Promise<GatewayProcess> {
+export async function startGatewayProcess({
+  environment,
+  cwd,
+  onStarted,
+}: GatewayProcessOptions): Promise<GatewayProcess> {
   const child = fork(join(root, "scanstream.ts"), ["serve"], {
     cwd,
     execArgv: ["--expose-gc", "--import", join(import.meta.dirname, "inside.ts")],
@@ -54,6 +60,7 @@ export async function startGatewayProcess({ environment, cwd }: GatewayProcessOp
     },
     silent: true,
   });
+  if (child.pid !== undefined) await onStarted?.(child.pid);
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const log = watchLog(child);
   const { url, metricsUrl } = await addresses(child, exited, log);

@@ -1,40 +1,35 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { recordSoak, type SoakRecord } from "./record.ts";
 import { runSoak } from "./soak.ts";
+import { runUpgrade } from "./upgrade.ts";
 
-// `--figures FILE` keeps what was measured; `--record FILE` puts the figures of such a file into the pages instead of
-// running anything.
+const usage = `Usage: npm run soak -- [--minutes N] [--clients N] [--calm] [--figures FILE]
+       npm run soak -- --upgrade [--clients N]
+Expected numbers above 0. --figures keeps every sample.`;
+
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     clients: { type: "string", default: "100" },
     calm: { type: "boolean", default: false },
+    upgrade: { type: "boolean", default: false },
     figures: { type: "string" },
-    record: { type: "string" },
   },
 });
-if (values.record !== undefined) {
-  await recordSoak(JSON.parse(await readFile(values.record, "utf8")) as SoakRecord);
-  process.exit(0);
-}
 const minutes = Number(values.minutes);
 const clients = Number(values.clients);
 if (!(minutes > 0) || !Number.isInteger(clients) || clients < 1) {
-  console.error(
-    "Usage: npm run soak -- --minutes N [--clients N] [--calm] [--figures FILE] | --record FILE: expected numbers above 0",
-  );
+  console.error(usage);
   process.exit(2);
 }
-const figures = await runSoak({
-  durationMs: minutes * 60_000,
-  clients,
-  hasFaults: !values.calm,
-  say: (line) => console.error(line),
-});
-const soak: SoakRecord = { at: new Date().toISOString(), node: process.versions.node, minutes, clients, ...figures };
-if (values.figures !== undefined) await writeFile(values.figures, JSON.stringify(soak));
-// The samples are many; the file has them.
-const { lives: _lives, ...rest } = soak;
+const log = (line: string) => console.error(line);
+if (values.upgrade) {
+  const report = await runUpgrade({ streams: clients, holdMs: 5000, log });
+  console.log(JSON.stringify(report, null, 2));
+  process.exit(report.lost === 0 && report.open_at_end === clients ? 0 : 1);
+}
+const figures = await runSoak({ durationMs: minutes * 60_000, clients, hasFaults: !values.calm, log });
+if (values.figures !== undefined) await writeFile(values.figures, JSON.stringify(figures));
+const { lives: _samples, ...rest } = figures;
 console.log(JSON.stringify(rest, null, 2));
 process.exit(figures.problems.length === 0 ? 0 : 1);

@@ -1,163 +1,248 @@
+import { createTally, type TallyFigures } from "../conformance/load/tally.ts";
+import { runLoad } from "../conformance/load/run_load.ts";
+import { pause } from "../shared/abortable.ts";
 import { temporaryFolder } from "../test/support/command_line.ts";
-import { crowdedClient, deafClient, ordinaryClient } from "./clients.ts";
-import { createTenants } from "./create_tenants.ts";
-import { expiringToken, removedMember, revokedKey } from "./ended_authority.ts";
-import { restore, sprinkleFaults } from "./faults.ts";
-import { measureHeld, settle, whatStayed, whatStillRises, type Held, type LifeFigures } from "./held.ts";
-import { startTraffic } from "./numbered_traffic.ts";
-import { requireAllPlaces } from "./places.ts";
-import { restart, stopGateway } from "./restart.ts";
-import { rotatedKey } from "./rotated_key.ts";
-import { takeSample } from "./samples.ts";
-import { keepScansAlive, runScans } from "./scan_runs.ts";
-import { startLife } from "./start_life.ts";
-import { startSurroundings } from "./surroundings.ts";
-import { trespasser } from "./trespasser.ts";
-import { complain, noCounts, pause, type Counts, type SoakTenant, type Work } from "./work.ts";
+import {
+  crossTenantClient,
+  endedAuthorities,
+  ordinaryClient,
+  scanRepeatedly,
+  slowReader,
+  type SoakCounts,
+  type SoakRun,
+} from "./clients.ts";
+import { startEnvironment, type SoakEnvironment } from "./environment.ts";
+import { injectFaults } from "./faults.ts";
+import { startGatewayProcess, type GatewayProcess } from "./gateway_process.ts";
+import {
+  growingMetrics,
+  leakedResources,
+  measureResources,
+  takeSample,
+  type Resources,
+  type Sample,
+} from "./measurements.ts";
+import { createProducedScan, type SoakTenant } from "./producer.ts";
 
 export interface SoakOptions {
   readonly durationMs: number;
-  /** Ordinary clients that are there concurrently; those of other kinds come on top. */
+  /** Clients of the ordinary kind that are there at one time. */
   readonly clients: number;
-  /** Default true. */
-  readonly hasFaults?: boolean;
-  readonly say: (line: string) => void;
+  readonly hasFaults: boolean;
+  readonly log: (line: string) => void;
 }
 
 export interface SoakFigures {
-  readonly counts: Counts;
+  readonly streams: TallyFigures;
+  readonly counts: SoakCounts;
   readonly faults: Readonly<Record<string, number>>;
   /** The gateway before the first client, and after the last. */
-  readonly before: Held;
-  readonly after: Held;
-  readonly lives: readonly LifeFigures[];
-  /** Empty when everything was as promised. */
+  readonly before: Resources;
+  readonly after: Resources;
+  /** The samples of each process of the gateway. */
+  readonly lives: readonly (readonly Sample[])[];
+  /** Empty when every promise was kept. */
   readonly problems: readonly string[];
 }
 
+const tenantNames = ["Acme", "Globex", "Hooli", "Initech"] as const;
+const scansPerTenant = 2;
+const eventsPerSecond = 25;
+/** More than the system's buffers hold for long, fifty times a second. */
+const torrentBytes = 60_000;
+const maxProblems = 50;
+
 /**
- * A gateway in a process of its own, clients and producers in this one: streams come and go, scans run, authority ends,
- * faults are sprinkled, and halfway the gateway is restarted. Nobody may miss an event, hear of another tenant's, or be
- * told anything but what was promised; and afterwards everything is as it was.
+ * Runs a gateway in its own process, and clients and producers in this one: streams come and go, scans run, authority ends, faults
+ * are injected, and halfway the gateway is restarted.
  */
-export async function runSoak(options: SoakOptions): Promise<SoakFigures> {
+export async function runSoak({ durationMs, clients, hasFaults, log }: SoakOptions): Promise<SoakFigures> {
   await using opened = new AsyncDisposableStack();
-  const surroundings = await startSurroundings();
-  opened.defer(() => surroundings.close());
+  const environment = await startEnvironment();
+  opened.defer(() => environment.close());
   const folder = opened.use(await temporaryFolder()).path;
-  const perTenant = Math.ceil(options.clients / ordinaryTenants.length);
-  const maxStreamsPerTenant = perTenant * 2 + 8;
-  const maxStreams = maxStreamsPerTenant * (ordinaryTenants.length + 1);
-  const bounds = { surroundings, folder, maxStreams, maxStreamsPerTenant };
-  const life = startLife(bounds, 0);
-  const { url } = await life.gateway;
-  opened.defer(async () => void (await (await work.life.gateway).stop()));
-  const work: Work = {
-    ...bounds,
-    ...(await createTenants(surroundings, url, ordinaryTenants)),
+  const perTenant = Math.ceil(clients / tenantNames.length);
+  // The last tenant has more clients than it may have streams.
+  const maxStreamsPerTenant = perTenant + 8;
+  const startGateway = (port: number) =>
+    startGatewayProcess({
+      cwd: folder,
+      environment: {
+        ...environment.environment,
+        PORT: String(port),
+        EVENTSTREAM_HEARTBEAT_SECONDS: "1",
+        EVENTSTREAM_RECHECK_SECONDS: "3",
+        EVENTSTREAM_MAX_BUFFER_BYTES: "131072",
+        EVENTSTREAM_MAX_STREAMS_PER_TENANT: String(maxStreamsPerTenant),
+      },
+    });
+  let gateway = await startGateway(0);
+  opened.defer(async () => void (await gateway.stop()));
+  const { url } = gateway;
+
+  const problems: string[] = [];
+  const over = new AbortController();
+  opened.defer(() => over.abort());
+  const run: SoakRun = {
+    environment,
     url,
-    life,
-    isOn: true,
-    counts: noCounts(),
-    faults: {},
-    problems: [],
+    tally: createTally(),
+    over: over.signal,
+    counts: { scans: 0, slowReaders: 0, revoked: 0, expired: 0, crossTenantRequests: 0, longestRevocationMs: 0 },
+    report: (problem) => void (problems.length < maxProblems && problems.push(problem)),
   };
-  const traffic = startAllTraffic(work);
-  opened.defer(async () => void (await Promise.all(traffic.map((one) => one.stop()))));
-  const before = await measureHeld(work);
-  options.say(`held before: ${JSON.stringify(before)}`);
-  const course = runCourse(work, options).finally(() => {
-    work.isOn = false;
-  });
-  const [lives] = await Promise.all([course, ...startClients(work, perTenant)]);
-  const after = await settle(work, before);
-  await requireAllPlaces(work);
-  await stopGateway(work);
-  options.say(`held after: ${JSON.stringify(after)}`);
-  const problems = [...work.problems, ...whatStayed(before, after), ...lives.flatMap(whatStillRises)];
-  return { counts: work.counts, faults: work.faults, before, after, lives, problems };
-}
+  const before = await measureResources(gateway, environment);
+  log(`before: ${JSON.stringify(before)}`);
 
-const ordinaryTenants = ["Acme", "Globex", "Hooli", "Initech"] as const;
-const everyMs = 40;
-/** 60 KB fifty times a second: more than the system's buffers hold for long. */
-const torrent = { everyMs: 20, padding: 60_000 };
-
-function startAllTraffic(work: Work) {
-  const onFailure = (error: unknown) => complain(work, `an event could not be published: ${String(error)}`);
-  const scans = [...work.tenants, work.crowded].flatMap((tenant) => tenant.scans);
-  return [
-    ...scans.map(({ channel }) =>
-      startTraffic(work.surroundings.producer, channel, { everyMs, padding: 0, onFailure }),
+  const producer = { broker: environment.producer, gatewayUrl: url };
+  const tenants = await Promise.all(tenantNames.map((name) => createTenant(environment, name)));
+  const scans = await Promise.all(
+    tenants.map((tenant) =>
+      Promise.all(Array.from({ length: scansPerTenant }, () => createProducedScan(producer, tenant))),
     ),
-    startTraffic(work.surroundings.producer, work.torrent.channel, { ...torrent, onFailure }),
+  );
+  const [acme, globex] = tenants as [SoakTenant, SoakTenant];
+  const ownScan = await createProducedScan(producer, acme);
+  const torrent = await createProducedScan(producer, globex, torrentBytes);
+  const published = new AbortController();
+  const publishing = [
+    ...[...scans.flat(), ownScan].map((scan) => scan.publish(eventsPerSecond, published.signal)),
+    torrent.publish(2 * eventsPerSecond, published.signal),
   ];
-}
-
-function startClients(work: Work, perTenant: number): readonly Promise<void>[] {
-  const [acme, globex, hooli, initech] = work.tenants as [SoakTenant, SoakTenant, SoakTenant, SoakTenant];
-  const crowd = Math.ceil(work.maxStreamsPerTenant * 1.2);
-  return [
-    ...work.tenants.flatMap((tenant) =>
-      Array.from({ length: perTenant }, (_, index) => ordinaryClient(work, tenant, index)),
+  const crowd = maxStreamsPerTenant + 4;
+  const running = [
+    ...scans.flatMap((own, tenant) =>
+      Array.from({ length: tenant === scans.length - 1 ? crowd : perTenant }, (_, index) =>
+        ordinaryClient(run, own, index),
+      ),
     ),
-    ...Array.from({ length: crowd }, () => crowdedClient(work)),
-    deafClient(work),
-    deafClient(work),
-    revokedKey(work, acme),
-    removedMember(work, globex),
-    expiringToken(work, hooli),
-    trespasser(work, [initech, acme]),
-    rotatedKey(work, initech),
-    runScans(work, acme.apiKey),
-    keepScansAlive(work),
+    slowReader(run, torrent),
+    slowReader(run, torrent),
+    endedAuthorities(run, ownScan),
+    crossTenantClient(run, acme, torrent),
+    scanRepeatedly(run, acme),
   ];
-}
 
-async function runCourse(work: Work, options: SoakOptions): Promise<readonly LifeFigures[]> {
-  const first = await live(work, options, () => false);
-  await restart(work);
-  const second = await live(work, options, () => neverSeen(work, options).length > 0);
-  for (const kind of neverSeen(work, options)) complain(work, `nothing was ever counted as ${kind}`);
-  return [first, second];
-}
-
-/** What did not happen at all was not tested. */
-function neverSeen({ counts }: Work, { hasFaults = true }: SoakOptions): readonly string[] {
-  const { longestRevocationMs: _ms, lost, ...others } = counts;
-  const needed = { ...others, ...(hasFaults ? { lost } : {}) };
-  return Object.entries(needed).flatMap(([kind, count]) => (count === 0 ? [kind] : []));
-}
-
-/** How much longer a slow machine may take until everything has happened. */
-const graceMs = 60_000;
-
-/** Half of the soak, with the gateway that is there, or as long as `isWaiting`; no fault is left at its end. */
-async function live(work: Work, options: SoakOptions, isWaiting: () => boolean): Promise<LifeFigures> {
-  const { durationMs, hasFaults = true, say } = options;
-  const { life } = work;
-  const gateway = await life.gateway;
-  const halfMs = durationMs / 2;
-  const untilMs = Date.now() + halfMs;
-  const calm = new AbortController();
-  const faults = hasFaults ? sprinkleFaults(work, calm.signal) : null;
-  const sampleMs = Math.min(5000, Math.max(500, halfMs / 60));
-  const samplesPerCollection = Math.max(2, Math.round(halfMs / sampleMs / collections));
-  for (let turn = 1; Date.now() < untilMs || (isWaiting() && Date.now() < untilMs + graceMs); turn += 1) {
-    await pause(sampleMs);
-    const collect = turn % samplesPerCollection === 0;
-    const sample = await takeSample(gateway, { atSeconds: (Date.now() - life.startedAtMs) / 1000, collect });
-    life.samples.push(sample);
-    if (collect) say(`${work.counts.streams} streams, ${work.counts.events} events, ${JSON.stringify(sample)}`);
+  const faults: Record<string, number> = {};
+  const lives: (readonly Sample[])[] = [];
+  for (const life of [1, 2]) {
+    const calm = new AbortController();
+    const injecting = hasFaults ? injectFaults(environment, faults, calm.signal) : null;
+    lives.push(await sampleFor(durationMs / 2, gateway, log));
+    calm.abort();
+    await injecting;
+    if (life === 2) break;
+    log("Restarting the gateway");
+    await untilManyAreOpen(gateway, clients / 2);
+    await stopGateway(gateway, run);
+    gateway = await startGateway(Number(new URL(url).port));
   }
-  calm.abort();
-  await faults;
-  restore(work.surroundings);
-  await pause(calmMs);
-  return { samples: life.samples };
+  over.abort();
+  await Promise.all(running);
+  published.abort();
+  await Promise.all(publishing);
+  for (const tenant of tenants) await requireAllPlaces(run, tenant, maxStreamsPerTenant);
+  const after = await untilReleased(() => measureResources(gateway, environment), before);
+  log(`after: ${JSON.stringify(after)}`);
+  await stopGateway(gateway, run);
+  const streams = run.tally.figures();
+  problems.push(...streamProblems(streams, hasFaults), ...missingKinds(run.counts), ...leakedResources(before, after));
+  problems.push(...lives.flatMap(growingMetrics));
+  return { streams, counts: run.counts, faults, before, after, lives, problems };
 }
 
-/** Of ours, in each life: enough to see where the heap goes, and rare, so that it is V8 that decides what is resident. */
+async function createTenant({ admin }: SoakEnvironment, name: string): Promise<SoakTenant> {
+  const { id } = (await admin("tenant.create", { name })) as { readonly id: string };
+  await admin("user.create", { tenant: id, sub: "ann" });
+  const key = (await admin("api-key.create", { tenant: id, name: "soak" })) as { readonly api_key: string };
+  return { id, apiKey: key.api_key };
+}
+
+/** Few enough collections that V8 decides what is resident, and enough to see where the heap goes. */
 const collections = 15;
-/** For what the last fault has broken to be told. */
-const calmMs = 500;
+
+async function sampleFor(ms: number, gateway: GatewayProcess, log: (line: string) => void): Promise<readonly Sample[]> {
+  const startedMs = performance.now();
+  const everyMs = Math.min(5000, Math.max(500, ms / 60));
+  const perCollection = Math.max(2, Math.round(ms / everyMs / collections));
+  const samples: Sample[] = [];
+  while (performance.now() - startedMs < ms) {
+    await pause(everyMs, []);
+    const collect = (samples.length + 1) % perCollection === 0;
+    const sample = await takeSample(gateway, (performance.now() - startedMs) / 1000, collect);
+    samples.push(sample);
+    if (collect) log(JSON.stringify(sample));
+  }
+  return samples;
+}
+
+/** SIGTERM: the gateway drains and exits with 0, and its log holds no error and no secret. */
+async function stopGateway(gateway: GatewayProcess, { report }: SoakRun): Promise<void> {
+  const code = await gateway.stop();
+  if (code !== 0) report(`the gateway exited with ${code} after SIGTERM, expected 0`);
+  for (const line of gateway.log.secrets) report(`the log holds a secret: ${line}`);
+  for (const line of gateway.log.errors) report(`the log holds an error: ${line}`);
+}
+
+/** After the last fault clients need some seconds to come back. Without streams there would be nothing to drain. */
+async function untilManyAreOpen(gateway: GatewayProcess, count: number): Promise<void> {
+  const untilMs = performance.now() + 30_000;
+  while ((await gateway.metric("scanstream_streams_open")) < count && performance.now() < untilMs) await pause(100, []);
+}
+
+/** Every place for a stream that was ever taken is free again. */
+async function requireAllPlaces({ url, report }: SoakRun, { apiKey }: SoakTenant, places: number): Promise<void> {
+  const { open_at_start: open } = await runLoad({
+    access: { gatewayUrl: url, apiKey },
+    streams: places,
+    hold: () => Promise.resolve(),
+    scanId: null,
+    publish: 0,
+    signal: new AbortController().signal,
+    log: () => undefined,
+  });
+  if (open !== places) report(`a tenant that may have ${places} streams got ${open} after every client had left`);
+}
+
+/** The gateway keeps an idle connection of a client for 75 s, one to the database for 30 s, the last subscriptions for 5 s. */
+const releaseMs = 90_000;
+
+/** Measures until as little is held as before, or for as long as a release may take. */
+async function untilReleased(measure: () => Promise<Resources>, before: Resources): Promise<Resources> {
+  const untilMs = performance.now() + releaseMs;
+  for (;;) {
+    const after = await measure();
+    if (leakedResources(before, after).length === 0 || performance.now() > untilMs) return after;
+    await pause(500, []);
+  }
+}
+
+/** What clients may see is a place that is taken, a gateway that is away, and the reasons for closing that were caused. */
+function streamProblems(figures: TallyFigures, hasFaults: boolean): readonly string[] {
+  const { opened, events, lost, repeated, refused, failed, closed } = figures;
+  const allowed = hasFaults ? ["drain", "lost"] : ["drain"];
+  return [
+    ...(opened === 0 || events === 0 ? ["no stream was opened, or no event came"] : []),
+    ...(lost > 0 ? [`${lost} events were lost while a stream was open`] : []),
+    ...(repeated > 0 ? [`${repeated} events came twice or out of order`] : []),
+    ...refused
+      .filter(({ status }) => status !== 429 && status !== 503)
+      .map(({ status, detail, count }) => `${count} streams were refused with ${status}: ${detail}`),
+    ...(refused.some(({ status }) => status === 429) ? [] : ["no stream was refused at the tenant's limit"]),
+    ...refused
+      .filter(({ retry_after_seconds: wait }) => wait === null)
+      .map(({ status, count }) => `${count} refusals with ${status} had no Retry-After`),
+    ...Object.entries(failed)
+      .filter(([code]) => code !== "unreachable")
+      .map(([code, count]) => `${count} streams failed: ${code}`),
+    ...Object.entries(closed)
+      .filter(([reason]) => !allowed.includes(reason))
+      .map(([reason, count]) => `${count} streams were closed as ${reason}`),
+    ...allowed.filter((reason) => !(reason in closed)).map((reason) => `no stream was closed as ${reason}`),
+  ];
+}
+
+/** A kind of event that never happened was not tested. */
+function missingKinds({ longestRevocationMs: _ms, ...counts }: SoakCounts): readonly string[] {
+  return Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [`${kind}: never happened`] : []));
+}

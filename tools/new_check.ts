@@ -45,6 +45,11 @@ export function newCheck(name: string, [vulnId = "", stigId = "OKTA-APP-000000"]
         text: `,\n${indented(JSON.stringify(rule, null, 2))}`,
         before: "\n  ]\n}",
       },
+      {
+        path: "shared/rule_names.ts",
+        text: `  ["${name}", "${vulnId}", "${stigId}", "${rule.rule_id}"],\n`,
+        before: "];\n\nexport const stigRuleNames",
+      },
       { path: verdicts, text: section(name, vulnId), before: "### V-273202" },
     ],
     commands: [["node_modules/vitest/vitest.mjs", "run", "test/scanner/golden.test.ts", "--update"]],

@@ -53,7 +53,7 @@ const files: Readonly<Record<string, TypesFile>> = {
       ControlResult: control,
     },
     aliases: {
-      StatusCounts: 'Report["summary"]',
+      StatusCounts: 'Pick<Report["summary"], "pass" | "fail" | "manual" | "not_applicable">',
       ResolvedFinding: 'Comparison["gone"][number]',
       Milestone: 'Plan["milestones"][number]',
       Category: 'CheckResult["category"]',

@@ -15,7 +15,7 @@ export function describeReport(): unknown {
   return {
     $schema,
     $id: "https://scanstream.dev/schemas/report/1",
-    title: "scanstream report, version 1.1",
+    title: "scanstream report, version 1.2",
     description: "One scan of an identity provider: what was asked, what was found, and on which evidence.",
     ...asWritten(described),
   };

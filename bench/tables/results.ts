@@ -11,11 +11,6 @@ export interface Result<Figures> {
 }
 
 const folder = join(import.meta.dirname, "../results");
-const images = join(import.meta.dirname, "../../docs/images");
-
-export function imagePath(name: string): string {
-  return join(images, `${name}.svg`);
-}
 
 export function hasResult(name: string): boolean {
   return existsSync(join(folder, `${name}.json`));

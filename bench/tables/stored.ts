@@ -1,11 +1,9 @@
-import { writeFile } from "node:fs/promises";
 import type { RequestGrowth, StoredGrowth } from "../stored_growth.ts";
-import { smallPlots, type SmallPlot } from "../svg.ts";
-import { imagePath, machineText, readResult } from "./results.ts";
+import { machineText, readResult } from "./results.ts";
 
 type Series = readonly (readonly [string, StoredGrowth])[];
 
-/** Also draws the plot. A part that was never measured is left out. */
+/** A part that was never measured is left out. */
 export async function storedSection(): Promise<string> {
   const parts = ["stored_scans", "stored_others"].map((name) =>
     readResult<Readonly<Record<string, StoredGrowth>>>(name).catch(() => null),
@@ -14,18 +12,7 @@ export async function storedSection(): Promise<string> {
   const [first] = results;
   if (first === undefined) throw new Error("Cannot write what is stored: npm run bench -- stored");
   const series = results.flatMap(({ figures }) => Object.entries(figures));
-  await writeFile(
-    imagePath("performance_stored"),
-    smallPlots("Median time of each request, ms, as one thing that is stored grows", plots(series)),
-  );
   return `${machineText(first)}.\n\n${tables(series)}`;
-}
-
-function plots(series: Series): readonly SmallPlot[] {
-  return series.map(([name, { sizes, requests }]) => ({
-    name,
-    lines: Object.values(requests).map(({ p50Ms }) => sizes.map((at, index) => ({ at, value: p50Ms[index] ?? 0 }))),
-  }));
 }
 
 /** Of each series the three requests whose median grew most. */

@@ -3,7 +3,7 @@ import { figureTable, machineText, readResult } from "./results.ts";
 
 export async function workersSection(): Promise<string> {
   const { figures, ...run } = await readResult<WorkersFigures>("workers");
-  const { servers, heap } = figures;
+  const { servers } = figures;
   return [
     `${machineText(run)}.`,
     [
@@ -11,13 +11,7 @@ export async function workersSection(): Promise<string> {
       "|---|---|---|---|---|---|---|",
       ...Object.entries(servers).flatMap(([name, server]) => fanOutRows(name, server)),
     ].join("\n"),
-    figureTable([
-      ...Object.entries(servers).flatMap(([name, server]) => figureRows(name, server)),
-      [
-        "V8's heap, Worker and object together",
-        `${kib(heap.bytesPerStream)} a stream after a collection, ${heap.emptyMiB.toFixed(1)} MiB without streams`,
-      ],
-    ]),
+    figureTable(Object.entries(servers).flatMap(([name, server]) => figureRows(name, server))),
   ].join("\n\n");
 }
 

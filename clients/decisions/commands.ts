@@ -57,7 +57,7 @@ export function addDecisionCommands(program: Command, run: RunCommand): void {
 
 function addDecideOptions(command: Command): Command {
   return command
-    .argument("<check>", "the check's name")
+    .argument("<check>", "the check's name, V-, SV- or OKTA-APP-id")
     .requiredOption("--reason <text>", "why")
     .option("--expires <date>", "a day (until its end, UTC) or a time with its offset; default: until it is withdrawn")
     .option("--org-url <url>", "only of this organization; default: of every one of the tenant")

@@ -1,5 +1,7 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
+import { readCheckNames } from "../check_names.ts";
 import type { Resource } from "../gateway_api.ts";
 import { changeCommand, field, listCommand, type FormatFlag } from "../team/resource_output.ts";
 
@@ -27,10 +29,15 @@ const path = "/api/v1/decisions";
 
 /** `decisions list` */
 export function decisionsListCommand(
-  { format, all = false, ...filters }: DecisionsListFlags,
+  { format, all = false, check, ...filters }: DecisionsListFlags,
   io: CommandIo,
 ): Promise<number> {
-  const query = new URLSearchParams({ ...(all ? {} : { active: "true" }), ...filters });
+  const named = check === undefined ? null : requireCheck(check, "--check", io);
+  const query = new URLSearchParams({
+    ...(all ? {} : { active: "true" }),
+    ...filters,
+    ...(named === null ? {} : { check: named }),
+  });
   const columns = {
     DECISION: field("id"),
     KIND: field("kind"),
@@ -64,10 +71,18 @@ export function decisionsWithdrawCommand(id: string, io: CommandIo): Promise<num
   return changeCommand({ ...what, method: "DELETE", path: `${path}/${id}`, problems }, io);
 }
 
+/** The name of the check; throws `UsageError` for a name that no rule has. */
+function requireCheck(text: string, option: string, io: CommandIo): string {
+  const { names, problems } = readCheckNames(text, { option, io });
+  if (problems.length > 0) throw new UsageError(problems);
+  return [...names].join(",");
+}
+
 function decide(about: Resource, flags: DecideFlags, io: CommandIo): Promise<number> {
   const { reason, expires, orgUrl, format } = flags;
   const body = {
     ...about,
+    check: requireCheck(String(about["check"]), "CHECK", io),
     reason,
     ...(expires === undefined ? {} : { expires }),
     ...(orgUrl === undefined ? {} : { org_url: orgUrl }),

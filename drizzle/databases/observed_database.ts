@@ -7,6 +7,7 @@ export function observeDatabase(
 ): Database {
   return {
     ...database,
-    transact: (statements) => observe(statements.at(-1)?.sql.trim() ?? "", () => database.transact(statements)),
+    transact: (statements, holder) =>
+      observe(statements.at(-1)?.sql.trim() ?? "", () => database.transact(statements, holder)),
   };
 }

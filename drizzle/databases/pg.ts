@@ -17,7 +17,8 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
     allowExitOnIdle: true,
   });
   const prepared = new PreparedStatements();
-  return createPoolDatabase(pool, { statementTimeoutMs: options.statementTimeoutMs, prepared });
+  const { statementTimeoutMs, connectTimeoutMs } = options;
+  return createPoolDatabase(pool, { statementTimeoutMs, connectTimeoutMs, prepared });
 }
 
 /** Throws `TypeError` that says what is wrong with the URL, or with a file that it names, and quotes no password. */

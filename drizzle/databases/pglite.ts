@@ -29,7 +29,7 @@ export async function openPgliteDatabase(options: PgliteOptions): Promise<Databa
   const { connection } = createPgConfig(pglite);
   // Node-postgres takes a ready connection; its types lack that.
   const config = { connection, max: 1, idleTimeoutMillis: 0 };
-  return createPoolDatabase(new Pool(config), { onClosed: () => pglite.close() });
+  return createPoolDatabase(new Pool(config), { connectTimeoutMs: Infinity, onClosed: () => pglite.close() });
 }
 
 /** The package is optional: it is larger than all the rest, and a gateway beside a real Postgres does without. */

@@ -1,12 +1,19 @@
 import { AppError } from "../../shared/app_error.ts";
-import { answerGraceMs, type Database, defaultStatementTimeoutMs, type Rows } from "../database.ts";
+import { FairShare } from "../../shared/fair_share.ts";
+import { FairTurns } from "../../shared/fair_turns.ts";
+import {
+  answerGraceMs,
+  type Database,
+  defaultConnectTimeoutMs,
+  defaultStatementTimeoutMs,
+  type Rows,
+} from "../database.ts";
 import { databaseUnavailable, DatabaseError, toDatabaseError } from "../database_error.ts";
 import { BatchQuery } from "./batch_query.ts";
 import type { PreparedStatements } from "./prepared_statements.ts";
 
 /** A pool of node-postgres clients: `pg`'s, or one client on PGlite. */
 export interface ClientPool {
-  readonly waitingCount: number;
   readonly options: { readonly max: number };
   connect(): Promise<PooledClient>;
   end(): Promise<void>;
@@ -23,18 +30,25 @@ interface PooledClient {
 
 export interface PoolDatabaseOptions {
   readonly statementTimeoutMs?: number | undefined;
+  /** How long a transaction may wait for its turn. */
+  readonly connectTimeoutMs?: number | undefined;
   /** Where connections live long: statements are parsed once a connection. Default: each time. */
   readonly prepared?: PreparedStatements;
   /** Runs after the pool has ended. */
   readonly onClosed?: () => Promise<void>;
 }
 
-/** More waiting statements would time out in the queue: a bound turns an overload into 503s at once. */
-const maxWaiting = 10_000;
+/** Transactions that run or wait. More would time out in the queue: a bound turns an overload into refusals at once. */
+const maxTransactions = 10_000;
 
 export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOptions = {}): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const { prepared = null } = options;
+  const transactions = new FairShare({ max: maxTransactions, what: "statements for the database" });
+  const turns = new FairTurns(pool.options.max, {
+    maxWaitMs: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
+    toLate: () => databaseUnavailable(new Error("The statement waited too long for a connection")),
+  });
   let closed: Promise<void> | null = null;
   // An idle connection that breaks is dropped by the pool; without a listener the event would end the process.
   pool.on("error", ignore);
@@ -42,12 +56,15 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
   return {
     statementTimeoutMs,
     maxConnections: pool.options.max,
-    async transact(statements) {
+    async transact(statements, holder = "") {
+      take(holder);
       try {
-        return await run(new BatchQuery(statements, prepared));
+        return await turns.run(holder, () => run(new BatchQuery(statements, prepared)));
       } catch (error) {
         if (!(error instanceof DatabaseError && prepared?.isLost(error.sqlState) === true)) throw error;
-        return await run(new BatchQuery(statements));
+        return await turns.run(holder, () => run(new BatchQuery(statements)));
+      } finally {
+        transactions.give(holder);
       }
     },
     close() {
@@ -56,9 +73,16 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
     },
   };
 
+  /** What the gateway asks for itself is no tenant's fault. */
+  function take(holder: string): void {
+    try {
+      transactions.take(holder);
+    } catch (error) {
+      throw holder === "" ? databaseUnavailable(new Error("Too many statements wait for a connection")) : error;
+    }
+  }
+
   async function run(batch: BatchQuery): Promise<Rows> {
-    if (pool.waitingCount >= maxWaiting)
-      throw databaseUnavailable(new Error("Too many statements wait for a connection"));
     return await runBatch(await connectTo(pool), batch, statementTimeoutMs + answerGraceMs);
   }
 }

@@ -34,10 +34,12 @@ export const monitors = pgTable(
     status: text("status").$type<StoredMonitorStatus>().notNull().default("running"),
     intervalSeconds: integer("interval_seconds").notNull(),
     checksTotal: integer("checks_total").notNull().default(0),
-    /** Counts of checks. */
+    /** Counts of rules. */
     pass: integer("pass").notNull().default(0),
     fail: integer("fail").notNull().default(0),
     manual: integer("manual").notNull().default(0),
+    /** Rules that do not apply to the organization; they are not in `manual`. */
+    notApplicable: integer("not_applicable").notNull().default(0),
     logStatus: text("log_status").$type<LogStatus>().notNull().default("unknown"),
     errorCode: text("error_code"),
     errorDetail: text("error_detail"),
@@ -83,7 +85,10 @@ export const monitors = pgTable(
     check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
     check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
     check("monitors_deleted_at", sql`${table.deletedAt} is null or ${table.endedAt} is not null`),
-    check("monitors_counts", sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`),
+    check(
+      "monitors_counts",
+      sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}, ${table.notApplicable}) >= 0`,
+    ),
     check("monitors_doorbell_hash_is_sha256_hex", sql`${table.doorbellHash} ~ '^[0-9a-f]{64}$'`),
     ...tenantPolicies("monitors", table.tenantId),
   ],

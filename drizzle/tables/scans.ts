@@ -30,14 +30,16 @@ export const scans = pgTable(
     status: text("status").$type<ScanStatus>().notNull().default("pending"),
     checksTotal: integer("checks_total").notNull().default(0),
     checksDone: integer("checks_done").notNull().default(0),
-    /** Counts of checks. */
+    /** Counts of rules. */
     pass: integer("pass").notNull().default(0),
     fail: integer("fail").notNull().default(0),
     manual: integer("manual").notNull().default(0),
+    /** Rules that do not apply to the organization; they are not in `manual`. */
+    notApplicable: integer("not_applicable").notNull().default(0),
     cancelRequested: boolean("cancel_requested").notNull().default(false),
     /** Who registered it: the JWT's `sub`, or the API key's id. */
     createdBy: text("created_by"),
-    /** The body it was registered with, so that the same request again is the same scan; null for scans of before. */
+    /** The body it was registered with, so that the same request again is the same scan; null for an imported scan. */
     registration: text("registration"),
     createdAt: instant("created_at").notNull().defaultNow(),
     /** The producer's last heartbeat; a scan without one for too long is expired. */
@@ -74,7 +76,7 @@ export const scans = pgTable(
     check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
     check(
       "scans_counts",
-      sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`,
+      sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}, ${table.notApplicable}) >= 0`,
     ),
     ...tenantPolicies("scans", table.tenantId),
   ],

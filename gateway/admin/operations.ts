@@ -254,7 +254,8 @@ const operations: Readonly<Record<AdminOperation, (context: AdminContext, args: 
       withKnownTenant(args, (tenantId) => exportHeader(database, tenantId, nowMs())),
     "tenant.export-page": ({ database }, args) =>
       exportPage(database, parseTenantId(args), { table: args["table"], after: args["after"] }),
-    "tenant.import": ({ database }, args) => importTenant(database, args["header"]),
+    "tenant.import": ({ database }, args) =>
+      importTenant(database, { header: args["header"], isIntoExisting: args["isIntoExisting"] === true }),
     "tenant.import-rows": ({ database }, args) =>
       importRows(database, parseTenantId(args), { table: args["table"], rows: args["rows"] }),
     "user.create": createUser,

@@ -5,6 +5,7 @@ import { requireAuthority } from "../auth/membership.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { AllowedPrincipal } from "../auth/principal.ts";
 import { declareAccess } from "../auth/access.ts";
+import { accountOf } from "./budget.ts";
 
 /** What a route finds in its context after `allow`. */
 export interface Allowed {
@@ -29,6 +30,7 @@ export function createAllow({ authenticator, database }: AllowOptions): Allow {
       const principal = await authenticator.authenticate(c.req.raw, permission);
       // A key's validity and scopes were read from the database just now; a token says nothing about its subject's role.
       if (principal.kind === "user") await requireAuthority(database, principal);
+      accountOf(c.req.raw).belongsTo(principal.tenantId);
       c.set("principal", principal);
       await next();
     });

@@ -1,6 +1,7 @@
 import type { Database } from "../../drizzle/database.ts";
 import type { Publisher } from "../../shared/broker.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
+import type { Budget } from "./budget.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
@@ -13,6 +14,7 @@ import type { StreamTokens } from "../auth/stream_tokens.ts";
 /** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
 export interface Dependencies extends DemoDependencies {
   readonly database: Database;
+  readonly budget: Budget;
   readonly publisher: Publisher;
   readonly streams: StreamOpener;
   readonly authenticator: Authenticator;

@@ -49,15 +49,32 @@ export function isPastCursor({ after }: PageRequest, createdAt: PgColumn, key: P
   return sql`(${createdAt}, ${key}) < (${after.createdAt.toISOString()}::timestamptz, ${after.key}::${type})`;
 }
 
+/** Of the texts of a page: a page of large rows ends before its limit, and the next one goes on. */
+const maxPageBytes = 524_288;
+
 /** Makes a page of rows that were read one beyond the limit. */
 export function toPage<Row, Item>(rows: readonly Row[], limit: number, list: List<Row, Item>): Page<Item> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
-  const hasMore = rows.length > limit && last !== undefined;
+  const items: Item[] = [];
+  let bytes = 0;
+  for (const row of rows.slice(0, limit)) {
+    const item = list.item(row);
+    bytes += textLength(item);
+    if (bytes > maxPageBytes && items.length > 0) break;
+    items.push(item);
+  }
+  const last = rows[items.length - 1];
+  const hasMore = rows.length > items.length && last !== undefined;
   return {
-    items: shown.map(list.item),
+    items,
     next_cursor: hasMore ? encodeCursor(list.name, list.position(last)) : null,
   };
+}
+
+/** About what a value takes as JSON. */
+function textLength(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  return Object.values(value).reduce<number>((sum, each) => sum + 8 + textLength(each), 0);
 }
 
 function parseLimit(values: readonly string[]): number {

@@ -34,7 +34,7 @@ export function publishRoute(dependencies: Dependencies, closedPrefixes: Readonl
     if (closedPrefixes.has(prefix)) {
       throw new PermissionDenied(`The gateway alone publishes on channels that begin with ${prefix}:`);
     }
-    const body = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    const body = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes, maxValues: 50_000 }));
     // All are checked before the first is published: a batch is taken as a whole or not at all.
     const messages = body.events.map((event) => toMessage(encodeBodyEvent(event)));
     await handOver(() => publishAll(channel, messages), messages.length);

@@ -41,6 +41,7 @@ import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
 import { createWebhookSender } from "./webhook_sender.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
+import { boundsFor, Budget } from "../http/budget.ts";
 import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withTokenCache } from "../auth/token_cache.ts";
@@ -58,6 +59,8 @@ export interface GatewayPartsOptions {
   readonly database?: Database;
   /** Used instead of the one that `config` names, and closed with the rest. */
   readonly broker?: Broker;
+  /** Default: for the memory that this process has. */
+  readonly budget?: Budget;
   /** Null: nothing is traced, and OpenTelemetry's code is not loaded. */
   readonly traces?: TracesConfig | null;
   readonly createSink?: CreateSink;
@@ -167,7 +170,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     }),
     streamTokens,
     findApiKey: (hash) => findApiKey(database, hash),
-    findApiKeyForStream: (hash) => streams.lookups.share(`api_key:${hash}`, () => findApiKey(database, hash)),
+    findApiKeyForStream: (hash) => streams.lookups.share(hash, `api_key:${hash}`, () => findApiKey(database, hash)),
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
   owned.defer(startMarkingStale({ database, publisher: broker, log }));
@@ -181,6 +184,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   return {
     dependencies: {
       database,
+      budget: options.budget ?? new Budget(boundsFor(availableMemory())),
       publisher: broker,
       streams,
       authenticator: traces === null ? authenticator : traceAuthenticator(authenticator, traces),
@@ -220,6 +224,15 @@ async function openTraces({ traces, log }: GatewayPartsOptions, instanceId: stri
   const { createOtlpTraces } = await import("../observability/otlp_traces.ts");
   return createOtlpTraces({ config: traces, log, instanceId, nowMs: Date.now });
 }
+
+/** What the container may use, where one bounds it; else what a gateway needs. Deno tells only who has a permission for it. */
+function availableMemory(): number {
+  if ("Deno" in globalThis) return defaultMemoryBytes;
+  const bytes = process.constrainedMemory();
+  return bytes > 0 && bytes < 2 ** 50 ? bytes : defaultMemoryBytes;
+}
+
+const defaultMemoryBytes = 1024 * 1_048_576;
 
 /** Unique also where containers share a host's name. On Deno the host's name is behind a permission of its own. */
 function processName(): string {

@@ -8,8 +8,11 @@ import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { WebAssets } from "../http/dependencies.ts";
 import { openGatewayParts, respondMetrics, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
 import { problemResponse } from "../http/problem.ts";
+import { accountOf } from "../http/budget.ts";
+import { inTurn } from "./in_turn.ts";
 import { hasLeft } from "./left_clients.ts";
 import { listen, listenForMany, type Listening } from "./listen.ts";
+import { UnreadAnswers } from "./unread_answers.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
 
@@ -87,12 +90,17 @@ async function stop(parts: GatewayParts, servers: readonly Server[], drainMs: nu
 function appListener(parts: GatewayParts): RequestListener {
   const app = createApp(parts.dependencies);
   const fetch = withNodeSockets((request, bindings) => app.fetch(request, bindings));
-  return toListener(async (request, bindings) => {
+  const unread = new UnreadAnswers(parts.dependencies.budget);
+  const listener = toListener(async (request, bindings) => {
     const isForStream = /\/event-stream(\?|$)/.test(bindings.incoming.url ?? "");
     // Nobody reads the answer; the status is the one that proxies log for a client that left.
     if (isForStream && (await hasLeft(bindings))) return new Response(null, { status: 499 });
-    return fetch(request, bindings);
+    const response = await fetch(request, bindings);
+    // Streams have bounds of their own.
+    if (!isForStream) unread.watch(bindings.outgoing as ServerResponse, accountOf(request).holder);
+    return response;
   });
+  return inTurn(listener);
 }
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {

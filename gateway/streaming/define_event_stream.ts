@@ -51,7 +51,8 @@ export function defineEventStream<const Path extends string = DefaultPath>(
     const stream = { definition, params: c.req.param(), target };
     const { lookups } = c.var.dependencies.streams;
     const open = () => openEventStream(stream, c.var.dependencies, { request: c.req.raw, platform: c.env });
-    const response = await (lookups?.admit(open) ?? open());
+    const holder = c.req.header("authorization") ?? c.req.query("access_token") ?? "";
+    const response = await (lookups?.admit(holder, open) ?? open());
     return response ?? c.body(null, 204, { "cache-control": "no-store" });
   };
   route.get(definition.path, declareAccess("read", handler));

@@ -1,4 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
+import { FairShare } from "../../shared/fair_share.ts";
+import { FairTurns } from "../../shared/fair_turns.ts";
 import { ReturnTimes } from "./return_times.ts";
 
 export interface LookupsOptions {
@@ -34,66 +36,73 @@ interface Entry {
 export class Lookups {
   readonly #spacingMs: number;
   readonly #maxRunning: number;
-  readonly #atOnce: number;
   readonly #pauseMs: number;
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #entries = new Map<string, Entry>();
   readonly #returnTimes: ReturnTimes;
-  /** Those that wait for their turn at the database. */
-  readonly #waiting: (() => void)[] = [];
-  #opening = 0;
+  readonly #openings: FairShare;
+  /** At the database. */
+  readonly #turns: FairTurns;
   #running = 0;
-  #atDatabase = 0;
   #failures = 0;
   #pausedUntilMs = 0;
 
   constructor(options: LookupsOptions = {}) {
     this.#spacingMs = options.spacingMs ?? 25;
     this.#maxRunning = options.maxRunning ?? 2000;
-    this.#atOnce = options.atOnce ?? Infinity;
     this.#pauseMs = options.pauseMs ?? 1000;
     this.#now = options.now ?? Date.now;
     this.#random = options.random ?? Math.random;
     this.#returnTimes = new ReturnTimes(this.#now);
+    this.#openings = new FairShare({ max: this.#maxRunning, what: "streams being opened" });
+    this.#turns = new FairTurns(options.atOnce ?? Infinity);
   }
 
   /**
    * Opens a stream, from the arrival of its request; rejects with `AppError("unavailable")` at once while as many are being opened
-   * as lookups may run. A longer queue helps no client of a storm: each would wait until its client has given up.
+   * as lookups may run, or too many for one holder (a credential). A longer queue helps no client of a storm: each would wait until
+   * its client has given up.
    */
-  async admit<Result>(open: () => Promise<Result>): Promise<Result> {
-    if (this.#opening >= this.#maxRunning) throw tooMany(this.#returnTimes.next(this.#opening));
-    this.#opening += 1;
+  async admit<Result>(holder: string, open: () => Promise<Result>): Promise<Result> {
+    try {
+      this.#openings.take(holder);
+    } catch {
+      throw tooMany(this.#returnTimes.next(this.#openings.total));
+    }
     try {
       return await open();
     } finally {
-      this.#opening -= 1;
+      this.#openings.give(holder);
       this.#returnTimes.countOpened();
     }
   }
 
-  /** Rejects with what `work` rejects with, and with `AppError("unavailable")` while the database is known to be down. */
-  share<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  /**
+   * Rejects with what `work` rejects with, and with `AppError("unavailable")` while the database is known to be down. Holders
+   * (tenants, and keys whose tenant is not known yet) take turns at the database.
+   */
+  share<Result>(holder: string, key: string, work: () => Promise<Result>): Promise<Result> {
+    const run = () => this.#run(holder, work);
     const entry = this.#entries.get(key);
     if (entry === undefined || (entry.isSettled && entry.next === null && this.#waitMs(entry) <= 0)) {
-      return this.#start(key, work);
+      return this.#start(key, run);
     }
     // The key names the lookup, so everything under it has one type.
-    entry.next ??= this.#startAfter(entry, key, work);
+    entry.next ??= this.#startAfter(entry, key, run);
     return entry.next as Promise<Result>;
   }
 
-  async #startAfter<Result>(entry: Entry, key: string, work: () => Promise<Result>): Promise<Result> {
+  async #startAfter<Result>(entry: Entry, key: string, run: () => Promise<Result>): Promise<Result> {
     await entry.settled;
     const waitMs = this.#waitMs(entry);
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-    return this.#start(key, work);
+    return this.#start(key, run);
   }
 
-  #start<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+  #start<Result>(key: string, run: () => Promise<Result>): Promise<Result> {
     const startedMs = this.#now();
-    const result = this.#run(work);
+    const result = run();
     const settle = () => this.#settle(key, entry);
     const entry: Entry = { startedMs, settled: result.then(settle, settle), isSettled: false, next: null };
     this.#entries.set(key, entry);
@@ -112,19 +121,14 @@ export class Lookups {
     }, this.#spacingMs);
   }
 
-  async #run<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
     // Spread, so that clients that are refused together do not retry together.
     if (this.#running >= this.#maxRunning) throw tooMany(2 + Math.floor(this.#random() * 9));
     this.#running += 1;
-    if (this.#atDatabase < this.#atOnce) this.#atDatabase += 1;
-    else await new Promise<void>((begin) => this.#waiting.push(begin));
     try {
-      return await this.#ask(work);
+      return await this.#turns.run(holder, () => this.#ask(work));
     } finally {
       this.#running -= 1;
-      const begin = this.#waiting.shift();
-      if (begin === undefined) this.#atDatabase -= 1;
-      else begin();
     }
   }
 

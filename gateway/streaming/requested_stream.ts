@@ -100,5 +100,5 @@ async function look<Result>(
       find({ principal, params, tx, query, queryAll }),
     );
   const { kind, tenantId, id, onlyStream } = principal;
-  return lookups?.share(JSON.stringify([what, kind, tenantId, id, onlyStream, target.name]), work) ?? work();
+  return lookups?.share(tenantId, JSON.stringify([what, kind, tenantId, id, onlyStream, target.name]), work) ?? work();
 }

@@ -13,10 +13,11 @@ export interface Monitor {
   readonly status: MonitorStatus;
   readonly intervalSeconds: number;
   readonly checksTotal: number;
-  /** Counts of checks. */
+  /** Counts of rules. */
   readonly pass: number;
   readonly fail: number;
   readonly manual: number;
+  readonly notApplicable: number;
   readonly logStatus: LogStatus;
   readonly errorCode: string | null;
   readonly errorDetail: string | null;
@@ -57,6 +58,7 @@ export function parseMonitorState(value: unknown) {
     pass: count("pass"),
     fail: count("fail"),
     manual: count("manual"),
+    notApplicable: count("not_applicable"),
     logStatus: logStatuses.find((status) => status === state["log_status"]) ?? "unknown",
     errorCode: toText(state["error_code"]),
     lastLookAtMs: toMs(state["last_look_at"]),

@@ -1,6 +1,14 @@
 import * as v from "valibot";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { statusSchema, storedFindingSchema, type Severity, type Status } from "../../shared/schemas/finding.ts";
+import {
+  manualReasonSchema,
+  statusSchema,
+  storedFindingSchema,
+  type ManualReason,
+  type Severity,
+  type Status,
+} from "../../shared/schemas/finding.ts";
+import type { StatusCounts, Verdict } from "../../shared/report.ts";
 import { scanSchema, type ScanStatus } from "../../shared/schemas/scan.ts";
 
 export type { ScanStatus } from "../../shared/schemas/scan.ts";
@@ -14,10 +22,11 @@ export interface Scan {
   readonly status: ScanStatus;
   readonly checksTotal: number;
   readonly checksDone: number;
-  /** Counts of checks. */
+  /** Counts of rules. */
   readonly pass: number;
   readonly fail: number;
   readonly manual: number;
+  readonly notApplicable: number;
   readonly cancelRequested: boolean;
   readonly createdAtMs: number | null;
   readonly startedAtMs: number | null;
@@ -34,7 +43,7 @@ export interface FindingRecord {
   readonly detail: string;
   readonly expected: string | null;
   readonly actual: string | null;
-  readonly reason: string | null;
+  readonly reason: ManualReason | null;
   readonly resourceType: string | null;
   readonly resourceId: string | null;
   /** What of the rule a partial PASS leaves to a person. */
@@ -66,6 +75,7 @@ export function parseScan(value: unknown): Scan {
     pass: scan.pass,
     fail: scan.fail,
     manual: scan.manual,
+    notApplicable: scan.not_applicable,
     cancelRequested: scan.cancel_requested,
     createdAtMs: toTimeMs(scan.created_at),
     startedAtMs: toTimeMs(scan.started_at),
@@ -140,8 +150,16 @@ export function toText(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-export function isStatus(value: unknown): value is Status {
-  return v.is(statusSchema, value);
+/** The verdict of an event's payload; null where it has none. */
+export function parseVerdict({ status, reason }: JsonObject): Verdict | null {
+  if (!v.is(statusSchema, status)) return null;
+  return { status, reason: v.is(manualReasonSchema, reason) ? reason : null };
+}
+
+/** The counts of a scan, or of a monitor, by state. */
+export function toCounts(counts: Pick<Scan, "pass" | "fail" | "manual" | "notApplicable">): StatusCounts {
+  const { pass, fail, manual, notApplicable } = counts;
+  return { pass, fail, manual, not_applicable: notApplicable };
 }
 
 function toTimeMs(time: string | null): number | null {

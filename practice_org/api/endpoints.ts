@@ -104,10 +104,14 @@ export function firstPartyAppSettings({ contents, role, segments }: Call): Answe
     : notFound(segments[0] ?? "", "FirstPartyApp");
 }
 
-/** Below Super Administrator the service application sees itself only; the provider's own apps are filtered out. */
+/** Below Super Administrator the service application sees itself and what is assigned to it; the provider's own apps are filtered out. */
 function visibleApps({ contents, role, serviceApp }: Call): Listing<App> {
-  if (role !== "super") return listingOf([serviceApp]);
   const others = contents.apps;
+  if (role !== "super") {
+    const assigned = contents.assignedApps ?? [];
+    const found = assigned.length === 0 ? [] : [...each(others)].filter(({ id }) => assigned.includes(id));
+    return listingOf([...found, serviceApp]);
+  }
   return { length: others.length + 1, get: (index) => (index < others.length ? others.get(index) : serviceApp) };
 }
 
@@ -172,6 +176,26 @@ export const policyMappings = ofPolicy(({ policy }, call) => {
   return unpaged(mappings);
 });
 
+/** With `expand=domains` each with its domains; themes and email domains are accepted and left out. */
+export function brands({ contents, query }: Call): Answer {
+  const expanded = (query.get("expand") ?? "").split(",").filter((name) => name !== "");
+  const unknown = expanded.find((name) => !["themes", "domains", "emailDomain"].includes(name));
+  if (unknown !== undefined) {
+    const summary = "Api validation failed: expand";
+    return providerError("E0000001", { summary, causes: [`expand: '${unknown}' is not supported`] });
+  }
+  const embedded = (domains: BrandWithPages["domains"]) =>
+    expanded.includes("domains") ? { _embedded: { domains } } : {};
+  return paged(contents.brands.map(({ brand, domains }) => ({ ...brand, ...embedded(domains) })));
+}
+
+export const brandDomains = ofNamed(
+  ({ contents }) => contents.brands,
+  ({ brand }) => brand.id,
+  "Brand",
+  ({ domains }) => unpaged(domains),
+);
+
 export function ofBrand(kind: string, pageOf: (found: BrandWithPages) => JsonObject | null): (call: Call) => Answer {
   return ofNamed(
     ({ contents }) => contents.brands,
@@ -223,15 +247,16 @@ export function ofGroup(kind: string, answer: (found: Group, call: Call) => Answ
   );
 }
 
-/** `q` is the beginning of a name. */
+/** `q` is the beginning of a name, and its answer has no links. */
 export function groups({ contents, query }: Call): Answer {
+  const filter = parseFilter(query.get("filter"), ["id", "type"]);
+  if ("refusal" in filter) return filter.refusal;
   const start = query.get("q")?.toLowerCase() ?? "";
   const nameOf = ({ group }: Group) => String((group["profile"] as JsonObject)["name"]).toLowerCase();
-  const found = contents.groups.filter((item) => nameOf(item).startsWith(start));
-  return paged(
-    found.map(({ group }) => group),
-    { defaultLimit: 10_000, maxLimit: 10_000 },
-  );
+  const found = contents.groups
+    .filter((item) => nameOf(item).startsWith(start) && filter.matches(item.group))
+    .map(({ group }) => group);
+  return query.has("q") ? unpaged(found) : paged(found, { defaultLimit: 10_000, maxLimit: 10_000 });
 }
 
 export function clientRoles({ clientId, role, segments, url }: Call): Answer {
@@ -246,7 +271,8 @@ export function logs({ request, log }: Call): Answer {
 
 export function identityProviders({ contents, query }: Call): Answer {
   const type = query.get("type");
-  return paged(contents.identityProviders.filter((provider) => type === null || provider["type"] === type));
+  const matches = (provider: Resource) => type === null || provider["type"] === type;
+  return { ...paged(contents.identityProviders), matches, dropsQuery: true };
 }
 
 export const identityProviderKey = ofNamed(

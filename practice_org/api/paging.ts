@@ -13,6 +13,8 @@ export interface PagedList {
   readonly matches?: (item: never) => boolean;
   /** Null: the endpoint ignores `limit` and `after`, and sends no links. */
   readonly paging: Paging | null;
+  /** Links carry `limit` and `after` alone, so that a next page is of all entries. Default: the whole query. */
+  readonly dropsQuery?: true;
   /** Set where the answer is an object: the field that holds the list, with the next page's link beside it. */
   readonly envelope?: string;
 }
@@ -40,14 +42,16 @@ export function answerPage(list: PagedList, request: PracticeRequest, context: P
   const { items, nextOffset } = collect(list, start, limit);
   const next = nextCursor(request.path, context, after, start + items.length, nextOffset);
   const shown = list.paging?.defaultLimit === null && !request.query.has("limit") ? null : limit;
-  const nextUrl = next === null ? null : pageUrl(context, request, next, shown);
+  const query = list.dropsQuery === true ? new URLSearchParams() : request.query;
+  const linked = { ...request, query };
+  const nextUrl = next === null ? null : pageUrl(context, linked, next, shown);
   if (list.envelope !== undefined) {
     const links = nextUrl === null ? {} : { _links: { next: { href: nextUrl } } };
     return json(200, { [list.envelope]: items, ...links });
   }
   const headers: Header[] = [];
   if (list.paging !== null) {
-    headers.push(["link", `<${pageUrl({ ...context, fault: null }, request, after, shown)}>; rel="self"`]);
+    headers.push(["link", `<${pageUrl({ ...context, fault: null }, linked, after, shown)}>; rel="self"`]);
   }
   if (nextUrl !== null) headers.push(["link", `<${nextUrl}>; rel="next"`]);
   return json(200, items, headers);

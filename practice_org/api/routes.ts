@@ -1,6 +1,8 @@
 import { json } from "../http/messages.ts";
 import {
   apps,
+  brandDomains,
+  brands,
   byId,
   clientRoles,
   firstPartyAppSettings,
@@ -58,7 +60,8 @@ export const routes: readonly Route[] = [
     ofPolicy(({ rules }, { segments }) => byId(rules, segments[1], "PolicyRule")),
   ),
   route("/api/v1/policies/*/mappings", ["policies.read"], policyMappings),
-  route("/api/v1/brands", ["brands.read"], ({ contents }) => paged(contents.brands.map(({ brand }) => brand))),
+  route("/api/v1/brands", ["brands.read"], brands),
+  route("/api/v1/brands/*/domains", ["brands.read"], brandDomains),
   route(
     "/api/v1/brands/*/pages/sign-in/customized",
     ["brands.read"],
@@ -109,9 +112,12 @@ export const routes: readonly Route[] = [
   ),
   route(
     "/api/v1/users/*/groups",
-    ["groups.read", "users.read"],
+    ["users.read"],
     ofUser(({ groupIds }, { contents }) =>
-      unpaged(contents.groups.map(({ group }) => group).filter(({ id }) => groupIds.includes(id))),
+      paged(
+        contents.groups.map(({ group }) => group).filter(({ id }) => groupIds.includes(id)),
+        { defaultLimit: 200, maxLimit: 200 },
+      ),
     ),
   ),
   route("/api/v1/groups", ["groups.read"], groups),

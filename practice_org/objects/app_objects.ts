@@ -21,7 +21,8 @@ export interface AppSpec {
   /** Null: not bound to a policy, as every app of the Classic Engine. */
   readonly policyId: string | null;
   readonly orgId: string;
-  readonly oauthClient?: { readonly credentials: JsonObject; readonly settings: JsonObject };
+  /** Only of an `oidc_client`. Default: one of a web server. */
+  readonly oauthClient?: OauthClient;
 }
 
 export function appId(label: string): string {
@@ -97,9 +98,8 @@ interface ModeFields {
 
 /** What apps of one sign-on mode have and others do not. */
 function modeFields(site: Site, spec: AppSpec, id: string): ModeFields {
-  if (spec.oauthClient !== undefined) {
-    const { credentials, settings } = spec.oauthClient;
-    return { isSigned: true, credentials: { oauthClient: credentials }, settings: { oauthClient: settings } };
+  if (spec.name === "oidc_client") {
+    return oauthFields(site, id, spec.oauthClient ?? { type: "web", requiresDpop: false });
   }
   if (spec.signOnMode === "SAML_2_0") {
     const help = `${site.url}/app/${spec.name}/${id}/setup/help/SAML_2_0/instructions`;
@@ -145,43 +145,75 @@ function appLinkName(spec: AppSpec): string | null {
   return spec.signOnMode === "BOOKMARK" || spec.signOnMode === "BROWSER_PLUGIN" ? "login" : `${spec.name}_link`;
 }
 
-/** The API Services integration that the scanner signs in as. */
+/** An API Services integration: nobody signs in to it. The provider gives some of them a policy, and others none. */
 export function serviceApp(
   site: Site,
   fields: {
+    readonly label: string;
     readonly clientId: string;
     readonly orgId: string;
     readonly policyId: string | null;
-    readonly requiresDpop: boolean;
+    readonly requiresDpop?: boolean;
   },
 ): App {
+  const { label, clientId, orgId, policyId, requiresDpop = false } = fields;
   return appObject(site, {
-    id: fields.clientId,
+    id: clientId,
     name: "oidc_client",
-    label: "Compliance scanner",
+    label,
     signOnMode: "OPENID_CONNECT",
-    policyId: fields.policyId,
-    orgId: fields.orgId,
-    oauthClient: {
-      credentials: {
+    policyId,
+    orgId,
+    oauthClient: { type: "service", requiresDpop },
+  });
+}
+
+/** A directory integration: it has no sign-on, and no policy. */
+export function directoryApp(
+  site: Site,
+  spec: Pick<AppSpec, "label" | "orgId" | "features"> & {
+    readonly name: "active_directory" | "csv_directory" | "ldap_sun_one";
+  },
+): App {
+  return appObject(site, { ...spec, signOnMode: null, policyId: null });
+}
+
+interface OauthClient {
+  readonly type: "web" | "service";
+  readonly requiresDpop: boolean;
+}
+
+/** The fields that only an app of OpenID Connect has; a service has no address to come back to. */
+function oauthFields(site: Site, id: string, { type, requiresDpop }: OauthClient): ModeFields {
+  const isService = type === "service";
+  const secret = isService ? "jwks" : "secrets";
+  return {
+    isSigned: true,
+    credentials: {
+      oauthClient: {
         autoKeyRotation: true,
-        client_id: fields.clientId,
-        token_endpoint_auth_method: "private_key_jwt",
+        client_id: id,
+        token_endpoint_auth_method: isService ? "private_key_jwt" : "client_secret_basic",
         pkce_required: false,
       },
-      settings: {
+    },
+    settings: {
+      oauthClient: {
         client_uri: null,
         logo_uri: null,
-        redirect_uris: [],
-        response_types: ["token"],
-        grant_types: ["client_credentials"],
-        application_type: "service",
+        redirect_uris: isService ? [] : ["https://app.practice.example/callback"],
+        response_types: [isService ? "token" : "code"],
+        grant_types: [isService ? "client_credentials" : "authorization_code"],
+        application_type: type,
         consent_method: "TRUSTED",
         issuer_mode: "DYNAMIC",
         idp_initiated_login: { mode: "DISABLED", default_scope: [] },
         wildcard_redirect: "DISABLED",
-        dpop_bound_access_tokens: fields.requiresDpop,
+        dpop_bound_access_tokens: requiresDpop,
       },
     },
-  });
+    links: {
+      clientCredentials: [{ name: secret, href: `${site.url}/api/v1/apps/${id}/credentials/${secret}` }],
+    },
+  };
 }

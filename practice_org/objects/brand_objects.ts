@@ -7,6 +7,8 @@ import type { BrandWithPages, Site } from "./org_contents.ts";
 export interface BrandSpec {
   readonly name: string;
   readonly isDefault?: boolean;
+  /** Null: no domain shows the brand. */
+  readonly domain?: string | null;
   /**
    * `"uncustomized"`: the provider answers 200 with a null `pageContent`, as it does for
    * most brands. `"missing"`: it answers 404.
@@ -17,6 +19,8 @@ export interface BrandSpec {
 export function brand(site: Site, spec: BrandSpec): BrandWithPages {
   const id = oktaId("bnd", spec.name);
   const href = `${site.url}/api/v1/brands/${id}`;
+  const ownDomain = `${spec.name.toLowerCase().replaceAll(/\W+/g, "-")}.practice.example`;
+  const { isDefault = false, domain = isDefault ? new URL(site.url).host : ownDomain } = spec;
   return {
     brand: {
       id,
@@ -24,12 +28,34 @@ export function brand(site: Site, spec: BrandSpec): BrandWithPages {
       removePoweredByOkta: false,
       customPrivacyPolicyUrl: null,
       agreeToCustomPrivacyPolicy: false,
-      isDefault: spec.isDefault ?? false,
+      isDefault,
       defaultApp: { appInstanceId: appId("Okta Dashboard"), appLinkName: null, classicApplicationUri: null },
       _links: { themes: link(`${href}/themes`, "GET"), self: link(href, "GET", "PUT", "DELETE") },
     },
     customizedPage: customizedPage(spec.customizedPage),
     defaultPage: { pageContent: signInPage(), widgetVersion: "^7", widgetCustomizations: widgetTexts },
+    domains:
+      domain === null
+        ? []
+        : [customDomain(site, { id: isDefault ? "default" : oktaId("OcD", domain), domain, brandId: id })],
+  };
+}
+
+function customDomain(
+  site: Site,
+  ids: { readonly id: string; readonly domain: string; readonly brandId: string },
+): JsonObject {
+  const href = `${site.url}/api/v1/domains/${ids.id}`;
+  const links = {
+    self: link(href, "GET", "PUT", "DELETE"),
+    brand: link(`${site.url}/api/v1/brands/${ids.brandId}`, "GET"),
+  };
+  return {
+    ...ids,
+    certificateSourceType: "OKTA_MANAGED",
+    validationStatus: "COMPLETED",
+    dnsRecords: [],
+    _links: links,
   };
 }
 

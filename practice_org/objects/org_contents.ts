@@ -35,6 +35,7 @@ export interface BrandWithPages {
   /** Null: the brand has never been customized, and the provider answers 404. */
   readonly customizedPage: JsonObject | null;
   readonly defaultPage: JsonObject;
+  readonly domains: readonly JsonObject[];
 }
 
 export interface User {
@@ -56,6 +57,8 @@ export interface OrgContents {
   readonly adminConsoleSettings: JsonObject;
   /** Every app but the service application of the scan, which the org adds itself. */
   readonly apps: Listing<App>;
+  /** Ids of the apps that are assigned to the service application's role, which it sees below Super Administrator too. */
+  readonly assignedApps?: readonly string[];
   /** The policy that the service application is bound to; null on the Classic Engine, whose apps have none. */
   readonly serviceAppPolicyId: string | null;
   /** Paths of features that the org does not have: 401 E0000015. */

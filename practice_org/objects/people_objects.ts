@@ -24,6 +24,16 @@ function userId(login: string): string {
   return oktaId("00u", login);
 }
 
+/** The groups that the provider makes and keeps by itself, with their descriptions. */
+const builtIn: Readonly<Record<string, string>> = {
+  Everyone: "All users in your organization",
+  "Okta Administrators": "Okta manages this group, which contains all administrators in your organization.",
+};
+
+export function builtInGroups(site: Site): readonly Group[] {
+  return Object.keys(builtIn).map((name) => group(site, name));
+}
+
 export function group(site: Site, name: string, roles: readonly StandardRole[] = []): Group {
   const id = groupId(name);
   const href = `${site.url}/api/v1/groups/${id}`;
@@ -34,8 +44,8 @@ export function group(site: Site, name: string, roles: readonly StandardRole[] =
       lastUpdated,
       lastMembershipUpdated: lastUpdated,
       objectClass: ["okta:user_group"],
-      type: name === "Everyone" ? "BUILT_IN" : "OKTA_GROUP",
-      profile: { name, description: name === "Everyone" ? "All users in your organization" : null },
+      type: Object.hasOwn(builtIn, name) ? "BUILT_IN" : "OKTA_GROUP",
+      profile: { name, description: builtIn[name] ?? null },
       _links: {
         logo: [
           { name: "medium", href: `${site.url}/assets/img/logos/groups/okta-medium.png`, type: "image/png" },
@@ -54,12 +64,13 @@ export interface UserSpec {
   readonly firstName: string;
   readonly lastName: string;
   readonly roles?: readonly StandardRole[];
-  /** Names of groups; every user is in Everyone as well. */
+  /** Names of groups; every user is in Everyone as well, and those with a role of their own among the administrators. */
   readonly groups?: readonly string[];
 }
 
 export function user(site: Site, spec: UserSpec): User {
   const id = userId(spec.login);
+  const isAdmin = (spec.roles ?? []).length > 0;
   const href = `${site.url}/api/v1/users/${id}`;
   return {
     user: {
@@ -85,7 +96,7 @@ export function user(site: Site, spec: UserSpec): User {
       _links: { self: link(href) },
     },
     roles: (spec.roles ?? []).map((role) => roleAssignment(role, "USER", id, href)),
-    groupIds: ["Everyone", ...(spec.groups ?? [])].map(groupId),
+    groupIds: ["Everyone", ...(isAdmin ? ["Okta Administrators"] : []), ...(spec.groups ?? [])].map(groupId),
   };
 }
 
@@ -124,7 +135,8 @@ export function customRole(site: Site, label: string, description: string): Reso
 export interface ApiTokenSpec {
   readonly name: string;
   readonly ownerLogin: string;
-  readonly network: JsonObject;
+  /** Absent: the answer has no such field, as in an official example. */
+  readonly network?: JsonObject;
 }
 
 const tokenWindowMs = 30 * 24 * 3_600_000;
@@ -138,7 +150,7 @@ export function apiToken(site: Site, spec: ApiTokenSpec): Resource {
     userId: owner,
     clientName: "Okta API",
     tokenWindow: null,
-    network: spec.network,
+    ...(spec.network === undefined ? {} : { network: spec.network }),
     // A token lives for thirty days after its last use.
     expiresAt: new Date(site.nowMs + tokenWindowMs).toISOString(),
     created,

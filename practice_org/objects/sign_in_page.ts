@@ -75,10 +75,10 @@ export function shortenedBannerPage(): string {
   return signInPage(bannerScript(bannerParagraphs.slice(0, 4)));
 }
 
-/** The whole banner, in an element that no browser shows. */
-export function hiddenBannerPage(): string {
+/** The whole banner, in an element that an attribute hides. */
+export function hiddenBannerPage(attribute: string): string {
   const paragraphs = bannerParagraphs.map((paragraph) => `<p>${paragraph.replaceAll("&", "&amp;")}</p>`);
-  return signInPage("", `<section hidden>${paragraphs.join("\n")}</section>\n    `);
+  return signInPage("", `<section ${attribute}>${paragraphs.join("\n")}</section>\n    `);
 }
 
 function bannerScript(paragraphs: readonly string[]): string {

@@ -7,7 +7,7 @@ import { logStream } from "../objects/log_stream_objects.ts";
 import { oktaId } from "../objects/ids_and_links.ts";
 import { listingOf, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
 import { defaultPasswordPolicy, passwordPolicy, type PasswordSettings } from "../objects/password_policies.ts";
-import { apiToken, customRole, group, groupId, user } from "../objects/people_objects.ts";
+import { apiToken, builtInGroups, customRole, group, groupId, user } from "../objects/people_objects.ts";
 import { dodBannerPage } from "../objects/sign_in_page.ts";
 import {
   anywhere,
@@ -93,7 +93,7 @@ export function compliantOrg(site: Site): OrgContents {
       user(site, { login: "hr@practice.example", firstName: "HR", lastName: "Service", groups: ["HR integrations"] }),
       user(site, { login: "admin@practice.example", firstName: "Alex", lastName: "Admin", roles: ["SUPER_ADMIN"] }),
     ],
-    groups: [group(site, "Everyone"), group(site, "HR integrations", ["USER_ADMIN"])],
+    groups: [...builtInGroups(site), group(site, "HR integrations", ["USER_ADMIN"])],
     customRoles: [customRole(site, "UserCreatorRole", "Creates users")],
   };
 }
@@ -114,22 +114,29 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
   ];
 }
 
+/** Each value exactly at the STIG's limit. */
+export const stigPassword: PasswordSettings = {
+  minLength: 15,
+  minLowerCase: 1,
+  minUpperCase: 1,
+  minNumber: 1,
+  minSymbol: 1,
+  commonPasswordsExcluded: true,
+  maxAgeDays: 60,
+  minAgeMinutes: 1440,
+  historyCount: 5,
+  maxAttempts: 3,
+};
+
 function passwordPolicies(site: Site): readonly PolicyWithRules[] {
-  const settings: PasswordSettings = {
-    minLength: 15,
-    minLowerCase: 1,
-    minUpperCase: 1,
-    minNumber: 1,
-    minSymbol: 1,
-    commonPasswordsExcluded: true,
-    maxAgeDays: 60,
-    minAgeMinutes: 1440,
-    historyCount: 5,
-    maxAttempts: 3,
-  };
   return [
-    passwordPolicy(site, { name: "Administrators", priority: 1, groupIds: [groupId("HR integrations")], settings }),
-    defaultPasswordPolicy(site, 2, settings),
+    passwordPolicy(site, {
+      name: "Administrators",
+      priority: 1,
+      groupIds: [groupId("HR integrations")],
+      settings: stigPassword,
+    }),
+    defaultPasswordPolicy(site, 2, stigPassword),
   ];
 }
 

@@ -5,7 +5,7 @@ import { brand } from "../objects/brand_objects.ts";
 import { oktaId } from "../objects/ids_and_links.ts";
 import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
 import { defaultPasswordPolicy } from "../objects/password_policies.ts";
-import { group } from "../objects/people_objects.ts";
+import { builtInGroups } from "../objects/people_objects.ts";
 import { policyId } from "../objects/policy_objects.ts";
 import { defaultSessionRule, defaultSignOnPolicy } from "../objects/sign_on_policies.ts";
 import { builtInZones } from "../objects/zone_objects.ts";
@@ -36,7 +36,7 @@ export function emptyOrg(site: Site): OrgContents {
     identityProviders: [],
     identityProviderKeys: [],
     users: [],
-    groups: [group(site, "Everyone")],
+    groups: builtInGroups(site),
     customRoles: [],
   };
 }

@@ -30,7 +30,12 @@ export function narrowOrg(site: Site): OrgContents {
       ipZone(site, everywhere, ["0.0.0.0/1", "128.0.0.0/1"]),
       ipZone(site, nowhere, []),
     ],
-    brands: [...whole.brands, brand(site, { name: "Hidden notice", customizedPage: { html: hiddenBannerPage() } })],
+    brands: [
+      ...whole.brands,
+      brand(site, { name: "Hidden notice", customizedPage: { html: hiddenBannerPage("hidden") } }),
+      brand(site, { name: "Invisible notice", customizedPage: { html: hiddenBannerPage('style="opacity: 0"') } }),
+      brand(site, { name: "Not launched yet", domain: null, customizedPage: "uncustomized" }),
+    ],
     apiTokens: [office, everywhere, nowhere].map((zone) =>
       apiToken(site, {
         name: `Only from ${zone}`,

@@ -1,5 +1,6 @@
 import { classicOrg } from "./classic.ts";
 import { compliantOrg } from "./compliant.ts";
+import { edgeOrg } from "./edge.ts";
 import { emptyOrg } from "./empty.ts";
 import { largeOrg, smallestLargeOrg } from "./large.ts";
 import { narrowOrg } from "./narrow.ts";
@@ -12,9 +13,10 @@ export const profileNames = {
   typical: "a realistic org: some checks pass, some fail, some need a person",
   compliant: "configured as the STIG asks: every check passes",
   empty: "a fresh org, not configured yet",
-  narrow: "compliant, but for some people only: lax zones, a rule for a group, a hidden banner",
+  narrow: "compliant, but for some people only: lax zones, hidden banners, a brand without a domain",
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
   unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
+  edge: "compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta",
   "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
 } as const;
 
@@ -54,4 +56,5 @@ const fixedOrgs = {
   narrow: narrowOrg,
   classic: classicOrg,
   unclear: unclearOrg,
+  edge: edgeOrg,
 } as const;

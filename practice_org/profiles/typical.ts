@@ -20,7 +20,7 @@ import {
   type Site,
 } from "../objects/org_contents.ts";
 import { defaultPasswordPolicy, passwordPolicy } from "../objects/password_policies.ts";
-import { apiToken, customRole, group, groupId, user } from "../objects/people_objects.ts";
+import { apiToken, builtInGroups, customRole, group, groupId, user } from "../objects/people_objects.ts";
 import { dodBannerPage, shortenedBannerPage } from "../objects/sign_in_page.ts";
 import {
   anywhere,
@@ -100,7 +100,7 @@ export function typicalOrg(site: Site): OrgContents {
       user(site, { login: "hr@practice.example", firstName: "HR", lastName: "Service", groups: ["HR integrations"] }),
     ],
     groups: [
-      group(site, "Everyone"),
+      ...builtInGroups(site),
       group(site, "Employees"),
       group(site, "Contractors"),
       group(site, "Platform team", ["SUPER_ADMIN"]),

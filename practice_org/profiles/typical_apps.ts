@@ -1,4 +1,4 @@
-import { appObject } from "../objects/app_objects.ts";
+import { appId, appObject, directoryApp, serviceApp } from "../objects/app_objects.ts";
 import { policyId } from "../objects/policy_objects.ts";
 import type { App, Site } from "../objects/org_contents.ts";
 
@@ -6,7 +6,7 @@ import type { App, Site } from "../objects/org_contents.ts";
 export const highAssurance = "High assurance";
 export const passwordThenEmail = "Password then e-mail";
 
-/** Apps that share a few policies, one that is switched off, and a directory integration. */
+/** Apps that share a few policies, one that is switched off, and three that nobody signs in to. */
 export function businessApps(site: Site, orgId: string): readonly App[] {
   const strong = ["Finance", "Payroll", "Source code", "Secrets vault"];
   const usual = [
@@ -41,13 +41,13 @@ export function businessApps(site: Site, orgId: string): readonly App[] {
       policyId: policyId("ACCESS_POLICY", "Any two factors"),
       orgId,
     }),
-    appObject(site, {
+    directoryApp(site, {
       name: "active_directory",
       label: "practice.example",
-      signOnMode: null,
       features: ["PROFILE_MASTERING", "OUTBOUND_DEL_AUTH", "IMPORT_NEW_USERS"],
-      policyId: policyId("ACCESS_POLICY", "Any two factors"),
       orgId,
     }),
+    directoryApp(site, { name: "csv_directory", label: "Contractors' list", features: ["PROFILE_MASTERING"], orgId }),
+    serviceApp(site, { label: "Nightly export", clientId: appId("Nightly export"), orgId, policyId: null }),
   ];
 }

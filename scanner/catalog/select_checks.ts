@@ -1,7 +1,8 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { Severity } from "../../shared/report.ts";
+import { parseSeverity, severityWords } from "../../shared/severity.ts";
 import { catalog, type CatalogCheck } from "./catalog.ts";
-import { nearestName } from "./nearest_name.ts";
+import { findRule, unknownRule } from "../../shared/rule_names.ts";
 
 export interface CheckSelection {
   /** Names, V-ids or STIG ids; empty or absent: all. */
@@ -10,27 +11,38 @@ export interface CheckSelection {
   readonly severity?: readonly string[];
 }
 
-const severities: readonly Severity[] = ["high", "medium", "low"];
+/** Is told of a name that is understood, but not quite right. */
+export type Warn = (message: string) => void;
 
-/** The check of a name, V-id, rule id or STIG id, in any case; throws `AppError` ("not_found") naming the nearest. */
-export function findCheck(name: string, checks: readonly CatalogCheck[] = catalog): CatalogCheck {
-  const wanted = name.trim().toLowerCase();
-  const found = checks.find((check) => namesOf(check).includes(wanted));
-  if (found !== undefined) return found;
-  const nearest = nearestName(wanted, checks.flatMap(namesOf));
-  const advice = nearest === null ? "list them with the command checks" : `did you mean "${nearest}"?`;
-  throw new AppError("not_found", `No check is named "${name}": ${advice}`);
+interface KnownChecks {
+  /** The catalog's by default. */
+  readonly checks?: readonly CatalogCheck[];
+  readonly warn?: Warn;
+}
+
+/** The check of its name, V-, SV- or OKTA-APP-id, in any case; throws `AppError` ("not_found") naming the nearest. */
+export function findCheck(name: string, { checks = catalog, warn }: KnownChecks = {}): CatalogCheck {
+  const rules = checks.map(({ rule }) => rule);
+  const found = findRule(name, rules);
+  const check = checks.find(({ rule }) => rule === found?.rule);
+  if (found === null || check === undefined) {
+    throw new AppError("not_found", capitalized(unknownRule(name, rules, "run `scanstream checks` for the list")));
+  }
+  if (found.warning !== null) warn?.(found.warning);
+  return check;
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** In their own order; throws `AppError` for a name that is none, and for a selection that leaves nothing. */
-export function selectChecks(
-  selection: CheckSelection = {},
-  checks: readonly CatalogCheck[] = catalog,
-): readonly CatalogCheck[] {
+export function selectChecks(selection: CheckSelection = {}, known: KnownChecks = {}): readonly CatalogCheck[] {
+  const { checks = catalog } = known;
   const { check = [], exclude = [], severity = [] } = selection;
-  const included = new Set(check.map((name) => findCheck(name, checks)));
-  const excluded = new Set(exclude.map((name) => findCheck(name, checks)));
-  const wanted = new Set(severity.map(parseSeverity));
+  const included = new Set(check.map((name) => findCheck(name, known)));
+  const excluded = new Set(exclude.map((name) => findCheck(name, known)));
+  const wanted = new Set(severity.map(requireSeverity));
   const selected = checks.filter(
     (candidate) =>
       (included.size === 0 || included.has(candidate)) &&
@@ -41,15 +53,10 @@ export function selectChecks(
   throw new AppError("invalid", `The selection leaves no check: ${describe({ check, exclude, severity })}`);
 }
 
-function namesOf(check: CatalogCheck): readonly string[] {
-  const { vuln_id, rule_id, stig_id } = check.rule;
-  return [check.name, vuln_id.toLowerCase(), stig_id.toLowerCase(), rule_id.toLowerCase()];
-}
-
-function parseSeverity(text: string): Severity {
-  const severity = severities.find((candidate) => candidate === text.trim().toLowerCase());
-  if (severity !== undefined) return severity;
-  throw new AppError("invalid", `No severity is named "${text}": it should be one of ${severities.join(", ")}`);
+function requireSeverity(text: string): Severity {
+  const severity = parseSeverity(text);
+  if (severity !== null) return severity;
+  throw new AppError("invalid", `--severity ${JSON.stringify(text)}: expected ${severityWords}`);
 }
 
 function describe(selection: Required<CheckSelection>): string {

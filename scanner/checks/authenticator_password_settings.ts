@@ -1,10 +1,18 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
-import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./judging/finding_drafts.ts";
+import {
+  fail,
+  judgeField,
+  judgeList,
+  manual,
+  unreadable,
+  withUncovered,
+  type Subject,
+} from "./judging/finding_drafts.ts";
 import { readBoolean, readNumber, readText, showValue, type Field } from "./parsing/fields.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
-import { resourceOf } from "./parsing/names.ts";
+import { listTexts, resourceOf } from "./parsing/names.ts";
 
 /** The checks of a password policy's settings: each active policy, one setting. */
 
@@ -115,7 +123,9 @@ const lockoutThreshold = passwordCheck({
   isCompliant: (attempts, most) => attempts >= 1 && attempts <= most,
   show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
   isLeftToDirectory: true,
-  examines: "After how many wrong passwords an account is locked.",
+  examines:
+    "After how many wrong passwords an account is locked. Password policies of a directory (Active Directory, LDAP) count only " +
+    "where no other one is active: then the rule is not applicable.",
   why:
     "Without a lockout passwords can be guessed online; 0 means that an account is never locked. Where a directory sources the " +
     "users, locking is the directory's task.",
@@ -176,11 +186,12 @@ function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
     evaluate({ password_policies }, { parameters }) {
       const limit = parameter === undefined ? 0 : limitOf(parameter, parameters);
       const expected = setting.expected(limit);
-      return judgeList(password_policies, {
+      const drafts = judgeList(password_policies, {
         expected,
         judgeItem: (policy) => judgePolicy(policy, { expected, limit, setting }),
         judgeEmpty: () => [fail({ resource: null, expected }, "no active password policy")],
       });
+      return setting.isLeftToDirectory === true ? withDirectories(drafts) : drafts;
     },
   });
 }
@@ -211,6 +222,19 @@ function judgePolicy<Value>(
   return judgeField(subject, setting.read(policy, `settings.password.${setting.path}`), {
     isCompliant: (value) => setting.isCompliant(value, limit),
     show: setting.show,
+  });
+}
+
+/** A directory's policies decide only where there are no others. A PASS of another policy names them. */
+function withDirectories(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
+  const isDirectory = (draft: FindingDraft): boolean => draft.status === "MANUAL" && draft.reason === "not_applicable";
+  const directories = drafts.filter(isDirectory);
+  if (directories.length === 0) return drafts;
+  const names = listTexts(directories.map(({ resource }) => `"${resource?.name ?? ""}"`));
+  const uncovered = `A person has to verify that the directory locks the accounts of the password policy ${names}`;
+  return drafts.map((draft) => {
+    if (draft.status === "MANUAL" && isDirectory(draft)) return { ...draft, isAdvisory: true };
+    return withUncovered(draft, [uncovered]);
   });
 }
 

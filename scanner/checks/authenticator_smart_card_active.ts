@@ -1,12 +1,15 @@
 import { defineCheck } from "./check.ts";
-import { judgeAuthenticators } from "./judging/authenticators.ts";
-import { pass } from "./judging/finding_drafts.ts";
+import { listTexts, nameOf } from "./parsing/names.ts";
+import { inactiveOf, judgeAuthenticators } from "./judging/authenticators.ts";
+import { pass, withOneEnough } from "./judging/finding_drafts.ts";
+
+const keys = ["smart_card_idp"];
 
 export const authenticatorSmartCardActive = defineCheck({
   name: "authenticator_smart_card_active",
   artifacts: ["authenticators"],
   explanation: {
-    examines: "Whether the Smart Card authenticator is set up and active.",
+    examines: "Whether a Smart Card authenticator is set up and active. If one is, the others do not matter.",
     why: "DOD users sign in with the certificate on their PIV or CAC card; without this authenticator Okta cannot accept it.",
     fix: [
       "Set up a Smart Card identity provider under Security > Identity Providers first",
@@ -15,10 +18,14 @@ export const authenticatorSmartCardActive = defineCheck({
     ],
     deciding_fields: ["GET /api/v1/authenticators: key (smart_card_idp), status"],
   },
-  evaluate: ({ authenticators }) =>
-    judgeAuthenticators(authenticators, {
-      keys: ["smart_card_idp"],
+  evaluate: ({ authenticators }) => {
+    const inactive = listTexts(inactiveOf(authenticators, keys).map((other) => `"${nameOf(other)}"`));
+    const drafts = judgeAuthenticators(authenticators, {
+      keys,
       expected: "the Smart Card authenticator to be active",
-      judgeActive: (subject) => pass(subject, "ACTIVE"),
-    }),
+      judgeActive: (subject) =>
+        pass(inactive === "" ? subject : { ...subject, note: `not active are ${inactive}` }, "ACTIVE"),
+    });
+    return authenticators.state === "missing" ? drafts : withOneEnough(drafts);
+  },
 });

@@ -9,11 +9,18 @@ import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
 const expected =
   "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";
 
+/** DISA's own sentence, which no answer of the API decides. */
+const uncovered =
+  'Whether there is such a list, a person has to verify: "If the CSSP has provided a list of anonymizers to block, verify the ' +
+  '"IP Block list" is configured with them"';
+
 export const networkZoneBlockAnonymizedProxies = defineCheck({
   name: "network_zone_block_anonymized_proxies",
   artifacts: ["network_zones"],
   explanation: {
-    examines: "Whether a network zone of the blocklist keeps anonymizing proxies out before any policy is evaluated.",
+    examines:
+      "Whether a network zone of the blocklist keeps anonymizing proxies out before any policy is evaluated. If one zone does, the " +
+      "others do not matter. Whether the CSSP has provided a list is not seen, so this covers a part of the rule.",
     why:
       "Attackers come through Tor and rented proxies, so that an address says nothing about them. Okta's enhanced dynamic zone follows " +
       "the anonymizers; a static list, or one with exceptions, is as good as its maintenance, so a person has to review it. " +
@@ -44,7 +51,7 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   );
   const first = (kind: ZoneVerdict["kind"]) => judged.find((zone) => zone.kind === kind);
   const blocking = first("blocks");
-  if (blocking !== undefined) return pass(subject, blocking.actual);
+  if (blocking !== undefined) return pass(subject, blocking.actual, uncovered);
   const unread = first("unreadable");
   if (unread !== undefined) return unreadable(subject, unread.actual);
   const partial = first("review");

@@ -1,40 +1,62 @@
-import type { BrandSignInPage } from "../evidence/artifacts.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { availableValue, type BrandSignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
-import { wordsOf, wordsOfPage } from "./parsing/page_text.ts";
-import { resourceOf } from "./parsing/names.ts";
+import { readPage, wordsOf, type Doubt } from "./parsing/page_text.ts";
+import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
 
 const expected = "a sign-in page with the whole Standard Mandatory DOD Notice and Consent Banner";
+
+/** DISA's own sentence: what a page shows with styles and scripts that are not in it, only a browser tells. */
+const loadedElsewhere =
+  'The page loads style sheets or scripts from elsewhere, so a person has to "Attempt to log in to the Okta tenant and verify ' +
+  'the DOD-approved warning banner is in place"';
 
 export const signonDodWarningBannerConfigured = defineCheck({
   name: "signon_dod_warning_banner_configured",
   artifacts: ["brand_sign_in_pages"],
   explanation: {
-    examines: "Whether the sign-in page of every brand holds DISA's notice and consent banner, word for word.",
+    examines:
+      "Whether the sign-in page of every brand holds DISA's notice and consent banner, word for word. A brand that is not the default " +
+      "one and has no domain is left out, because it shows its page to nobody.",
     why:
       "Users consent to monitoring only where the page announces it. The words are compared, not their markup: tags, entities, scripts, " +
-      "quotation marks, dashes and case make no difference; text in a comment, or hidden by the page itself, does not count, and a " +
-      "string of a script counts where the script passes it on to what shows it.",
+      "quotation marks, dashes and case make no difference. Text in a comment or in a hidden element does not count. A string of a " +
+      "script counts where the script passes it on to what shows it. Text that styles can hide, that only some browsers show, or that " +
+      "stands in code that never runs is for a person. A page that loads more styles or scripts covers a part of the rule.",
     fix: [
       "Open Customizations > Brands in the Admin Console and each brand (a custom domain is needed)",
       'On the Pages tab choose Configure next to "Sign-in page", and the code editor',
       "Insert the banner as the Okta DOD Warning Banner Configuration Guide of the STIG package says, and publish",
     ],
     deciding_fields: [
-      "GET /api/v1/brands: id, name",
+      "GET /api/v1/brands: id, name, isDefault, _embedded.domains",
+      "GET /api/v1/brands/{id}/domains: any (where the list of brands has no domains)",
       "GET /api/v1/brands/{id}/pages/sign-in/customized: pageContent",
       "GET /api/v1/brands/{id}/pages/sign-in/default: pageContent (where nothing is customized)",
     ],
   },
-  evaluate: ({ brand_sign_in_pages: pages }) =>
-    judgeList(pages, {
+  evaluate({ brand_sign_in_pages: pages }) {
+    const org: Subject = { resource: null, expected };
+    const unseen = listTexts((availableValue(pages) ?? []).filter(isUnseen).map(({ brand }) => `"${nameOf(brand)}"`));
+    const note = `left out, because no domain shows their pages: ${unseen}`;
+    const drafts = judgeList(pages, {
       expected,
-      judgeItem: judgeBrand,
-      judgeEmpty: () => [fail({ resource: null, expected }, "no brand")],
-    }),
+      judgeItem: (branded) => (isUnseen(branded) ? null : judgeBrand(branded)),
+      judgeEmpty: (all) => [all.length === 0 ? fail(org, "no brand") : unreadable(org, "no brand that is shown")],
+    });
+    if (unseen === "") return drafts;
+    return drafts.map((draft) => ({ ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` }));
+  },
 });
+
+/** Whether nobody sees its page: a brand that is known to be neither the default one nor that of a domain. */
+function isUnseen({ brand }: BrandSignInPage): boolean {
+  if (!isJsonObject(brand) || brand["isDefault"] !== false) return false;
+  return Array.isArray(brand["domains"]) && brand["domains"].length === 0;
+}
 
 function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {
   const subject: Subject = { resource: resourceOf("brand", brand), expected };
@@ -52,29 +74,29 @@ function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {
   }
 }
 
-/** The sentences in their order, with whatever a page puts between them. */
-function judgePage(subject: Subject, page: string): FindingDraft {
-  const words = wordsOfPage(page);
-  const missing = missingIn(words);
-  if (missing.length === 0) {
-    if (isInOrder(words)) return pass(subject, "the whole banner");
+/** The sentences in their order, with any text between them. */
+function judgePage(subject: Subject, content: string): FindingDraft {
+  const page = readPage(content);
+  const notShown = missingIn(page.shown);
+  if (notShown.length === 0) {
+    if (isInOrder(page.shown)) return pass(subject, "the whole banner", page.loadsMore ? loadedElsewhere : undefined);
     return manual(subject, "needs_review", "every sentence of the banner, but not in its order");
   }
-  const withStrings = wordsOfPage(page, { withStrings: true });
-  if (missingIn(withStrings).length === 0) {
-    return manual(subject, "needs_review", "the whole banner, but some of it in a script that is not seen to show it");
+  const missing = missingIn(page.possible);
+  if (missing.length === 0) {
+    const places = [...new Set(page.doubts.filter((doubt) => holdsPart(doubt, notShown)).map(({ reason }) => reason))];
+    const where = places.length === 0 ? "" : ` (${listTexts(places)})`;
+    return manual(subject, "needs_review", `the whole banner, but some of it where a user may not see it${where}`);
   }
-  if (missingIn(wordsOfPage(page, { withStrings: true, withHidden: true })).length === 0) {
-    return manual(
-      subject,
-      "needs_review",
-      "the whole banner, but some of it hidden until it is opened or a script shows it",
-    );
-  }
-  if (withStrings.includes(wordsOf(shortBanner)))
+  if (page.possible.includes(wordsOf(shortBanner)))
     return manual(subject, "needs_review", "the short form of the banner");
   if (missing.length === bannerSentences.length) return fail(subject, "no banner");
   return fail(subject, `the banner without ${missing.map(quoted).join(" and ")}`);
+}
+
+function holdsPart({ words }: Doubt, sentences: readonly string[]): boolean {
+  const isLong = words.length > 20;
+  return isLong && sentences.map(wordsOf).some((sentence) => words.includes(sentence) || sentence.includes(words));
 }
 
 function missingIn(words: string): readonly string[] {

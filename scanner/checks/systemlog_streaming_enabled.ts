@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { activityOf } from "./parsing/activity.ts";
-import { fail, judgeList, pass, unreadable } from "./judging/finding_drafts.ts";
-import { showValue } from "./parsing/fields.ts";
+import { activityOf, unknownActivity } from "./parsing/activity.ts";
+import { judgeList, manual, pass, unreadable, withOneEnough } from "./judging/finding_drafts.ts";
 import { resourceOf } from "./parsing/names.ts";
 
 const expected = "an active log stream";
@@ -12,11 +11,11 @@ export const systemlogStreamingEnabled = defineCheck({
   artifacts: ["log_streams"],
   explanation: {
     examines:
-      "Whether at least one log stream sends the System Log to a central log server; a stream of unknown status beside it is only " +
-      "mentioned.",
+      "Whether at least one log stream sends the System Log to a central log server. If one does, the others do not matter. " +
+      "If no stream is active, the result is manual review, because DISA also accepts a SIEM that pulls the System Log by API.",
     why:
-      "Records that stay in the org go with the org, and are never correlated. A SIEM that pulls the System Log over the API is as " +
-      "good, but cannot be seen here: attest it.",
+      "Records that stay in the org go with the org, and are never correlated. The API does not show who reads the System Log, so a " +
+      "SIEM that pulls it has to be attested (--attestations, or scanstream decisions attest).",
     fix: [
       "Open Reports > Log Streaming in the Admin Console",
       'Choose "Add Log Stream", then AWS EventBridge or Splunk Cloud',
@@ -26,9 +25,7 @@ export const systemlogStreamingEnabled = defineCheck({
   },
   evaluate({ log_streams: streams }) {
     const drafts = judgeList(streams, { expected, judgeItem: judgeStream, judgeEmpty: noneActive });
-    if (streams.state === "missing" || !drafts.some(({ status }) => status === "PASS")) return drafts;
-    // One active stream satisfies the rule, whatever is unknown of another.
-    return drafts.map((draft) => (draft.status === "MANUAL" ? { ...draft, isAdvisory: true } : draft));
+    return streams.state === "missing" ? drafts : withOneEnough(drafts);
   },
 });
 
@@ -37,13 +34,14 @@ function judgeStream(stream: JsonObject): FindingDraft | null {
   const subject = { resource: resourceOf("log_stream", stream), expected };
   const activity = activityOf(stream);
   if (activity === "active") return pass(subject, "ACTIVE");
-  return activity === "unknown" ? unreadable(subject, `the status ${showValue(stream["status"])}`) : null;
+  return activity === "unknown" ? unreadable(subject, unknownActivity(stream)) : null;
 }
 
 function noneActive(streams: readonly JsonObject[]): readonly FindingDraft[] {
-  const note = "a SIEM that pulls the System Log over the API can be attested";
-  if (streams.length === 0) return [fail({ resource: null, expected, note }, "no log stream")];
-  return streams.map((stream) =>
-    fail({ resource: resourceOf("log_stream", stream), expected, note }, `the status ${String(stream["status"])}`),
-  );
+  const note = "no log stream is active; DISA also accepts a SIEM that pulls the System Log by API";
+  if (streams.length === 0) return [manual({ resource: null, expected, note }, "needs_review", "no log stream")];
+  return streams.map((stream) => {
+    const subject = { resource: resourceOf("log_stream", stream), expected, note };
+    return manual(subject, "needs_review", `the status ${String(stream["status"])}`);
+  });
 }

@@ -8,8 +8,9 @@ import {
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import type { FindingResource } from "../../shared/report.ts";
-import { createAutomationEvaluator, type JudgedAutomation } from "./judging/automations.ts";
+import { createAutomationEvaluator, type AutomationRule, type JudgedAutomation } from "./judging/automations.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
+import { isUnidentified } from "./parsing/activity.ts";
 import { showValue } from "./parsing/fields.ts";
 import { sortBy, resourceOf } from "./parsing/names.ts";
 import { directoryOf, type DirectoryEvidence, type DirectorySource } from "./parsing/directory.ts";
@@ -92,7 +93,11 @@ function judgePolicies(policies: readonly PolicyWithRules[], maxDays: number): S
     policies.flatMap((policy) => judgePolicy(policy, maxDays)),
     ({ resource }) => JSON.stringify(resource),
   );
-  const unseen = sortBy(policies, ({ policy }) => showValue(policy["id"]))
+  // What is no automation has no rules that could be read.
+  const unseen = sortBy(
+    policies.filter(({ policy }) => !isUnidentified(policy)),
+    ({ policy }) => showValue(policy["id"]),
+  )
     .map(({ rules }) => rules)
     .find((rules) => rules?.state === "missing");
   const compliant = automations.filter((automation) => automation.kind === "compliant");
@@ -101,9 +106,10 @@ function judgePolicies(policies: readonly PolicyWithRules[], maxDays: number): S
 
 /** An automation is a policy with one of its rules; a policy without rules lacks the action. */
 function judgePolicy({ policy, rules }: PolicyWithRules, maxDays: number): readonly JudgedAutomation[] {
-  if (rules?.state !== "obtained") return [];
+  if (rules?.state !== "obtained" && !isUnidentified(policy)) return [];
   const judge = createAutomationEvaluator(policy, maxDays);
-  const actions: readonly (JsonObject | null)[] = rules.value.length > 0 ? rules.value : [null];
+  const actions: readonly AutomationRule[] =
+    rules?.state === "obtained" && rules.value.length > 0 ? rules.value : ["none"];
   return actions.map((rule) => judge(rule, automationResource(policy, rule, actions.length)));
 }
 
@@ -146,9 +152,9 @@ const hiddenApps = {
 };
 
 /** The console shows the policy; where it has several actions each is named too. */
-function automationResource(policy: JsonObject, rule: JsonObject | null, actions: number): FindingResource {
+function automationResource(policy: JsonObject, rule: AutomationRule, actions: number): FindingResource {
   const resource = resourceOf("automation", policy);
-  if (rule === null || actions === 1) return resource;
+  if (rule === "none" || actions === 1) return resource;
   const action = resourceOf("action", rule);
   return { ...resource, id: `${resource.id}/${action.id}`, name: `${resource.name} / ${action.name}` };
 }

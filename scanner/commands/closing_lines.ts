@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { statusLabels } from "../checklists/status.ts";
@@ -26,10 +27,12 @@ export function checklistLines(report: Report, checklist: Checklist): readonly s
     ({ vulnId, answered, status }) => `${vulnId} (answered ${statusLabels[answered]}, found ${statusLabels[status]})`,
   );
   return [
-    ...(isOfOther ? [`The checklist ${checklist.name} is of ${checklist.fqdn}, this scan of ${host}`] : []),
+    ...(isOfOther ? [`The checklist ${checklist.name} is about ${checklist.fqdn}; this scan is of ${host}`] : []),
     ...(named.length === 0
       ? []
-      : [`${count(named.length, "answer")} of ${checklist.name} against this scan: ${listed(named)}`]),
+      : [
+          `${countOf(named.length, "checklist answer")} of ${checklist.name} ${named.length === 1 ? "contradicts" : "contradict"} this scan: ${listed(named)}`,
+        ]),
   ];
 }
 
@@ -38,11 +41,7 @@ export function overdueLines(report: Report): readonly string[] {
   const overdue = planItems(report).filter(({ plan }) => plan?.overdue === true);
   const named = overdue.map(({ check, plan }) => `${check.vuln_id} (${plan?.remediation_date ?? ""})`);
   if (named.length === 0) return [];
-  return [`${count(named.length, "finding")} past the planned remediation date: ${listed([...new Set(named)])}`];
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+  return [`${countOf(named.length, "finding")} past the planned remediation date: ${listed([...new Set(named)])}`];
 }
 
 function listed(names: readonly string[]): string {

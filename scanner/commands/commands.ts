@@ -129,7 +129,7 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
   const explain = program
     .command("explain")
     .description("what a check examines, why, how to fix it, which API fields decide")
-    .addArgument(offering(new Argument("<check>", "a check's name, V-id or STIG id"), "one", checkNames))
+    .addArgument(offering(new Argument("<check>", "a check's name, V-, SV- or OKTA-APP-id"), "one", checkNames))
     .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
     .addOption(textOrJson())
     .action((check: string, flags: CatalogFlags) =>
@@ -189,11 +189,14 @@ function addConnectionOptions(command: Command): void {
 
 function addSelectionOptions(command: Command): void {
   command
-    .addOption(checkNamesOption("--check <names>", "only these checks, separated by commas"))
-    .addOption(checkNamesOption("--exclude <names>", "not these checks"))
+    .addOption(checkNamesOption("--check <names>", checkHelp))
+    .addOption(excludeOption("--exclude <names>"))
+    .addOption(excludeOption("--exclude-check <names>").hideHelp())
     .addOption(
-      offering(new Option("--severity <levels>", "only high, medium or low, separated by commas"), "list", () =>
-        Promise.resolve(["high", "medium", "low"]),
+      offering(
+        new Option("--severity <levels>", "only high, medium or low (CAT I, II, III), separated by commas"),
+        "list",
+        () => Promise.resolve(["high", "medium", "low"]),
       ),
     );
 }
@@ -228,6 +231,17 @@ function addConfigOptions(command: Command): void {
       ),
     )
     .option("--parallel <n>", "how many organizations at one time (default: 4)");
+}
+
+const checkHelp = "only these checks, by name, V-, SV- or OKTA-APP-id, separated by commas";
+
+/** `--exclude` and `--exclude-check` are one option; what both name is skipped. */
+function excludeOption(flags: string): Option {
+  const option = checkNamesOption(flags, "checks to skip (also --exclude-check)");
+  option.attributeName = () => "exclude";
+  return option.argParser((names: string, before: string | undefined) =>
+    before === undefined ? names : `${before},${names}`,
+  );
 }
 
 function checkNamesOption(flags: string, description: string): Option {
@@ -271,6 +285,16 @@ function addReportOptions(command: Command): void {
       ),
     )
     .option("--output <dir>", "write scan.<ext> for each format there")
+    .addOption(
+      offering(
+        new Option(
+          "--status <states>",
+          "print only these in table, html, markdown, csv and ndjson: pass, fail, manual, n/a",
+        ),
+        "list",
+        () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
+      ),
+    )
     .addOption(failOnOption("what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)"))
     .option("--threshold <file>", "bounds on the counts of rules, as of SAF (YAML or JSON); one not met exits with 1")
     .option("--fail-on-new", "only findings that the baseline does not have count")

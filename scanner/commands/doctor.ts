@@ -5,7 +5,6 @@ import type { ConnectionSettings } from "../idp/connection_settings.ts";
 import { systemClock, type Clock } from "../idp/clock.ts";
 import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
 import { readOrganization, type Organization } from "../idp/organization.ts";
-import { generalReads } from "../idp/probe.ts";
 import {
   createAuthorizedClient,
   createRequestSender,
@@ -14,6 +13,8 @@ import {
 } from "../idp/connection.ts";
 import { fail, ok, warn, type DoctorResult, type DoctorStep } from "./doctor_result.ts";
 import { grantScopes } from "../idp/token_errors.ts";
+import { catalog } from "../catalog/catalog.ts";
+import { examineRules, type RuleAnswers } from "./rule_limits.ts";
 import type { RequestSender } from "../idp/request_sender.ts";
 
 export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
@@ -32,6 +33,7 @@ export const doctorSteps: readonly DoctorStep[] = [
   "dpop",
   "scopes",
   "role",
+  "rules",
   "rate_limits",
 ];
 
@@ -137,7 +139,10 @@ async function* examineOrg(config: ConnectionSettings, parts: Parts): AsyncGener
         `Turn on ${requireDpop}`,
       );
   yield scopesResult(session);
-  yield await examineReads(config, session);
+  const answers = await examineRules(session);
+  const role = await roleResult(config, session, answers);
+  yield role;
+  if (role.state !== "fail") yield rulesResult(answers);
   yield rateLimitResult(parts.sender);
 }
 
@@ -184,24 +189,25 @@ const failedSteps: Partial<Record<IdpErrorCode, DoctorStep>> = { no_scope: "scop
 
 function scopesResult({ tokens, requestedScopes }: AuthorizedClient): DoctorResult {
   const missing = requestedScopes.filter((scope) => !tokens.granted.includes(scope));
-  const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted`;
+  const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted (follow also needs logs.read)`;
   if (missing.length === 0) return ok("scopes", count);
   return warn("scopes", `${count}; missing: ${missing.join(", ")}; checks that need them become MANUAL`, grantScopes);
 }
 
-/** One small read for each scope: only an attempt shows what the role allows. */
-async function examineReads(config: ConnectionSettings, session: AuthorizedClient): Promise<DoctorResult> {
-  const { client, isGranted } = session;
-  const reads = generalReads.filter(({ scope }) => isGranted(scope));
-  const outcomes = await Promise.all(reads.map(async (request) => ({ request, missing: await client.probe(request) })));
-  const refused = outcomes.filter(({ missing }) => missing !== null);
-  const reasons = refused.map(({ missing }) => missing?.detail ?? "");
-  if (refused.length === outcomes.length) {
-    const isRole = refused.some(({ missing }) => missing?.reason === "missing_role");
+/** Only an attempt shows what the role allows. */
+async function roleResult(
+  config: ConnectionSettings,
+  session: AuthorizedClient,
+  { reads, facts }: RuleAnswers,
+): Promise<DoctorResult> {
+  const answers = reads.filter(({ request }) => session.isGranted(request.scope)).map(({ answer }) => answer);
+  const refused = answers.flatMap((answer) => (answer?.state === "missing" ? [answer] : []));
+  if (refused.length === answers.length) {
+    const isRole = refused.some(({ reason }) => reason === "missing_role");
     const detail =
-      reads.length === 0
+      answers.length === 0
         ? "None of the granted scopes lets a check read anything"
-        : `Nothing can be read: ${reasons[0] ?? ""}`;
+        : `Nothing can be read: ${refused[0]?.detail ?? ""}`;
     return fail(
       "role",
       detail,
@@ -210,27 +216,33 @@ async function examineReads(config: ConnectionSettings, session: AuthorizedClien
   }
   const roles = await assignedRoles(config, session);
   const found = `Role: ${roles.length === 0 ? session.roleEvidence.role() : roles.join(", ")}`;
-  if (refused.length > 0) {
-    return warn(
-      "role",
-      `${found}; ${refused.length} of ${outcomes.length} reads were refused: ${reasons.join("; ")}`,
-      assignRole,
-    );
+  // Every role below Super Administrator is refused these, which says nothing about the role that a scan should have.
+  const unexpected = refused.filter(({ detail }) => !detail.includes("/first-party-app-settings/"));
+  if (unexpected.length > 0) {
+    const reasons = unexpected.map(({ detail }) => detail).join("; ");
+    const detail = `${found}; ${unexpected.length} of ${answers.length} reads were refused: ${reasons}`;
+    const isRole = unexpected.some(({ reason }) => reason === "missing_role");
+    const isReadOnly = roles.includes("READ_ONLY_ADMIN");
+    return { ...warn("role", detail, isRole && !isReadOnly ? assignRole : null), facts };
   }
-  const role = session.roleEvidence.role();
-  if (role === "super_admin") return warn("role", `${found}; every check can be evaluated`, useReadOnly);
-  const verb = role === "read_only_admin" ? "become MANUAL: they need" : "need";
-  return ok("role", `${found}; the five checks of first-party applications ${verb} ${superAdmin}`);
+  const result = session.roleEvidence.role() === "super_admin" ? warn("role", found, useReadOnly) : ok("role", found);
+  return { ...result, facts };
 }
 
-/** The assigned roles, if the provider lists them. Reading the first-party settings identifies a Super Administrator in any case. */
+function rulesResult({ limits }: RuleAnswers): DoctorResult {
+  const rulesWith = (outcome: "manual" | "partial") =>
+    new Set(limits.filter((limit) => limit.outcome === outcome).flatMap(({ rules }) => rules));
+  const open = rulesWith("manual");
+  const partial = [...rulesWith("partial")].filter((rule) => !open.has(rule)).length;
+  const decided = `${catalog.length - open.size} of ${catalog.length} rules can be decided, ${partial} of them in part`;
+  return { ...(open.size === 0 ? ok("rules", decided) : warn("rules", decided, null)), limits };
+}
+
+/** The assigned roles, if the provider lists them. */
 async function assignedRoles(
   { clientId }: ConnectionSettings,
   { client, isGranted }: AuthorizedClient,
 ): Promise<readonly string[]> {
-  if (isGranted("apps.read")) {
-    await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
-  }
   if (!isGranted("roles.read")) return [];
   const path = `/oauth2/v1/clients/${encodeURIComponent(clientId)}/roles`;
   const roles = await client.getList({ path, scope: "roles.read" });
@@ -258,7 +270,6 @@ function rateLimitResult(sender: RequestSender): DoctorResult {
 }
 
 const toleratedSkewSeconds = 25;
-const superAdmin = "Super Administrator, in a separate run";
 const wellFormed = "Address, client id and options are well-formed";
 const makeKey =
   "Generate a key in Applications → your app → General → Client Credentials → Public Keys → Add key → Generate new key, and copy the private key as PEM or JWK";

@@ -6,6 +6,7 @@ import { diagnose } from "./doctor.ts";
 import type { DoctorResult, DoctorState } from "./doctor_result.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { createTrace } from "./trace_lines.ts";
+import type { RuleLimit } from "./rule_limits.ts";
 import { printable } from "../../command_line/terminal.ts";
 
 export interface DoctorFlags extends ScannerFlags {
@@ -38,5 +39,11 @@ function resultText(result: DoctorResult, color: boolean): string {
   const { step, state, detail, remedy } = result;
   const mark = color ? styleText(marks[state], state.padEnd(7), { validateStream: false }) : state.padEnd(7);
   const advice = remedy === null ? "" : `        → ${printable(remedy)}\n`;
-  return `${mark} ${step.replaceAll("_", " ")}: ${printable(detail)}\n${advice}`;
+  const facts = (result.facts ?? []).map((fact) => `        ${printable(fact)}\n`);
+  return `${mark} ${step.replaceAll("_", " ")}: ${printable(detail)}\n${advice}${[...facts, ...(result.limits ?? []).map(limitText)].join("")}`;
+}
+
+function limitText({ rules, outcome, why, remedy }: RuleLimit): string {
+  const advice = remedy === null ? "" : `          → ${printable(remedy)}\n`;
+  return `        ${outcome === "manual" ? "No verdict" : "In part"}: ${rules.join(", ")}: ${printable(why)}\n${advice}`;
 }

@@ -1,3 +1,5 @@
+import type { RuleLimit } from "./rule_limits.ts";
+
 export type DoctorStep =
   | "configuration"
   | "private_key"
@@ -7,6 +9,7 @@ export type DoctorStep =
   | "dpop"
   | "scopes"
   | "role"
+  | "rules"
   | "rate_limits";
 
 /** `warn`: a scan works, but something should be better; `skipped`: an earlier step failed that this one needs. */
@@ -19,6 +22,10 @@ export interface DoctorResult {
   readonly detail: string;
   /** What to click or set; null where there is nothing to do. */
   readonly remedy: string | null;
+  /** For the role: what this organization answers it where the provider's documents do not say. */
+  readonly facts?: readonly string[];
+  /** For the rules: which of them a scan cannot decide, or only in part. */
+  readonly limits?: readonly RuleLimit[];
 }
 
 export function ok(step: DoctorStep, detail: string): DoctorResult {

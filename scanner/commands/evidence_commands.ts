@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
@@ -18,10 +19,11 @@ import { writeGitHubFeedback } from "./github_actions.ts";
 import { newProgress } from "./progress.ts";
 import { evaluateSaved } from "./saved_evidence.ts";
 import {
-  namesOf,
+  rulesOf,
   parseReportOptions,
   reportPlaces,
   toSelection,
+  warnOn,
   type ReportFlags,
   type SelectionFlags,
 } from "./scan_options.ts";
@@ -37,7 +39,7 @@ export interface CollectFlags extends ScannerFlags, SelectionFlags {
 export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
   const file = flags.saveArtifacts;
   if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
-  const checks = selectChecks(toSelection(flags), await readChecks(flags.checks));
+  const checks = selectChecks(toSelection(flags), { checks: await readChecks(flags.checks), warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, null);
   const config = readScannerConfig(flags, io.env);
   await requireWritable({ file });
@@ -54,7 +56,8 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
       },
     );
     const areSaved = await saveArtifacts(file, scan, io);
-    if (areSaved && flags.quiet !== true) progress.message(`Artifacts of ${checks.length} checks are in ${file}`);
+    if (areSaved && flags.quiet !== true)
+      progress.message(`Saved evidence for ${countOf(checks.length, "check")} to ${file}`);
     if (scan.status === "cancelled") return exitCodes.interrupted;
     return areSaved ? exitCodes.ok : exitCodes.usage;
   } catch (error) {
@@ -77,9 +80,9 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
     throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
   const options = parseReportOptions(flags);
   const known = await readChecks(flags.checks);
-  const selected = selectChecks(toSelection(flags), known);
+  const selected = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
-  const files = await readDecisions(options, namesOf(known));
+  const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
   const { results, document } = await evaluateSaved(
@@ -94,7 +97,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   );
   const scan: FinishedScan = { status: "completed", results, document };
   const { org_url: orgUrl } = document.scan;
-  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
   const decisions = await withGatewayDecisions(files, wanted, io);
   const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags };
   const { code, report } = await finishScan(scan, finishOptions, io);

@@ -3,13 +3,15 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
-import { countStatuses, type Report } from "../../shared/report.ts";
+import { countOf } from "../../shared/outcome_text.ts";
+import { summarizeChecks, type CheckResult, type Report } from "../../shared/report.ts";
 import { benchmark } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
 import { applyGate } from "../decisions/gates/gate.ts";
 import { toErrorReport, type IdpError } from "../idp/idp_error.ts";
 import { allRules } from "../reports/benchmark_rules.ts";
+import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
 import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
@@ -31,6 +33,8 @@ interface FinishOptions {
   /** Of the gateway where it is registered. */
   readonly tenantId: string | null;
   readonly flags: { readonly quiet?: boolean };
+  /** False: the evidence could not be written, which was said. */
+  readonly areSaved?: boolean;
 }
 
 /** A report, and what became of it. */
@@ -45,7 +49,7 @@ export interface ReportedScan {
 /** Applies decisions, writes the reports and decides the exit code. */
 export async function finishScan(
   scan: FinishedScan,
-  { decisions, checklist, options, id, tenantId, flags }: FinishOptions,
+  { decisions, checklist, options, id, tenantId, flags, areSaved = true }: FinishOptions,
   io: CommandIo,
 ): Promise<ReportedScan> {
   const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
@@ -59,7 +63,7 @@ export async function finishScan(
       ...scan.document.scan,
       status: scan.status,
     },
-    summary: countStatuses(results),
+    summary: summarizeChecks(results),
     checks: results,
     baseline: comparison,
   };
@@ -71,21 +75,48 @@ export async function finishScan(
       color: io.colorStdout,
       width: io.terminal.columns,
       toolVersion: io.toolVersion,
+      states: options.states,
       ...(checklist === null ? {} : { checklist }),
     },
   );
+  const isQuiet = flags.quiet === true;
+  const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   const lines = [
-    ...(flags.quiet === true ? [] : writtenLines(files, outputDir)),
+    ...(isQuiet ? [] : writtenLines(files, outputDir)),
     ...problems,
     ...(checklist === null ? [] : checklistLines(report, checklist)),
     ...overdueLines(report),
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
-  // What was not evaluated neither passed nor failed.
-  if (flags.quiet !== true && scan.status === "completed") io.terminal.write(`${printable(gate.line)}\n`);
-  const verdict = gate.isFailed ? exitCodes.findings : exitCodes.ok;
-  return { report, files, gateLine: gate.line, code: problems.length > 0 ? exitCodes.usage : verdict };
+  const areWritten = areSaved && problems.length === 0;
+  const code = exitCodeOf(scan, { isFailed: gate.isFailed, areWritten });
+  const exitLine =
+    scan.status === "completed"
+      ? gate.line(code, areWritten ? undefined : "a file could not be written")
+      : interruptedExit(code, results);
+  // A run that fails says why, however quiet it is.
+  const closing = [
+    ...(isQuiet || isSummaryShown ? [] : [summaryLine(report)]),
+    ...(isQuiet && code === exitCodes.ok ? [] : [exitLine]),
+  ];
+  for (const line of closing) io.terminal.write(`${printable(line)}\n`);
+  return { report, files, gateLine: exitLine, code };
+}
+
+/** What was not evaluated neither passed nor failed, so an interruption counts before the gates. */
+function exitCodeOf(
+  { status }: FinishedScan,
+  { isFailed, areWritten }: { readonly isFailed: boolean; readonly areWritten: boolean },
+): number {
+  if (status === "cancelled") return exitCodes.interrupted;
+  if (!areWritten) return exitCodes.usage;
+  return isFailed ? exitCodes.findings : exitCodes.ok;
+}
+
+function interruptedExit(code: number, results: readonly CheckResult[]): string {
+  const done = results.filter(({ reason }) => reason !== "interrupted").length;
+  return `Exit ${code}: the scan was interrupted after ${done} of ${countOf(results.length, "rule")} had been evaluated`;
 }
 
 /** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */

@@ -1,7 +1,7 @@
 import { createEnvironmentReader, InvalidSetting } from "../../shared/environment_reader.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { ScannerFlags } from "../config.ts";
-import { failOnWords, parseFailOn, type FailOn } from "../decisions/gates/fail_on.ts";
+import { failOnProblem, parseFailOn, type FailOn } from "../decisions/gates/fail_on.ts";
 import type { ChangeFormat } from "../follow/change_text.ts";
 import type { JudgingFlags } from "./judging_options.ts";
 
@@ -39,7 +39,7 @@ export function parseFollowOptions(flags: FollowFlags): FollowOptions {
   const seconds = reader.parsed("--interval", flags.interval, parseInterval) ?? 10;
   const hours = reader.parsed("--reconcile", flags.reconcile, parseReconcile) ?? 6;
   const failOn = parseFailOn(flags.failOn ?? "never");
-  if (failOn === null) reader.report(`--fail-on ${JSON.stringify(flags.failOn)}: expected ${failOnWords}`);
+  if (failOn === null) reader.report(failOnProblem(flags.failOn ?? ""));
   const format = flags.format ?? "table";
   if (!isFormat(format)) reader.report(`--format ${JSON.stringify(format)}: expected table or ndjson`);
   if (reader.problems.length > 0 || failOn === null || !isFormat(format)) throw new UsageError(reader.problems);

@@ -67,7 +67,7 @@ function annotations(reports: readonly NamedReport[], page: { readonly isInSumma
   const left = failing.length - maxAnnotations;
   if (left <= 0) return failing;
   const place = page.isInSummary ? "job summary" : "report";
-  return [...failing.slice(0, maxAnnotations), `::notice::${left} more findings fail; the ${place} lists them`];
+  return [...failing.slice(0, maxAnnotations), `::notice::${left} more findings failed; the ${place} lists them`];
 }
 
 /** One line without a line break of its own, which would begin another command. */

@@ -7,7 +7,7 @@ import { readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
-import { namesOf, toSelection, type SelectionFlags } from "./scan_options.ts";
+import { rulesOf, toSelection, warnOn, type SelectionFlags } from "./scan_options.ts";
 
 /** The options of every command that evaluates: which checks, by which limits, and which findings are accepted. */
 export interface JudgingFlags extends SelectionFlags {
@@ -27,7 +27,7 @@ export interface Judging {
 /** Throws `UsageError` for an option or a file that cannot be used. */
 export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<Judging> {
   const known = await readChecks(flags.checks);
-  const checks = selectChecks(toSelection(flags), known);
+  const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
   const files = await readDecisions(
     {
@@ -36,13 +36,13 @@ export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<J
       baselineFile: null,
       thresholdFile: null,
     },
-    namesOf(known),
+    { rules: rulesOf(known), warn: warnOn(io) },
   );
   return {
     checks,
     parameters,
     decisionsFor(orgUrl) {
-      const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+      const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
       return withGatewayDecisions(files, wanted, io);
     },
   };

@@ -1,4 +1,6 @@
-import type { CheckResult } from "../../shared/report.ts";
+import { stateOf, type CheckResult } from "../../shared/report.ts";
+import { stateLabels } from "../reports/disposition.ts";
+import { outcomeText } from "../../shared/outcome_text.ts";
 import type { ScanCounts } from "../streaming/outbox.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { paintStatus, printable, textWidth, type Terminal } from "../../command_line/terminal.ts";
@@ -59,7 +61,7 @@ export function createTotals(terminal: Terminal, now: () => number = () => perfo
 
 function totalsLine(counts: ScanCounts, elapsedMs: number): string {
   const { checks_done: done, checks_total: total } = counts;
-  return `${done} of ${total} checks in ${Math.ceil(elapsedMs / 1000)} s: ${verdicts(counts)}\n`;
+  return `${done} of ${total} checks evaluated in ${Math.ceil(elapsedMs / 1000)} s\n`;
 }
 
 function createLines(terminal: Terminal): Progress {
@@ -73,7 +75,7 @@ function createLines(terminal: Terminal): Progress {
 
 function createBar(terminal: Terminal, options: ProgressOptions): Progress {
   let waiting: readonly string[] = [];
-  let counts: ScanCounts = { checks_done: 0, checks_total: 0, pass: 0, fail: 0, manual: 0 };
+  let counts: ScanCounts = { checks_done: 0, checks_total: 0, pass: 0, fail: 0, manual: 0, not_applicable: 0 };
   let startedAtMs = options.now();
   let isShown = false;
 
@@ -136,13 +138,14 @@ function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, c
   return text;
 }
 
-function verdicts({ pass, fail, manual }: ScanCounts): string {
-  return `${pass} passed, ${fail} failed, ${manual} manual`;
+function verdicts(counts: ScanCounts): string {
+  return outcomeText((state) => counts[state]);
 }
 
 function resultLine(result: CheckResult, counts: ScanCounts, terminal: Terminal): string {
   const width = String(counts.checks_total).length;
   const position = `[${String(counts.checks_done).padStart(width)}/${counts.checks_total}]`;
-  const reason = result.reason === null ? "" : ` (${result.reason})`;
-  return `${position} ${paintStatus(result.status.padEnd(6), result.status, terminal)} ${printable(result.check)}${reason}`;
+  const reason = result.reason === null || result.reason === "not_applicable" ? "" : ` (${result.reason})`;
+  const label = stateLabels[stateOf(result)];
+  return `${position} ${paintStatus(label.padEnd(6), label, terminal)} ${printable(result.check)}${reason}`;
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
+import { countStates, type CheckResult } from "../../shared/report.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import { applyAttestations } from "../decisions/attestations.ts";
 import { readDecisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { readChecks } from "../decisions/own_rules/company_rules.ts";
@@ -20,10 +21,11 @@ import { finishScan, reportIdpError, saveArtifacts, type ReportedScan } from "./
 import { writeGitHubFeedback } from "./github_actions.ts";
 import { newProgress, type Progress } from "./progress.ts";
 import {
-  namesOf,
+  rulesOf,
   parseReportOptions,
   reportPlaces,
   toSelection,
+  warnOn,
   type ReportFlags,
   type SelectionFlags,
 } from "./scan_options.ts";
@@ -64,18 +66,23 @@ export async function prepareScan(
 ): Promise<PreparedScan> {
   const options = parseReportOptions(flags);
   const known = await readChecks(flags.checks);
-  const checks = selectChecks(toSelection(flags), known);
+  const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const parameters = await readParameters(flags.parameters, approvedIssuers);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const files = await readDecisions(options, namesOf(known));
+  const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
   const { orgUrl, clientId } = config;
-  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
   const decisions = await withGatewayDecisions(files, wanted, io);
   return { orgUrl, run };
+
+  /** As the report counts them. */
+  function attested(results: readonly CheckResult[]): readonly CheckResult[] {
+    return applyAttestations(results, decisions.attestations, io.now().getTime()).results;
+  }
 
   async function run(): Promise<ScanOutcome> {
     // A message may quote an answer of the gateway or the broker.
@@ -101,6 +108,7 @@ export async function prepareScan(
             progress.checkEvaluated(result, counts);
             stream?.checkEvaluated(result, counts);
           },
+          count: (results) => countStates(attested(results)),
           now: io.now,
           trace: createTrace(flags, (line) => progress.message(line)),
         },
@@ -117,18 +125,13 @@ export async function prepareScan(
       // Evidence first: it is on disk before the wait for the gateway.
       areSaved = await saveArtifacts(flags.saveArtifacts, scan, io);
     } finally {
-      await stream?.end(scan.status, scan.results);
+      await stream?.end(scan.status, attested(scan.results));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
-    const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags }, io);
+    const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags, areSaved }, io);
     await stream?.storeReport(reported.report);
-    return { code: exitCode(scan, areSaved, reported), reported, error: null };
+    return { code: reported.code, reported, error: null };
   }
-}
-
-function exitCode({ status }: FinishedScan, areSaved: boolean, { code }: ReportedScan): number {
-  if (status === "cancelled") return exitCodes.interrupted;
-  return areSaved ? code : exitCodes.usage;
 }
 
 async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<void> {

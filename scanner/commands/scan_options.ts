@@ -1,10 +1,16 @@
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { printable } from "../../command_line/terminal.ts";
+import type { RuleNames } from "../../shared/rule_names.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CheckSelection } from "../catalog/select_checks.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
-import { failOnWords, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
+import { failOnProblem, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { reportFileName } from "../reports/write_reports.ts";
+import { ruleStates, type RuleState } from "../../shared/report.ts";
+import { parseStates, stateWords } from "../../shared/rule_states.ts";
+import { severityWords } from "../../shared/severity.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
 export interface SelectionFlags {
@@ -26,22 +32,29 @@ export function toSelection({ check, exclude = "", severity }: SelectionFlags): 
   };
   const problems = [
     ...(check !== undefined && selection.check.length === 0
-      ? [`--check ${JSON.stringify(check)}: expected names of checks, which the command checks lists`]
+      ? [`--check ${JSON.stringify(check)}: expected names or ids of checks; run \`scanstream checks\` for the list`]
       : []),
     ...(severity !== undefined && selection.severity.length === 0
-      ? [`--severity ${JSON.stringify(severity)}: expected one or more of high, medium, low`]
+      ? [`--severity ${JSON.stringify(severity)}: expected one or more of ${severityWords}`]
       : []),
   ];
   if (problems.length > 0) throw new UsageError(problems);
   return selection;
 }
 
-export function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
-  return new Set(checks.map((check) => check.name));
+export function rulesOf(checks: readonly CatalogCheck[]): readonly RuleNames[] {
+  return checks.map(({ rule }) => rule);
+}
+
+/** Writes what a person should know of a name that was understood. */
+export function warnOn({ terminal }: Pick<CommandIo, "terminal">): (message: string) => void {
+  return (message) => terminal.write(`${printable(message)}\n`);
 }
 
 /** The report options of `scan` and `evaluate` as typed on the command line. */
 export interface ReportFlags {
+  /** What is printed, by state. */
+  readonly status?: string;
   readonly format?: string;
   readonly output?: string;
   readonly failOn?: string;
@@ -58,6 +71,8 @@ export interface ReportOptions extends DecisionFiles, FailRule {
   readonly formats: readonly ReportFormat[];
   /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
   readonly outputDir: string | null;
+  /** What is printed: rules, or findings, of these states. */
+  readonly states: readonly RuleState[];
   /** A CKLB or CKL that people worked in; null: the checklists begin empty. */
   readonly checklistFile: string | null;
 }
@@ -72,13 +87,16 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
   const formats = chooseFormats(flags, reportFormats, problems);
   const failOnText = flags.failOn ?? "fail";
   const failOn = parseFailOn(failOnText);
-  if (failOn === null) problems.push(`--fail-on ${JSON.stringify(failOnText)}: expected ${failOnWords}`);
+  if (failOn === null) problems.push(failOnProblem(failOnText));
   if (flags.failOnNew === true && flags.baseline === undefined) {
     problems.push("--fail-on-new: needs --baseline REPORT.json to know what is new");
   }
-  if (problems.length > 0 || failOn === null) throw new UsageError(problems);
+  const states = flags.status === undefined ? ruleStates : parseStates(flags.status);
+  if (states === null) problems.push(`--status ${JSON.stringify(flags.status)}: expected ${stateWords}`);
+  if (problems.length > 0 || failOn === null || states === null) throw new UsageError(problems);
   return {
     formats,
+    states,
     outputDir: flags.output ?? null,
     failOn,
     failOnText,

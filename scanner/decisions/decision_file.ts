@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
+import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { parseOptionJson } from "./option_file.ts";
 
@@ -18,8 +19,10 @@ export interface DecisionFileSource {
   /** `--waivers` or `--attestations`. */
   readonly option: string;
   readonly file: string;
-  /** Every check name there is: a decision on an unknown check would silently decide nothing. */
-  readonly checkNames: ReadonlySet<string>;
+  /** Every rule there is: a decision on an unknown check would silently decide nothing. */
+  readonly rules: readonly RuleNames[];
+  /** Is told of names of another revision of a rule. */
+  readonly warn?: (message: string) => void;
 }
 
 const nonEmptyText = v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("must not be empty"));
@@ -82,13 +85,23 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
   if (!parsed.success) {
     throw fail(parsed.issues.map((issue) => `${place(key, v.getDotPath(issue))}: ${issue.message}`));
   }
+  const { rules, warn } = source;
+  const found = new Map(parsed.output.map(({ check }) => [check, findRule(check, rules)]));
   const wrong = parsed.output.flatMap((decision, index) => {
-    const isKnown = source.checkNames.has(decision.check);
-    const unknown = isKnown ? [] : [`.check: there is no check ${JSON.stringify(decision.check)}`];
+    const isKnown = found.get(decision.check) !== null;
+    const unknown = isKnown
+      ? []
+      : [`.check: ${unknownRule(decision.check, rules, "run `scanstream checks` for the list")}`];
     return [...unknown, ...planProblems(decision)].map((problem) => `${key}[${index}]${problem}`);
   });
   if (wrong.length > 0) throw fail(wrong);
-  return parsed.output;
+  for (const rule of found.values()) {
+    if (typeof rule?.warning === "string") warn?.(`${source.option}: ${rule.warning}`);
+  }
+  return parsed.output.map((decision) => ({
+    ...decision,
+    check: found.get(decision.check)?.rule.check ?? decision.check,
+  }));
 }
 
 /** What no field shows by itself. */

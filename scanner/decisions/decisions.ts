@@ -1,7 +1,7 @@
 import type { CheckResult, Comparison } from "../../shared/report.ts";
 import { applyAttestations, parseAttestations, type AttestationEntry } from "./attestations.ts";
 import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
-import { maxDecisionBytes } from "./decision_file.ts";
+import { maxDecisionBytes, type DecisionFileSource } from "./decision_file.ts";
 import { readOptionFile, type OptionFile } from "../../command_line/files.ts";
 import type { Threshold } from "./gates/thresholds.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -26,7 +26,11 @@ export interface DecisionFiles {
 }
 
 /** Throws `UsageError` naming every file that cannot be used, and why. */
-export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySet<string>): Promise<Decisions> {
+export async function readDecisions(
+  files: DecisionFiles,
+  { rules, warn }: Pick<DecisionFileSource, "rules" | "warn">,
+): Promise<Decisions> {
+  const known = { rules, ...(warn === undefined ? {} : { warn }) };
   const problems: string[] = [];
 
   async function read<Value>(
@@ -44,11 +48,11 @@ export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySe
 
   const { waiversFile, attestationsFile, baselineFile, thresholdFile } = files;
   const waivers = await read({ option: "--waivers", file: waiversFile, maxBytes: maxDecisionBytes }, (text, file) =>
-    parseWaivers(text, { option: "--waivers", file, checkNames }),
+    parseWaivers(text, { option: "--waivers", file, ...known }),
   );
   const attestations = await read(
     { option: "--attestations", file: attestationsFile, maxBytes: maxDecisionBytes },
-    (text, file) => parseAttestations(text, { option: "--attestations", file, checkNames }),
+    (text, file) => parseAttestations(text, { option: "--attestations", file, ...known }),
   );
   const baseline = await read({ option: "--baseline", file: baselineFile, maxBytes: maxBaselineBytes }, parseBaseline);
   const thresholds = await readThresholds(thresholdFile, read);

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess, type GatewayAccess } from "../../command_line/gateway_access.ts";
-import { createGatewayCall, parseResource, problemOf } from "../../command_line/gateway_call.ts";
+import { createGatewayCall, parseResource, problemOf, readPages } from "../../command_line/gateway_call.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
+import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { AttestationEntry } from "./attestations.ts";
 import { maxDecisions } from "./decision_file.ts";
@@ -38,8 +39,8 @@ type FetchedDecision = v.InferOutput<typeof decision>;
 interface ScannedOrganization {
   /** The organization that is scanned: the decisions about it, and about every one, are those that count. */
   readonly orgUrl: string;
-  /** Every check name there is: a decision on another one decides nothing here. */
-  readonly checkNames: ReadonlySet<string>;
+  /** Every rule there is: a decision on another one decides nothing here. */
+  readonly rules: readonly RuleNames[];
 }
 
 /** The decisions of the files, and with `--decisions-from-gateway` those of the tenant; what does not count is said. */
@@ -71,7 +72,7 @@ export async function addGatewayDecisions(
   files: Decisions,
   request: GatewayDecisionsRequest,
 ): Promise<{ readonly decisions: Decisions; readonly warnings: readonly string[] }> {
-  const { checkNames, nowMs } = request;
+  const { rules, nowMs } = request;
   const warnings: string[] = [];
   const ofFiles = new Set([
     ...files.waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)).map((waiver) => keyOf("waiver", waiver)),
@@ -79,13 +80,15 @@ export async function addGatewayDecisions(
   ]);
   const taken = new Set<string>();
   // One about this organization counts before one about every organization.
-  const fetched = (await fetchDecisions(request)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  const all = (await fetchDecisions(request)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  const fetched = all.flatMap((each) => {
+    const found = findRule(each.check, rules);
+    if (found !== null) return [{ ...each, check: found.rule.check }];
+    warnings.push(`${describe(each)} is ignored: ${unknownRule(each.check, rules, "this scan does not know it")}`);
+    return [];
+  });
   const counting = fetched.filter((each) => {
     const key = keyOf(each.kind, each);
-    if (!checkNames.has(each.check)) {
-      warnings.push(`${describe(each)} is ignored: there is no check ${JSON.stringify(each.check)}`);
-      return false;
-    }
     if (ofFiles.has(key)) warnings.push(`${describe(each)} is ignored: --${each.kind}s has its own`);
     if (ofFiles.has(key) || taken.has(key)) return false;
     taken.add(key);
@@ -105,19 +108,16 @@ async function fetchDecisions(request: GatewayDecisionsRequest): Promise<readonl
   const { access, orgUrl, signal } = request;
   const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
   const all: FetchedDecision[] = [];
-  let cursor: string | null = null;
+  const read = async (cursor: string | null) => {
+    const query = new URLSearchParams({ active: "true", org_url: orgUrl, limit: "200" });
+    if (cursor !== null) query.set("cursor", cursor);
+    return parseResource(pageSchema, await call("GET", `/api/v1/decisions?${query}`, undefined, signal));
+  };
   try {
-    do {
-      const query = new URLSearchParams({ active: "true", org_url: orgUrl, limit: "200" });
-      if (cursor !== null) query.set("cursor", cursor);
-      const page: v.InferOutput<typeof pageSchema> = parseResource(
-        pageSchema,
-        await call("GET", `/api/v1/decisions?${query}`, undefined, signal),
-      );
-      all.push(...page.items);
-      cursor = page.next_cursor;
+    for await (const { items } of readPages(read)) {
+      all.push(...items);
       if (all.length > maxDecisions) throw new RangeError(`there are more than ${maxDecisions}`);
-    } while (cursor !== null);
+    }
   } catch (error) {
     throw new UsageError(
       [`Cannot use --decisions-from-gateway: ${problemOf(error)}: expected the tenant's decisions`],

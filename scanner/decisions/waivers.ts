@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
+import { stateOf, type CheckResult, type Finding, type Plan, type Waiver } from "../../shared/report.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import { maxPatternLength, type StepBudget } from "../../shared/decisions/name_pattern.ts";
 import {
@@ -83,7 +83,8 @@ interface WaiveOptions {
 }
 
 function waive(finding: Finding, { index, used, budget }: WaiveOptions): Finding {
-  if (finding.status === "PASS") return finding;
+  const state = stateOf(finding);
+  if (state === "pass" || state === "not_applicable") return finding;
   const waiver = findDecision(finding.resource, index, budget);
   if (waiver === undefined) return finding;
   used.add(waiver);

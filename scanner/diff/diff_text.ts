@@ -1,6 +1,7 @@
 import { findingChangeTitles, type ComparedVerdict, type FindingChangeKind } from "../../shared/finding_diff.ts";
 import type { Diff, FieldChange, ObjectChange } from "../../shared/schemas/diff.ts";
 import { shorten, toLine } from "../../shared/text.ts";
+import { verdictOf } from "../reports/disposition.ts";
 
 /** The words in which every format says what differs. */
 
@@ -13,9 +14,9 @@ export function verdictMove(before: ComparedVerdict | null, after: ComparedVerdi
 
 function verdictText(verdict: ComparedVerdict | null, other: ComparedVerdict | null): string {
   if (verdict === null) return "none";
-  const { status, reason, expected, actual } = verdict;
+  const { expected, actual } = verdict;
   const wanted = other === null || other.expected === expected ? "" : `, expected ${shorten(expected, maxValueLength)}`;
-  return `${status}${reason === null ? "" : ` (${reason})`} ${shorten(actual, maxValueLength)}${wanted}`;
+  return `${verdictOf(verdict)} ${shorten(actual, maxValueLength)}${wanted}`;
 }
 
 export function fieldMove({ path, from, to }: FieldChange): string {

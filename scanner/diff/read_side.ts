@@ -29,7 +29,7 @@ const bounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
 export async function readComparedFile(file: string, approvedIssuers: readonly string[] | null): Promise<ComparedFile> {
   const source = { option: "the file", file, maxBytes: maxComparedBytes };
   return readOptionFile(source, (content) => {
-    const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+)"/.exec(content)?.[1];
+    const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
     if (schema === "scanstream.report/1") return readReport(content, file);
     if (schema === artifactsSchema || schema === "scanstream.artifacts/1")
       return readArtifacts(content, { file, approvedIssuers });

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { ManualReason } from "../../shared/report.ts";
 
 /** Why evidence could not be obtained; becomes the `reason` of every MANUAL that rests on it. */
-export type MissingReason = Exclude<ManualReason, "not_applicable" | "needs_review">;
+export type MissingReason = Exclude<ManualReason, "interrupted" | "not_applicable" | "needs_review">;
 
 /** A value that was obtained, or why it was not; never an empty default. */
 export type Evidence<Value> = { readonly state: "obtained"; readonly value: Value } | MissingEvidence<Value>;
@@ -45,7 +45,7 @@ export interface Artifacts {
   readonly admin_console_settings: Evidence<JsonObject>;
   /** `GET /authenticators`. */
   readonly authenticators: Evidence<JsonList>;
-  /** `GET /brands`, each with its sign-in page: the customized one, or the default where none is set. */
+  /** `GET /brands?expand=domains`, each with its sign-in page: the customized one, or the default where none is set. */
   readonly brand_sign_in_pages: Evidence<readonly BrandSignInPage[]>;
   /** `GET /zones`. */
   readonly network_zones: Evidence<JsonList>;
@@ -82,6 +82,7 @@ export interface BuiltInApp {
 }
 
 export interface BrandSignInPage {
+  /** With `domains`, the list of those that show it. Without: it could not be read, is not needed, or is evidence of version 1. */
   readonly brand: JsonObject;
   readonly page: Evidence<SignInPage>;
 }

@@ -15,7 +15,7 @@ import {
   type Variable,
 } from "./terraform.ts";
 
-/** A finding that fails, with the rule that it fails. */
+/** A finding that fails, or a missing log stream that nobody attested, with its rule. */
 export interface Failed {
   readonly check: string;
   /** `V-273186`. */
@@ -71,9 +71,13 @@ export function createPlanDraft(
   artifacts: CollectedArtifacts,
   parameters: ParameterValues,
 ): { readonly draft: PlanDraft; readonly finish: () => FixPlan } {
-  const all = results.flatMap(({ check, vuln_id: rule, findings }) =>
-    findings.filter(({ status }) => status === "FAIL").map((finding): Failed => ({ check, rule, finding })),
-  );
+  const all = results.flatMap(({ check, vuln_id: rule, findings, attestation }) => {
+    // Where no log stream is active a person may attest another way: until then it is to fix.
+    const isOpen = check === "systemlog_streaming_enabled" && attestation === null;
+    return findings
+      .filter(({ status, reason }) => status === "FAIL" || (isOpen && reason === "needs_review"))
+      .map((finding): Failed => ({ check, rule, finding }));
+  });
   const accepted = all.filter(({ finding }) => finding.waived === true);
   const failed = all.filter(({ finding }) => finding.waived !== true);
   let resources = new Map<string, ResourceDraft>();

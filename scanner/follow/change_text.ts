@@ -1,5 +1,6 @@
 import { paintStatus, printable } from "../../command_line/terminal.ts";
-import type { Severity } from "../../shared/report.ts";
+import { stateOf, type Severity } from "../../shared/report.ts";
+import { stateLabels } from "../reports/disposition.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
@@ -25,8 +26,8 @@ export function changeText(
 
 function verdict(value: Verdict | null, options: { readonly color: boolean }): string {
   if (value === null) return "(none)";
-  const text = value.reason === null ? value.status : `${value.status} ${value.reason}`;
-  return paintStatus(text, value.status, options);
+  const label = stateLabels[stateOf(value)];
+  return paintStatus(value.reason === null || label === "N/A" ? label : `${label} ${value.reason}`, label, options);
 }
 
 /** Who made the change, and by what; each only once. */

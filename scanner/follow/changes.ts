@@ -1,5 +1,8 @@
 import {
+  countStates,
+  stateOf,
   worstStatus,
+  type Attestation,
   type CheckResult,
   type Finding,
   type FindingResource,
@@ -110,8 +113,10 @@ export function compareFindings(
 
 /** A finding that `--fail-on` names and did not name before, unwaived: what ends the monitor. */
 export function isNewFailure({ from, to }: Move, failOn: FailOn, severity: Severity): boolean {
-  if (to === null || to.isAdvisory || to.isWaived || to.status === "PASS" || from?.status === "FAIL") return false;
-  return to.status !== from?.status && isNamed(failOn, to.status, severity);
+  if (to === null || to.isAdvisory || to.isWaived || from?.status === "FAIL") return false;
+  const state = stateOf(to);
+  if (state === "pass" || state === "not_applicable") return false;
+  return (from === null || stateOf(from) !== state) && isNamed(failOn, to.status, severity);
 }
 
 /** The schema's. */
@@ -169,15 +174,21 @@ function isSameVerdict(one: Verdict, other: Verdict): boolean {
   return one.status === other.status && one.reason === other.reason;
 }
 
-/** Of checks, each with its findings. */
-export function countChecks(checks: Iterable<readonly KnownFinding[]>): StatusCounts {
-  const counts = { pass: 0, fail: 0, manual: 0 };
-  for (const findings of checks) {
-    const counted = findings.filter(({ isAdvisory }) => !isAdvisory);
-    const status = worstStatus((counted.length > 0 ? counted : findings).map((finding) => finding.status));
-    counts[status === "PASS" ? "pass" : status === "FAIL" ? "fail" : "manual"]++;
-  }
-  return counts;
+/** How many checks are in each state; a check that a person attested counts as what it was attested to. */
+export function countChecks(
+  checks: Iterable<readonly [check: string, findings: readonly KnownFinding[]]>,
+  attestations: ReadonlyMap<string, Attestation>,
+): StatusCounts {
+  return countStates([...checks].map(([check, findings]) => toCheckVerdict(findings, attestations.get(check) ?? null)));
+}
+
+function toCheckVerdict(findings: readonly KnownFinding[], attestation: Attestation | null) {
+  const relevant = findings.filter(({ isAdvisory }) => !isAdvisory);
+  const counted = relevant.length > 0 ? relevant : findings;
+  const status = worstStatus(counted.map((finding) => finding.status));
+  const decisive = counted.filter((finding) => finding.status === status);
+  const reason = decisive.find((finding) => stateOf(finding) === "manual")?.reason ?? decisive[0]?.reason ?? null;
+  return { status, reason, attestation };
 }
 
 export function isAnyFailing(checks: Iterable<readonly KnownFinding[]>): boolean {

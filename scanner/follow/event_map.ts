@@ -49,6 +49,16 @@ const families: readonly Family[] = [
     touch: policyTouch,
   },
   { prefix: "application.lifecycle.", touch: appTouch },
+  {
+    prefix: "application.configuration.",
+    ignored: [
+      "application.configuration.detect_error",
+      "application.configuration.read_client_secret",
+      "application.configuration.reset_logo",
+      "application.configuration.update_logo",
+    ],
+    touch: appTouch,
+  },
   { prefix: "application.policy.", ignored: ["application.policy.sign_on.deny_access"], touch: appPolicyTouch },
   { prefix: "app.policy.", touch: appPolicyTouch },
   { prefix: "security.authenticator.", touch: lists("authenticators", "/api/v1/authenticators") },
@@ -58,6 +68,11 @@ const families: readonly Family[] = [
   { prefix: "system.custom_url_domain.", ignored: ["system.custom_url_domain.cert_"], touch: brandTouch },
   { prefix: "zone.", touch: lists("network_zones", "/api/v1/zones?") },
   { prefix: "security.zone.", touch: lists("network_zones", "/api/v1/zones?") },
+  // A rule that the provider turned off because of its zone.
+  {
+    prefix: "network_zone.",
+    touch: (event, known) => joined([wholePolicies(known), lists("network_zones", "/api/v1/zones?")(event, known)]),
+  },
   {
     prefix: "system.api_token.",
     ignored: ["system.api_token.request_outside_allowed_range"],
@@ -187,15 +202,28 @@ function appTouch(event: LogEvent, known: KnownAnswers): Touch {
   return { ...touch, artifacts: appArtifacts, paths: known.paths(settingsPath) };
 }
 
-/** The binding of an app to a policy, or the rules of a policy of apps. */
+/**
+ * `policy.mapping.*` binds an app to a policy, `application.policy.*` changes a policy's rules, and `app.policy.*` may be
+ * either. What an event may mean and does not name is read whole.
+ */
 function appPolicyTouch(event: LogEvent, known: KnownAnswers): Touch {
   const apps = event.targets.filter(isApp);
   const policies = event.targets.filter(isPolicy);
-  if (apps.length === 0 && policies.length === 0) return wholeApps(known);
-  const rules = policies.flatMap(({ id }) => known.paths(rulesPath(id)));
-  const artifacts: readonly ArtifactName[] = apps.length === 0 ? appRuleArtifacts : ["apps", ...appRuleArtifacts];
-  const isBinding = event.type.startsWith("policy.mapping.") || event.type === "app.policy.sign_on.update";
-  return { artifacts, paths: isBinding ? [] : rules, apps: apps.map(({ id }) => id) };
+  const mayBind = !event.type.startsWith("application.policy.");
+  const mayChangeRules = !event.type.startsWith("policy.mapping.");
+  const binding: Touch =
+    apps.length === 0
+      ? wholeApps(known)
+      : { artifacts: ["apps", ...appRuleArtifacts], paths: [], apps: apps.map(({ id }) => id) };
+  const rules = policies.length === 0 ? allRules(known) : policies.flatMap(({ id }) => known.paths(rulesPath(id)));
+  return joined([
+    ...(mayBind ? [binding] : []),
+    ...(mayChangeRules ? [{ ...nothing, artifacts: appRuleArtifacts, paths: rules }] : []),
+  ]);
+}
+
+function allRules(known: KnownAnswers): readonly string[] {
+  return known.paths("/api/v1/policies/").filter((path) => path.endsWith("/rules"));
 }
 
 function wholeApps(known: KnownAnswers): Touch {

@@ -9,6 +9,8 @@ export type LogReading =
       /** New ones, in the log's order. */
       readonly events: readonly LogEvent[];
       readonly cursor: string;
+      /** Entries that could not be used, or only in part: a line each. The cursor is past them. */
+      readonly problems: readonly string[];
       /** The log goes on at once: so many pages are read in one look at the most. */
       readonly isMore: boolean;
     }
@@ -63,34 +65,35 @@ export function createLogReader({ pages, seen: known = [] }: LogReaderOptions): 
     for (;;) {
       const reading = await read(cursor);
       if (reading.kind !== "events") return reading;
-      if (!reading.isMore || reading.cursor === cursor) return { ...reading, events: [], isMore: false };
+      if (!reading.isMore || reading.cursor === cursor) return { ...reading, events: [], problems: [], isMore: false };
       cursor = reading.cursor;
     }
   }
 
   async function read(from: string): Promise<LogReading> {
     const events: LogEvent[] = [];
+    const problems: string[] = [];
     let cursor = from;
     for (let count = 1; ; count++) {
-      let entries = 0;
       const request: IdpRequest = { path: cursor, scope: "logs.read" };
       const page = await pages.getPage(request);
       if (page.state === "missing") {
         // What came before is kept: its cursor is good.
-        return cursor === from ? refusalOf(page) : { kind: "events", events, cursor, isMore: false };
+        return cursor === from ? refusalOf(page) : { kind: "events", events, problems, cursor, isMore: false };
       }
-      for (const entry of page.value.entries) {
-        entries++;
+      const { entries, size, next } = page.value;
+      problems.push(...page.value.problems);
+      for (const entry of entries) {
         const event = toLogEvent(entry);
-        if (event !== null && isNew(event)) events.push(event);
+        if (event === null) problems.push("an entry has no eventType");
+        else if (isNew(event)) events.push(event);
       }
-      const { next } = page.value;
-      if (entries >= pageSize && next === null && events.length === 0)
+      if (size >= pageSize && next === null && events.length === 0)
         return { kind: "failed", detail: "The log's page is full, and names no next page that can be read" };
       // Without a next link the same page is asked for again; its entries are known then.
-      const isEnd = entries < pageSize || next === null || next === cursor;
+      const isEnd = size < pageSize || next === null || next === cursor;
       cursor = next ?? cursor;
-      if (isEnd || count === maxPages) return { kind: "events", events, cursor, isMore: !isEnd };
+      if (isEnd || count === maxPages) return { kind: "events", events, problems, cursor, isMore: !isEnd };
     }
   }
 

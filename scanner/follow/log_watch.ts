@@ -9,6 +9,8 @@ const startMarginMs = 300_000;
 /** The provider keeps its log for 90 days. */
 const maxCursorAgeMs = 89 * 86_400_000;
 
+const maxSaidProblems = 3;
+
 export interface LogWatchOptions {
   readonly clock: Clock;
   /** A message for a person. */
@@ -26,6 +28,7 @@ export class LogWatch {
   #status: Look["logStatus"] = "unknown";
   #isForbidden = false;
   #error: LookError | null = null;
+  #saidProblems = "";
 
   constructor(options: LogWatchOptions) {
     const { saved } = options;
@@ -104,6 +107,15 @@ export class LogWatch {
     return this.#reader?.seen() ?? this.#options.saved?.seen ?? [];
   }
 
+  /** Once, where the same page is read again because it names no next one. */
+  #sayProblems(problems: readonly string[]): void {
+    if (problems.length === 0) return;
+    const more = problems.length > maxSaidProblems ? `; and ${problems.length - maxSaidProblems} more` : "";
+    const text = `The System Log has entries that cannot be read in full: ${problems.slice(0, maxSaidProblems).join("; ")}${more}. What they changed is found by the next full scan at the latest`;
+    if (text !== this.#saidProblems) this.#options.say(text);
+    this.#saidProblems = text;
+  }
+
   #noted(reading: LogReading): LogReading {
     const { say, clock, reconcileMs } = this.#options;
     if (reading.kind === "events") {
@@ -112,6 +124,7 @@ export class LogWatch {
       this.#isForbidden = false;
       this.#error = null;
       this.#lookedMs = clock.nowMs();
+      this.#sayProblems(reading.problems);
       return reading;
     }
     if (reading.kind === "lost") return reading;

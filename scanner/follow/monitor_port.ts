@@ -1,3 +1,4 @@
+import type { StatusCounts } from "../../shared/report.ts";
 import type { ChangeLine } from "./changes.ts";
 
 /** Where a follower reports what it does. It never blocks the follower and never fails it. */
@@ -36,7 +37,7 @@ export interface Look {
   readonly at: string | null;
   readonly lagSeconds: number | null;
   /** Of checks. */
-  readonly counts: { readonly pass: number; readonly fail: number; readonly manual: number };
+  readonly counts: StatusCounts;
   readonly logStatus: "reading" | "unreadable" | "unknown";
   readonly error: LookError | null;
 }

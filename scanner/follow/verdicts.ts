@@ -1,7 +1,7 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
-import type { Engine, StatusCounts } from "../../shared/report.ts";
+import type { Attestation, Engine, StatusCounts } from "../../shared/report.ts";
 import {
   compareFindings,
   countChecks,
@@ -38,8 +38,8 @@ export class Verdicts {
   readonly #plan: FollowPlan;
   readonly #findings: Map<string, readonly KnownFinding[]>;
   readonly #judged: Set<string>;
-  /** Checks that a person attests to fail. */
-  readonly #attestedFails = new Set<string>();
+  /** By check. */
+  readonly #attestations = new Map<string, Attestation>();
 
   /** Of what is saved, that of another selection of checks is forgotten. */
   constructor(plan: FollowPlan, saved: FollowState | null) {
@@ -61,8 +61,8 @@ export class Verdicts {
       if (!isNew && touched !== null && !needs.some((name) => touched.has(name))) continue;
       const evaluated = evaluateTraced(check, artifacts, { context, trace });
       const [result = evaluated] = decide([evaluated]);
-      if (result.attestation?.status === "FAIL") this.#attestedFails.add(check.name);
-      else this.#attestedFails.delete(check.name);
+      if (result.attestation === null) this.#attestations.delete(check.name);
+      else this.#attestations.set(check.name, result.attestation);
       const before = this.#findings.get(check.name) ?? [];
       const { moves, known } = compareFindings(before, result, missingOf(needs, artifacts));
       this.#findings.set(check.name, known);
@@ -73,11 +73,12 @@ export class Verdicts {
   }
 
   counts(): StatusCounts {
-    return countChecks(this.#findings.values());
+    return countChecks(this.#findings, this.#attestations);
   }
 
   isClean(): boolean {
-    return this.#attestedFails.size === 0 && !isAnyFailing(this.#findings.values());
+    const isAttestedToFail = [...this.#attestations.values()].some(({ status }) => status === "FAIL");
+    return !isAttestedToFail && !isAnyFailing(this.#findings.values());
   }
 
   findings(): readonly KnownFinding[] {

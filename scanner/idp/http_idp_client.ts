@@ -62,11 +62,20 @@ export class HttpIdpClient implements IdpClient, PageReader {
     if (!Array.isArray(page.value))
       return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON array") };
     const next = this.#nextPath(page, request.path);
-    const entries = page.value.filter(isJsonObject);
-    return {
-      state: "obtained",
-      value: { entries: request.keep === undefined ? entries : entries.map(request.keep), next: next.path },
-    };
+    const all: readonly unknown[] = page.value;
+    const entries = all.flatMap((entry, index) => {
+      const readable = isJsonObject(entry) ? entry : page.tooDeep.get(index);
+      if (readable === undefined) return [];
+      return [request.keep === undefined ? readable : request.keep(readable)];
+    });
+    const problems = all.flatMap((entry, index) => {
+      if (isJsonObject(entry)) return [];
+      const where = `entry ${index + 1} of ${all.length}`;
+      const uuid = page.tooDeep.get(index)?.["uuid"];
+      if (typeof uuid === "string") return [`${where} (uuid ${toLine(uuid, 100)}) is nested too deeply`];
+      return [page.tooDeep.has(index) ? `${where} is nested too deeply` : `${where} is not a JSON object`];
+    });
+    return { state: "obtained", value: { entries, size: all.length, problems, next: next.path } };
   }
 
   /** Reads the first page and keeps it for the next read of it, which then costs no request. */
@@ -93,6 +102,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
       if (!Array.isArray(page.value))
         return brokenList({ items, pages, missing: notUnderstood(path, "is not a JSON array") });
       unreadable = this.#collect(page.value, { ...request, path }, items) ?? unreadable;
+      if (page.tooDeep.size > 0) unreadable = notUnderstood(path, "holds an entry that is nested too deeply");
       const next = this.#nextPath(page, path);
       if (next.problem !== null)
         return brokenList({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
@@ -149,7 +159,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
       this.#note(request.path, response, parsed);
       if (parsed === null) return toPage(toMissing(response, request, scope));
       if (parsed.kind !== "json") return toPage(notJson(request.path, parsed.kind));
-      return { state: "page", value: parsed.value, link: response.headers.get("link") };
+      return { state: "page", value: parsed.value, tooDeep: parsed.tooDeep, link: response.headers.get("link") };
     } catch (error) {
       return toPage(failed(request.path, error));
     }
@@ -209,6 +219,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
 interface ReadPage {
   readonly state: "page";
   readonly value: unknown;
+  readonly tooDeep: ReadonlyMap<number, JsonObject>;
   /** The `Link` header. */
   readonly link: string | null;
 }

@@ -15,17 +15,17 @@ export function probeRequests(artifacts: Iterable<ArtifactName>): readonly IdpRe
     .filter((request) => request !== null);
 }
 
-/** In the order in which the probe tries them. Null: made from other artifacts. */
-const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null } = {
+/** The request that each collector begins with, in the order in which the probe tries them. Null: made from other artifacts. */
+export const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null } = {
   // First the longest chain of pages, so that it begins with the probe and not after it.
   apps: { path: "/api/v1/apps?limit=200", scope: "apps.read" },
   global_session_policies: { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
   password_policies: { path: "/api/v1/policies?type=PASSWORD", scope: "policies.read" },
   authenticators: { path: "/api/v1/authenticators", scope: "authenticators.read" },
-  brand_sign_in_pages: { path: "/api/v1/brands?limit=200", scope: "brands.read" },
+  brand_sign_in_pages: { path: "/api/v1/brands?expand=domains&limit=200", scope: "brands.read" },
   network_zones: { path: "/api/v1/zones?limit=200", scope: "networkZones.read" },
-  admin_console_app: builtInApp("saasure"),
-  dashboard_app: builtInApp("okta_enduser"),
+  admin_console_app: appsNamed("saasure"),
+  dashboard_app: appsNamed("okta_enduser"),
   built_in_groups: {
     path: `/api/v1/groups?filter=${encodeURIComponent('type eq "BUILT_IN"')}&limit=200`,
     scope: "groups.read",
@@ -39,6 +39,7 @@ const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null } = {
   api_token_owners: null,
 };
 
-function builtInApp(name: string): IdpRequest {
+/** The apps of one kind. */
+export function appsNamed(name: string): IdpRequest {
   return { path: `/api/v1/apps?filter=${encodeURIComponent(`name eq "${name}"`)}&limit=200`, scope: "apps.read" };
 }

@@ -20,7 +20,9 @@ export function toMissing(response: HttpResponse, request: IdpRequest, scope: st
   const call = `GET ${toShownPath(request.path)} answered ${response.status}${errorCode === null ? "" : ` ${errorCode}`}`;
   const summary = toSafeText(errorSummary);
   const quoted = summary === "" ? "" : ` ("${summary}")`;
-  if (response.status === 403 && isInsufficientScope(response)) return { ...missingScope(call, scope), refusal };
+  if (response.status === 403 && isInsufficientScope(response)) {
+    return { ...missingScope(call, requiredScopes(response) ?? scope), refusal };
+  }
   if (response.status === 403 && errorCode === "E0000006") {
     const detail = `${call}: the service application's admin role may not read this; assign it the role that the check names`;
     return { reason: "missing_role", detail, refusal };
@@ -41,6 +43,13 @@ export function missingScope(call: string, scope: string): Pick<Missing, "reason
 /** In a header only; the body is empty. */
 function isInsufficientScope(response: HttpResponse): boolean {
   return /\berror\s*=\s*"?insufficient_scope\b/i.test(response.headers.get("www-authenticate") ?? "");
+}
+
+/** The scopes that the provider's challenge asks for, which win over what this program believes; null where it names none. */
+function requiredScopes(response: HttpResponse): string | null {
+  const text = /\bscope\s*=\s*"([^"]{1,200})"/i.exec(response.headers.get("www-authenticate") ?? "")?.[1] ?? "";
+  const names = text.split(/\s+/).filter((name) => /^[a-z]+(\.[A-Za-z]+)+$/.test(name));
+  return names.length === 0 ? null : names.join(", ");
 }
 
 function explain(response: HttpResponse): string {

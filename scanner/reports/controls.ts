@@ -1,6 +1,6 @@
 import { catalog } from "../catalog/catalog.ts";
 import { controlBaselines, controls, controlsOf, type ControlBaseline } from "../catalog/controls.ts";
-import { countStatuses, type CheckResult, type ControlResult, type Report, type Status } from "../../shared/report.ts";
+import { countStates, type CheckResult, type ControlResult, type Report, type Status } from "../../shared/report.ts";
 import type { StatusCounts } from "../../shared/report.ts";
 import { dispositionOf, type Disposition } from "./disposition.ts";
 
@@ -13,7 +13,9 @@ export function controlResults(report: Report): readonly ControlResult[] {
     const examined = checks.filter((check) => check !== null);
     if (examined.length === 0) return [];
     const names = examined.map(({ check }) => check);
-    return [{ ...control, status: controlStatus(checks), checks: names }];
+    const appliesNowhere = checks.every((check) => check !== null && dispositionOf(check) === "not_applicable");
+    const reason = appliesNowhere ? ({ reason: "not_applicable" } as const) : {};
+    return [{ ...control, status: controlStatus(checks), ...reason, checks: names }];
   });
 }
 
@@ -26,13 +28,15 @@ function controlStatus(checks: readonly (CheckResult | null)[]): Status {
 
 export interface BaselineCounts {
   readonly baseline: ControlBaseline;
+  /** How many controls of it this scan examined. */
+  readonly total: number;
   readonly counts: StatusCounts;
 }
 
 /** How the controls of each baseline stand, as far as the STIG examines them. */
 export function countBaselines(results: readonly ControlResult[]): readonly BaselineCounts[] {
-  return controlBaselines.map((baseline) => ({
-    baseline,
-    counts: countStatuses(results.filter(({ baselines }) => baselines.includes(baseline))),
-  }));
+  return controlBaselines.map((baseline) => {
+    const examined = results.filter(({ baselines }) => baselines.includes(baseline));
+    return { baseline, total: examined.length, counts: countStates(examined) };
+  });
 }

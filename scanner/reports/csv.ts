@@ -2,7 +2,7 @@ import { stringify } from "csv-stringify/sync";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { shorten, toLine } from "../../shared/text.ts";
 import { attestationLine, authorOf, tailoringLine } from "./disposition.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { isFindingShown, type ReportFormat } from "./report_format.ts";
 
 const columns = {
   check: (check: CheckResult) => check.check,
@@ -41,9 +41,11 @@ export const csvFormat: ReportFormat = {
   name: "csv",
   extension: "csv",
   isMachine: true,
-  render({ checks }) {
+  render({ checks }, options) {
     const rows = checks.flatMap((check) =>
-      check.findings.map((finding) => Object.values(columns).map((read) => read(check, finding))),
+      check.findings
+        .filter((finding) => isFindingShown(finding, options))
+        .map((finding) => Object.values(columns).map((read) => read(check, finding))),
     );
     return toCsv(Object.keys(columns), rows);
   },

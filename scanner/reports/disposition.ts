@@ -1,4 +1,4 @@
-import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
+import { ruleStates, stateOf, type CheckResult, type Finding, type Plan, type Waiver } from "../../shared/report.ts";
 
 /** The status of a rule in a checklist. `pass` needs evidence, or an attestation, for all of the rule. */
 export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
@@ -13,12 +13,9 @@ export function dispositionOf(check: CheckResult): Disposition {
 
 /** The same by the organization's own values, where it has set some. */
 export function ownDispositionOf(check: CheckResult): Disposition {
-  if (check.status === "FAIL") return "fail";
-  if (check.attestation !== null) {
-    return ({ PASS: "pass", FAIL: "fail", NOT_APPLICABLE: "not_applicable" } as const)[check.attestation.status];
-  }
-  if (check.status === "MANUAL") return check.reason === "not_applicable" ? "not_applicable" : "not_reviewed";
-  return check.coverage === "full" ? "pass" : "not_reviewed";
+  const state = stateOf(check);
+  const isHalfSeen = state === "pass" && check.attestation === null && check.coverage === "partial";
+  return state === "manual" || isHalfSeen ? "not_reviewed" : state;
 }
 
 /** What was found, a line for each finding, waived and changed ones marked. */
@@ -34,9 +31,18 @@ export function findingLine(finding: Finding): string {
 }
 
 /** The status with its reason, where it has one. */
-export function verdictOf({ status, reason }: CheckResult | Finding): string {
+export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">): string {
+  if (reason === "not_applicable") return "Not Applicable";
   return `${status}${reason === null ? "" : ` (${reason})`}`;
 }
+
+/** For `sort`: failures first, then what needs manual review. */
+export function byState(one: CheckResult, other: CheckResult): number {
+  return ruleStates.indexOf(stateOf(one)) - ruleStates.indexOf(stateOf(other));
+}
+
+/** As people read the four states. */
+export const stateLabels = { pass: "PASS", fail: "FAIL", manual: "MANUAL", not_applicable: "N/A" } as const;
 
 /**
  * What a finding's sentence says beside `expected` and `actual`, for reports that show these two by themselves: its note,

@@ -1,14 +1,22 @@
 import { html } from "hono/html";
-import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
-import { attestationLine, findingMarks, noteOf, tailoringLine } from "./disposition.ts";
+import {
+  openFindings,
+  stateOf,
+  type CheckResult,
+  type Finding,
+  type ManualReason,
+  type Report,
+  type RuleState,
+} from "../../shared/report.ts";
+import { attestationLine, byState, findingMarks, noteOf, tailoringLine } from "./disposition.ts";
 import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
-import { countOverdue } from "./plan_items.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
+import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 
-const statusOrder = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
-const statusNames = { PASS: "Pass", FAIL: "Fail", MANUAL: "Manual" } as const;
+const stateNames = { pass: "Pass", fail: "Fail", manual: "Manual", not_applicable: "N/A" } as const;
 const roleNames = {
   super_admin: "Super Administrator",
   read_only_admin: "Read-Only Administrator",
@@ -21,38 +29,36 @@ export const htmlFormat: ReportFormat = {
   extension: "html",
   isMachine: false,
   render(report, options) {
-    const checks = report.checks.toSorted((a, b) => statusOrder[a.status] - statusOrder[b.status]);
+    const checks = shownChecks(report.checks, options).toSorted(byState);
+    const onlyShown = shownLine(report.checks, options);
     return renderPage({
       title: `Scan of ${hostOf(report)}`,
       about: html`DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
-      main: html`${summary(report)} ${overview(checks)}
+      main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}
+        ${overview(checks)}
         <h2>Checks</h2>
-        ${checks.map(checkSection)} ${controlSection(report)}`,
+        ${checkSections(checks)} ${controlSection(report, checks)}`,
       footer: facts(report, options.toolVersion),
     });
   },
 };
 
 function summary(report: Report): Html {
-  const { summary: counts, baseline } = report;
-  const overdue = countOverdue(report);
-  const cards = [
-    ["fail", counts.fail, "failed"],
-    ["manual", counts.manual, "for a person"],
-    ["pass", counts.pass, "passed"],
-  ] as const;
+  const { baseline } = report;
   return html`<ul class="cards">
-      ${cards.map(([kind, count, label]) => html`<li class="${kind}"><b>${count}</b> ${label}</li>`)}
+      ${summaryParts(report).map(({ state, text }) => {
+        const [, count = "", words = ""] = /^(\d+)(.*)$/s.exec(text) ?? [];
+        return html`<li class="${state}"><b>${count}</b>${words}</li>`;
+      })}
     </ul>
-    ${overdue === 0 ? "" : html`<p class="mark">${overdue} past the planned remediation date.</p>`}
     ${baseline === null ? "" : html`<p>Against scan ${baseline.scan_id}: ${baseline.new} new, ${baseline.unchanged} unchanged, ${baseline.resolved} resolved.</p>`}`;
 }
 
 function overview(checks: readonly CheckResult[]): Html {
   return html`<table>
     <caption>
-      Every check of this scan
+      Every check that this page lists
     </caption>
     <thead>
       <tr>
@@ -60,18 +66,18 @@ function overview(checks: readonly CheckResult[]): Html {
         <th scope="col">Check</th>
         <th scope="col">STIG</th>
         <th scope="col">CAT</th>
-        <th scope="col">Open</th>
+        <th scope="col">Open findings</th>
       </tr>
     </thead>
     <tbody>
       ${checks.map(
         (check) =>
           html`<tr>
-            <td>${badge(check.status)}</td>
+            <td>${badge(stateOf(check))}</td>
             <td><a href="#${check.vuln_id}">${check.title}</a></td>
             <td>${check.vuln_id}</td>
             <td>${isCompanyRule(check) ? check.severity : check.category}</td>
-            <td>${check.findings.filter(isOpen).length} of ${check.findings.length}</td>
+            <td>${openFindings(check).length} of ${check.findings.length}</td>
           </tr> `,
       )}
     </tbody>
@@ -79,13 +85,13 @@ function overview(checks: readonly CheckResult[]): Html {
 }
 
 /** The same verdicts by control, for those who read by NIST SP 800-53. */
-function controlSection(report: Report): Html | string {
+function controlSection(report: Report, shown: readonly CheckResult[]): Html | string {
   const results = controlResults(report);
   if (results.length === 0) return "";
   const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
   const lines = countBaselines(results).map(
-    ({ baseline, counts }) =>
-      `${baseline} baseline ${counts.fail} failed, ${counts.manual} for a person, ${counts.pass} passed`,
+    ({ baseline, total, counts }) =>
+      `${countOf(total, "control")} of the ${baseline} baseline: ${outcomeText((state) => counts[state])}`,
   );
   return html`<h2 id="controls">Controls of NIST SP 800-53</h2>
     <details>
@@ -99,12 +105,16 @@ function controlSection(report: Report): Html | string {
         </thead>
         <tbody>
           ${results.map(
-            ({ status, label, title, baselines, checks }) =>
+            ({ label, title, baselines, checks, ...verdict }) =>
               html`<tr>
-                <td>${badge(status)}</td>
+                <td>${badge(stateOf(verdict))}</td>
                 <td>
                   <b>${label}</b> ${title} <small>${baselines.join(", ") || "in no baseline"}</small><br />
-                  ${checks.map((name) => ruleLink(vulnIds.get(name) ?? name))}
+                  ${checks.map((name) =>
+                    shown.some(({ check }) => check === name)
+                      ? ruleLink(vulnIds.get(name) ?? name)
+                      : `${vulnIds.get(name) ?? name} `,
+                  )}
                 </td>
               </tr> `,
           )}
@@ -117,35 +127,45 @@ function ruleLink(vulnId: string): Html {
   return html`<a href="#${vulnId}">${vulnId}</a> `;
 }
 
+/** What the scan did not reach is one paragraph. */
+function checkSections(checks: readonly CheckResult[]): Html {
+  const { reached, interrupted } = splitInterrupted(checks);
+  const anchors = interrupted.map(({ vuln_id: vulnId }) => html`<span id="${vulnId}"></span>`);
+  return html`${reached.map(checkSection)}
+  ${interrupted.length === 0 ? "" : html`<p class="mark">${anchors}${interruptedLine(interrupted)}</p>`}`;
+}
+
 /** A passing check is folded into one line. */
 function checkSection(check: CheckResult): Html {
   const attestation = attestationLine(check);
-  const heading = html`<h3>${badge(check.status)} ${check.title}</h3>`;
+  const state = stateOf(check);
+  const heading = html`<h3>${badge(state)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
     <code>${check.check}</code> · ${idsOf(check)} ·
     ${levelOf(check)}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
   </p>`;
-  const passing = check.findings.filter((finding) => !isOpen(finding));
+  const open = openFindings(check);
+  const others = check.findings.filter((finding) => !open.includes(finding));
   const attested = [tailoringLine(check), attestation].map((line) =>
     line === "" ? "" : html`<p class="mark">${line}</p>`,
   );
-  if (check.status === "PASS") {
-    return html`<section id="${check.vuln_id}" class="pass">
+  if (state === "pass" || state === "not_applicable") {
+    return html`<section id="${check.vuln_id}" class="folded ${state}">
       <details>
         <summary>${heading}</summary>
-        ${ids} ${groups(passing, passingItem)}
+        ${ids} ${groups(others, otherItem)}
       </details>
       ${attested}
     </section> `;
   }
   return html`<section id="${check.vuln_id}">
-    ${heading} ${ids} ${attested} ${groups(check.findings.filter(isOpen), openCard)}
+    ${heading} ${ids} ${attested} ${groups(open, openCard)}
     ${
-      passing.length === 0
+      others.length === 0
         ? ""
         : html`<details>
-            <summary>Passes: ${passing.length} of ${check.findings.length}</summary>
-            ${groups(passing, passingItem)}
+            <summary>${others.length} of ${countOf(check.findings.length, "finding")} are not open</summary>
+            ${groups(others, otherItem)}
           </details>`
     }
     ${fix(check)}
@@ -165,16 +185,21 @@ function openCard(finding: Finding): Html {
   const { resource, reason } = finding;
   const note = noteOf(finding);
   return html`<article class="${finding.status.toLowerCase()}">
-    <h4>${badge(finding.status)} ${resource.name} <small>${resource.type} ${resource.id}</small></h4>
+    <h4>${badge(stateOf(finding))} ${resource.name} <small>${resource.type} ${resource.id}</small></h4>
     <p><span class="label">Found</span> ${finding.actual}${note === "" ? "" : `: ${note}`}</p>
     ${reason === null ? "" : html`<p><span class="label">Reason</span> ${wordsOf(reason)}</p>`} ${marks(finding)}
   </article> `;
 }
 
-function passingItem(finding: Finding): Html {
+function otherItem(finding: Finding): Html {
   const { resource } = finding;
-  return html`<article class="pass">
-    <p><b>${resource.name}</b> <small>${resource.type} ${resource.id}</small>: ${finding.actual}</p>
+  const state = stateOf(finding);
+  const note = noteOf(finding);
+  return html`<article class="${state}">
+    <p>
+      ${state === "pass" ? "" : badge(state)} <b>${resource.name}</b> <small>${resource.type} ${resource.id}</small>:
+      ${finding.actual}${note === "" ? "" : `: ${note}`}
+    </p>
     ${marks(finding)}
   </article> `;
 }
@@ -194,10 +219,6 @@ function fix(check: CheckResult): Html | string {
 
 function idsOf(check: CheckResult): string {
   return isCompanyRule(check) ? `${check.vuln_id} · rule of the organization` : `${check.vuln_id} · ${check.stig_id}`;
-}
-
-function isOpen(finding: Finding): boolean {
-  return finding.status !== "PASS";
 }
 
 function wordsOf(reason: ManualReason): string {
@@ -227,8 +248,8 @@ function facts({ scan }: Report, toolVersion: string): Html {
     </dl>`;
 }
 
-function badge(status: Status): Html {
-  return html`<span class="badge ${status.toLowerCase()}">${statusNames[status]}</span>`;
+function badge(state: RuleState): Html {
+  return html`<span class="badge ${state}">${stateNames[state]}</span>`;
 }
 
 function readableTime(iso: string): string {

@@ -1,5 +1,5 @@
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
-import type { CheckResult } from "../../shared/report.ts";
+import { stateOf, type CheckResult } from "../../shared/report.ts";
 import { attestationLine, findingDetails, ownDispositionOf } from "./disposition.ts";
 import { hostOf, levelOf } from "./benchmark_rules.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -37,11 +37,18 @@ function addTestCase(suite: XMLBuilder, check: CheckResult): void {
   if (outcome === "failure") {
     testCase.ele("failure", { message: xmlText(check.detail), type: levelOf(check) }).txt(details);
   } else if (outcome === "skipped") {
-    testCase.ele("skipped", { message: xmlText(`${check.reason ?? "partial coverage"}: ${check.detail}`) });
+    testCase.ele("skipped", { message: xmlText(`${skippedReason(check)}: ${check.detail}`) });
     testCase.ele("system-out").txt(details);
   } else {
     testCase.ele("system-out").txt(details);
   }
+}
+
+function skippedReason(check: CheckResult): string {
+  const state = stateOf(check);
+  if (state === "not_applicable") return "not applicable";
+  if (state === "fail") return "waived";
+  return check.reason ?? "partial coverage";
 }
 
 /** A failure that is waived in all its findings does not fail the pipeline; it is skipped, visibly. */

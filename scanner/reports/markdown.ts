@@ -1,12 +1,13 @@
-import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
+import { countOf, outcomeText } from "../../shared/outcome_text.ts";
+import { stateOf, type CheckResult, type ControlResult, type Finding, type Report } from "../../shared/report.ts";
 import { attestationLine, findingMarks, tailoringLine, verdictOf } from "./disposition.ts";
 import { hostOf, isCompanyRule } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
-import { countOverdue } from "./plan_items.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
+import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
-const icons = { PASS: "✅", FAIL: "❌", MANUAL: "✋" } as const;
+const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
 /** Findings of one check that are listed before "and N more". */
 const maxListed = 50;
 
@@ -15,30 +16,32 @@ export const markdownFormat: ReportFormat = {
   name: "markdown",
   extension: "md",
   isMachine: false,
-  render(report) {
-    const { scan, summary, checks } = report;
-    const open = checks.filter((check) => check.status !== "PASS" || check.tailoring !== undefined);
+  render(report, options) {
+    const { scan } = report;
+    const checks = shownChecks(report.checks, options);
+    const onlyShown = shownLine(report.checks, options);
+    const { reached, interrupted } = splitInterrupted(checks);
+    const shown = reached.filter(
+      (check) => check.status !== "PASS" || stateOf(check) !== "pass" || check.tailoring !== undefined,
+    );
+    const [failed = "", ...others] = summaryParts(report).map(({ text }) => text);
     return [
       `# Scan of ${markdownText(hostOf(report))}`,
       "",
-      `**${summary.fail} failed**, ${summary.manual} for a person, ${summary.pass} passed · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
+      `**${failed}**; ${others.join("; ")} · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
-      ...overdueLines(report),
+      ...(onlyShown === "" ? [] : ["", `${markdownText(onlyShown)}.`]),
       "",
       "| | check | STIG | category | verdict |",
       "|---|---|---|---|---|",
       ...checks.map(checkRow),
       "",
-      ...open.flatMap(checkSection),
+      ...shown.flatMap(checkSection),
+      ...(interrupted.length === 0 ? [] : [markdownText(interruptedLine(interrupted)), ""]),
       ...controlSection(report),
     ].join("\n");
   },
 };
-
-function overdueLines(report: Report): readonly string[] {
-  const overdue = countOverdue(report);
-  return overdue === 0 ? [] : ["", `**${overdue} past the planned remediation date.**`];
-}
 
 /** The same verdicts by control, for those who read by NIST SP 800-53. */
 function controlSection(report: Report): readonly string[] {
@@ -50,8 +53,8 @@ function controlSection(report: Report): readonly string[] {
     `Of ${markdownText("NIST SP 800-53 rev. 5")}, as far as the rules of the STIG examine them.`,
     "",
     ...countBaselines(results).map(
-      ({ baseline, counts }) =>
-        `- ${baseline} baseline: **${counts.fail} failed**, ${counts.manual} for a person, ${counts.pass} passed`,
+      ({ baseline, total, counts }) =>
+        `- ${countOf(total, "control")} of the ${baseline} baseline: ${outcomeText((state) => counts[state])}`,
     ),
     "",
     "| | control | title | baselines | checks |",
@@ -61,9 +64,9 @@ function controlSection(report: Report): readonly string[] {
   ];
 }
 
-function controlRow({ status, label, title, baselines, checks }: ControlResult): string {
+function controlRow({ label, title, baselines, checks, ...verdict }: ControlResult): string {
   const names = checks.map((name) => markdownCell(name)).join(", ");
-  return `| ${icons[status]} | ${markdownCell(label)} | ${markdownCell(title)} | ${baselines.join(", ") || "none"} | ${names} |`;
+  return `| ${icons[stateOf(verdict)]} | ${markdownCell(label)} | ${markdownCell(title)} | ${baselines.join(", ") || "none"} | ${names} |`;
 }
 
 function comparisonLines({ baseline }: Report): readonly string[] {
@@ -77,23 +80,23 @@ function comparisonLines({ baseline }: Report): readonly string[] {
 function checkRow(check: CheckResult): string {
   const [name, ...ids] = [check.check, ...new Set([check.vuln_id, check.stig_id])].map(markdownCell);
   const level = isCompanyRule(check) ? check.severity : check.category;
-  return `| ${icons[check.status]} | ${name} | ${ids.join(" · ")} | ${level} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
+  return `| ${icons[stateOf(check)]} | ${name} | ${ids.join(" · ")} | ${level} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
 }
 
 function waivedNote(check: CheckResult): string {
   const waived = check.findings.filter((finding) => finding.waived).length;
   const attested = check.attestation === null ? "" : `, attested ${check.attestation.status}`;
-  return `${waived === 0 ? "" : `, ${waived} waived`}${attested}`;
+  return `${waived === 0 ? "" : `, ${countOf(waived, "finding")} waived`}${attested}`;
 }
 
 function checkSection(check: CheckResult): readonly string[] {
   const findings = check.findings.filter((finding) => finding.status !== "PASS");
   const attestation = attestationLine(check);
   return [
-    `## ${icons[check.status]} ${markdownText(`${check.vuln_id} ${check.title}`)}`,
+    `## ${icons[stateOf(check)]} ${markdownText(`${check.vuln_id} ${check.title}`)}`,
     "",
     ...findings.slice(0, maxListed).map(findingItem),
-    ...(findings.length > maxListed ? [`- and ${findings.length - maxListed} more`] : []),
+    ...(findings.length > maxListed ? [`- and ${findings.length - maxListed} more findings`] : []),
     ...[tailoringLine(check), attestation].flatMap((line) => (line === "" ? [] : ["", markdownText(line)])),
     "",
   ];

@@ -1,4 +1,4 @@
-import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { stateOf, type CheckResult, type Finding, type Report } from "../../shared/report.ts";
 import { attestationLine, planLine, tailoringLine, waiverLine } from "./disposition.ts";
 import { benchmarkVersion, isCompanyRule, ruleOf, standardOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
@@ -8,6 +8,7 @@ const statuses = {
   PASS: { status: "Pass", status_id: 1 },
   FAIL: { status: "Fail", status_id: 3 },
   MANUAL: { status: "Manual", status_id: 99 },
+  NOT_APPLICABLE: { status: "Not Applicable", status_id: 99 },
 } as const;
 
 /** The schema's own text: CAT I is Critical, CAT II High, CAT III Medium. */
@@ -41,8 +42,9 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
   const { scan } = report;
   const rule = ruleOf(check);
   const time = Date.parse(scan.ended_at);
-  const { status, status_id } = statuses[finding.status];
-  const severity = finding.status === "PASS" ? informational : checkSeverities[check.category];
+  const isApplicable = stateOf(finding) !== "not_applicable";
+  const { status, status_id } = statuses[isApplicable ? finding.status : "NOT_APPLICABLE"];
+  const severity = finding.status === "PASS" || !isApplicable ? informational : checkSeverities[check.category];
   const attestation = attestationLine(check);
   const isUnchanged = finding.change === "unchanged";
   const activity_id = finding.change === "resolved" ? 3 : isUnchanged ? 2 : 1;

@@ -1,4 +1,11 @@
-import type { Report } from "../../shared/report.ts";
+import {
+  ruleStates,
+  stateOf,
+  type CheckResult,
+  type Finding,
+  type Report,
+  type RuleState,
+} from "../../shared/report.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 
 /** What a format may know beside the report; it reads no clock, no environment and no terminal. */
@@ -9,6 +16,8 @@ export interface RenderOptions {
   readonly width: number;
   /** Version of scanstream, for the formats that name the tool. */
   readonly toolVersion: string;
+  /** Documents for people list only rules of these states, CSV and NDJSON only such findings; absent: all. */
+  readonly states?: readonly RuleState[];
   /** One that people worked in, for the checklists to go on with. */
   readonly checklist?: Checklist;
 }
@@ -22,4 +31,28 @@ export interface ReportFormat {
   /** Read by programs: alone on stdout, it is the only thing there. */
   readonly isMachine: boolean;
   render(report: Report, options: RenderOptions): string;
+}
+
+type ShownStates = Pick<RenderOptions, "states">;
+
+/** The rules that a document for people lists; its counts are of all. */
+export function shownChecks(
+  checks: readonly CheckResult[],
+  { states = ruleStates }: ShownStates,
+): readonly CheckResult[] {
+  return checks.filter((check) => states.includes(stateOf(check)));
+}
+
+/** Whether a format of one line for each finding has it: by its own status, as its line shows it. */
+export function isFindingShown(finding: Finding, { states = ruleStates }: ShownStates): boolean {
+  return states.includes(stateOf(finding));
+}
+
+/** What a document says where it does not list every rule; empty where it does. */
+export function shownLine(checks: readonly CheckResult[], options: ShownStates): string {
+  const shown = shownChecks(checks, options).length;
+  const { states = ruleStates } = options;
+  return states.length === ruleStates.length
+    ? ""
+    : `Lists ${shown} of ${checks.length} rules (--status ${states.join(",")})`;
 }

@@ -96,7 +96,7 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
     ruleIndex,
     kind: "fail",
     level: levels[check.severity],
-    message: { text: texts.filter((text) => text !== "").join(" ") },
+    message: { text: withoutLinks(texts.filter((text) => text !== "").join(" ")) },
     locations: [
       {
         // Code-scanning views show results by file; the org's address takes the place of a file.
@@ -117,6 +117,11 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
     ...(change === null ? {} : { baselineState: change === "resolved" ? "updated" : change }),
     properties: { status: finding.status, reason: finding.reason, expected: finding.expected, actual: finding.actual },
   };
+}
+
+/** A name like `[see](https://…)` would be a link (SARIF 2.1.0, 3.11.6, where a backslash takes a bracket's meaning). */
+function withoutLinks(text: string): string {
+  return text.includes("](") ? text.replaceAll(/[\\[\]]/g, "\\$&") : text;
 }
 
 function waiverText(waiver: Waiver): string {

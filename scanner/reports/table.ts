@@ -1,13 +1,20 @@
-import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { stateOf, type CheckResult, type Finding, type Report, type RuleState } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
+import { paintStatus, printable, textWidth, wrapText } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
-import { attestationLine, findingMarks, noteOf, tailoringLine, verdictOf } from "./disposition.ts";
-import { countOverdue } from "./plan_items.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import {
+  attestationLine,
+  byState,
+  findingMarks,
+  noteOf,
+  stateLabels,
+  tailoringLine,
+  verdictOf,
+} from "./disposition.ts";
+import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
+import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 const severityOrder = { high: 0, medium: 1, low: 2 } as const;
-const statusOrder = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
 /** The width of a terminal that does not report its columns. */
 const defaultWidth = 80;
 const minWidth = 40;
@@ -21,15 +28,17 @@ export const tableFormat: ReportFormat = {
   isMachine: false,
   render(report, options) {
     const width = Math.max(options.width || defaultWidth, minWidth);
-    const checks = report.checks.toSorted(
-      (a, b) => statusOrder[a.status] - statusOrder[b.status] || severityOrder[a.severity] - severityOrder[b.severity],
-    );
+    const { reached, interrupted } = splitInterrupted(shownChecks(report.checks, options));
+    const checks = reached.toSorted((a, b) => byState(a, b) || severityOrder[a.severity] - severityOrder[b.severity]);
     return [
-      ...header(report).flatMap((line) => wrapped(line, 2, width)),
+      ...[...header(report), shownLine(report.checks, options)]
+        .filter((line) => line !== "")
+        .flatMap((line) => wrapped(line, 2, width)),
       "",
       ...checks.flatMap((check) => checkLines(check, { ...options, width })),
+      ...(interrupted.length === 0 ? [] : wrapped(interruptedLine(interrupted), 2, width)),
       "",
-      summary(report, options),
+      ...summary(report, { ...options, width }),
       "",
     ].join("\n");
   },
@@ -44,11 +53,12 @@ function header({ scan }: Report): readonly string[] {
 }
 
 function checkLines(check: CheckResult, options: RenderOptions): readonly string[] {
-  const { status, vuln_id: vulnId } = check;
+  const state = stateOf(check);
+  const status = stateLabels[state];
   const margin = options.width < 60 ? 2 : 7;
-  const label = `${status.padEnd(6)} ${vulnId}  ${levelOf(check).padEnd(7)} ${check.check}`;
+  const label = `${status.padEnd(6)} ${check.vuln_id}  ${levelOf(check).padEnd(7)} ${check.check}`;
   const [first = "", ...more] = wrapped(label, margin, options.width);
-  const open = check.status === "PASS" ? [] : check.findings.filter((finding) => finding.status !== "PASS");
+  const open = state === "pass" ? [] : check.findings.filter((finding) => finding.status !== "PASS");
   // The expectation is mostly the same for every resource of a check, so it is printed once.
   const details = [...Map.groupBy(open, ({ expected }) => expected)].flatMap(([expected, findings]) => [
     `expected ${shorten(expected, maxTextLength)}`,
@@ -71,15 +81,14 @@ function findingText(finding: Finding): string {
   return `${verdictOf(finding)} ${texts.map((text) => shorten(text, maxTextLength)).join(": ")}${marks.join("")}`;
 }
 
-function summary(report: Report, options: RenderOptions): string {
-  const { pass, fail, manual } = report.summary;
-  const overdue = countOverdue(report);
-  return [
-    paintStatus(`${pass} passed`, "PASS", options),
-    paintStatus(`${fail} failed`, "FAIL", options),
-    paintStatus(`${manual} for a person`, "MANUAL", options),
-    ...(overdue === 0 ? [] : [paintStatus(`${overdue} past the planned remediation date`, "FAIL", options)]),
-  ].join(", ");
+/** One line, or a line for each part where that is too long. */
+function summary(report: Report, options: RenderOptions): readonly string[] {
+  const parts = summaryParts(report);
+  const paint = (text: string, state: RuleState) => paintStatus(text, stateLabels[state], options);
+  if (textWidth(parts.map(({ text }) => text).join("; ")) <= options.width) {
+    return [parts.map(({ text, state }) => paint(text, state)).join("; ")];
+  }
+  return parts.flatMap(({ text, state }) => wrapped(text, 2, options.width).map((line) => paint(line, state)));
 }
 
 /** The text as lines of `width` columns, all but the first behind a margin. */

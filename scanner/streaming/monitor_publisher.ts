@@ -4,7 +4,7 @@ import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
 import { retryDelayMs } from "./event_queue.ts";
 import { followDoorbell } from "./follow_doorbell.ts";
-import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
+import { GatewayRefusal, isTimeout, problemOf } from "../../command_line/gateway_call.ts";
 import { isPermanent, isRefusedBody, storeAccepted, type GatewayClient } from "./gateway_client.ts";
 import { stateOf, toEnded, toStored, toUpdate, type Look } from "./monitor_updates.ts";
 
@@ -244,7 +244,8 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
         return answer;
       } catch (error) {
         if (abandoned.signal.aborted || isPermanent(error)) throw error;
-        if (failures > 1) warnOf(error);
+        // One that does not answer has had its time; one that is restarted comes back at once.
+        if (failures > 1 || isTimeout(error)) warnOf(error);
         const isOutage = failures >= outageFailures && !ending.signal.aborted;
         await pause(isOutage ? outageRetryMs : retryDelayMs(failures), [
           abandoned.signal,

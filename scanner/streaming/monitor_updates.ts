@@ -30,8 +30,16 @@ const maxDetailChars = 2000;
 const maxExplanations = 20;
 
 /** What is sent at once when it changes; the rest waits for the heartbeat. */
-export function stateOf({ pass, fail, manual, log_status, error_code, error_detail }: MonitorUpdate): string {
-  return JSON.stringify([pass, fail, manual, log_status, error_code, error_detail]);
+export function stateOf({
+  pass,
+  fail,
+  manual,
+  not_applicable,
+  log_status,
+  error_code,
+  error_detail,
+}: MonitorUpdate): string {
+  return JSON.stringify([pass, fail, manual, not_applicable, log_status, error_code, error_detail]);
 }
 
 export function toUpdate({ at, lagSeconds, counts, logStatus, error }: Look): MonitorUpdate {

@@ -51,11 +51,11 @@ export function createOutbox(): Outbox {
         entries.push({ finding: stored, publish: (to, scan) => publishFinding(to, scan, stored) });
       }
       const { checks_done, checks_total } = counts;
-      const { check, status } = result;
+      const { check, status, reason } = result;
       progress = {
         counts,
         publish: (to, scan) =>
-          publishScanProgress(to, scan.channel, { scan_id: scan.id, checks_done, checks_total, check, status }),
+          publishScanProgress(to, scan.channel, { scan_id: scan.id, checks_done, checks_total, check, status, reason }),
       };
     },
 
@@ -103,11 +103,12 @@ function toStored(result: CheckResult, finding: Finding): FindingBody {
 }
 
 function publishFinding(to: Publisher, scan: RegisteredScan, finding: FindingBody): Promise<void> {
-  const { check, status, severity, resource_name, detail, fingerprint, coverage, advisory } = finding;
+  const { check, status, reason, severity, resource_name, detail, fingerprint, coverage, advisory } = finding;
   return publishFindingCreated(to, scan.channel, {
     scan_id: scan.id,
     check,
     status,
+    ...(reason === undefined ? {} : { reason }),
     severity,
     resource_name,
     detail,

@@ -1,6 +1,6 @@
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/broker.ts";
-import { countStatuses, type CheckResult, type Report } from "../../shared/report.ts";
+import { countStates, type CheckResult, type Report } from "../../shared/report.ts";
 import type { ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 import { publishScanError, publishScanStart } from "../../shared/scan_events.ts";
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";
@@ -110,10 +110,10 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       // A cancelled scan's report has a result for every check, also for those that were never evaluated.
       for (const [index, result] of results.entries()) {
         if (evaluatedChecks.has(result.check)) continue;
-        const counts = countStatuses(results.slice(0, index + 1));
+        const counts = countStates(results.slice(0, index + 1));
         checkEvaluated(result, { checks_done: checksDone + 1, checks_total, ...counts });
       }
-      end = { status, checks_done: checksDone, ...countStatuses(results) };
+      end = { status, checks_done: checksDone, ...countStates(results) };
       wake.resolve();
       lastSuccessMs = Date.now();
       const timeoutMs = endTimeoutMs(status);

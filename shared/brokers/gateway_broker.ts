@@ -1,3 +1,4 @@
+import { readRefusal } from "../read_bounded.ts";
 import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
@@ -170,7 +171,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
     const isTemporary = response.status >= 500 || response.status === 429;
     return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${meaningOf(response.status)}`, {
       cause: new Error(
-        problemDetail(await response.text().catch(() => ""))?.slice(0, maxDetailChars) ?? `HTTP ${response.status}`,
+        problemDetail(await readRefusal(response))?.slice(0, maxDetailChars) ?? `HTTP ${response.status}`,
       ),
       secrets,
       ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : isTemporary ? {} : { retryAfterSeconds: 30 }),

@@ -1,3 +1,4 @@
+import { readRefusal } from "../read_bounded.ts";
 import { Redis } from "@upstash/redis/cloudflare";
 import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
@@ -90,7 +91,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
             signal,
           }),
         async toRefusal(response) {
-          return toFailure("subscribe", new Error(`HTTP ${response.status}: ${await response.text()}`));
+          return toFailure("subscribe", new Error(`HTTP ${response.status}: ${await readRefusal(response)}`));
         },
         toFailure: (cause) => toFailure("subscribe", cause),
         isConfirmation: ({ data }) => data.startsWith(`subscribe,${key},`),

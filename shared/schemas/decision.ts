@@ -24,7 +24,10 @@ const expires = v.pipe(
 );
 
 const common = {
-  check: v.pipe(text(1, 200), v.description("The check's name")),
+  check: v.pipe(
+    text(1, 200),
+    v.description("The check's name, or its rule's V-, SV- or OKTA-APP-id; stored as the check's name"),
+  ),
   reason: v.pipe(
     text(1, maxReasonLength),
     v.check((value) => value.trim() !== "", reasonMessage),

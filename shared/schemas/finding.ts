@@ -4,9 +4,21 @@ import { text, time, type Output } from "./primitives.ts";
 export const statusSchema = v.picklist(["PASS", "FAIL", "MANUAL"], "expected PASS, FAIL or MANUAL");
 export const severitySchema = v.picklist(["high", "medium", "low"], "expected high, medium or low");
 
-/** Why a verdict could not be given; set with MANUAL and only then. */
+/**
+ * Why a verdict could not be given; set with MANUAL and only then. `interrupted`: the scan ended before the check was evaluated.
+ * `not_applicable`: the rule does not apply, which is counted apart from what needs manual review.
+ */
 export const manualReasonSchema = v.picklist(
-  ["missing_scope", "missing_role", "not_available", "provider_error", "unreadable", "not_applicable", "needs_review"],
+  [
+    "missing_scope",
+    "missing_role",
+    "not_available",
+    "provider_error",
+    "unreadable",
+    "interrupted",
+    "not_applicable",
+    "needs_review",
+  ],
   "expected a reason of the report schema, or null",
 );
 

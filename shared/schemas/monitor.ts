@@ -56,6 +56,7 @@ export const monitorEventSchemas = {
       "pass",
       "fail",
       "manual",
+      "not_applicable",
     ]).entries,
   }),
   "finding.updated": v.object({

@@ -45,6 +45,7 @@ export const monitorUpdateSchema = v.strictObject(
     pass: v.exactOptional(count),
     fail: v.exactOptional(count),
     manual: v.exactOptional(count),
+    not_applicable: v.exactOptional(count),
     log_status: v.exactOptional(logStatusSchema),
     error_code: v.exactOptional(v.nullable(errorCode)),
     error_detail: v.exactOptional(v.nullable(errorDetail)),

@@ -222,16 +222,40 @@ const controlSchema = object({
       "FAIL if a rule that names it fails; PASS if every such rule of the STIG was examined and is met or does not apply, at least one met; else MANUAL",
     ),
   ),
+  reason: v.exactOptional(
+    v.pipe(v.literal("not_applicable"), v.description("With MANUAL: no rule that names it applies (since 1.2)")),
+  ),
   checks: v.pipe(v.array(v.string()), v.description("The checks of this report whose rules name it")),
 });
 
 const statusCountsSchema = object(statusCountsEntries);
 
+const summarySchema = object({
+  ...statusCountsEntries,
+  not_applicable: v.pipe(
+    v.optional(count, 0),
+    v.description("Rules that do not apply to the organization (since 1.2; before that they were in manual)"),
+  ),
+  attested: v.pipe(
+    v.optional(count, 0),
+    v.description("How many of the rules a person attested; each counts as what it was attested to (since 1.2)"),
+  ),
+  partial: v.pipe(
+    v.optional(count, 0),
+    v.description("How many of the rules that passed were examined only in part, and not attested (since 1.2)"),
+  ),
+});
+
 export const reportSchema = object({
   schema: v.literal("scanstream.report/1"),
   benchmark: v.pipe(v.optional(v.string()), v.description("By which it was judged: `okta-idaas-stig-v1r2`")),
   scan: scanSummarySchema,
-  summary: v.pipe(statusCountsSchema, v.description("Counts of checks")),
+  summary: v.pipe(
+    summarySchema,
+    v.description(
+      "Counts of rules: pass, fail, manual and not_applicable add up to all; attested and partial are parts of them",
+    ),
+  ),
   checks: v.array(checkSchema),
   baseline: v.pipe(v.optional(v.nullable(comparisonSchema), null), v.description("Null without a baseline")),
   controls: v.exactOptional(

@@ -5,8 +5,13 @@ import { count, time, uuid, type Output } from "./primitives.ts";
 export const scanEndStatusSchema = v.picklist(["completed", "cancelled", "failed", "expired"]);
 const scanStatusSchema = v.picklist(["pending", "running", ...scanEndStatusSchema.options]);
 
-/** Counts of checks. */
-export const statusCountsEntries = { pass: count, fail: count, manual: count };
+/** Counts of rules; each rule is in one of them. */
+export const statusCountsEntries = {
+  pass: count,
+  fail: count,
+  manual: v.pipe(count, v.description("Rules that need manual review")),
+  not_applicable: v.pipe(count, v.description("Rules that do not apply to the organization")),
+};
 
 /** A scan as the API shows it. */
 export const scanSchema = v.object({

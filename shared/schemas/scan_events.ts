@@ -14,11 +14,13 @@ export const scanEventSchemas = {
     checks_total: count,
     check: text(1, 200),
     status: statusSchema,
+    reason: v.exactOptional(findingEntries.reason),
   }),
   "finding.created": v.object({
     scan_id,
     ...v.pick(v.object(findingEntries), ["check", "status", "severity", "resource_name", "detail", "fingerprint"])
       .entries,
+    reason: v.exactOptional(findingEntries.reason),
     coverage: v.exactOptional(findingEntries.coverage),
     advisory: v.exactOptional(findingEntries.advisory),
   }),

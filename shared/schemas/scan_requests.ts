@@ -25,6 +25,7 @@ export const scanUpdateSchema = v.strictObject(
     pass: v.exactOptional(count),
     fail: v.exactOptional(count),
     manual: v.exactOptional(count),
+    not_applicable: v.exactOptional(count),
   },
   fieldMessage,
 );

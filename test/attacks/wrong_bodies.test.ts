@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { cpuMs } from "../support/cpu_ms.ts";
-import { createScan, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { createScan, problemOf, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** Bodies within their bounds of bytes that are wrong in a million places: a refusal costs no more than to parse them. */
 
@@ -26,10 +26,10 @@ function filled(head: string, item: string, tail: string, bytes: number): string
 }
 
 test.each([
-  ["findings", "POST", `{"findings":[`, "{}", "]}", 2, "/findings", "expected an array of at most 1000 findings"],
-  ["findings", "POST", `{"x":[`, "{}", `],"findings":[]}`, 2, "/x", "is not a field of this body"],
-  ["changes", "POST", `{"changes":[`, "{}", "]}", 2, "/changes", "expected an array of 1 to 500 changes"],
-  ["changes", "POST", `{"changes":[{"explained_by":[`, "{}", "]}]}", 2, "/changes/0/explained_by", /at most 20/],
+  ["findings", "POST", `{"findings":[`, "{}", "]}", 0.1, "/findings", "expected an array of at most 1000 findings"],
+  ["findings", "POST", `{"x":[`, "{}", `],"findings":[]}`, 0.1, "/x", "is not a field of this body"],
+  ["changes", "POST", `{"changes":[`, "{}", "]}", 0.1, "/changes", "expected an array of 1 to 500 changes"],
+  ["changes", "POST", `{"changes":[{"explained_by":[`, "{}", "]}]}", 0.1, "/changes/0/explained_by", /at most 20/],
   ["report", "PUT", `{"checks":[`, "{}", "]}", 2, "/schema", "is required"],
   ["report", "PUT", `{"controls":[`, "[]", "]}", 2, "/controls/0", "expected a JSON object"],
   ["report", "PUT", `{"checks":[{"findings":[`, "{}", "]}]}", 8, "/checks/0/findings/0/status", /./],
@@ -45,4 +45,19 @@ test.each([
   const { errors } = (await response.json()) as { errors: readonly { pointer: string; detail: string }[] };
   expect(errors.length).toBeLessThanOrEqual(20);
   expect(errors[0]).toEqual({ pointer, detail: typeof detail === "string" ? detail : expect.stringMatching(detail) });
+});
+
+test.each([
+  ["findings", `{"findings":[`, "{}", "]}", "The body has more than 100000 values and keys"],
+  ["findings", `{"findings":[{"x":{`, '"a":1', "}}]}", "The body has more than 100000 values and keys"],
+  ["changes", `{"changes":`, "[".repeat(4 * mebibyte), "", "The body is nested deeper than 32 levels"],
+] as const)("%s %s%.10s… in 7 MiB is refused before it is parsed", async (kind, head, item, tail, detail) => {
+  const path = kind === "changes" ? `/api/v1/monitors/${monitorId}/changes` : `/api/v1/scans/${scanId}/${kind}`;
+  const body = filled(head, item, tail, 7 * mebibyte);
+  const begunMs = cpuMs();
+  const headers = { "content-type": "application/json" };
+  const response = await gateway.request(path, { method: "POST", as: key(), body, headers });
+  expect(cpuMs() - begunMs, "ms of CPU").toBeLessThan(500);
+  expect(response.status).toBe(413);
+  expect(await problemOf(response)).toMatchObject({ code: "too_large", detail });
 });

@@ -61,7 +61,6 @@ describe("complete", () => {
     expect(await offered("scan", "--waivers", "w")).toEqual({ kind: "files", words: [] });
     expect(await offered("diff", "a.json", "")).toEqual({ kind: "files", words: [] });
     expect(await offered("scan", "--output=re")).toEqual({ kind: "directories", words: [] });
-    expect(await offered("conformance", "client", "--", "python3", "")).toEqual({ kind: "files", words: [] });
   });
 
   test("offers nothing for a value that only its user knows", async () => {

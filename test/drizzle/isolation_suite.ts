@@ -61,7 +61,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "delete_scan",
         "delete_tenant",
         "expire_stale_scans",
-        "find_api_key",
         "find_doorbell",
         "find_valid_api_key",
         "finish_report",

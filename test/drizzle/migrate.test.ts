@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "pg";
@@ -12,8 +12,6 @@ import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { asOwner, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
 import { asAdmin, type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { seedTenant } from "./seed.ts";
-
-const folder = join(import.meta.dirname, "../../drizzle/migrations");
 
 /** Its own server: roles belong to the whole of it. */
 let server: PostgresServer;
@@ -130,27 +128,6 @@ test("migrating again changes nothing, also after the search path of the role wa
   });
 });
 
-test("the statements that drizzle-kit does not write can be run twice", async () => {
-  await run("create database twice_db owner one");
-  const url = urlAs("one", "twice_db");
-  await migrate(url);
-  await run("alter database twice_db owner to one");
-  const texts = await Promise.all(
-    (await readdir(folder)).filter((name) => name.endsWith(".sql")).map((name) => readFile(join(folder, name), "utf8")),
-  );
-  // The first line of a hand-written one marks it.
-  const byHand = texts.filter((text) => text.startsWith("-- What drizzle-kit does not write"));
-  expect(byHand).not.toEqual([]);
-  await withDatabase(url, async (database) => {
-    for (const text of byHand) {
-      await database.transact(
-        text.split("--> statement-breakpoint").map((statement) => ({ sql: statement, params: [] })),
-      );
-    }
-    expect(await isMigrated(database)).toBe(true);
-  });
-});
-
 test("a login role that is a member of the application role may serve, but not administer", async () => {
   await run("create role web login password 'pw' in role scanstream_app");
   await withDatabase(urlAs("web", "plain_db"), async (database) => {
@@ -168,7 +145,7 @@ test("the application role itself may serve, but not administer", async () => {
     expect(await findApiKey(database, "0".repeat(64))).toBeNull();
     await expect(asOwner(database, (tx) => tx.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
     await expect(
-      database.transact([{ sql: "select * from scanstream.find_api_key('%')", params: [] }]),
+      database.transact([{ sql: "select * from scanstream.find_valid_api_key('%')", params: [] }]),
     ).resolves.toMatchObject({ rows: [] });
   });
   await run("alter role scanstream_app nologin");
@@ -178,7 +155,7 @@ test("a role that is a member of nothing is refused as such, and not as a databa
   await run("create role stranger login password 'pw'");
   await withDatabase(urlAs("stranger", "plain_db"), async (database) => {
     await expect(isMigrated(database)).rejects.toMatchObject({ sqlState: "42501" });
-    const call = { sql: "select scanstream.find_api_key('x')", params: [] };
+    const call = { sql: "select scanstream.find_valid_api_key('x')", params: [] };
     await expect(database.transact([call])).rejects.toMatchObject({ sqlState: "42501" });
   });
 });

@@ -192,6 +192,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       };
       expect(await refused("status = 'done', ended_at = now()")).toBe("scans_status");
       expect(await refused("manual = -1")).toBe("scans_counts");
+      expect(await refused("not_applicable = -1")).toBe("scans_counts");
       expect(await refused("manual = 0")).toBeUndefined();
     });
 
@@ -277,6 +278,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
         pass: 3,
         fail: 2,
         manual: 1,
+        notApplicable: 4,
       });
       const staleToo = await stored({ tenantId: globex.id, updatedAt: minutesAgo(11) });
       const alive = await stored({ tenantId: acme.id, updatedAt: minutesAgo(9), status: "running" });
@@ -289,8 +291,8 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
 
       const answers = await Promise.all(Array.from({ length: 4 }, () => expireStaleScans(database, 10)));
       expect(answers.flat().sort((a, b) => a.pass - b.pass)).toEqual([
-        { id: staleToo, tenantId: globex.id, pass: 0, fail: 0, manual: 0 },
-        { id: stale, tenantId: acme.id, pass: 3, fail: 2, manual: 1 },
+        { id: staleToo, tenantId: globex.id, pass: 0, fail: 0, manual: 0, not_applicable: 0 },
+        { id: stale, tenantId: acme.id, pass: 3, fail: 2, manual: 1, not_applicable: 4 },
       ]);
       expect(await expireStaleScans(database, 10)).toEqual([]);
       const status = async (id: string) => {

@@ -44,9 +44,9 @@ describe("--format all", () => {
     const lines = stderr.trimEnd().split("\n");
     expect(lines.length).toBeLessThan(8);
     expect(lines[0]).toBe(`Wrote 16 files to out: ${files.join(", ")}`);
-    expect(stderr).toContain("The checklist stig_manager.cklb is of acme.okta.com, this scan of 127.0.0.1");
+    expect(stderr).toContain("The checklist stig_manager.cklb is about acme.okta.com; this scan is of 127.0.0.1");
     expect(stderr).toMatch(
-      /answers? of stig_manager\.cklb against this scan: V-273195 \(answered Not a Finding, found Open\)/,
+      /checklist answers? of stig_manager\.cklb contradicts? this scan: V-273195 \(answered Not a Finding, found Open\)/,
     );
     expect(stderr).toMatch(/findings? past the planned remediation date: V-273195 \(2026-10-31\)/);
   });

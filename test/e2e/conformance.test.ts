@@ -4,11 +4,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { builtPackage, runCommand, startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { builtPackage, startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
 
-/** `conformance client`: what it says of a client that is right, of one that is not, and of commands that are none. */
+/** `npm run conformance -- client`: what it says of a client that is right, of one that is not, and of commands that are none. */
 
-const clients = join(import.meta.dirname, "../clients/conformance");
+const clients = join(import.meta.dirname, "../conformance");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
   folder = await temporaryFolder();
@@ -22,14 +22,14 @@ interface Report {
 }
 
 function conform(...args: readonly string[]): Promise<Outcome> {
-  return runCommand(["conformance", "client", ...args], { cwd: folder.path });
+  return startProgram("conformance/main.ts", ["client", ...args], { cwd: folder.path }).finished;
 }
 
 function node(client: string): readonly string[] {
   return ["--", process.execPath, join(clients, client)];
 }
 
-describe("conformance client", () => {
+describe("conformance -- client", () => {
   test("subscribe passes every case", { timeout: 240_000 }, async () => {
     const { code, stdout } = await conform(
       "--format",
@@ -72,7 +72,7 @@ describe("conformance client", () => {
   });
 
   test("a client that comes by itself finds the cases, and posts what it received", async () => {
-    const command = startCommand(["conformance", "client", "--case", "plain,ended"], { cwd: folder.path });
+    const command = startProgram("conformance/main.ts", ["client", "--case", "plain,ended"], { cwd: folder.path });
     const [, url = ""] = await command.until("stderr", /GET (http:\S+)/);
     const cases = (await (await fetch(url)).json()) as readonly Readonly<Record<string, string>>[];
     for (const { stream_url: stream = "", report_url: report = "" } of cases) {
@@ -111,7 +111,9 @@ describe("conformance client", () => {
   test("Ctrl-C ends it, and the client, with what is known", async () => {
     const file = join(folder.path, "pid");
     const client = ["sh", "-c", `sleep 600 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`];
-    const command = startCommand(["conformance", "client", "--case", "plain", "--", ...client], { cwd: folder.path });
+    const command = startProgram("conformance/main.ts", ["client", "--case", "plain", "--", ...client], {
+      cwd: folder.path,
+    });
     const pid = Number(await vi.waitFor(() => readFile(file, "utf8"), { timeout: 20_000 }));
     const { code, stdout } = await command.stop("SIGINT");
     expect(stdout).toBe("0 passed, 0 failed\n");

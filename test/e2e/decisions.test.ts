@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCommandStage, type CommandStage } from "../support/command_gateway.ts";
@@ -54,6 +54,16 @@ test("a waiver is made, listed, counted by a scan and offline, and withdrawn", a
   expect((await decisions("list", "--all")).stdout).toMatch(new RegExp(`^${id} +waiver +withdrawn`, "m"));
 });
 
+test("a decision takes every name of its rule, and an unknown one is refused with the nearest", async () => {
+  const decide = (name: string) => decisions("waive", name, "--reason", "Moves in January");
+  expect((await decide("sv-279690")).code).toBe(0);
+  expect((await decisions("list", "--check", "OKTA-APP-003241")).stdout).toContain("apitoken_not_super_admin");
+  const wrong = await decide("apitoken_not_super_admim");
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean "apitoken_not_super_admin"?')]);
+  const [, id = ""] = /^([0-9a-f-]{36}) /m.exec((await decisions("list", "--check", "V-279690")).stdout) ?? [];
+  expect((await decisions("withdraw", id)).code).toBe(0);
+});
+
 test("a file's waiver of the same counts before the gateway's, and both are named", async () => {
   const id = await waive();
   await writeFile(join(stage.cwd, "waivers.json"), JSON.stringify([{ check, reason: "of the file" }]));
@@ -64,10 +74,23 @@ test("a file's waiver of the same counts before the gateway's, and both are name
   await decisions("withdraw", id);
 });
 
-test("an attestation is made, and a second one is refused with the first one's name", async () => {
-  const attest = () =>
-    decisions("attest", "systemlog_streaming_enabled", "--status", "PASS", "--reason", "seen", "-f", "json");
+test("the attestation of the help is made and counted, and a second one is refused with the first one's name", async () => {
+  const streams = "systemlog_streaming_enabled";
+  await run(["scan", "--check", streams, "--quiet", "--save-artifacts", "streams.json"]);
+  const evidence = JSON.parse(await readFile(join(stage.cwd, "streams.json"), "utf8")) as { artifacts: object };
+  const artifacts = { ...evidence.artifacts, log_streams: { state: "obtained", value: [] } };
+  await writeFile(join(stage.cwd, "streams.json"), JSON.stringify({ ...evidence, artifacts }));
+  const judge = (...args: readonly string[]) =>
+    run(["evaluate", "--from-artifacts", "streams.json", "--check", streams, "--fail-on", "manual", ...args]);
+  expect((await judge()).code).toBe(1);
+
+  const { stdout: help } = await decisions("attest", "--help");
+  const [, example = ""] = /\$ scanstream decisions attest (.*)/.exec(help) ?? [];
+  expect(example).toContain(streams);
+  const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+  const attest = () => decisions("attest", ...words, "-f", "json");
   const { id } = JSON.parse((await attest()).stdout) as { id: string };
+  expect((await judge("--decisions-from-gateway")).code).toBe(0);
   const again = await attest();
   expect([again.code, again.stdout]).toEqual([2, ""]);
   expect(again.stderr).toMatch(new RegExp(`^Cannot attest: 409 The same is decided already by ${id}: [^\n]*\n$`));

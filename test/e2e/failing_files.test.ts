@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import type { Report } from "../../shared/report.ts";
+import { countStates, type Report } from "../../shared/report.ts";
 import { expectNoBug, startCommandOrg, startCommandStage, type CommandStage } from "../support/command_gateway.ts";
 import { runCommand, startCommand } from "../support/command_line.ts";
 
@@ -37,7 +37,10 @@ describe("artifacts on a full disk", () => {
     const report = JSON.parse(outcome.stdout) as Report;
     expect(report.checks).toHaveLength(catalog.length);
     expect((await heard).at(-1)).toBe("scan.end");
-    expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", ...report.summary });
+    expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({
+      status: "completed",
+      ...countStates(report.checks),
+    });
   });
 
   test("of collect exit with 2 and the reason", async () => {
@@ -48,7 +51,7 @@ describe("artifacts on a full disk", () => {
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toContain("(ENOSPC)");
-    expect(outcome.stderr).not.toContain("Artifacts of");
+    expect(outcome.stderr).not.toContain("Saved evidence");
   });
 
   test("of an interrupted scan: 130 stays, and the reason is written", async () => {
@@ -96,7 +99,10 @@ test("one of several reports that cannot be written is exit code 2, and everythi
   expect(outcome.stderr).toMatch(/--output "some\/scan\.csv": .*EISDIR/);
   const report = JSON.parse(await readFile(join(stage.cwd, "some/scan.json"), "utf8")) as Report;
   const { id } = report.scan;
-  expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", ...report.summary });
+  expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({
+    status: "completed",
+    ...countStates(report.checks),
+  });
 });
 
 test("practice-org without a place for its key exits with 2 and the reason", async () => {
@@ -116,7 +122,7 @@ describe("reports in a folder", () => {
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(
-      /^Cannot write --output "full\/scan\.ckl": file too large \(EFBIG\): expected .*\n$/,
+      /^Cannot write --output "full\/scan\.ckl": file too large \(EFBIG\): expected .*\nExit 2: a file could not be written; .*\n$/,
     );
     expect(await readFile(join(output, "scan.ckl"), "utf8")).toBe("the checklist of yesterday");
     expect((await readdir(output)).toSorted()).toEqual(["scan.ckl", "scan.csv", "scan.junit.xml", "scan.md"]);

@@ -70,7 +70,7 @@ describe("standard output", () => {
     await runCommand(["collect", ...oneCheck, "--save-artifacts", "kept.json"], { cwd: stage.cwd, env: stage.idpEnv });
     const outcome = await stage.shell('"$@" > /dev/full', ["evaluate", "--from-artifacts", "kept.json"]);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toMatch(/^Failed: --fail-on fail .*\nCannot write standard output: .*\(ENOSPC\).*\n$/);
+    expect(outcome.stderr).toMatch(/^Exit 1: .*--fail-on fail.*\nCannot write standard output: .*\(ENOSPC\).*\n$/);
   });
 
   test.each([
@@ -99,7 +99,7 @@ describe("standard output", () => {
 
 describe("standard error", () => {
   test.each([
-    ["scan", ["scan", "--output", "quiet"]],
+    ["scan", ["scan", "--output", "quiet", "--fail-on", "never"]],
     ["collect", ["collect", "--save-artifacts", "quiet.json"]],
   ])("of %s --quiet is empty where there is no problem", async (_, args) => {
     const outcome = await runCommand([...args, "--quiet", "--check", "V-273201"], {

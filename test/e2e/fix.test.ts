@@ -38,7 +38,7 @@ describe("fix", () => {
     const { code, stdout, stderr } = await fix(failing, "--output", "plan", "--quiet");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toBe(
-      "45 failing findings are in the plan: 11 objects imported, 7 new; 0 are left to the Admin Console (README.md)\n",
+      "44 failing findings are in the plan: 11 objects imported, 7 new; 0 are left to the Admin Console (README.md)\n",
     );
     expect((await readdir(join(folder.path, "plan"))).sort()).toEqual(["README.md", "main.tf", "variables.tf"]);
     expect(await read("plan", "main.tf")).toContain('resource "okta_policy_password_default" "default" {');

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { countStates, type CheckResult } from "../../shared/report.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { launchChromium } from "../support/chromium.ts";
@@ -69,10 +70,13 @@ test("an API key, a JWT and an EventSource in a browser follow the same scan to 
     env: { SCANSTREAM_URL: url, SCANSTREAM_API_KEY: apiKey },
   });
   const outcome = await scan.finished;
-  const report = JSON.parse(outcome.stdout) as { scan: { id: string; tenant_id: string }; summary: object };
+  const report = JSON.parse(outcome.stdout) as {
+    scan: { id: string; tenant_id: string };
+    checks: readonly CheckResult[];
+  };
   expect(report.scan).toMatchObject({ id: scanId, tenant_id: tenantId });
 
-  const expectedEnd = { scan_id: scanId, status: "completed", ...report.summary };
+  const expectedEnd = { scan_id: scanId, status: "completed", ...countStates(report.checks) };
   for (const events of await Promise.all(followers)) {
     expect(events.at(-1)).toEqual({ type: "scan.end", data: expectedEnd });
     expect(events.filter(({ type }) => type === "scan.progress").length).toBeGreaterThan(1);

@@ -6,7 +6,7 @@ import { buildPage } from "../../gateway/web/build.ts";
 import { startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
-/** `npm run conformance -- URL`, as somebody runs it who has deployed a gateway. */
+/** `npm run conformance -- gateway URL`, as somebody runs it who has deployed a gateway. */
 
 const corsOrigin = "https://app.example.com";
 let gateway: TestGateway;
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 function check(url: string, env: Readonly<Record<string, string>>, ...words: readonly string[]): Promise<Outcome> {
-  return startProgram("test/conformance/main.ts", [url, ...words], { cwd: folder.path, env }).finished;
+  return startProgram("conformance/main.ts", ["gateway", url, ...words], { cwd: folder.path, env }).finished;
 }
 
 test("with every variable, only what needs the gateway's own machines is left out", async () => {
@@ -101,7 +101,7 @@ describe("what cannot be checked is exit code 2 with the reason", () => {
       "is of the same tenant",
     ],
     ["a token of another tenant", async () => ({ CONFORMANCE_TOKEN: gateway.globex.token }), "is of another tenant"],
-    ["no key", async () => ({ CONFORMANCE_API_KEY: "" }), "Usage: npm run conformance"],
+    ["no key", async () => ({ CONFORMANCE_API_KEY: "" }), "CONFORMANCE_API_KEY is not set"],
   ])("%s", async (_name, env, reason) => {
     const { code, stdout, stderr } = await check(gateway.url, { ...variables, ...(await env()) });
     expect(stderr).toContain(reason);

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { LoadReport } from "../../clients/load/run_load.ts";
-import { runCommand, startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import type { LoadReport } from "../../conformance/load/run_load.ts";
+import { startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
@@ -17,7 +17,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 const key = { SCANSTREAM_API_KEY: "scs_key" };
 
 function load(url: string, env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
-  return runCommand(["load", url, ...args], { cwd: folder.path, env });
+  return startProgram("conformance/main.ts", ["load", url, ...args], { cwd: folder.path, env }).finished;
 }
 
 test("counts streams and events as the gateway's metrics do", async () => {
@@ -96,7 +96,7 @@ test("Ctrl-C ends it with what was measured", async () => {
   const gateway = await startTestGateway();
   try {
     const env = { SCANSTREAM_API_KEY: gateway.acme.apiKey };
-    const command = startCommand(["load", gateway.url, "--streams", "4", "--seconds", "600"], {
+    const command = startProgram("conformance/main.ts", ["load", gateway.url, "--streams", "4", "--seconds", "600"], {
       cwd: folder.path,
       env,
     });
@@ -131,11 +131,15 @@ test.each(wrong)("%s: one line, and exit 2", async (args, env, message) => {
 });
 
 test("more streams than this process may open files: one line, and exit 2", async () => {
-  const { code, stderr } = await runCommand(["load", "http://127.0.0.1:9", "--streams", "1000"], {
-    cwd: folder.path,
-    env: key,
-    shell: 'ulimit -n 256; "$@"',
-  });
+  const { code, stderr } = await startProgram(
+    "conformance/main.ts",
+    ["load", "http://127.0.0.1:9", "--streams", "1000"],
+    {
+      cwd: folder.path,
+      env: key,
+      shell: 'ulimit -n 256; "$@"',
+    },
+  ).finished;
   expect(stderr).toBe(
     "--streams 1000: this process may open 256 files: expected at most 192, or ulimit -n 1064 before; the gateway needs as many\n",
   );

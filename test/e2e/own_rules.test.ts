@@ -88,7 +88,7 @@ describe("the example of README.md", () => {
     expect(code).toBe(1);
     const lines = stderr.trimEnd().split("\n");
     expect(lines.at(-1)).toMatch(
-      /^Failed: --fail-on fail:high names 1 finding \(ACME-1\); --threshold: compliance\.min is 80, found \d+, failed\.high\.max is 0, found 1; not counted: 2 fail /,
+      /^Exit 1: 1 finding failed \(--fail-on fail:high\): ACME-1; --threshold: compliance\.min is 80, found \d+, failed\.high\.max is 0, found 1\. Not counted: 2 findings failed /,
     );
     // With the summary it is one screen.
     expect(lines.length).toBeLessThan(24);
@@ -159,7 +159,7 @@ describe("diff", () => {
 
 describe("bad input", () => {
   test.each([
-    ["--fail-on", "fail:hihg", /--fail-on "fail:hihg": expected fail, manual, never/],
+    ["--fail-on", "fail:hihg", /--fail-on "fail:hihg": expected fail, manual or never/],
     ["--threshold", "rules.json", /Cannot use --threshold "rules\.json": there is no key "checks"/],
     ["--checks", "parameters.json", /Cannot use --checks "parameters\.json": /],
     ["--parameters", "rules.json", /Cannot use --parameters "rules\.json": /],

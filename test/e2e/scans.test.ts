@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
 import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
-import { createScanProducer, type ScanProducer, type StoredFinding } from "../support/scan_producer.ts";
+import { buildFinding, createScanProducer, type ScanProducer, type StoredFinding } from "../support/scan_producer.ts";
 import { freePort } from "../support/free_port.ts";
 import { problem, startScriptedServer, status } from "../support/scripted_server.ts";
 
@@ -43,9 +43,9 @@ describe("scans and findings", () => {
     await first.end("completed", { pass: 3, fail: 2, manual: 1 });
     const { stdout } = await run("scans", "list");
     expect(stdout.split("\n").map((line) => line.replaceAll(/\S+Z/g, "TIME").split(/ {2,}/))).toEqual([
-      ["SCAN", "STATUS", "CHECKS", "PASS", "FAIL", "MANUAL", "CREATED", "ORG"],
-      [second.id, "pending", "0/29", "0", "0", "0", "TIME"],
-      [first.id, "completed", expect.stringMatching(/^\d\/\d$/), "3", "2", "1", "TIME", "https://first.example"],
+      ["SCAN", "STATUS", "CHECKS", "PASS", "FAIL", "MANUAL", "N/A", "CREATED", "ORG"],
+      [second.id, "pending", "0/29", "0", "0", "0", "0", "TIME"],
+      [first.id, "completed", expect.stringMatching(/^\d\/\d$/), "3", "2", "1", "0", "TIME", "https://first.example"],
       [""],
     ]);
     const json = JSON.parse((await run("scans", "list", "--format", "json")).stdout) as readonly { id: string }[];
@@ -79,6 +79,27 @@ describe("scans and findings", () => {
     expect(stdout).toMatch(/^STATUS {2}SEVERITY {2}CHECK +RESOURCE +DETAIL\nFAIL +high +check_\d+/);
     expect(stdout).not.toMatch(steersTerminal);
     expect((await run("findings", "list", scan.id, "--status", "MANUAL")).stdout).toBe("None\n");
+  });
+
+  test("findings list takes every name of a rule, and keeps what does not apply apart", async () => {
+    const scan = await producer.register({});
+    const finding = buildFinding({ check: "apitoken_not_super_admin", status: "MANUAL", reason: "not_applicable" });
+    await scan.store([finding, buildFinding({ check: "systemlog_streaming_enabled" })]);
+    const list = (...args: readonly string[]) => run("findings", "list", scan.id, ...args);
+    expect((await list("--status", "manual")).stdout).toBe("None\n");
+    for (const args of [
+      ["--status", "n/a"],
+      ["--check", "V-279690,apitoken_not_super_admin"],
+    ]) {
+      expect((await list(...args)).stdout).toMatch(/^STATUS .*\nN\/A +\S+ +apitoken_not_super_admin .*\n$/);
+    }
+    const other = await list("--check", "SV-273202r1_rule", "--format", "ndjson");
+    expect(other.stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(other.stderr).toContain("SV-273202r1_rule is another revision of V-273202");
+    expect(await list("--check", "V-2732020")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("did you mean"),
+    });
   });
 
   test("scans show and scans cancel write the scan", async () => {
@@ -126,9 +147,9 @@ describe("watch", () => {
     const text = stdout.split("\n").filter((line) => !line.includes("pending: 0 of 0") && !line.includes(" running:"));
     expect(text).toEqual([
       "Scans under way: 1, monitors: 0",
-      `Scan ${running.id} pending: 0 of 29 checks, 0 passed, 0 failed, 0 for a person`,
+      `Scan ${running.id} pending: 0 of 29 checks, 0 passed, 0 failed, 0 need manual review, 0 N/A`,
       `Scan ${next.id} registered: https://second.example`,
-      `Scan ${next.id} completed: 2 passed, 1 failed, 0 for a person`,
+      `Scan ${next.id} completed: 2 passed, 1 failed, 0 need manual review, 0 N/A`,
       "",
     ]);
     const types = (await lines.stop("SIGINT")).stdout
@@ -152,7 +173,10 @@ describe("what is wrong is one line", () => {
     [`findings list ${noScan}`, "Cannot list the findings: 404 No such scan\n"],
     ["findings list", "SCAN_ID: expected the UUID of a scan, or --latest\n"],
     [`findings list ${noScan} --latest`, "--latest: expected without SCAN_ID\n"],
-    [`findings list ${noScan} --status fial`, '--status "fial": expected PASS, FAIL, MANUAL, or several with commas\n'],
+    [
+      `findings list ${noScan} --status fial`,
+      '--status "fial": expected one or more of pass, fail, manual, not_applicable (or n/a), separated by commas\n',
+    ],
     ["watch --exit-status", "--exit-status: expected with SCAN_ID or --latest: a tenant's stream has no end\n"],
     ["watch x", 'SCAN_ID "x": expected the UUID of a scan\n'],
   ];

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
 import { runCommand, type Outcome } from "../support/command_line.ts";
 
-/** `members`, `keys` and `audit` against a gateway, with a key that manages. */
+/** `members`, `keys` and `audit` against a gateway, with a key that manages. Only people make members. */
 
 let gateway: CommandGateway;
 beforeAll(async () => {
   gateway = await startCommandGateway();
+  await gateway.addMember("auth0|ann", "viewer");
 });
 afterAll(() => gateway[Symbol.asyncDispose]());
 
@@ -20,10 +21,7 @@ const columnsOf = (stdout: string) =>
     .split("\n")
     .map((line) => line.replaceAll(/\S+Z/g, "TIME").split(/ {2,}/));
 
-test("a member is added, gets another role, is listed and removed", async () => {
-  const added = await run("members", "add", "auth0|ann", "--format", "json");
-  expect(JSON.parse(added.stdout)).toMatchObject({ sub: "auth0|ann", role: "operator" });
-  expect((await run("members", "add", "auth0|ann", "--role", "viewer")).stdout).toContain("role: viewer\n");
+test("a member is listed and removed", async () => {
   expect(columnsOf((await run("members", "list")).stdout)).toEqual([
     ["SUB", "ROLE", "CREATED"],
     ["auth0|ann", "viewer", "TIME"],
@@ -42,13 +40,13 @@ test("a member is added, gets another role, is listed and removed", async () => 
 });
 
 test("the last admin stays, and the way out is named", async () => {
-  await run("members", "add", "ada", "--role", "admin");
+  await gateway.addMember("ada", "admin");
   const { code, stderr } = await run("members", "remove", "ada");
   expect(code).toBe(2);
   expect(stderr).toMatch(
     /^Cannot remove the member: 409 "ada" is the tenant's last admin: make another member admin first/,
   );
-  await run("members", "add", "bob", "--role", "admin");
+  await gateway.addMember("bob", "admin");
   expect((await run("members", "remove", "ada")).code).toBe(0);
 });
 
@@ -77,22 +75,21 @@ test.each([
     "Cannot create the key: 422 The body is not valid: /expires_at expected",
   ],
   [["keys", "revoke", "x"], 'ID "x": expected the UUID of a key, as `keys list` shows it\n'],
-  [["members", "add", ""], "Cannot add the member: 422 The body is not valid: /sub expected"],
-  [["members", "add", "x", "--role", "owner"], "error: option '-r, --role <role>' argument 'owner' is invalid"],
   [["members", "remove", ""], "SUB: expected the member's sub"],
   [["audit", "list", "--from", "yesterday"], "Cannot list the audit events: 400 The query's from is not valid"],
 ] as const)("%j is refused in a line, with 2", async (args, words) => {
   const { code, stdout, stderr } = await run(...args);
-  expect(stderr.replace("option '--role", "option '-r, --role")).toContain(words);
+  expect(stderr).toContain(words);
   expect([code, stdout]).toEqual([2, ""]);
 });
 
 test("the audit trail says who did what, and is filtered", async () => {
-  await run("members", "add", "carol");
+  await gateway.addMember("carol", "viewer");
+  await run("members", "remove", "carol");
   const { stdout } = await run("audit", "list", "--target", "carol");
   const [head, row] = columnsOf(stdout);
   expect(head).toEqual(["TIME", "ACTION", "TARGET", "BY", "ACTOR"]);
-  expect(row?.slice(0, 4)).toEqual(["TIME", "member.created", "carol", "api_key"]);
+  expect(row?.slice(0, 4)).toEqual(["TIME", "member.deleted", "carol", "api_key"]);
   const lines = (await run("audit", "list", "--limit", "1", "--format", "ndjson")).stdout.trimEnd().split("\n");
   expect(lines).toHaveLength(1);
 });

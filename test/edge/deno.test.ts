@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildPage } from "../../gateway/web/build.ts";
-import { gatewayContract } from "../conformance/gateway_contract.ts";
+import { gatewayContract } from "../../conformance/gateway/contract.ts";
 import {
   call,
   refused,
@@ -13,9 +13,10 @@ import {
   openStuckReader,
   send,
   type GatewayUnderTest,
-} from "../conformance/gateway_harness.ts";
+} from "../../conformance/gateway/harness.ts";
 import { hasCode } from "../../shared/error_code.ts";
-import { denoProgram, startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
+import { denoProgram } from "../runtimes/programs.ts";
+import { startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 

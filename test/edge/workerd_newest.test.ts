@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { gatewayContract } from "../conformance/gateway_contract.ts";
+import { gatewayContract } from "../../conformance/gateway/contract.ts";
 import {
   createScan,
   eventually,
@@ -13,9 +13,10 @@ import {
   send,
   type GatewayUnderTest,
   type StreamReader,
-} from "../conformance/gateway_harness.ts";
+} from "../../conformance/gateway/harness.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import { resolveFromWrangler } from "../runtimes/programs.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
 import { casesWithout, describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
@@ -58,8 +59,9 @@ async function startIssuer(keySet: string) {
 
 /** workerd's version is the newest date that it knows: 1.20261117.1 knows 2026-11-17. */
 function newestDate(): string {
-  const wrangler = createRequire(import.meta.url).resolve("wrangler/package.json");
-  const { version } = createRequire(wrangler)("workerd/package.json") as { readonly version: string };
+  const { version } = createRequire(import.meta.url)(resolveFromWrangler("workerd/package.json")) as {
+    readonly version: string;
+  };
   const [, year, month, day] = /^\d+\.(\d{4})(\d{2})(\d{2})\./.exec(version) ?? [];
   return `${year}-${month}-${day}`;
 }

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { denoProgram } from "../runtimes/programs.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 import { buildFinding, createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
@@ -68,7 +69,7 @@ test("Deno checks, and follows several scans on one connection until the last ha
   const scans = [await register(), await register()];
   const args = ["run", "--check", "--no-lock", "--allow-net", "--allow-env", path("deno.ts")];
   const env = { ...environment, NO_COLOR: "1", HOME: process.env["HOME"] ?? folder.path };
-  const client = run("deno", [...args, ...scans.map(({ id }) => id)], { cwd: path("."), env });
+  const client = run(denoProgram(), [...args, ...scans.map(({ id }) => id)], { cwd: path("."), env });
   await isOpen();
   for (const scan of scans) await scan.end("completed", counts);
   const { stdout } = await client;
@@ -84,7 +85,7 @@ test("a Worker answers when the scan has ended", async () => {
   const answer = worker.ask(`/?scan=${scan.id}`);
   await isOpen();
   await scan.end("completed", counts);
-  expect(await answer).toEqual({ scan_id: scan.id, status: "completed", ...counts });
+  expect(await answer).toEqual({ scan_id: scan.id, status: "completed", not_applicable: 0, ...counts });
   expect(await worker.ask(`/?scan=${crypto.randomUUID()}`)).toMatch(/^502 .*the server answered 404/);
   await worker.close();
 });

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import type { Report } from "../../shared/report.ts";
+import { countStates, type Report } from "../../shared/report.ts";
 import { runCommand, startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startFaultyGateway, type FaultyGateway } from "./faulty_gateway.ts";
@@ -117,9 +117,9 @@ test("a gateway whose connections break again and again: the scan is stored whol
   expectUnharmed(broken);
   const listed = await faulty.request("/api/v1/scans", `Api-Key ${tenant.apiKey}`);
   const { items } = (await listed.json()) as { items: readonly Record<string, unknown>[] };
-  const { summary } = JSON.parse(broken.outcome.stdout) as Report;
+  const { checks } = JSON.parse(broken.outcome.stdout) as Report;
   expect(items).toHaveLength(1);
-  expect(items[0]).toMatchObject({ status: "completed", ...summary });
+  expect(items[0]).toMatchObject({ status: "completed", ...countStates(checks) });
   recordFault(
     {
       fault: "connections to the gateway cut every 0.3 s during a scan",

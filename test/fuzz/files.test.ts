@@ -1,5 +1,6 @@
 import { assert, constant, json, oneof, property, string, type Arbitrary } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { stigRuleNames } from "../../shared/rule_names.ts";
 import { parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
 import { parseAttestations } from "../../scanner/decisions/attestations.ts";
 import { parseBaseline } from "../../scanner/decisions/baseline.ts";
@@ -13,7 +14,6 @@ import { mutated } from "./wire_values.ts";
 
 /** Files that people write: either what they say, or the module's own error that names the file. Nothing in between. */
 
-const checkNames = new Set(["apitoken_not_super_admin"]);
 const waivers = JSON.stringify({
   waivers: [{ check: "apitoken_not_super_admin", resource: "0*", reason: "known", expires: "2027-01-31" }],
 });
@@ -32,7 +32,7 @@ const baseline = JSON.stringify({
 });
 const artifacts = JSON.stringify({ schema: "scanstream.artifacts/1", scan: {}, evaluated_at: "", artifacts: {} });
 
-const source = { option: "--waivers", file: "decisions.json", checkNames };
+const source = { option: "--waivers", file: "decisions.json", rules: stigRuleNames };
 const noisy = (text: string): Arbitrary<string> =>
   oneof(mutated(constant(text)), json(), string({ unit: "binary" }), constant(text));
 

@@ -73,7 +73,7 @@ function importProblem(context: Context, file: string, source: string | null): s
 }
 
 /** Suites and programs around the product: they may use all of it, and it uses none of them. */
-const aroundProduct = /^(?:test|bench|soak|mutations|tools|examples\/clients)\//;
+const aroundProduct = /^(?:test|bench|conformance|soak|tools|examples\/clients)\//;
 
 /**
  * The floors of each house, from the ground up: a file uses its own floor and those below it. The longest entry that begins a path is its
@@ -225,7 +225,7 @@ const environment: Rule = {
     const file = pathOf(context);
     const isAllowed =
       /(^|\/)(main\w*|config)\.ts$/.test(file) ||
-      /^((test|bench|soak|mutations|tools|examples\/clients)\/|scanstream\.ts|start\.ts|[\w.]+\.config\.ts)/.test(file);
+      /^((test|bench|soak|tools|examples\/clients)\/|scanstream\.ts|start\.ts|[\w.]+\.config\.ts)/.test(file);
     if (isAllowed) return {};
     const report = (node: Node) =>
       context.report({ node, message: "only mains and config read the environment: take the value as an argument" });

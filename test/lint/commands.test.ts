@@ -122,7 +122,6 @@ test.each([
 test.each([
   "npm run -s scanstream -- diff a.json b.json --format table",
   "mkdir project && cd project",
-  "scanstream conformance client -- node x.mjs --whatever",
   "scanstream --version",
 ])("takes %s", async (line) => {
   expect((await Promise.all(commandsOf(line).map(problemOf))).filter((problem) => problem !== null)).toEqual([]);

@@ -127,6 +127,12 @@ describe("action.yml", () => {
     expect(await readFile(join(folder.path, "outputs"), "utf8")).toBe("report=report/scan.json\n");
   });
 
+  test("an output with a line break is refused, and becomes no output of the step", async () => {
+    await writeFile(join(folder.path, "outputs"), "");
+    expect(await scan({ OUTPUT: "report\nfailed=0" })).toBe(2);
+    expect(await readFile(join(folder.path, "outputs"), "utf8")).toBe("");
+  });
+
   test("installs what the scan needs and nothing else, in an empty repository", async () => {
     const action = join(folder.path, "action");
     const { stdout } = await run("git", ["-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);

@@ -49,7 +49,7 @@ test.each([
     expect(apps).toEqual(
       expect.arrayContaining(["Okta Admin Console", "Okta Dashboard", "Finance", "Compliance scanner"]),
     );
-    expect(apps).toHaveLength(25);
+    expect(apps).toHaveLength(27);
     const pages = org.requests.filter(({ path }) => path.startsWith("/api/v1/apps?"));
     expect(pages.length).toBe(Math.ceil(apps.length / 5));
     expect(pages.every(({ status }) => status === 200)).toBe(true);

@@ -46,6 +46,11 @@ describe("A list that pages", () => {
     ]);
   });
 
+  test("of identity providers leaves the type out of its links, as recorded", async () => {
+    const { headers } = await get("/api/v1/idps?type=X509&limit=1");
+    expect(headers.get("link")).toBe(`<${org.url}/api/v1/idps?limit=1>; rel="self"`);
+  });
+
   test("keeps its filter over its pages", async () => {
     const filter = encodeURIComponent(`status eq "ACTIVE"`);
     const first = await get(`/api/v1/apps?filter=${filter}&limit=200`);

@@ -6,7 +6,7 @@ import { startOrg } from "./start_org.ts";
 const site = { url: "http://127.0.0.1:1", nowMs: Date.UTC(2026, 0, 1) };
 
 describe("parseProfile", () => {
-  test.each(["typical", "compliant", "empty", "narrow", "classic", "unclear"])("reads %s", (name) => {
+  test.each(["typical", "compliant", "empty", "narrow", "classic", "unclear", "edge"])("reads %s", (name) => {
     expect(parseProfile(name)).toEqual({ name });
   });
 
@@ -39,7 +39,7 @@ describe("parseProfile", () => {
 
   test.each(["", "Typical", "nonsense", "typical:5"])("refuses %j and names the profiles", (text) => {
     expect(() => parseProfile(text)).toThrow(
-      `Cannot use profile "${text}": expected one of typical, compliant, empty, narrow, classic, unclear, large:N`,
+      `Cannot use profile "${text}": expected one of typical, compliant, empty, narrow, classic, unclear, edge, large:N`,
     );
   });
 

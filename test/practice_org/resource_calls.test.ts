@@ -131,6 +131,23 @@ describe("Scope", () => {
     );
   });
 
+  test.each([
+    ["/api/v1/users/some-id/groups", "okta.users.read"],
+    ["/api/v1/users/some-id/roles", "okta.roles.read"],
+  ])("of %s is %s, and no other one does; a bearer token is told in the recorded form", async (path, scope) => {
+    const others = ["okta.groups.read", "okta.users.read", "okta.roles.read"].filter((name) => name !== scope);
+    const bearer = await startOrg({ dpop: "off" });
+    const { body } = await (await createRawClient(bearer)).requestToken({ proof: null, scope: others.join(" ") });
+    const headers = { authorization: `Bearer ${body.access_token ?? ""}` };
+    const response = await fetch(`${bearer.url}${path}`, { headers });
+    expect([response.status, await response.text()]).toEqual([403, ""]);
+    expect(response.headers.get("www-authenticate")).toBe(
+      `Bearer authorization_uri="${bearer.url}/oauth2/v1/authorize", realm="${bearer.url}", ` +
+        `scope="${scope}", error="insufficient_scope", ` +
+        `error_description="The access token provided does not contain the required scopes.", resource="${path}"`,
+    );
+  });
+
   test("opens its own endpoints and no others", async () => {
     const withIds = routes.filter(({ scopes }) => scopes !== null);
     for (const name of new Set(withIds.flatMap(({ scopes }) => scopes ?? []))) {
@@ -208,6 +225,45 @@ describe("Role", () => {
   });
 });
 
+describe("Objects that the scanner tells apart", () => {
+  interface GivenApp {
+    readonly label: string;
+    readonly signOnMode: string | null;
+    readonly settings: { readonly oauthClient?: { readonly application_type: string } };
+    readonly _links: { readonly accessPolicy?: unknown };
+  }
+
+  test("Apps that nobody signs in to: no sign-on or a service, with and without a policy", async () => {
+    const apps = (await (await session.get("/api/v1/apps?limit=200")).json()) as GivenApp[];
+    const kindOf = ({ signOnMode, settings, _links }: GivenApp) =>
+      [signOnMode, settings.oauthClient?.application_type, "accessPolicy" in _links] as const;
+    const kinds = Object.fromEntries(apps.map((app) => [app.label, kindOf(app)]));
+    expect(kinds).toMatchObject({
+      "practice.example": [null, undefined, false],
+      "Contractors' list": [null, undefined, false],
+      "Nightly export": ["OPENID_CONNECT", "service", false],
+      "Compliance scanner": ["OPENID_CONNECT", "service", true],
+      Wiki: ["OPENID_CONNECT", "web", true],
+      "Okta Dashboard": ["OPENID_CONNECT", undefined, true],
+    });
+  });
+
+  test("Groups that the provider keeps by itself are found by their type", async () => {
+    const names = async (query: string) => {
+      const groups = (await (await session.get(`/api/v1/groups?${query}`)).json()) as { profile: { name: string } }[];
+      return groups.map(({ profile }) => profile.name);
+    };
+    expect(await names(`filter=${encodeURIComponent('type eq "BUILT_IN"')}&limit=200`)).toEqual([
+      "Everyone",
+      "Okta Administrators",
+    ]);
+    expect(await names(`filter=${encodeURIComponent('type eq "OKTA_GROUP"')}`)).not.toContain("Everyone");
+    const refused = await session.get(`/api/v1/groups?filter=${encodeURIComponent('profile.name eq "Everyone"')}`);
+    expect(await errorOf(refused)).toMatchObject({ status: 400, code: "E0000031" });
+    expect((await session.get("/api/v1/groups?q=every")).headers.get("link")).toBeNull();
+  });
+});
+
 describe("Path and method", () => {
   test.each(["/api/v1/nothing", "/api/v1/zones/", "/api/v1/policies/x/rules/y/z"])("%s: 404", async (path) => {
     expect(await errorOf(await session.get(path))).toMatchObject({ status: 404, code: "E0000007" });
@@ -256,4 +312,18 @@ test("Every answer carries date, request id and rate limit; a log is kept of wha
     { method: "POST", path: "/oauth2/v1/token", status: 200 },
     { method: "GET", path: "/api/v1/policies?type=PASSWORD", status: 200 },
   ]);
+});
+
+test("Brands have their domains where they are asked for, in the list and by themselves", async () => {
+  const { get } = await signedIn(await startOrg({ profile: { name: "narrow" } }));
+  type Brand = { id: string; name: string; _embedded?: { domains: readonly { domain: string }[] } };
+  const brands = (await (await get("/api/v1/brands?expand=themes,domains")).json()) as readonly Brand[];
+  const domains = new Map(brands.map(({ name, _embedded: embedded }) => [name, embedded?.domains]));
+  expect(domains.get("Not launched yet")).toEqual([]);
+  expect(domains.get("Hidden notice")).toMatchObject([{ domain: "hidden-notice.practice.example" }]);
+  const id = brands.find(({ name }) => name === "Hidden notice")?.id ?? "";
+  expect(await (await get(`/api/v1/brands/${id}/domains`)).json()).toEqual(domains.get("Hidden notice"));
+  const [plain] = (await (await get("/api/v1/brands")).json()) as readonly Brand[];
+  expect(plain?._embedded).toBeUndefined();
+  expect(await errorOf(await get("/api/v1/brands?expand=cars"))).toMatchObject({ status: 400, code: "E0000001" });
 });

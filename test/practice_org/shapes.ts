@@ -50,6 +50,7 @@ function kindOf(path: string, item: Record<string, unknown>): string | null {
       return "api token";
     case "brands":
       if (below === "") return "brand";
+      if (below.endsWith("/domains")) return null;
       return below.endsWith("/default") ? "default page" : "customized page";
     case "authenticators":
       return `authenticator ${String(item["key"])}`;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { AppError } from "../../shared/app_error.ts";
 import { benchmark, catalog, loadBenchmark } from "../../scanner/catalog/catalog.ts";
-import { nearestName } from "../../scanner/catalog/nearest_name.ts";
+import { stigRuleNames } from "../../shared/rule_names.ts";
+import { nearestName } from "../../shared/nearest_name.ts";
 import { findCheck, selectChecks } from "../../scanner/catalog/select_checks.ts";
 import { allChecks } from "../../scanner/checks/all_checks.ts";
 
@@ -77,7 +78,7 @@ describe("the catalog", () => {
     for (const { rule } of catalog) expect(rule.category).toBe({ high: "I", medium: "II", low: "III" }[rule.severity]);
   });
 
-  test("marks five checks that need Super Administrator, and six that cover a part of their rule", () => {
+  test("marks five checks that need Super Administrator, and seven that cover a part of their rule", () => {
     const named = (isOne: (check: (typeof catalog)[number]) => boolean) =>
       catalog.filter(isOne).map((check) => check.name);
     expect(named((check) => check.rule.role === "super_admin").toSorted()).toEqual([
@@ -92,6 +93,7 @@ describe("the catalog", () => {
       "apitoken_restricted_to_network_zone",
       "application_authentication_policy_network_zone_enforced",
       "idp_smart_card_dod_approved_ca",
+      "network_zone_block_anonymized_proxies",
       "signon_global_session_policy_network_zone_enforced",
       "user_inactivity_automation_35d_enabled",
     ]);
@@ -114,6 +116,9 @@ describe("findCheck", () => {
     ["v-273186"],
     ["OKTA-APP-000020"],
     ["SV-273186r1098825_rule"],
+    ["sv-273186R1098825_RULE"],
+    ["SV-273186r1098825"],
+    ["SV-273186"],
   ])("finds %j", (name) => {
     expect(findCheck(name).rule.vuln_id).toBe("V-273186");
   });
@@ -121,14 +126,31 @@ describe("findCheck", () => {
   test.each([
     ["signon_global_session_idle_timeout", 'did you mean "signon_global_session_idle_timeout_15min"?'],
     ["sigon_global_session_lifetime_18h", 'did you mean "signon_global_session_lifetime_18h"?'],
-    ["V-27318", 'did you mean "v-27318'],
-    ["xyz", "list them with the command checks"],
-    ["", "list them with the command checks"],
+    ["V-27318", 'did you mean "V-27318'],
+    ["SV-27318r1", "did you mean"],
+    ["xyz", "run `scanstream checks` for the list"],
+    ["", "run `scanstream checks` for the list"],
   ])("refuses %j and helps: %s", (name, advice) => {
     expect(() => findCheck(name)).toThrow(AppError);
-    expect(() => findCheck(name)).toThrow(`No check is named "${name}": `);
+    expect(() => findCheck(name)).toThrow(`Unknown check "${name}": `);
     expect(() => findCheck(name)).toThrow(advice);
   });
+});
+
+test("another revision of a rule is taken, and said", () => {
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  const names = ["SV-273186r1_rule", "V-273186", "okta-app-000020"];
+  expect(selectChecks({ check: names }, { warn }).map(({ name }) => name)).toEqual([
+    "signon_global_session_idle_timeout_15min",
+  ]);
+  expect(warnings).toEqual(["SV-273186r1_rule is another revision of V-273186: using SV-273186r1098825_rule"]);
+});
+
+test("the names that the gateway knows are those of the catalog", () => {
+  expect(stigRuleNames).toEqual(
+    catalog.map(({ rule: { check, vuln_id, stig_id, rule_id } }) => ({ check, vuln_id, stig_id, rule_id })),
+  );
 });
 
 describe("selectChecks", () => {
@@ -153,9 +175,9 @@ describe("selectChecks", () => {
   });
 
   test.each([
-    [{ check: ["no_such_check_anywhere"] }, 'No check is named "no_such_check_anywhere"'],
-    [{ exclude: ["no_such_check_anywhere"] }, 'No check is named "no_such_check_anywhere"'],
-    [{ severity: ["urgent"] }, 'No severity is named "urgent": it should be one of high, medium, low'],
+    [{ check: ["no_such_check_anywhere"] }, 'Unknown check "no_such_check_anywhere"'],
+    [{ exclude: ["no_such_check_anywhere"] }, 'Unknown check "no_such_check_anywhere"'],
+    [{ severity: ["urgent"] }, '--severity "urgent": expected high, medium or low'],
     [{ severity: ["low"] }, "The selection leaves no check: --severity low"],
     [
       { check: ["V-273186"], exclude: ["V-273186"] },

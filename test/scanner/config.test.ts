@@ -38,8 +38,8 @@ test("readScannerConfig fills in what is not set", () => {
     timeoutMs: 30_000,
     proxy: { httpsProxy: null, noProxy: "" },
   });
-  expect(defaultScopes).toHaveLength(10);
-  expect(defaultScopes).not.toContain("users.read");
+  expect(defaultScopes).toHaveLength(11);
+  expect(defaultScopes).toContain("users.read");
 });
 
 test("readScannerConfig names everything that is missing, in one message", () => {

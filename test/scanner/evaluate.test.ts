@@ -151,7 +151,7 @@ describe("whatever happens gives exactly one result", () => {
     expect(judge(manual, { ...manual, resource: null, reason: "missing_scope" })).toMatchObject({
       reason: "missing_scope",
     });
-    expect(judge(draft("PASS", "a"), draft("PASS", "b")).detail).toMatch(/^2 of 2 pass; the first: X "a"/);
+    expect(judge(draft("PASS", "a"), draft("PASS", "b")).detail).toMatch(/^2 of 2 findings pass; the first: X "a"/);
   });
 
   test("two findings on one resource are one, the worse", () => {

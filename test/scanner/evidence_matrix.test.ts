@@ -117,9 +117,8 @@ async function scanWith({ org, clock }: Stage, name: FaultName, path: string): P
 }
 
 async function scan({ org, clock }: Stage, options: { timeout?: string } = {}): Promise<readonly CheckResult[]> {
-  const scopes = [...new Set(catalog.flatMap(({ rule }) => rule.scopes)), "users.read"].join(" ");
   const { url: IDP_ORG_URL, clientId, privateKeyPem } = org;
-  const env = { IDP_ORG_URL, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem, IDP_SCOPES: scopes };
+  const env = { IDP_ORG_URL, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem };
   const config = readScannerConfig(options, env);
   const { signal } = new AbortController();
   const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };

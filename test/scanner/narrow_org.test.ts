@@ -57,8 +57,15 @@ test.each(["application_admin_console_mfa_required", "application_admin_console_
   },
 );
 
-test("a banner in an element that no browser shows is none", () => {
-  expect(findingOf("signon_dod_warning_banner_configured", "Hidden notice")).toMatchObject({ status: "FAIL" });
+test.each([
+  ["Hidden notice", { status: "FAIL" }],
+  ["Invisible notice", { status: "MANUAL", reason: "needs_review" }],
+  ["practice-org", { status: "PASS", coverage: "full" }],
+  ["Not launched yet", undefined],
+])("banner of the brand %s", (name, finding) => {
+  const found = findingOf("signon_dod_warning_banner_configured", name);
+  if (finding === undefined) expect(found).toBeUndefined();
+  else expect(found).toMatchObject({ ...finding, detail: expect.stringContaining('"Not launched yet"') as string });
 });
 
 test("apps: a rule whose zone allows every address FAILs", () => {

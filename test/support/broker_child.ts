@@ -3,7 +3,7 @@ import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
 import type { Broker } from "../../shared/broker.ts";
-import { eventMessage, record } from "../conformance/broker_harness.ts";
+import { eventMessage, record } from "../broker_contract/broker_harness.ts";
 
 // A process that uses one broker and ends by itself once it is closed: nothing of it may keep the process alive.
 const [kind, url = "", secret = "", channel = "channel", use = "all"] = process.argv.slice(2);

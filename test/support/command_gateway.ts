@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import type { Role } from "../../shared/schemas/team.ts";
 import { runCommand, temporaryFolder, type Outcome } from "./command_line.ts";
 import { createScan, startTestGateway, type TestScan } from "./test_gateway.ts";
 
@@ -13,6 +14,7 @@ export interface CommandGateway extends AsyncDisposable {
   /** `SCANSTREAM_URL` and `SCANSTREAM_API_KEY`. */
   readonly env: Readonly<Record<string, string>>;
   get(path: string): Promise<Record<string, unknown>>;
+  addMember(sub: string, role: Role): Promise<void>;
   registerScan(): Promise<TestScan>;
   publish(scan: TestScan, event: { readonly type: string; readonly data: object }): Promise<void>;
   /** The types of the events that a subscriber receives from now until the stream ends. */
@@ -29,6 +31,9 @@ export async function startCommandGateway(environment: Environment = {}): Promis
     env: { SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: gateway.acme.apiKey },
     async get(path) {
       return (await (await gateway.request(path, { as })).json()) as Record<string, unknown>;
+    },
+    async addMember(sub, role) {
+      await gateway.gateway.admin("user.create", { tenant: gateway.acme.id, sub, role });
     },
     registerScan: () => createScan(gateway, gateway.acme),
     async publish({ channel }, json) {

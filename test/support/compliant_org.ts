@@ -18,7 +18,7 @@ export const paths = {
   password: "/api/v1/policies?type=PASSWORD",
   lifecycle: "/api/v1/policies?type=USER_LIFECYCLE",
   authenticators: "/api/v1/authenticators",
-  brands: "/api/v1/brands?limit=200",
+  brands: "/api/v1/brands?expand=domains&limit=200",
   zones: "/api/v1/zones?limit=200",
   tokens: "/api/v1/api-tokens",
   groups: "/api/v1/groups?filter=type%20eq%20%22BUILT_IN%22&limit=200",

@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
-import { refuseInFastTest } from "./machine_tools.ts";
+import { denoProgram } from "../runtimes/programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -46,10 +45,4 @@ export async function startDenoGateway(environment: Readonly<Record<string, stri
       return exited;
     },
   };
-}
-
-/** The program itself: the package's wrapper passes no signal on. */
-export function denoProgram(): string {
-  refuseInFastTest("Deno");
-  return join(dirname(createRequire(import.meta.url).resolve("deno/package.json")), "deno");
 }

@@ -39,7 +39,7 @@ Check what a gateway promises:
   export CONFORMANCE_API_KEY=${tenant.apiKey}
   export CONFORMANCE_STRANGER_API_KEY=${stranger.apiKey}
   export CONFORMANCE_TOKEN=${token}
-  npm run conformance -- ${worker.url}
+  npm run conformance -- gateway ${worker.url}
 
 Stop with Ctrl+C.`);
   await Promise.race([worker.exited, aborted(stopping.signal)]);

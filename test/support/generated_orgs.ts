@@ -184,7 +184,15 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
           "authenticators",
         ),
       );
-      const brands = several(2, (number) => a({ id: `bnd${number}`, name: `brand ${number}` }, "brands"), 1);
+      const brands = several(
+        2,
+        (number) => {
+          const domains = happens() ? [] : [{ id: `OcD${number}`, domain: `id${number}.acme.example` }];
+          const known = happens() ? {} : { isDefault: number === 1, _embedded: { domains } };
+          return a({ id: `bnd${number}`, name: `brand ${number}`, ...known }, "brands");
+        },
+        1,
+      );
       org[paths.brands] = brands;
       for (const { id } of brands) {
         const page = happens() ? pick([null, "<p>Welcome</p>", bannerPage.slice(0, 900), 7]) : bannerPage;

@@ -10,7 +10,7 @@ import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { connect } from "../../scanner/idp/connection.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import { runScan, toContext, type FinishedScan } from "../../scanner/run_scan.ts";
-import { countStatuses, type CheckResult, type Report } from "../../shared/report.ts";
+import { summarizeChecks, type CheckResult, type Report } from "../../shared/report.ts";
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
 import { compliantOrg } from "./compliant_org.ts";
 import { toHostileJson, type HostileSource } from "./hostile_text.ts";
@@ -134,7 +134,7 @@ export function requireReports({ results, document, status }: FinishedScan, maxF
   const report: Report = {
     schema: "scanstream.report/1",
     scan: { id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11", tenant_id: null, ...document.scan, status },
-    summary: countStatuses(checks),
+    summary: summarizeChecks(checks),
     checks,
     baseline: null,
   };

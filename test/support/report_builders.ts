@@ -1,7 +1,7 @@
 import { catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
-import { countStatuses, worstStatus } from "../../shared/report.ts";
+import { summarizeChecks, worstStatus } from "../../shared/report.ts";
 
 /** Builders with defaults, so that a test shows only what matters. */
 export function aFinding(changes: Partial<Finding> = {}): Finding {
@@ -63,7 +63,7 @@ export function aReport(checks: readonly CheckResult[] = [aCheckResult()], chang
       role: "read_only_admin",
       requests: { total: 12, retried: 1, throttled_ms: 0 },
     },
-    summary: countStatuses(checks),
+    summary: summarizeChecks(checks),
     checks,
     baseline: null,
     ...changes,

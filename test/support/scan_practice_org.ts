@@ -4,16 +4,14 @@ import { connect } from "../../scanner/idp/connection.ts";
 import { runScan, type FinishedScan } from "../../scanner/run_scan.ts";
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
 
-/** A whole scan of a practice org, by every scope that the checks need. */
+/** A whole scan of a practice org, with the default scopes. */
 export async function scanPracticeOrg(org: PracticeOrg): Promise<FinishedScan> {
-  const scopes = [...new Set(catalog.flatMap(({ rule }) => rule.scopes)), "users.read"];
   const config = readScannerConfig(
     { timeout: "10" },
     {
       IDP_ORG_URL: org.url,
       IDP_CLIENT_ID: org.clientId,
       IDP_PRIVATE_KEY: org.privateKeyPem,
-      IDP_SCOPES: scopes.join(" "),
     },
   );
   const { signal } = new AbortController();

@@ -1,3 +1,4 @@
+import { stateOf, type ManualReason, type StatusCounts } from "../../shared/report.ts";
 import type { FindingCreated } from "../../shared/scan_events.ts";
 
 /** What a scanner does at a gateway, step by step, over HTTP and with an API key. */
@@ -18,11 +19,11 @@ export interface ProducedScan {
     findings: readonly StoredFinding[],
     progress: { readonly done: number; readonly total: number },
   ): Promise<void>;
-  end(status: string, counts: { readonly pass: number; readonly fail: number; readonly manual: number }): Promise<void>;
+  end(status: string, counts: Partial<StatusCounts>): Promise<void>;
 }
 
 export interface StoredFinding extends Omit<FindingCreated, "scan_id"> {
-  readonly reason: string | null;
+  readonly reason: ManualReason | null;
   readonly resource_type: string;
   readonly resource_id: string;
   readonly expected: string;
@@ -44,7 +45,7 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
     async register(registration) {
       const scan = await call("POST", "/api/v1/scans", registration);
       const id = String(scan["id"]);
-      const counts = { pass: 0, fail: 0, manual: 0 };
+      const counts = { pass: 0, fail: 0, manual: 0, not_applicable: 0 };
       const channel = String(scan["channel"]);
       const update = async (body: object) => void (await call("PATCH", `/api/v1/scans/${id}`, body));
       const store = async (findings: readonly StoredFinding[]) => {
@@ -65,27 +66,26 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
         store,
         publish,
         async check(name, findings, { done, total }) {
-          const status = findings.some((finding) => finding.status === "FAIL")
-            ? "FAIL"
-            : (findings[0]?.status ?? "PASS");
-          counts[countNames[status]] += 1;
+          const verdict = findings.find((finding) => finding.status === "FAIL") ?? findings[0];
+          const { status, reason } = verdict ?? { status: "PASS", reason: null };
+          counts[stateOf({ status, reason })] += 1;
           await store(findings);
           await update({ status: "running", checks_done: done, checks_total: total, ...counts });
-          for (const { check, status, severity, resource_name, detail, fingerprint } of findings) {
-            await publish("finding.created", { check, status, severity, resource_name, detail, fingerprint });
+          for (const { check, status, reason, severity, resource_name, detail, fingerprint } of findings) {
+            const data = { check, status, reason, severity, resource_name, detail, fingerprint };
+            await publish("finding.created", data);
           }
-          await publish("scan.progress", { checks_done: done, checks_total: total, check: name, status });
+          await publish("scan.progress", { checks_done: done, checks_total: total, check: name, status, reason });
         },
         // The gateway publishes `scan.end`.
         async end(status, counts) {
-          await update({ status, checks_done: counts.pass + counts.fail + counts.manual, ...counts });
+          const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
+          await update({ status, checks_done: done, ...counts });
         },
       };
     },
   };
 }
-
-const countNames = { PASS: "pass", FAIL: "fail", MANUAL: "manual" } as const;
 
 let findingCount = 0;
 

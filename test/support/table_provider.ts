@@ -1,4 +1,5 @@
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
+import { defaultScopes } from "../../scanner/config.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { HttpIdpClient } from "../../scanner/idp/http_idp_client.ts";
@@ -58,7 +59,7 @@ function tableClient(org: OrgAnswers, pageSize: number): HttpIdpClient {
   });
 }
 
-const scopes = ["users.read", ...catalog.flatMap(({ rule }) => rule.scopes)].map((scope) => `okta.${scope}`);
+const scopes = defaultScopes.map((scope) => `okta.${scope}`);
 
 function answerTo(org: OrgAnswers, path: string, pageSize: number) {
   const asked = path.replace(/[?&]after=\d+$/, "");

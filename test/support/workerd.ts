@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { build } from "esbuild";
+import { resolveFromWrangler } from "../runtimes/programs.ts";
 import { refuseInFastTest } from "./machine_tools.ts";
 
 export interface Workerd {
@@ -85,11 +85,5 @@ const worker :Workerd.Worker = (
 );
 `,
   );
-  return [findWorkerd(), "serve", join(directory, "config.capnp")];
-}
-
-/** The one that wrangler brings, so that the tests run on what is deployed with. */
-function findWorkerd(): string {
-  const wrangler = createRequire(import.meta.url).resolve("wrangler/package.json");
-  return createRequire(wrangler).resolve("workerd/bin/workerd");
+  return [resolveFromWrangler("workerd/bin/workerd"), "serve", join(directory, "config.capnp")];
 }

@@ -14,6 +14,7 @@ const otherSites = new Set([
   "www.contributor-covenant.org",
   "developers.cloudflare.com",
   "docs.deno.com",
+  "stryker-mutator.io",
   "docs.slack.dev",
   "github.com",
   "jmespath.org",

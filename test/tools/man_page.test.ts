@@ -38,7 +38,7 @@ test("shows every command with its options and examples, as they can be copied",
   const commands = everyCommand(createProgram(() => Promise.resolve()));
   for (const command of commands.filter((one) => one.name() !== "__complete")) {
     expect(text).toContain(command.createHelp().commandUsage(command));
-    for (const option of command.options) expect(text).toContain(option.flags);
+    for (const option of command.options.filter(({ hidden }) => !hidden)) expect(text).toContain(option.flags);
   }
   expect(text).not.toContain("__complete");
   expect(text).toMatch(/-f, --format <formats>\n\s+one or several of these/);

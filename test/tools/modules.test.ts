@@ -9,6 +9,7 @@ import { formatMessage } from "publint/utils";
 import { build as viteBuild } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
+import { denoProgram, typesTool } from "../runtimes/programs.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 import { frame, startScriptedServer, status, stream } from "../support/scripted_server.ts";
@@ -74,9 +75,8 @@ const program = `
 `;
 
 test("attw finds the types of every export, as ES modules", async () => {
-  const cli = tool("@arethetypeswrong/cli/dist/index.js");
   // It ends with 1 when it has a complaint; only what CommonJS resolves, before Node 22, is left out.
-  const { stdout } = await run(process.execPath, [cli, tarball.file, "--profile", "esm-only"]);
+  const { stdout } = await run(process.execPath, [typesTool(), tarball.file, "--profile", "esm-only"]);
   for (const name of Object.keys(packageJson.exports)) expect(stdout).toContain(`"scanstream${name.slice(1)}"`);
 });
 
@@ -204,7 +204,7 @@ test("Deno checks and runs it", async () => {
   const main = `import { list } from "./program.ts"; console.log((await list("${server.url}?snapshot=1")).join());`;
   await writeFile(join(project, "main.ts"), main);
   const args = ["run", "--check", "--no-lock", "--allow-net=127.0.0.1", "main.ts"];
-  const { stdout } = await run("deno", args, { cwd: project, env: { ...process.env, NO_COLOR: "1" } });
+  const { stdout } = await run(denoProgram(), args, { cwd: project, env: { ...process.env, NO_COLOR: "1" } });
   expect(stdout).toBe("scan.snapshot,scan.end\n");
 });
 

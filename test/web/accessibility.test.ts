@@ -163,7 +163,7 @@ test("announces progress to a screen reader through a polite live region", async
   await watched.untilConnection("live");
   await scan.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 2 });
   await page
-    .locator('[aria-live="polite"]', { hasText: "1 of 2 checks done: 1 failed, 0 need a person, 0 passed" })
+    .locator('[aria-live="polite"]', { hasText: "1 of 2 checks done: 0 passed, 1 failed, 0 need manual review, 0 N/A" })
     .waitFor({ state: "attached" });
   const bar = page.getByRole("progressbar", { name: "Progress" });
   expect(await bar.getAttribute("aria-valuenow")).toBe("1");

@@ -94,7 +94,7 @@ test("a subject that is no member is told who they are, which tenant it is, and 
   const notice = page.getByText(/You signed in as nils@practice\.example, who is not a member of the tenant/);
   await notice.waitFor();
   expect(await notice.textContent()).toContain(
-    `scanstream admin user create --tenant ${people.none.tenantIds[0]} --sub "nils@practice.example"`,
+    `scanstream admin user create --tenant ${people.none.tenantIds[0]} --sub nils@practice.example`,
   );
   // The issuer knows them still: without asking it would be the same person again.
   await page.getByRole("button", { name: "Sign in as somebody else" }).click();

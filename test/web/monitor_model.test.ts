@@ -112,8 +112,8 @@ test("toChecks takes the worst finding of each check", () => {
     aChange({ check: "one" }),
   ].flatMap((change, index) => toFinding(change, index) ?? []);
   expect(toChecks(findings)).toMatchObject([
-    { check: "one", status: "FAIL", findingCount: 2 },
-    { check: "two", status: "MANUAL", findingCount: 1 },
+    { check: "one", state: "fail", findingCount: 2 },
+    { check: "two", state: "manual", findingCount: 1 },
   ]);
 });
 
@@ -128,8 +128,8 @@ test("filterChanges matches what a change was and became, its severity, check, r
   const changes = [failed, gone];
   const filter = (change: Partial<typeof noFilter>) => filterChanges(changes, { ...noFilter, ...change });
   expect(filter({})).toEqual(changes);
-  expect(filter({ statuses: new Set(["PASS"]) })).toEqual([failed]);
-  expect(filter({ statuses: new Set(["MANUAL"]) })).toEqual([gone]);
+  expect(filter({ states: new Set(["pass"]) })).toEqual([failed]);
+  expect(filter({ states: new Set(["manual"]) })).toEqual([gone]);
   expect(filter({ severities: new Set(["high"]) })).toEqual([failed]);
   expect(filter({ check: "zones" })).toEqual([gone]);
   expect(filter({ text: "ADA rule.update" })).toEqual([failed]);

@@ -43,7 +43,10 @@ test("lists organizations, opens one, and shows its present verdicts and how lon
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
   const link = page.getByRole("navigation", { name: "Organizations" }).getByRole("link");
-  await link.filter({ hasText: "acme.okta.com" }).filter({ hasText: "1 fail · 1 manual · 27 pass" }).waitFor();
+  await link
+    .filter({ hasText: "acme.okta.com" })
+    .filter({ hasText: "27 passed, 1 failed, 1 needs manual review, 0 N/A" })
+    .waitFor();
   await link.filter({ hasText: "Alive" }).click();
   await watched.untilConnection("live");
   await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();

@@ -33,7 +33,7 @@ test("50 live scans move on one connection, and nothing is polled", async () => 
   await Promise.all(scans.map((scan) => scan.update({ checks_done: 12 })));
   await expect.poll(() => rows.filter({ hasText: "12 of 29 checks" }).count(), { timeout: 20_000 }).toBe(50);
   await Promise.all(scans.map((scan) => scan.end("completed", { pass: 20, fail: 8, manual: 1 })));
-  await expect.poll(() => rows.filter({ hasText: "8 fail · 1 manual" }).count(), { timeout: 20_000 }).toBe(50);
+  await expect.poll(() => rows.filter({ hasText: "8 rules failed · 1 manual" }).count(), { timeout: 20_000 }).toBe(50);
   // A new one appears by itself, above the others.
   await acme.producer.register({ org_url: "https://newest.okta.com", checks_total: 29 });
   await rows.first().filter({ hasText: "newest.okta.com" }).waitFor();

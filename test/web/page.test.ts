@@ -189,8 +189,8 @@ test("the trend shows the organization's scans, and this one once it has ended",
   const { page } = watched;
   await watched.untilConnection("live");
   await scan.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 2 });
-  await page.getByRole("img", { name: "Failing checks over 2 scans: 9 → 7, 2 fewer" }).waitFor();
+  await page.getByRole("img", { name: "Failed rules over 2 scans: 9 → 7, 2 fewer" }).waitFor();
   await page.locator(".trend-bar").nth(2).waitFor();
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
-  await page.getByRole("img", { name: "Failing checks over 3 scans: 9 → 1, 8 fewer" }).waitFor();
+  await page.getByRole("img", { name: "Failed rules over 3 scans: 9 → 1, 8 fewer" }).waitFor();
 });

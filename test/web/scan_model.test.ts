@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { ManualReason } from "../../shared/report.ts";
 import { filterFindings, noFilter } from "../../gateway/web/model/findings_filter.ts";
 import { createScanModel, mergeScan } from "../../gateway/web/model/scan_model.ts";
 import { parseFinding, parsePage, parseScan, type Scan } from "../../gateway/web/scan_wire.ts";
@@ -42,22 +43,26 @@ test("isIncomplete while a finding came as an event only", () => {
 
 test("check status is the worst finding status, also when a finding changes", () => {
   const model = createScanModel();
-  const merge = (fingerprint: string, status: "PASS" | "FAIL" | "MANUAL") =>
-    model.mergeFindings([parseFinding(buildFinding({ check: "c", fingerprint, status }))]);
+  const merge = (fingerprint: string, status: "PASS" | "FAIL" | "MANUAL", reason: ManualReason | null = null) =>
+    model.mergeFindings([parseFinding(buildFinding({ check: "c", fingerprint, status, reason }))]);
   merge("a", "PASS");
-  expect(model.checks.get("c")?.status).toBe("PASS");
+  expect(model.checks.get("c")?.state).toBe("pass");
+  merge("b", "MANUAL", "not_applicable");
+  expect(model.checks.get("c")?.state).toBe("not_applicable");
   merge("b", "MANUAL");
-  expect(model.checks.get("c")?.status).toBe("MANUAL");
+  expect(model.checks.get("c")?.state).toBe("manual");
   merge("c", "FAIL");
-  expect(model.checks.get("c")).toMatchObject({ status: "FAIL", findingCount: 3 });
+  expect(model.checks.get("c")).toMatchObject({ state: "fail", findingCount: 3 });
   merge("c", "PASS");
-  expect(model.checks.get("c")).toMatchObject({ status: "MANUAL", findingCount: 3 });
+  expect(model.checks.get("c")).toMatchObject({ state: "manual", findingCount: 3 });
 });
 
 test("a check without findings has the result of its progress event", () => {
   const model = createScanModel();
   model.applyEvent("scan.progress", { scan_id: "s", checks_done: 1, checks_total: 2, check: "c", status: "PASS" });
-  expect(model.checks.get("c")).toMatchObject({ status: "PASS", findingCount: 0 });
+  expect(model.checks.get("c")).toMatchObject({ state: "pass", findingCount: 0 });
+  model.applyEvent("scan.progress", { check: "d", status: "MANUAL", reason: "not_applicable" });
+  expect(model.checks.get("d")).toMatchObject({ state: "not_applicable" });
 });
 
 test("events move the scan forward and its end is final", () => {
@@ -67,8 +72,8 @@ test("events move the scan forward and its end is final", () => {
   expect(model.scan).toMatchObject({ status: "running", checksTotal: 3 });
   model.applyEvent("scan.progress", { scan_id: "s", checks_done: 2, checks_total: 3, check: "c", status: "PASS" });
   expect(model.scan?.checksDone).toBe(2);
-  model.applyEvent("scan.end", { scan_id: "s", status: "cancelled", pass: 1, fail: 0, manual: 1 });
-  expect(model.scan).toMatchObject({ status: "cancelled", pass: 1, manual: 1 });
+  model.applyEvent("scan.end", { scan_id: "s", status: "cancelled", pass: 1, fail: 0, manual: 0, not_applicable: 1 });
+  expect(model.scan).toMatchObject({ status: "cancelled", pass: 1, manual: 0, notApplicable: 1 });
   model.applyEvent("scan.progress", { scan_id: "s", checks_done: 3, checks_total: 3, check: "d", status: "PASS" });
   model.setScan(buildScan({ status: "running" }));
   expect(model.scan).toMatchObject({ status: "cancelled", checksDone: 2 });
@@ -98,11 +103,12 @@ test("filterFindings counts what each choice would show, given the others", () =
       buildFinding({ fingerprint: "1", status: "FAIL", severity: "high" }),
       buildFinding({ fingerprint: "2", status: "FAIL", severity: "low" }),
       buildFinding({ fingerprint: "3", status: "PASS", severity: "high" }),
+      buildFinding({ fingerprint: "4", status: "MANUAL", reason: "not_applicable", severity: "high" }),
     ].map(parseFinding),
   );
-  const filtered = filterFindings(model.findings.values(), { ...noFilter, statuses: new Set(["FAIL"]) });
+  const filtered = filterFindings(model.findings.values(), { ...noFilter, states: new Set(["fail"]) });
   expect(filtered.shown.map(({ fingerprint }) => fingerprint)).toEqual(["1", "2"]);
-  expect(filtered.statusCounts).toEqual({ FAIL: 2, MANUAL: 0, PASS: 1 });
+  expect(filtered.stateCounts).toEqual({ fail: 2, manual: 0, pass: 1, not_applicable: 1 });
   expect(filtered.severityCounts).toEqual({ high: 1, medium: 0, low: 1 });
 });
 
@@ -157,6 +163,7 @@ function buildScan(change: Partial<Scan> = {}): Scan {
     pass: 0,
     fail: 0,
     manual: 0,
+    notApplicable: 0,
     cancelRequested: false,
     createdAtMs: null,
     startedAtMs: null,

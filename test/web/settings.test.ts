@@ -190,6 +190,8 @@ test("a member is removed with the keyboard alone, and the focus stays in the pa
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
+  // The browser gives the focus back before the page hears that the dialog was closed.
+  await page.locator("dialog").waitFor({ state: "detached" });
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Remove bob");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();

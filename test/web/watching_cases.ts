@@ -49,19 +49,19 @@ export async function followsScanToItsEnd(
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
   await page.evaluate(() => Reflect.set(globalThis, "isStillThere", true));
 
-  const scan = await producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
+  const scan = await producer.register({ org_url: "https://acme.okta.com", checks_total: 4 });
   await openScan();
   await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
   await watched.untilConnection("live");
   await page.getByText("Findings appear here as they are made.").waitFor();
 
-  await scan.publish("scan.start", { checks_total: 3 });
+  await scan.publish("scan.start", { checks_total: 4 });
   const idle = buildFinding({ resource_name: "Default Policy", actual: "never" });
   await scan.check("signon_global_session_idle_timeout_15min", [buildFinding({ status: "PASS" }), idle], {
     done: 1,
-    total: 3,
+    total: 4,
   });
-  await page.locator(".progress-figures", { hasText: "1of 3 checks" }).waitFor();
+  await page.locator(".progress-figures", { hasText: "1of 4 checks" }).waitFor();
   expect(await page.locator(".tile.tone-fail dd").textContent()).toBe("1");
   expect(await page.locator(".progress-latest").textContent()).toBe(
     "FailOkta must log out a session after a 15-minute period of inactivity.",
@@ -78,18 +78,23 @@ export async function followsScanToItsEnd(
   await scan.check(
     "apitoken_not_super_admin",
     [buildFinding({ check: "apitoken_not_super_admin", status: "MANUAL" })],
-    { done: 2, total: 3 },
+    { done: 2, total: 4 },
   );
   await scan.check(
     "systemlog_streaming_enabled",
     [buildFinding({ check: "systemlog_streaming_enabled", status: "PASS", severity: "high" })],
-    { done: 3, total: 3 },
+    { done: 3, total: 4 },
   );
-  await page.locator(".progress-figures", { hasText: "3of 3 checks" }).waitFor();
-  await scan.end("completed", { pass: 1, fail: 1, manual: 1 });
+  const inactivity = "user_inactivity_automation_35d_enabled";
+  await scan.check(inactivity, [buildFinding({ check: inactivity, status: "MANUAL", reason: "not_applicable" })], {
+    done: 4,
+    total: 4,
+  });
+  await page.locator(".progress-figures", { hasText: "4of 4 checks" }).waitFor();
+  await scan.end("completed", { pass: 1, fail: 1, manual: 1, not_applicable: 1 });
   await watched.untilConnection("ended");
   await page.locator(".scan-title .badge", { hasText: "Completed" }).waitFor();
-  expect(await page.locator(".tile dd").allTextContents()).toEqual(["1", "1", "1"]);
+  expect(await page.locator(".tile dd").allTextContents()).toEqual(["1", "1", "1", "1"]);
   expect(await page.getByRole("button", { name: "Cancel scan" }).isVisible()).toBe(false);
   expect(await page.evaluate(() => Reflect.get(globalThis, "isStillThere"))).toBe(true);
 }

@@ -3,6 +3,7 @@ import type { Publisher } from "../../../shared/broker.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { isExpired } from "../../../shared/decisions/expiry.ts";
 import { newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
+import { requireCheckName } from "../../../shared/rule_names.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
@@ -10,7 +11,8 @@ import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import { pathId } from "../../http/path_id.ts";
 import { InvalidBody } from "../../http/problem.ts";
-import { choiceParameter, queryParameter, textParameter } from "../../http/query_parameter.ts";
+import { choiceParameter, queryParameter } from "../../http/query_parameter.ts";
+import { checkParameter } from "../check_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { tenantChannel } from "../tenant/events.ts";
@@ -50,7 +52,10 @@ function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
     if (isExpired(body.expires ?? null, nowMs())) {
       throw new InvalidBody([{ pointer: "/expires", detail: "has passed: expected a day or a time to come" }]);
     }
-    const row = await withPrincipal(database, principal, (tx) => insertDecision(tx, principal, body));
+    const named = requireCheckName(body.check);
+    if ("problem" in named) throw new InvalidBody([{ pointer: "/check", detail: named.problem }]);
+    const decided = { ...body, check: named.check };
+    const row = await withPrincipal(database, principal, (tx) => insertDecision(tx, principal, decided));
     const decision = toDecision(row, nowMs());
     afterResponse(c, announceDecision(decision, publishDecisionCreated));
     return c.json(decision, 201, { location: `/api/v1/decisions/${row.id}` });
@@ -78,7 +83,6 @@ function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
   }
 }
 
-const maxCheckLength = 200;
 const maxUrlLength = 2048;
 
 /** Throws `AppError("malformed")`. */
@@ -87,7 +91,7 @@ function parseFilter(c: Context): DecisionFilter {
   return {
     isActive: active === null ? null : active === "true",
     kind: choiceParameter(c, "kind", ["waiver", "attestation"]),
-    check: textParameter(c, "check", maxCheckLength),
+    check: checkParameter(c),
     orgUrl: queryParameter(c, "org_url", {
       expected: "one address like https://acme.okta.com",
       parse: (text) => (text.length <= maxUrlLength && URL.canParse(text) ? text : undefined),

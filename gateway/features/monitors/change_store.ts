@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
 import { changes } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import type { PageRequest } from "../../http/paging.ts";
 import type { ChangeRow } from "./monitor.ts";
@@ -124,7 +125,7 @@ function toRow(change: NewChange, index: number) {
   return {
     id: change.id,
     position: index + 1,
-    check: change.check,
+    check: toCheckName(change.check),
     fingerprint: change.fingerprint,
     resource_type: change.resource.type,
     resource_id: change.resource.id,

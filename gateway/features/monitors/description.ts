@@ -95,7 +95,7 @@ export const monitorsDescription: FeatureDescription = {
       description:
         "A running monitor without a report for three intervals, at least 60 s, is `stale`. Publishes " +
         "`monitor.updated`; with an `error_code` that is new, or a gap, `monitor.error`; with the status `ended` " +
-        "`monitor.end`. A stopped monitor goes on with the next PUT. `pass`, `fail` and `manual` are together no more " +
+        "`monitor.end`. A stopped monitor goes on with the next PUT. `pass`, `fail`, `manual` and `not_applicable` are together no more " +
         "than `checks_total` unless it is 0, which means: not known. What is left out is judged by what is stored.",
       security: keyOnly,
       parameters,
@@ -105,7 +105,8 @@ export const monitorsDescription: FeatureDescription = {
         checks_total: 29,
         pass: 24,
         fail: 3,
-        manual: 2,
+        manual: 1,
+        not_applicable: 1,
         log_status: "reading",
       }),
       responses: {

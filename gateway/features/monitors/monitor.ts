@@ -21,6 +21,7 @@ export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
     pass: row.pass,
     fail: row.fail,
     manual: row.manual,
+    not_applicable: row.notApplicable,
     log_status: row.logStatus,
     error_code: row.errorCode,
     error_detail: row.errorDetail,
@@ -57,6 +58,7 @@ export function toMonitorUpdated(row: MonitorRow): MonitorEvents["monitor.update
     pass: row.pass,
     fail: row.fail,
     manual: row.manual,
+    not_applicable: row.notApplicable,
   };
 }
 

@@ -57,11 +57,10 @@ export async function putMonitor(
 }
 
 /** Counts that no longer fit the total would refuse every later report that leaves them out. */
-function countsWithin(checksTotal: number): Readonly<Record<"pass" | "fail" | "manual", SQL>> {
-  const fits = sql`(${checksTotal}::integer = 0 or ${monitors.pass}::bigint + ${monitors.fail} + ${monitors.manual} <= ${checksTotal}::integer)`;
-  const kept = (count: typeof monitors.pass | typeof monitors.fail | typeof monitors.manual) =>
-    sql`case when ${fits} then ${count} else 0 end`;
-  return { pass: kept(monitors.pass), fail: kept(monitors.fail), manual: kept(monitors.manual) };
+function countsWithin(checksTotal: number): Readonly<Record<Exclude<keyof Counts, "checksTotal">, SQL>> {
+  const fits = sql`(${checksTotal}::integer = 0 or ${monitors.pass}::bigint + ${monitors.fail} + ${monitors.manual} + ${monitors.notApplicable} <= ${checksTotal}::integer)`;
+  const kept = (name: Exclude<keyof Counts, "checksTotal">) => sql`case when ${fits} then ${monitors[name]} else 0 end`;
+  return { pass: kept("pass"), fail: kept("fail"), manual: kept("manual"), notApplicable: kept("notApplicable") };
 }
 
 /** Rejects with `NotFound` for another tenant's monitor as for one that was deleted or never was. */
@@ -103,7 +102,13 @@ export async function updateMonitor(
   update: MonitorUpdate,
 ): Promise<UpdatedMonitor> {
   const { last_look_at: lastLookAt, error_code: errorCode, gap_from: gapFrom, gap_to: gapTo } = update;
-  const counts = { checksTotal: update.checks_total, pass: update.pass, fail: update.fail, manual: update.manual };
+  const counts = {
+    checksTotal: update.checks_total,
+    pass: update.pass,
+    fail: update.fail,
+    manual: update.manual,
+    notApplicable: update.not_applicable,
+  };
   const [updated] = await tx
     .update(monitors)
     .set({
@@ -190,7 +195,7 @@ function isOpen(monitorId: string): SQL | undefined {
   return and(eq(monitors.id, monitorId), ne(monitors.status, "ended"));
 }
 
-type Counts = Pick<MonitorRow, "checksTotal" | "pass" | "fail" | "manual">;
+type Counts = Pick<MonitorRow, "checksTotal" | "pass" | "fail" | "manual" | "notApplicable">;
 type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
 
 /** What is given beside what is stored. A total of 0 is not known yet. */
@@ -199,11 +204,11 @@ function areConsistent(given: GivenCounts): SQL {
     const count = given[name];
     return count === undefined ? sql`${monitors[name]}::bigint` : sql`${count}::bigint`;
   };
-  return sql`(${of("checksTotal")} = 0 or ${of("pass")} + ${of("fail")} + ${of("manual")} <= ${of("checksTotal")})`;
+  return sql`(${of("checksTotal")} = 0 or ${of("pass")} + ${of("fail")} + ${of("manual")} + ${of("notApplicable")} <= ${of("checksTotal")})`;
 }
 
-function impossibleCounts({ checksTotal, pass, fail, manual }: Counts): InvalidBody {
-  const detail = `says that pass, fail and manual are ${pass + fail + manual} together, more than checks_total, which is ${checksTotal}`;
+function impossibleCounts({ checksTotal, pass, fail, manual, notApplicable }: Counts): InvalidBody {
+  const detail = `says that pass, fail, manual and not_applicable are ${pass + fail + manual + notApplicable} together, more than checks_total, which is ${checksTotal}`;
   return new InvalidBody([{ pointer: "", detail }]);
 }
 

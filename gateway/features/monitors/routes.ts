@@ -14,6 +14,7 @@ import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import { pathId } from "../../http/path_id.ts";
 import { textParameter } from "../../http/query_parameter.ts";
+import { checkParameter } from "../check_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
@@ -43,6 +44,7 @@ import {
 const maxBodyBytes = 65_536;
 /** Five hundred changes, each with the log events that explain it. */
 const maxChangesBytes = 8 * 1024 * 1024;
+const maxChangesValues = 300_000;
 const maxFilterLength = 200;
 /** With this the end is still published while the producer waits. */
 const beforeEndMs = 500;
@@ -131,7 +133,10 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.post("/monitors/:id/changes", allow("publish"), async (c) => {
     const principal = c.get("principal");
     const id = pathId(c, "monitor");
-    const { changes } = parseBody(newChangesSchema, await readJson(c.req.raw, { maxBytes: maxChangesBytes }));
+    const { changes } = parseBody(
+      newChangesSchema,
+      await readJson(c.req.raw, { maxBytes: maxChangesBytes, maxValues: maxChangesValues }),
+    );
     const created = await storeNewChanges(principal, id, changes);
     await publishStored(
       { id, tenantId: principal.tenantId },
@@ -266,6 +271,5 @@ function isLost(error: unknown): boolean {
 
 /** Throws `AppError("malformed")`. */
 function parseChangeFilter(c: Context): ChangeFilter {
-  const text = (name: string) => textParameter(c, name, maxFilterLength);
-  return { fingerprint: text("fingerprint"), check: text("check") };
+  return { fingerprint: textParameter(c, "fingerprint", maxFilterLength), check: checkParameter(c) };
 }

@@ -17,8 +17,8 @@ export interface DeletedScan extends EndedScan {
  * nobody has heard it; then `scan.deleted` on its tenant's. Never rejects.
  */
 export async function announceDeleted(scan: DeletedScan, options: AnnounceOptions): Promise<void> {
-  const { id, tenantId, status, pass, fail, manual, deletedScans, wasOpen } = scan;
-  const payload = { scan_id: id, status, pass, fail, manual };
+  const { id, tenantId, status, pass, fail, manual, not_applicable, deletedScans, wasOpen } = scan;
+  const payload = { scan_id: id, status, pass, fail, manual, not_applicable };
   const channels = [scanChannel(tenantId, id), ...(wasOpen ? [tenantChannel(tenantId)] : [])];
   await announce(
     {

@@ -16,8 +16,8 @@ export interface EndedScan extends StatusCounts {
  * reaches the broker, the streams learn of the end when they are checked the next time (`authority_recheck.ts`).
  */
 export async function announceEnd(scan: EndedScan, options: AnnounceOptions): Promise<void> {
-  const { id, tenantId, status, pass, fail, manual } = scan;
-  const payload = { scan_id: id, status, pass, fail, manual };
+  const { id, tenantId, status, pass, fail, manual, not_applicable } = scan;
+  const payload = { scan_id: id, status, pass, fail, manual, not_applicable };
   await announce(
     {
       publish: [scanChannel(tenantId, id), tenantChannel(tenantId)].map(

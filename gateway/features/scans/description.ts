@@ -42,6 +42,7 @@ const scanExample = {
   pass: 9,
   fail: 2,
   manual: 1,
+  not_applicable: 0,
   cancel_requested: false,
   created_at: startedAt,
   updated_at: "2026-11-22T09:30:07.412Z",
@@ -136,7 +137,7 @@ export const scansDescription: FeatureDescription = {
       description:
         "Also the producer's heartbeat: after 15 minutes without one the scan is `expired`. The answer says in " +
         "`cancel_requested` whether to stop. With a status that ends the scan, the gateway publishes `scan.end`. " +
-        "`pass`, `fail` and `manual` are together no more than `checks_done`, and that no more than `checks_total` " +
+        "`pass`, `fail`, `manual` and `not_applicable` are together no more than `checks_done`, and that no more than `checks_total` " +
         "unless it is 0, which means: not known. What is left out is judged by what is stored.",
       security: keyOnly,
       parameters,
@@ -147,6 +148,7 @@ export const scansDescription: FeatureDescription = {
         pass: 9,
         fail: 2,
         manual: 1,
+        not_applicable: 0,
       }),
       responses: {
         200: json(Scan, "The scan now", { example: scanExample }),

@@ -4,6 +4,7 @@ import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import type { PageRequest } from "../../http/paging.ts";
 import type { FindingRow } from "./scan.ts";
 import { ended, selectScan } from "./scan_store.ts";
+import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewFinding } from "../../../shared/schemas/scan_requests.ts";
 
 export interface StoredCounts {
@@ -73,7 +74,7 @@ function toRows(given: readonly NewFinding[]): readonly Readonly<Record<string, 
   for (const finding of given) {
     rows.set(finding.fingerprint, {
       fingerprint: finding.fingerprint,
-      check: finding.check,
+      check: toCheckName(finding.check),
       status: finding.status,
       reason: finding.reason ?? null,
       severity: finding.severity,

@@ -29,6 +29,7 @@ import { deleteScan, insertScan, putScan, requestCancel, selectScan, selectScans
 const maxBodyBytes = 65_536;
 /** A thousand findings, each with a few kilobytes of text. */
 const maxFindingsBytes = 8 * 1024 * 1024;
+const maxFindingsValues = 100_000;
 
 const scanList: List<ScanRow, unknown> = {
   name: "scans",
@@ -96,7 +97,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const row = await store(principal, scanId, update);
     const { status } = row;
     if (hasEnded(status)) {
-      await announceEnd({ ...row, status }, { publisher, log });
+      await announceEnd({ ...row, status, not_applicable: row.notApplicable }, { publisher, log });
       afterResponse(c, webhooks.sendDue());
     } else afterResponse(c, announcer.updated(row));
     return c.json(toScan(row));
@@ -136,7 +137,10 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.post("/scans/:id/findings", allow("publish"), async (c) => {
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
-    const { findings } = parseBody(newFindingsSchema, await readJson(c.req.raw, { maxBytes: maxFindingsBytes }));
+    const { findings } = parseBody(
+      newFindingsSchema,
+      await readJson(c.req.raw, { maxBytes: maxFindingsBytes, maxValues: maxFindingsValues }),
+    );
     const counts = await query(principal, (tx) => storeFindings(tx, scanId, findings));
     return c.json({ received: findings.length, ...counts });
   });

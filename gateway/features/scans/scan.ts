@@ -21,6 +21,7 @@ export function toScan(row: ScanRow): Scan {
     pass: row.pass,
     fail: row.fail,
     manual: row.manual,
+    not_applicable: row.notApplicable,
     cancel_requested: row.cancelRequested,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

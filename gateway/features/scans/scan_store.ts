@@ -87,6 +87,7 @@ export async function updateScan(tx: TenantTransaction, scanId: string, update: 
     pass: update.pass,
     fail: update.fail,
     manual: update.manual,
+    notApplicable: update.not_applicable,
   };
   const [row] = await tx
     .update(scans)
@@ -124,7 +125,7 @@ export async function deleteScan(tx: TenantTransaction, scanId: string): Promise
     async (maxRows) => {
       // The inner query sees the scan as it was before this step.
       const [step] = await tx.execute<DeletionStep>(
-        sql`select is_deleted, tenant_id, status, pass, fail, manual, deleted_scans,
+        sql`select is_deleted, tenant_id, status, pass, fail, manual, not_applicable, deleted_scans,
             exists (select from scans where id = ${scanId}::uuid and ended_at is null) as was_open
           from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
       );
@@ -134,8 +135,8 @@ export async function deleteScan(tx: TenantTransaction, scanId: string): Promise
     (step) => step === undefined || step.is_deleted,
   );
   if (row === undefined) throw new NotFound("No such scan");
-  const { tenant_id: tenantId, deleted_scans: deletedScans, status, pass, fail, manual } = row;
-  return { id: scanId, tenantId, deletedScans, wasOpen, status, pass, fail, manual };
+  const { tenant_id: tenantId, deleted_scans: deletedScans, status, pass, fail, manual, not_applicable } = row;
+  return { id: scanId, tenantId, deletedScans, wasOpen, status, pass, fail, manual, not_applicable };
 }
 
 /** A type, so that it fits what a query may answer. */
@@ -155,7 +156,7 @@ function isOpen(scanId: string): SQL | undefined {
   return and(eq(scans.id, scanId), inArray(scans.status, ["pending", "running"]));
 }
 
-type Counts = Pick<ScanRow, "checksDone" | "checksTotal" | "pass" | "fail" | "manual">;
+type Counts = Pick<ScanRow, "checksDone" | "checksTotal" | "pass" | "fail" | "manual" | "notApplicable">;
 type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
 
 /** What is given beside what is stored. A total of 0 is not known yet. */
@@ -165,7 +166,7 @@ function areConsistent(given: GivenCounts): SQL {
     return count === undefined ? sql`${scans[name]}::bigint` : sql`${count}::bigint`;
   };
   return sql`(${of("checksTotal")} = 0 or ${of("checksDone")} <= ${of("checksTotal")})
-    and ${of("pass")} + ${of("fail")} + ${of("manual")} <= ${of("checksDone")}`;
+    and ${of("pass")} + ${of("fail")} + ${of("manual")} + ${of("notApplicable")} <= ${of("checksDone")}`;
 }
 
 function withoutUndefined(given: GivenCounts): Partial<Counts> {
@@ -173,11 +174,11 @@ function withoutUndefined(given: GivenCounts): Partial<Counts> {
 }
 
 /** Says which of the two rules the counts break. */
-function impossibleCounts({ checksDone, checksTotal, pass, fail, manual }: Counts): InvalidBody {
+function impossibleCounts({ checksDone, checksTotal, pass, fail, manual, notApplicable }: Counts): InvalidBody {
   if (checksTotal !== 0 && checksDone > checksTotal) {
     const detail = `is ${checksDone}, more than checks_total, which is ${checksTotal}`;
     return new InvalidBody([{ pointer: "/checks_done", detail }]);
   }
-  const detail = `says that pass, fail and manual are ${pass + fail + manual} together, more than checks_done, which is ${checksDone}`;
+  const detail = `says that pass, fail, manual and not_applicable are ${pass + fail + manual + notApplicable} together, more than checks_done, which is ${checksDone}`;
   return new InvalidBody([{ pointer: "", detail }]);
 }

@@ -4,6 +4,7 @@ import { tenantNameSchema, type ExportHeader } from "../../../shared/schemas/ten
 import { withPrincipal } from "../../auth/membership.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
+import { accountOf } from "../../http/budget.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
@@ -57,15 +58,19 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/tenant/export", allow("disclose"), async (c) => {
     const principal = c.get("principal");
-    const { id, name } = await query(principal, (tx) => selectTenant(tx));
-    const exportedAt = new Date(nowMs()).toISOString();
-    const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
-    const lines = exportTenant(header, ({ table, after }) =>
-      query(principal, (tx) => readExportPage(tx, requireExportedTable(table), after)),
-    );
-    return c.body(toStream(lines), 200, {
+    const body = await accountOf(c.req.raw).holdUntilRead(heldBytes, async () => {
+      const { id, name } = await query(principal, (tx) => selectTenant(tx));
+      const exportedAt = new Date(nowMs()).toISOString();
+      const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
+      return toStream(
+        exportTenant(header, ({ table, after }) =>
+          query(principal, (tx) => readExportPage(tx, requireExportedTable(table), after)),
+        ),
+      );
+    });
+    return c.body(body, 200, {
       "content-type": "application/x-ndjson",
-      "content-disposition": `attachment; filename="tenant-${id}.ndjson"`,
+      "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
     });
   });
 
@@ -78,6 +83,9 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
     return withPrincipal(database, principal, work);
   }
 }
+
+/** A page of the largest rows, in the gateway and on its way to a client that reads slowly. */
+const heldBytes = 4 * 1_048_576;
 
 /** A page is read when the client has taken the one before; an error breaks the answer off before its last line. */
 function toStream(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {

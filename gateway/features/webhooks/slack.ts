@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import { outcomeText } from "../../../shared/outcome_text.ts";
 import type { Delivery } from "../../../shared/schemas/webhook.ts";
 import { toLine } from "../../../shared/text.ts";
 
@@ -40,10 +41,7 @@ type Lines = readonly [heading: string, ...others: string[]];
 
 /** `org` is ` of <the org>`, or nothing where it is not known. */
 const describe: Readonly<Record<Delivery["type"], (data: JsonObject, org: string) => Lines>> = {
-  "scan.end": (data, org) => [
-    `Scan ${shown(data["status"])}${org}`,
-    `${shown(data["pass"])} passed · ${shown(data["fail"])} failed · ${shown(data["manual"])} to be checked by a person`,
-  ],
+  "scan.end": (data, org) => [`Scan ${shown(data["status"])}${org}`, outcomeText((state) => shown(data[state]))],
   "finding.created": (data, org) => [
     `New failing findings${org}: ${shown(data["count"])}`,
     ...items(data, "findings", toFindingText),

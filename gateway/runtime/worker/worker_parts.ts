@@ -3,6 +3,7 @@ import type { Publisher } from "../../../shared/broker.ts";
 import { findApiKey } from "../../../drizzle/across_tenants.ts";
 import { ping } from "../../../drizzle/with_tenant.ts";
 import { createAuthenticator } from "../../auth/authenticate.ts";
+import { boundsFor, Budget } from "../../http/budget.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import type { Readiness } from "../../observability/readiness.ts";
 import type { Metrics } from "../../observability/metrics.ts";
@@ -40,6 +41,8 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   };
   return {
     database,
+    // Of an isolate's 128 MiB.
+    budget: new Budget(boundsFor(128 * 1_048_576)),
     publisher: createPublisher(config),
     streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),
     authenticator: createAuthenticator({

@@ -1,5 +1,5 @@
-import type { Status } from "../../../shared/report.ts";
-import { formatCount, formatStatus, statusWords } from "../model/format.ts";
+import { ruleStates, type RuleState, type StatusCounts } from "../../../shared/report.ts";
+import { formatCount, stateNames, statusWords } from "../model/format.ts";
 import type { ScanStatus } from "../scan_wire.ts";
 
 /** Drawn in `index.html`; decoration only: words beside it say the same. */
@@ -7,6 +7,7 @@ export type IconName =
   | "pass"
   | "fail"
   | "manual"
+  | "not-applicable"
   | "chevron"
   | "search"
   | "back"
@@ -35,16 +36,20 @@ export function Icon({ name, tone = "" }: { readonly name: IconName; readonly to
   );
 }
 
-export const statuses: readonly Status[] = ["FAIL", "MANUAL", "PASS"];
-
 /** The tones are in `styles/tones.css`. */
-export const statusTones: Readonly<Record<Status, string>> = {
-  FAIL: "tone-fail",
-  MANUAL: "tone-manual",
-  PASS: "tone-pass",
+export const stateTones: Readonly<Record<RuleState, string>> = {
+  fail: "tone-fail",
+  manual: "tone-manual",
+  pass: "tone-pass",
+  not_applicable: "tone-not-applicable",
 };
 
-const statusIcons = { FAIL: "fail", MANUAL: "manual", PASS: "pass" } as const satisfies Record<Status, IconName>;
+const stateIcons = {
+  fail: "fail",
+  manual: "manual",
+  pass: "pass",
+  not_applicable: "not-applicable",
+} as const satisfies Record<RuleState, IconName>;
 
 const scanTones: Readonly<Record<ScanStatus, string>> = {
   pending: "tone-none",
@@ -55,19 +60,19 @@ const scanTones: Readonly<Record<ScanStatus, string>> = {
   expired: "tone-fail",
 };
 
-export function StatusLabel({ status }: { readonly status: Status }) {
+export function StateLabel({ state }: { readonly state: RuleState }) {
   return (
     <>
-      <Icon name={statusIcons[status]} tone={`inked ${statusTones[status]}`} />
-      {formatStatus(status)}
+      <Icon name={stateIcons[state]} tone={`inked ${stateTones[state]}`} />
+      {stateNames[state]}
     </>
   );
 }
 
-export function StatusTag({ status }: { readonly status: Status }) {
+export function StateTag({ state }: { readonly state: RuleState }) {
   return (
-    <span class={`tag row tinted ${statusTones[status]}`}>
-      <StatusLabel status={status} />
+    <span class={`tag row tinted ${stateTones[state]}`}>
+      <StateLabel state={state} />
     </span>
   );
 }
@@ -76,16 +81,16 @@ export function ScanBadge({ status }: { readonly status: ScanStatus }) {
   return <span class={`badge tinted ${scanTones[status]}`}>{statusWords[status]}</span>;
 }
 
-/** Of checks. */
-export function Tiles({ counts }: { readonly counts: Readonly<Record<Status, number>> }) {
+/** Counts of rules. */
+export function Tiles({ counts }: { readonly counts: StatusCounts }) {
   return (
-    <dl class="tiles row wrap" aria-label="Checks by result">
-      {statuses.map((status) => (
-        <div key={status} class={`tile row tinted ${statusTones[status]}`}>
+    <dl class="tiles row wrap" aria-label="Rules by result">
+      {ruleStates.map((state) => (
+        <div key={state} class={`tile row tinted ${stateTones[state]}`}>
           <dt class="row">
-            <StatusLabel status={status} />
+            <StateLabel state={state} />
           </dt>
-          <dd>{formatCount(counts[status])}</dd>
+          <dd>{formatCount(counts[state])}</dd>
         </div>
       ))}
     </dl>
@@ -96,13 +101,21 @@ interface BarCounts {
   readonly pass: number;
   readonly fail: number;
   readonly manual: number;
+  readonly notApplicable: number;
   readonly checksTotal: number;
 }
 
 /** Decoration: the words below it say the same. */
-export function MiniBar({ counts: { pass, fail, manual, checksTotal } }: { readonly counts: BarCounts }) {
-  const rest = Math.max(0, checksTotal - pass - fail - manual);
-  const sizes = { "tone-fail": fail, "tone-manual": manual, "tone-pass": pass, "tone-none": rest };
+export function MiniBar({ counts }: { readonly counts: BarCounts }) {
+  const { pass, fail, manual, notApplicable, checksTotal } = counts;
+  const rest = Math.max(0, checksTotal - pass - fail - manual - notApplicable);
+  const sizes = {
+    "tone-fail": fail,
+    "tone-manual": manual,
+    "tone-pass": pass,
+    "tone-not-applicable": notApplicable,
+    "tone-none": rest,
+  };
   return (
     <span class="mini-bar" aria-hidden="true">
       {Object.entries(sizes).map(([tone, flexGrow]) => (

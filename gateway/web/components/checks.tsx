@@ -1,9 +1,10 @@
+import { ruleStates } from "../../../shared/report.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import { checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import { formatCount } from "../model/format.ts";
 import type { CheckState } from "../model/scan_model.ts";
-import { StatusTag } from "./basics.tsx";
+import { StateTag } from "./basics.tsx";
 import { toVerb } from "./decisions/decision_words.tsx";
 
 interface ChecksProps {
@@ -42,7 +43,7 @@ export function Checks({ checks, isWorstFirst, note, chosen, choose, decisions }
               state={state}
               isChosen={state.check === chosen}
               choose={choose}
-              attestation={state.status === "FAIL" ? null : (decisions?.attestationOf(state.check) ?? null)}
+              attestation={state.state === "fail" ? null : (decisions?.attestationOf(state.check) ?? null)}
             />
           ))}
         </tbody>
@@ -58,13 +59,13 @@ function CheckRow(props: {
   readonly choose: (check: string) => void;
   readonly attestation: Decision | null;
 }) {
-  const { check, status, severity, findingCount } = props.state;
+  const { check, state, severity, findingCount } = props.state;
   const info = findCheck(check);
   const facts = [info?.stigId, severity ?? info?.severity].filter((part) => part !== undefined);
   return (
     <tr class="fresh">
       <td>
-        <StatusTag status={status} />
+        <StateTag state={state} />
       </td>
       <th scope="row">
         <button type="button" class="check-button" aria-pressed={props.isChosen} onClick={() => props.choose(check)}>
@@ -83,10 +84,12 @@ function CheckRow(props: {
   );
 }
 
-const rank = { FAIL: 0, MANUAL: 1, PASS: 2, high: 0, medium: 1, low: 2 } as const;
+const rank = { high: 0, medium: 1, low: 2 } as const;
 
 function byWorst(a: CheckState, b: CheckState): number {
   return (
-    rank[a.status] - rank[b.status] || rank[a.severity ?? "medium"] - rank[b.severity ?? "medium"] || a.order - b.order
+    ruleStates.indexOf(a.state) - ruleStates.indexOf(b.state) ||
+    rank[a.severity ?? "medium"] - rank[b.severity ?? "medium"] ||
+    a.order - b.order
   );
 }

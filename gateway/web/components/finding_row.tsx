@@ -1,9 +1,10 @@
 import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
+import { stateOf, type ManualReason } from "../../../shared/report.ts";
 import type { Decision, DecisionKind } from "../../../shared/schemas/decision.ts";
 import { checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { Finding } from "../model/scan_model.ts";
-import { Icon, StatusTag } from "./basics.tsx";
+import { Icon, StateTag } from "./basics.tsx";
 import { DecisionBadge, toTerms, toVerb } from "./decisions/decision_words.tsx";
 import { memo } from "./hooks.ts";
 
@@ -30,7 +31,7 @@ export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: F
     >
       <summary>
         <span class="finding-status">
-          <StatusTag status={finding.status} />
+          <StateTag state={stateOf(finding)} />
         </span>
         <span class="finding-main stack grow">
           <span class="finding-head row spread">
@@ -67,9 +68,10 @@ export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: F
 
 /** Open findings are waived; where the API shows too little, a person answers for the check. */
 function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "finding" | "decision" | "onDecide">) {
-  const { status, coverageReason } = finding;
-  const mayWaive = status !== "PASS" && decision?.kind !== "waiver";
-  const mayAttest = decision === null && (status === "MANUAL" || (status === "PASS" && coverageReason !== null));
+  const { coverageReason } = finding;
+  const state = stateOf(finding);
+  const mayWaive = (state === "fail" || state === "manual") && decision?.kind !== "waiver";
+  const mayAttest = decision === null && (finding.status === "MANUAL" || (state === "pass" && coverageReason !== null));
   if (onDecide === undefined) return null;
   return (
     <div class="row wrap">
@@ -105,12 +107,15 @@ function Explanation({ finding, isComplete }: { readonly finding: Finding; reado
         {finding.detail !== "" && <Fact term="Detail" text={finding.detail} />}
         {finding.coverageReason !== null && <Fact term="Left to a person" text={finding.coverageReason} />}
         {finding.reason !== null && (
-          <Fact term="Why a person must look" text={reasonWords[finding.reason] ?? finding.reason} />
+          <Fact
+            term={stateOf(finding) === "not_applicable" ? "Not applicable" : "Why it needs manual review"}
+            text={reasonWords[finding.reason]}
+          />
         )}
         {resource.length > 0 && <Fact term="Resource" text={resource.join(" · ")} />}
         <Fact term="Check" text={info === null ? finding.check : `${finding.check} (${info.stigId})`} />
       </dl>
-      {info !== null && finding.status !== "PASS" && (
+      {info !== null && ["fail", "manual"].includes(stateOf(finding)) && (
         <section class="fix">
           <h3>How to fix</h3>
           <p>{info.fix}</p>
@@ -129,12 +134,13 @@ function Fact(props: { readonly term: string; readonly text: string; readonly cl
   );
 }
 
-export const reasonWords: Readonly<Record<string, string>> = {
+export const reasonWords: Readonly<Record<ManualReason, string>> = {
   missing_scope: "The service application was not granted a scope that this check reads with",
   missing_role: "The service application's admin role does not allow this to be read",
   not_available: "The organization does not have this feature",
   provider_error: "The provider did not answer, or not completely",
   unreadable: "The provider's answer has a shape that is not known",
+  interrupted: "The scan was interrupted before the check was evaluated",
   not_applicable: "The check does not apply to this organization",
   needs_review: "Only a person can judge this",
 };

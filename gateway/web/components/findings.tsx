@@ -1,13 +1,13 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Severity } from "../../../shared/report.ts";
+import { ruleStates, type Severity } from "../../../shared/report.ts";
 import type { DecisionKind } from "../../../shared/schemas/decision.ts";
 import { checkTitle } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import { filterFindings, noFilter, type FindingOrder, type FindingsFilter } from "../model/findings_filter.ts";
 import { formatCount } from "../model/format.ts";
 import type { Finding } from "../model/scan_model.ts";
-import { Icon, statuses, StatusLabel } from "./basics.tsx";
+import { Icon, StateLabel } from "./basics.tsx";
 import { FindingRow } from "./finding_row.tsx";
 
 /** Rows are made for what can be looked at; scrolling to their end, or the button there, makes as many again. */
@@ -35,7 +35,7 @@ interface FindingsProps {
 
 export function Findings(props: FindingsProps) {
   const { findings, frame, emptyText, filter, setFilter, onOpen, more, decisions, onDecide } = props;
-  const { shown, statusCounts, severityCounts } = useMemo(
+  const { shown, stateCounts, severityCounts } = useMemo(
     () => filterFindings(findings.values(), filter),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
     [findings, frame, filter],
@@ -45,7 +45,7 @@ export function Findings(props: FindingsProps) {
   const limit = rowsAtOnce + (extra.filter === filter ? extra.rows : 0);
   const change = (changed: Partial<FindingsFilter>) => setFilter({ ...filter, ...changed });
   const total = findings.size;
-  const isFiltered = filter.check !== null || filter.text !== "" || filter.statuses.size + filter.severities.size > 0;
+  const isFiltered = filter.check !== null || filter.text !== "" || filter.states.size + filter.severities.size > 0;
 
   return (
     <section class="card findings" aria-labelledby="findings-title">
@@ -68,11 +68,11 @@ export function Findings(props: FindingsProps) {
         </div>
         <Chips
           name="Result"
-          values={statuses}
-          label={(status) => <StatusLabel status={status} />}
-          counts={statusCounts}
-          chosen={filter.statuses}
-          onChange={(chosen) => change({ statuses: chosen })}
+          values={ruleStates}
+          label={(state) => <StateLabel state={state} />}
+          counts={stateCounts}
+          chosen={filter.states}
+          onChange={(chosen) => change({ states: chosen })}
         />
         <Chips
           name="Severity"

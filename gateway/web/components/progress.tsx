@@ -1,9 +1,10 @@
-import type { Status } from "../../../shared/report.ts";
+import { outcomeText } from "../../../shared/outcome_text.ts";
+import { ruleStates, type RuleState } from "../../../shared/report.ts";
 import { checkTitle } from "../model/check_catalog.ts";
 import { formatCount } from "../model/format.ts";
-import type { CheckCounts, CheckState, ScanModel } from "../model/scan_model.ts";
+import { countDone, type CheckCounts, type CheckState, type ScanModel } from "../model/scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
-import { statuses, StatusTag, statusTones, Tiles } from "./basics.tsx";
+import { StateTag, stateTones, Tiles } from "./basics.tsx";
 
 /** A cell for each check reads well up to here; beyond it the bar is one of shares. */
 const maxCells = 80;
@@ -46,7 +47,7 @@ export function Progress({ model, scan, counts }: ProgressProps) {
 }
 
 export function toProgressText(counts: CheckCounts, total: number): string {
-  return `${counts.done} of ${total} checks done: ${counts.FAIL} failed, ${counts.MANUAL} need a person, ${counts.PASS} passed`;
+  return `${counts.done} of ${total} checks done: ${outcomeText((state) => counts[state])}`;
 }
 
 /** The check that finished last. */
@@ -54,7 +55,7 @@ function Latest({ check }: { readonly check: CheckState | undefined }) {
   if (check === undefined) return <span>Waiting for the first check…</span>;
   return (
     <>
-      <StatusTag status={check.status} />
+      <StateTag state={check.state} />
       <span class="one-line">{checkTitle(check.check)}</span>
     </>
   );
@@ -63,13 +64,13 @@ function Latest({ check }: { readonly check: CheckState | undefined }) {
 /** How bad it is. */
 function toSummary(checks: readonly CheckState[]): string {
   if (checks.length === 0) return "";
-  const failed = checks.filter(({ status }) => status === "FAIL");
-  if (failed.length === 0) return "No check failed.";
+  const failed = checks.filter(({ state }) => state === "fail");
+  if (failed.length === 0) return "No rule failed.";
   const parts = (["high", "medium", "low"] as const)
     .map((severity) => ({ severity, count: failed.filter((check) => check.severity === severity).length }))
     .filter(({ count }) => count > 0)
     .map(({ severity, count }) => `${formatCount(count)} of ${severity} severity`);
-  return `Failed: ${parts.join(", ")}.`;
+  return `Failed rules: ${parts.join(", ")}.`;
 }
 
 interface Cell {
@@ -79,22 +80,22 @@ interface Cell {
 
 function toCells(checks: readonly CheckState[], counts: CheckCounts, total: number, isOver: boolean): readonly Cell[] {
   if (total > maxCells) {
-    const shares = statuses.map((status) => ({ fill: fillOf(status), flexGrow: String(counts[status]) }));
+    const shares = ruleStates.map((state) => ({ fill: fillOf(state), flexGrow: String(counts[state]) }));
     return [...shares, { fill: "", flexGrow: String(Math.max(0, total - counts.done)) }];
   }
   // Checks whose findings this page does not know still have their colour, if not their place.
   const results =
-    checks.length === counts.PASS + counts.FAIL + counts.MANUAL
-      ? checks.map(({ status }) => status)
-      : statuses.flatMap((status) => Array.from({ length: counts[status] }, () => status));
+    checks.length === countDone(counts)
+      ? checks.map(({ state }) => state)
+      : ruleStates.flatMap((state) => Array.from({ length: counts[state] }, () => state));
   const next = isOver ? -1 : Math.max(counts.done, results.length);
   return Array.from({ length: total }, (_cell, index) => {
-    const status = results[index];
+    const state = results[index];
     const unknown = index < counts.done ? "cell-done" : index === next ? "cell-next" : "";
-    return { fill: status === undefined ? unknown : fillOf(status), flexGrow: "1" };
+    return { fill: state === undefined ? unknown : fillOf(state), flexGrow: "1" };
   });
 }
 
-function fillOf(status: Status): string {
-  return `filled ${statusTones[status]}`;
+function fillOf(state: RuleState): string {
+  return `filled ${stateTones[state]}`;
 }

@@ -64,7 +64,7 @@ const ScanRow = memo(({ scan, isSelected, age }: ScanRowProps) => (
       </span>
       <MiniBar counts={scan} />
       <span class="row spread fine">
-        <span>{toCounts(scan)}</span>
+        <span>{toCountText(scan)}</span>
         {scan.createdAtMs !== null && (
           <time dateTime={new Date(scan.createdAtMs).toISOString()} title={formatTime(scan.createdAtMs)}>
             {age}
@@ -75,10 +75,10 @@ const ScanRow = memo(({ scan, isSelected, age }: ScanRowProps) => (
   </li>
 ));
 
-function toCounts({ pass, fail, manual, checksDone, checksTotal, status }: Scan): string {
+function toCountText({ pass, fail, manual, checksDone, checksTotal, status }: Scan): string {
   if (status === "pending") return "Not started";
   if (status === "running") return `${formatCount(checksDone)} of ${formatCount(checksTotal)} checks`;
   return fail + manual === 0
-    ? `${formatCount(pass)} pass`
-    : `${formatCount(fail)} fail · ${formatCount(manual)} manual`;
+    ? `${formatCount(pass)} rules passed`
+    : `${formatCount(fail)} rules failed · ${formatCount(manual)} manual`;
 }

@@ -196,8 +196,8 @@ function useHistory(api: Api): readonly Scan[] {
   return history;
 }
 
-function withCounts(scan: Scan, { PASS: pass, FAIL: fail, MANUAL: manual }: CheckCounts): Scan {
-  return { ...scan, pass, fail, manual };
+function withCounts(scan: Scan, { pass, fail, manual, not_applicable: notApplicable }: CheckCounts): Scan {
+  return { ...scan, pass, fail, manual, notApplicable };
 }
 
 /** About checks that are not in the list. */

@@ -1,5 +1,9 @@
 import { formatTime } from "../model/format.ts";
-import { isEnded, type Scan } from "../scan_wire.ts";
+import { outcomeText } from "../../../shared/outcome_text.ts";
+import { ruleStates } from "../../../shared/report.ts";
+import { countDone } from "../model/scan_model.ts";
+import { isEnded, toCounts, type Scan } from "../scan_wire.ts";
+import { stateTones } from "./basics.tsx";
 
 const maxBars = 16;
 /** Few bars are drawn as wide as if there were so many. */
@@ -21,7 +25,7 @@ export function Trend({ scans, current }: TrendProps) {
   const slots = Math.max(minSlots, bars.length);
   const slot = width / slots;
   const empty = slots - bars.length;
-  const most = Math.max(1, ...bars.map(({ pass, fail, manual }) => pass + fail + manual));
+  const most = Math.max(1, ...bars.map((scan) => countDone(toCounts(scan))));
   return (
     <section class="card trend" aria-labelledby="trend-title">
       <h2 id="trend-title">Trend</h2>
@@ -68,17 +72,18 @@ function Bar(props: {
 }) {
   const { scan, x, barWidth, isCurrent } = props;
   const time = scan.createdAtMs === null ? "" : `${formatTime(scan.createdAtMs)}: `;
+  const counts = toCounts(scan);
   let y = height - 6;
   return (
     <g class={isCurrent ? "trend-bar trend-current" : "trend-bar"}>
-      <title>{`${time}${scan.fail} fail, ${scan.manual} manual, ${scan.pass} pass`}</title>
-      {(["fail", "manual", "pass"] as const).map((name) => {
-        const size = scan[name] * props.heightOfOne;
+      <title>{`${time}${outcomeText((state) => counts[state])}`}</title>
+      {ruleStates.map((state) => {
+        const size = counts[state] * props.heightOfOne;
         y -= size;
         return (
           <rect
-            key={name}
-            class={`filled tone-${name}`}
+            key={state}
+            class={`filled ${stateTones[state]}`}
             x={x}
             y={y}
             width={barWidth}
@@ -97,9 +102,10 @@ function toBars(scans: readonly Scan[], current: Scan): readonly Scan[] {
   const known = new Map(scans.map((scan) => [scan.id, scan]));
   known.set(current.id, current);
   return [...known.values()]
-    .filter(({ id, orgUrl, status, pass, fail, manual }) => {
+    .filter((scan) => {
+      const { id, orgUrl, status } = scan;
       const isComparable = orgUrl !== null && orgUrl === current.orgUrl && status === "completed";
-      return pass + fail + manual > 0 && (id === current.id || isComparable);
+      return countDone(toCounts(scan)) > 0 && (id === current.id || isComparable);
     })
     .sort((a, b) => (a.createdAtMs ?? 0) - (b.createdAtMs ?? 0))
     .slice(-maxBars);
@@ -113,5 +119,5 @@ function toSummary(bars: readonly Scan[]): string {
   }
   const change = last.fail - first.fail;
   const words = change === 0 ? "unchanged" : change < 0 ? `${-change} fewer` : `${change} more`;
-  return `Failing checks over ${bars.length} scans: ${first.fail} → ${last.fail}, ${words}`;
+  return `Failed rules over ${bars.length} scans: ${first.fail} → ${last.fail}, ${words}`;
 }

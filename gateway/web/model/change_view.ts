@@ -1,8 +1,8 @@
 import { findCheck } from "./check_catalog.ts";
 import type { FindingsFilter } from "./findings_filter.ts";
-import { formatMoment, formatStatus } from "./format.ts";
-import type { CheckState, Finding } from "./scan_model.ts";
-import { worstStatus } from "../../../shared/report.ts";
+import { formatMoment, formatVerdict } from "./format.ts";
+import { worstState, type CheckState, type Finding } from "./scan_model.ts";
+import { stateOf } from "../../../shared/report.ts";
 import type { Change, Explanation } from "../monitor_wire.ts";
 
 /** A present verdict as the finding that the page shows; null where it is gone. */
@@ -12,7 +12,7 @@ export function toFinding(change: Change, order: number): Finding | null {
   const since = cause === "start" ? "" : `since ${formatMoment(Date.parse(seen_at))}`;
   // What is known no longer is said beside, never instead.
   const before =
-    to.status === "MANUAL" && from !== null && from.status !== "MANUAL" ? `${formatStatus(from.status)} before` : "";
+    to.status === "MANUAL" && from !== null && from.status !== "MANUAL" ? `${formatVerdict(from)} before` : "";
   return {
     fingerprint: change.fingerprint,
     check,
@@ -34,11 +34,12 @@ export function toFinding(change: Change, order: number): Finding | null {
 /** Checks as their findings make them. */
 export function toChecks(findings: Iterable<Finding>): readonly CheckState[] {
   const checks = new Map<string, CheckState>();
-  for (const { check, status, severity } of findings) {
+  for (const finding of findings) {
+    const { check, severity } = finding;
     const known = checks.get(check);
     checks.set(check, {
       check,
-      status: worstStatus(known === undefined ? [status] : [known.status, status]),
+      state: worstState([stateOf(finding), ...(known === undefined ? [] : [known.state])]),
       severity,
       findingCount: (known?.findingCount ?? 0) + 1,
       order: known?.order ?? checks.size,
@@ -53,11 +54,11 @@ export function filterChanges(changes: readonly Change[], filter: FindingsFilter
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
-  const { statuses, severities } = filter;
+  const { states, severities } = filter;
   return changes.filter((change) => {
     const { check, from, to, resource, actual } = change;
     if (filter.check !== null && filter.check !== check) return false;
-    if (statuses.size > 0 && ![from, to].some((verdict) => verdict !== null && statuses.has(verdict.status)))
+    if (states.size > 0 && ![from, to].some((verdict) => verdict !== null && states.has(stateOf(verdict))))
       return false;
     if (severities.size > 0 && !severities.has(severityOf(check))) return false;
     if (words.length === 0) return true;

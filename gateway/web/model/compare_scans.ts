@@ -1,5 +1,4 @@
 import { compareFindings, type ComparedFinding, type FindingComparison } from "../../../shared/finding_diff.ts";
-import type { ManualReason } from "../../../shared/report.ts";
 import type { FindingRecord, Scan } from "../scan_wire.ts";
 import { formatOrg } from "./format.ts";
 import type { Api } from "./api.ts";
@@ -65,8 +64,7 @@ function toCompared(finding: FindingRecord): ComparedFinding {
     severity,
     fingerprint,
     status,
-    // Parsed by the schema, of which the page keeps the word.
-    reason: reason as ManualReason | null,
+    reason,
     resource_type: resourceType ?? "",
     resource_id: resourceId ?? fingerprint,
     resource_name: resourceName,

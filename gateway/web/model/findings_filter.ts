@@ -1,11 +1,18 @@
-import type { Severity, Status } from "../../../shared/report.ts";
+import {
+  countStates,
+  ruleStates,
+  stateOf,
+  type RuleState,
+  type Severity,
+  type StatusCounts,
+} from "../../../shared/report.ts";
 import type { Finding } from "./scan_model.ts";
 
 export type FindingOrder = "worst" | "newest" | "resource";
 
 /** An empty set lets everything through. */
 export interface FindingsFilter {
-  readonly statuses: ReadonlySet<Status>;
+  readonly states: ReadonlySet<RuleState>;
   readonly severities: ReadonlySet<Severity>;
   readonly check: string | null;
   readonly text: string;
@@ -15,19 +22,18 @@ export interface FindingsFilter {
 export interface FilteredFindings {
   readonly shown: readonly Finding[];
   /** What each choice would show, given the other choices. */
-  readonly statusCounts: Readonly<Record<Status, number>>;
+  readonly stateCounts: StatusCounts;
   readonly severityCounts: Readonly<Record<Severity, number>>;
 }
 
 export const noFilter: FindingsFilter = {
-  statuses: new Set(),
+  states: new Set(),
   severities: new Set(),
   check: null,
   text: "",
   order: "worst",
 };
 
-const statusRank: Readonly<Record<Status, number>> = { FAIL: 0, MANUAL: 1, PASS: 2 };
 const severityRank: Readonly<Record<Severity, number>> = { high: 0, medium: 1, low: 2 };
 
 /** One pass over all findings: called for each frame in which some arrived, also with 10,000 of them. */
@@ -36,19 +42,20 @@ export function filterFindings(findings: Iterable<Finding>, filter: FindingsFilt
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== "");
-  const statusCounts = { PASS: 0, FAIL: 0, MANUAL: 0 };
+  const stateCounts = { ...countStates([]) };
   const severityCounts = { high: 0, medium: 0, low: 0 };
   const shown: Finding[] = [];
   for (const finding of findings) {
     if (filter.check !== null && finding.check !== filter.check) continue;
     if (words.length > 0 && !words.every((word) => haystackOf(finding).includes(word))) continue;
-    const isStatusShown = filter.statuses.size === 0 || filter.statuses.has(finding.status);
+    const state = stateOf(finding);
+    const isStateShown = filter.states.size === 0 || filter.states.has(state);
     const isSeverityShown = filter.severities.size === 0 || filter.severities.has(finding.severity);
-    if (isSeverityShown) statusCounts[finding.status] += 1;
-    if (isStatusShown) severityCounts[finding.severity] += 1;
-    if (isStatusShown && isSeverityShown) shown.push(finding);
+    if (isSeverityShown) stateCounts[state] += 1;
+    if (isStateShown) severityCounts[finding.severity] += 1;
+    if (isStateShown && isSeverityShown) shown.push(finding);
   }
-  return { shown: shown.sort(comparers[filter.order]), statusCounts, severityCounts };
+  return { shown: shown.sort(comparers[filter.order]), stateCounts, severityCounts };
 }
 
 /** Findings are never changed, so what the text filter looks into is made once for each. */
@@ -68,7 +75,7 @@ const collator = new Intl.Collator(undefined, { numeric: true });
 
 const comparers: Readonly<Record<FindingOrder, (a: Finding, b: Finding) => number>> = {
   worst: (a, b) =>
-    statusRank[a.status] - statusRank[b.status] ||
+    ruleStates.indexOf(stateOf(a)) - ruleStates.indexOf(stateOf(b)) ||
     severityRank[a.severity] - severityRank[b.severity] ||
     a.order - b.order,
   newest: (a, b) => b.order - a.order,

@@ -1,4 +1,4 @@
-import type { Status } from "../../../shared/report.ts";
+import { stateOf, type RuleState, type Verdict } from "../../../shared/report.ts";
 import type { Scan, ScanStatus } from "../scan_wire.ts";
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -30,11 +30,16 @@ export function formatMoment(timeMs: number): string {
   return isToday ? timeOfDay.format(timeMs) : `${day.format(timeMs)}, ${timeOfDay.format(timeMs)}`;
 }
 
-export function formatStatus(status: Status): string {
-  return statusNames[status];
+export function formatVerdict(verdict: Verdict): string {
+  return stateNames[stateOf(verdict)];
 }
 
-const statusNames: Readonly<Record<Status, string>> = { FAIL: "Fail", MANUAL: "Manual", PASS: "Pass" };
+export const stateNames: Readonly<Record<RuleState, string>> = {
+  fail: "Fail",
+  manual: "Manual",
+  pass: "Pass",
+  not_applicable: "N/A",
+};
 
 export function formatAgo(timeMs: number, nowMs: number): string {
   const seconds = Math.round((timeMs - nowMs) / 1000);

@@ -1,8 +1,17 @@
-import type { Severity, Status } from "../../../shared/report.ts";
+import {
+  countStates,
+  ruleStates,
+  stateOf,
+  type RuleState,
+  type Severity,
+  type StatusCounts,
+  type Verdict,
+} from "../../../shared/report.ts";
 import {
   isEnded,
-  isStatus,
   parseFinding,
+  parseVerdict,
+  toCounts,
   toRecord,
   toText,
   type FindingRecord,
@@ -17,7 +26,7 @@ export interface Finding extends FindingRecord {
 
 export interface CheckState {
   readonly check: string;
-  readonly status: Status;
+  readonly state: RuleState;
   readonly severity: Severity | null;
   readonly findingCount: number;
   readonly order: number;
@@ -44,13 +53,19 @@ export interface ScanModel {
   applyEvent(type: string, data: object): void;
 }
 
-const worstFirst: readonly Status[] = ["FAIL", "MANUAL", "PASS"];
+/** What does not apply is worse than a pass: a check of both has not been shown to pass. */
+const worstFirst: readonly RuleState[] = ["fail", "manual", "not_applicable", "pass"];
 const maxProblems = 50;
+
+/** The state of a check whose findings are in these. */
+export function worstState(states: readonly RuleState[]): RuleState {
+  return worstFirst.find((state) => states.includes(state)) ?? "manual";
+}
 
 export function createScanModel(): ScanModel {
   const findings = new Map<string, Finding>();
   const checks = new Map<string, CheckState>();
-  const statusCounts = new Map<string, Record<Status | "advisory", number>>();
+  const statusCounts = new Map<string, Record<RuleState | "advisory", number>>();
   const problems: ScanProblem[] = [];
   const incomplete = new Set<string>();
   let scan: Scan | null = null;
@@ -77,22 +92,24 @@ export function createScanModel(): ScanModel {
     updateCheck(record.check, record.severity, null);
   }
 
-  function count({ check, status, isAdvisory }: FindingRecord, step: number): void {
-    const counts = statusCounts.get(check) ?? { PASS: 0, FAIL: 0, MANUAL: 0, advisory: 0 };
-    counts[isAdvisory ? "advisory" : status] += step;
+  function count(finding: FindingRecord, step: number): void {
+    const { check, isAdvisory } = finding;
+    const counts = statusCounts.get(check) ?? noFindings();
+    counts[isAdvisory ? "advisory" : stateOf(finding)] += step;
     statusCounts.set(check, counts);
   }
 
   /** A check is as bad as its worst finding; what a progress event said counts only while no finding is known. */
-  function updateCheck(check: string, severity: Severity | null, said: Status | null): void {
+  function updateCheck(check: string, severity: Severity | null, said: Verdict | null): void {
     const known = checks.get(check);
-    const counts = statusCounts.get(check) ?? { PASS: 0, FAIL: 0, MANUAL: 0, advisory: 0 };
-    const status = worstFirst.find((candidate) => counts[candidate] > 0) ?? said ?? known?.status ?? "MANUAL";
+    const counts = statusCounts.get(check) ?? noFindings();
+    const found = worstFirst.find((candidate) => counts[candidate] > 0);
+    const state = found ?? (said === null ? (known?.state ?? "manual") : stateOf(said));
     checks.set(check, {
       check,
-      status,
+      state,
       severity: severity ?? known?.severity ?? null,
-      findingCount: counts.PASS + counts.FAIL + counts.MANUAL + counts.advisory,
+      findingCount: sum(Object.values(counts)),
       order: known?.order ?? checks.size,
     });
   }
@@ -116,9 +133,8 @@ export function createScanModel(): ScanModel {
     applyEvent(type, data) {
       const fields = toRecord(data);
       if (type === "finding.created") mergeFinding(parseFinding(data));
-      if (type === "scan.progress" && isStatus(fields["status"])) {
-        updateCheck(toText(fields["check"]) ?? "unknown", null, fields["status"]);
-      }
+      const said = type === "scan.progress" ? parseVerdict(fields) : null;
+      if (said !== null) updateCheck(toText(fields["check"]) ?? "unknown", null, said);
       if (type === "scan.error" && problems.length < maxProblems) {
         problems.push({ code: toText(fields["code"]) ?? "error", detail: toText(fields["detail"]) ?? "" });
       }
@@ -127,18 +143,30 @@ export function createScanModel(): ScanModel {
   };
 }
 
-export interface CheckCounts extends Readonly<Record<Status, number>> {
+function noFindings(): Record<RuleState | "advisory", number> {
+  return { ...countStates([]), advisory: 0 };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+export interface CheckCounts extends StatusCounts {
   readonly done: number;
 }
 
 /** The scan's own counts once it ended; before that whichever knows more, because progress events carry no counts. */
 export function countChecks(model: ScanModel, scan: Scan): CheckCounts {
-  const seen = { PASS: 0, FAIL: 0, MANUAL: 0 };
-  for (const { status } of model.checks.values()) seen[status] += 1;
-  const reported = { PASS: scan.pass, FAIL: scan.fail, MANUAL: scan.manual };
-  const reportedDone = scan.pass + scan.fail + scan.manual;
-  const counts = reportedDone > (isEnded(scan.status) ? 0 : model.checks.size) ? reported : seen;
-  return { ...counts, done: Math.max(counts.PASS + counts.FAIL + counts.MANUAL, scan.checksDone) };
+  const seen = { ...countStates([]) };
+  for (const { state } of model.checks.values()) seen[state] += 1;
+  const reported = toCounts(scan);
+  const counts = countDone(reported) > (isEnded(scan.status) ? 0 : model.checks.size) ? reported : seen;
+  return { ...counts, done: Math.max(countDone(counts), scan.checksDone) };
+}
+
+/** How many rules are counted. */
+export function countDone(counts: StatusCounts): number {
+  return sum(ruleStates.map((state) => counts[state]));
 }
 
 /** Two readings of one scan, of which neither need be the newer: nothing that was reached is taken back. */
@@ -146,7 +174,7 @@ export function mergeScan(known: Scan, next: Scan): Scan {
   if (isEnded(known.status) && !isEnded(next.status)) return known;
   if (isEnded(next.status)) return next;
   const isNewer = next.checksDone >= known.checksDone;
-  const { pass, fail, manual } = isNewer ? next : known;
+  const { pass, fail, manual, notApplicable } = isNewer ? next : known;
   return {
     ...next,
     status: known.status === "running" ? "running" : next.status,
@@ -156,6 +184,7 @@ export function mergeScan(known: Scan, next: Scan): Scan {
     pass,
     fail,
     manual,
+    notApplicable,
   };
 }
 
@@ -183,6 +212,7 @@ export function applyToScan(scan: Scan, type: string, fields: Readonly<Record<st
         pass: number("pass", scan.pass),
         fail: number("fail", scan.fail),
         manual: number("manual", scan.manual),
+        notApplicable: number("not_applicable", scan.notApplicable),
       };
     default:
       return scan;

@@ -7,15 +7,15 @@ import { showValue } from "../parsing/fields.ts";
 import { resourceOf } from "../parsing/names.ts";
 
 export interface AuthenticatorCriteria {
-  /** More than one where the provider split an authenticator: then any active one of them is enough. */
+  /** More than one where the provider split an authenticator. */
   readonly keys: readonly string[];
   readonly expected: string;
   readonly judgeActive: (subject: Subject, authenticator: JsonObject) => FindingDraft;
 }
 
 /**
- * A finding for each authenticator of the keys. FAIL where there is none, and for an inactive one, except beside an
- * active one of several keys. One with an unreadable key may be any of them, and makes the verdict MANUAL where no other decides.
+ * A finding for each active authenticator of the keys. FAIL where there is none, for each inactive one if there are any.
+ * One that cannot be read may be an active one, and makes the verdict MANUAL where no other decides.
  */
 export function judgeAuthenticators(
   authenticators: Evidence<JsonList>,
@@ -41,7 +41,7 @@ export function judgeAuthenticators(
   function judge(authenticator: JsonObject): FindingDraft | null {
     const subject = subjectOf(authenticator);
     const activity = explicitActivityOf(authenticator);
-    if (activity === "inactive") return keys.length > 1 ? null : fail(subject, statusOf(authenticator));
+    if (activity === "inactive") return null;
     const ifActive = judgeActive(subject, authenticator);
     // Not active it would FAIL too, as long as there is no other.
     if (activity === "active" || (ifActive.status === "FAIL" && !mayBeActive)) return ifActive;
@@ -57,6 +57,12 @@ export function judgeAuthenticators(
 export function activeOf(authenticators: Evidence<JsonList>, keys: readonly string[]): JsonList {
   return (availableValue(authenticators) ?? []).filter(
     (authenticator) => isOneOf(authenticator, keys) && explicitActivityOf(authenticator) === "active",
+  );
+}
+
+export function inactiveOf(authenticators: Evidence<JsonList>, keys: readonly string[]): JsonList {
+  return (availableValue(authenticators) ?? []).filter(
+    (authenticator) => isOneOf(authenticator, keys) && explicitActivityOf(authenticator) === "inactive",
   );
 }
 

@@ -14,6 +14,9 @@ export interface JudgedAutomation {
   readonly actual: string;
 }
 
+/** `none`: the policy has no rule, so nothing happens. */
+export type AutomationRule = JsonObject | "none";
+
 interface Piece {
   readonly kind: "fine" | "lacking" | "unreadable";
   readonly text: string;
@@ -23,7 +26,7 @@ interface Piece {
 export function createAutomationEvaluator(
   policy: JsonObject,
   maxDays: number,
-): (rule: JsonObject | null, resource: FindingResource) => JudgedAutomation {
+): (rule: AutomationRule, resource: FindingResource) => JudgedAutomation {
   if (isUnidentified(policy)) {
     const nothing = unclear(`the automation ${showValue(policy)}`);
     return (_rule, resource) => judgePieces([nothing], resource);
@@ -32,9 +35,9 @@ export function createAutomationEvaluator(
   return (rule, resource) => judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource);
 }
 
-function piecesOfRule(rule: JsonObject | null): readonly Piece[] {
-  if (rule !== null && isUnidentified(rule)) return [unclear(`its action ${showValue(rule)}`)];
-  return rule === null ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
+function piecesOfRule(rule: AutomationRule): readonly Piece[] {
+  if (rule !== "none" && isUnidentified(rule)) return [unclear(`its action ${showValue(rule)}`)];
+  return rule === "none" ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
 }
 
 function judgePieces(pieces: readonly Piece[], resource: FindingResource): JudgedAutomation {

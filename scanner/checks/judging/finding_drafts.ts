@@ -39,6 +39,12 @@ export function manualForMissing(subject: Subject, evidence: MissingEvidence): F
   return { ...subject, status: "MANUAL", reason: evidence.reason, actual: "no answer to judge", note: evidence.detail };
 }
 
+/** Where one good element satisfies the rule, what is unknown of the others changes nothing. */
+export function withOneEnough(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
+  if (!drafts.some(({ status }) => status === "PASS")) return drafts;
+  return drafts.map((draft) => (draft.status === "MANUAL" ? { ...draft, isAdvisory: true } : draft));
+}
+
 export function unreadable(subject: Subject, found: string): FindingDraft {
   return manual(subject, "unreadable", `what this version cannot read, ${found}`);
 }

@@ -6,7 +6,7 @@ import {
   type JsonList,
   type MissingEvidence,
 } from "../../evidence/artifacts.ts";
-import { activityOf } from "./activity.ts";
+import { activityOf, isUnidentified } from "./activity.ts";
 import { readText } from "./fields.ts";
 import { listTexts, sortBy, nameOf } from "./names.ts";
 
@@ -27,10 +27,12 @@ export function directoryOf({
   password_policies: passwords,
   apps,
 }: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
-  const policies = sortBy(listed(passwords), nameOf).filter((policy) => activityOf(policy) !== "inactive");
+  // An entry that is no object may be a policy of any kind.
+  const policies = sortBy(entriesOf(passwords), nameOf).filter((policy) => activityOf(policy) !== "inactive");
   const theirs = policies.filter((policy) => isDirectoryPolicy(policy) && activityOf(policy) === "active");
   const others = policies.filter((policy) => !theirs.includes(policy));
-  const directories = listed(apps).filter(isDirectoryApp);
+  const directoryApps = entriesOf(apps).filter(mayBeDirectoryApp);
+  const directories = directoryApps.filter((app) => activityOf(app) === "active");
   const policiesSay = theirs.length === 0 ? [] : [namesOf("a directory has the password policy", theirs)];
   if (passwords?.state === "obtained" && theirs.length > 0 && others.length === 0) {
     return { kind: "all_users", what: `${policiesSay.join("")} and no other one is active` };
@@ -48,25 +50,30 @@ export function directoryOf({
   }
   const unclear = policies.find((policy) => isDirectoryPolicy(policy) || !isOwnPolicy(policy));
   if (unclear !== undefined) return { kind: "unreadable", found: `the password policy "${nameOf(unclear)}"` };
+  const [unclearApp] = directoryApps;
+  if (unclearApp !== undefined) return { kind: "unreadable", found: `the app "${nameOf(unclearApp)}"` };
   // A Super Administrator always sees the Admin Console's own app.
-  return { kind: "none", hidesApps: !listed(apps).some((app) => app["name"] === "saasure") };
+  return { kind: "none", hidesApps: !entriesOf(apps).some((app) => isJsonObject(app) && app["name"] === "saasure") };
 }
 
 /** Users of such a password policy are sourced by Active Directory or LDAP. */
 function isDirectoryPolicy(policy: JsonObject): boolean {
+  if (!isJsonObject(policy)) return false;
   const provider = readText(policy, "conditions.authProvider.provider");
   return provider.kind === "value" && /^(ACTIVE_DIRECTORY|LDAP)$/i.test(provider.value);
 }
 
-/** An active integration that sources users; `ldap_interface` only lets others read Okta over LDAP. */
-function isDirectoryApp(app: JsonObject): boolean {
+/** An integration that sources users, unless it is inactive; `ldap_interface` only lets others read Okta over LDAP. */
+function mayBeDirectoryApp(app: JsonObject): boolean {
+  if (isUnidentified(app)) return true;
   const name = typeof app["name"] === "string" ? app["name"].toLowerCase() : "";
   const isDirectory = name === "active_directory" || (/(^|_)ldap(_|$)/.test(name) && name !== "ldap_interface");
-  return isDirectory && activityOf(app) === "active";
+  return isDirectory && activityOf(app) !== "inactive";
 }
 
 /** Of a provider that is known and no directory; a policy without one is Okta's. */
 function isOwnPolicy(policy: JsonObject): boolean {
+  if (isUnidentified(policy)) return false;
   const provider = readText(policy, "conditions.authProvider.provider");
   return provider.kind === "absent" || (provider.kind === "value" && /^(OKTA|ANY)$/i.test(provider.value));
 }
@@ -83,7 +90,6 @@ function namesOf(what: string, objects: JsonList): string {
   return `${what} ${names}`;
 }
 
-function listed(evidence: Evidence<JsonList> | undefined): JsonList {
-  if (evidence === undefined) return [];
-  return (availableValue(evidence) ?? []).filter(isJsonObject);
+function entriesOf(evidence: Evidence<JsonList> | undefined): JsonList {
+  return evidence === undefined ? [] : (availableValue(evidence) ?? []);
 }

@@ -1,5 +1,6 @@
-import jsTokens from "js-tokens";
+import jsTokens, { type Token } from "js-tokens";
 import { TextFlow } from "./script_text_flow.ts";
+import { findUnreachable, type CodeToken } from "./unreachable_code.ts";
 
 export interface ScriptText {
   readonly text: string;
@@ -7,12 +8,45 @@ export interface ScriptText {
   readonly isShown: boolean;
 }
 
+type ScriptToken = Token & CodeToken;
+
+/** Far more than in any script that a person pastes into a sign-in page. */
+const maxTokens = 1_000_000;
+
+/**
+ * The tokens of a script without blanks and comments. Never fails on invalid JavaScript; throws `RangeError` for too many
+ * tokens, and where one token is so long that the engine runs out of stack.
+ */
+export function tokensOfScript(source: string): readonly ScriptToken[] {
+  const tokens: ScriptToken[] = [];
+  let startsLine = true;
+  for (const token of jsTokens(source)) {
+    if (/^(?:LineTerminatorSequence|HashbangComment)$/.test(token.type)) startsLine = true;
+    if (/^(?:WhiteSpace|LineTerminatorSequence|\w+Comment)$/.test(token.type)) continue;
+    tokens.push({ ...token, startsLine });
+    if (tokens.length > maxTokens) throw new RangeError(`a script of more than ${maxTokens} tokens`);
+    startsLine = false;
+  }
+  return tokens;
+}
+
+/** The names in a script, and the words in its texts, which may be code. */
+export function namesInScript(tokens: readonly ScriptToken[]): readonly string[] {
+  return tokens.flatMap(({ type, value }) => {
+    if (type === "IdentifierName") return [value];
+    return /^(?:String|NoSub|Template)/.test(type) ? (value.match(/[\w$]+/g) ?? []) : [];
+  });
+}
+
 /**
  * The texts that a script can show: its string and template literals, unescaped, with those that `+` joins as one; of a
- * template with `${…}` its own words, and then those inside of it. Never fails on invalid JavaScript; throws
- * `RangeError` where one token is so long that the engine runs out of stack.
+ * template with `${…}` its own words, and then those inside of it. `isUsed` says whether a name occurs a second time.
  */
-export function textsOfScript(source: string): readonly ScriptText[] {
+export function textsOfScript(
+  tokens: readonly ScriptToken[],
+  isUsed: (name: string) => boolean = () => true,
+): readonly ScriptText[] {
+  const unreachable = findUnreachable(tokens, isUsed);
   const flow = new TextFlow();
   const texts: string[] = [];
   const openTemplates: number[] = [];
@@ -24,15 +58,9 @@ export function textsOfScript(source: string): readonly ScriptText[] {
     flow.addText(index);
     return index;
   };
-  for (const token of jsTokens(source)) {
-    flow.addToken(token);
+  for (const [position, token] of tokens.entries()) {
+    flow.addToken(token, unreachable[position] === false);
     switch (token.type) {
-      case "WhiteSpace":
-      case "LineTerminatorSequence":
-      case "SingleLineComment":
-      case "MultiLineComment":
-      case "HashbangComment":
-        break;
       case "StringLiteral":
       case "NoSubstitutionTemplate":
         add(unescaped(token.value.slice(1, token.closed ? -1 : undefined)));
@@ -59,6 +87,11 @@ export function textsOfScript(source: string): readonly ScriptText[] {
       case "NumericLiteral":
       case "RegularExpressionLiteral":
       case "Invalid":
+      case "WhiteSpace":
+      case "LineTerminatorSequence":
+      case "SingleLineComment":
+      case "MultiLineComment":
+      case "HashbangComment":
         before = before === "literal" && token.value === "+" ? "plus" : "else";
     }
   }

@@ -1,11 +1,22 @@
 import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from "parse5";
-import { textsOfScript } from "./javascript_text.ts";
+import { namesInScript, textsOfScript, tokensOfScript, type ScriptText } from "./javascript_text.ts";
+import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 
-export interface PageTextOptions {
-  /** Also the strings of scripts that are not known to be passed on to what shows them, and templates in scripts. */
-  readonly withStrings?: boolean;
-  /** Also elements that are hidden and that a script names, so that it may show them; and closed details. */
-  readonly withHidden?: boolean;
+/** The words of a page, in its order, folded to lower case, with one space between words and no punctuation. */
+export interface PageWords {
+  /** Without comments, styles, code and what may be hidden; with the texts that scripts are seen to show. */
+  readonly shown: string;
+  /** Those, and all that a reader may or may not see. */
+  readonly possible: string;
+  /** Where the words are that only `possible` has. */
+  readonly doubts: readonly Doubt[];
+  /** Whether the page loads style sheets or scripts, which are not read. */
+  readonly loadsMore: boolean;
+}
+
+export interface Doubt {
+  readonly reason: string;
+  readonly words: string;
 }
 
 /** Far above any real sign-in page. */
@@ -16,19 +27,26 @@ const maxElements = 300_000;
 const maxDepth = 5;
 
 /**
- * The words that a browser which runs scripts can show of a page, in its order: without comments, styles, code and what
- * is hidden, with the texts that its scripts show, folded to lower case, with one space between words and no punctuation.
- * Takes time in proportion to the page. Throws `RangeError` for a page that is too long or makes too many elements.
+ * What a browser that runs scripts can show of a page. Takes time in proportion to the page. Throws `RangeError` for a page
+ * that is too long, makes too many elements or has too many styles.
  */
-export function wordsOfPage(html: string, options: PageTextOptions = {}): string {
+export function readPage(html: string): PageWords {
   if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
-  const { withStrings = false, withHidden = false } = options;
   const adapter = boundedAdapter();
   const { childNodes } = parse(html, { treeAdapter: adapter });
-  const code = withHidden ? codeOf(childNodes) : null;
-  const page: Page = { withStrings, code, adapter, texts: [] };
-  readNodes(childNodes, page, 0);
-  return wordsOf(page.texts.join(""));
+  const surroundings = surroundingsOf(childNodes, adapter);
+  const read = (isLoose: boolean): Page => {
+    const page: Page = { ...surroundings, isLoose, adapter: boundedAdapter(), texts: [], doubts: [], doubt: null };
+    readNodes(childNodes, page, 0);
+    return page;
+  };
+  const possible = read(true);
+  return {
+    shown: wordsOf(read(false).texts.join("")),
+    possible: wordsOf(possible.texts.join("")),
+    doubts: possible.doubts,
+    loadsMore: surroundings.loadsMore,
+  };
 }
 
 /** Letters and digits only: quotation marks, dashes and bullets are set in many ways and mean the same. */
@@ -40,13 +58,32 @@ export function wordsOf(text: string): string {
 // Soft hyphens, joiners and marks of direction: inside a word, and unseen.
 const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 
-interface Page {
-  readonly withStrings: boolean;
-  /** The page's scripts, where what they name counts as well. */
-  readonly code: string | null;
+/** What decides in the whole page about each of its elements. */
+interface Surroundings {
+  readonly rules: HidingRules;
+  readonly code: string;
+  /** Whether a script contains the id or class of a hidden element, by id or class. */
+  readonly named: Map<string, boolean>;
+  readonly scripts: ReadonlyMap<Element, readonly ScriptText[]>;
+  readonly isUsed: (name: string) => boolean;
+  readonly loadsMore: boolean;
+}
+
+interface Page extends Surroundings {
+  /** Whether what may be hidden is read, too. */
+  readonly isLoose: boolean;
   readonly adapter: typeof defaultTreeAdapter;
   /** What was read so far. */
   readonly texts: string[];
+  readonly doubts: Doubt[];
+  /** The doubtful part of the page that is being read, if any. */
+  doubt: DoubtfulPart | null;
+}
+
+interface DoubtfulPart {
+  readonly reason: string;
+  /** Its first text. */
+  readonly start: number;
 }
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
@@ -64,102 +101,210 @@ function boundedAdapter(): typeof defaultTreeAdapter {
   };
 }
 
+/** All style sheets and scripts: they say which elements are hidden, and which functions are called. */
+function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapter): Surroundings {
+  const rules = new HidingRules();
+  const scripts = new Map<Element, readonly ScriptText[]>();
+  const code: string[] = [];
+  const uses = new Map<string, number>();
+  const addNames = (names: readonly string[]): void => {
+    for (const name of names) uses.set(name, (uses.get(name) ?? 0) + 1);
+  };
+  // A function is named once where it is defined.
+  const isUsed = (name: string): boolean => (uses.get(name) ?? 0) > 1;
+  let loadsMore = false;
+  survey(page, 0);
+  for (const script of scripts.keys()) scripts.set(script, textsOfScript(tokensOfScript(sourceOf(script)), isUsed));
+  return { rules, code: code.join("\n"), named: new Map(), scripts, isUsed, loadsMore: loadsMore || rules.importsMore };
+
+  function survey(nodes: readonly Node[], depth: number): void {
+    const stack = [...nodes];
+    for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+      if (!defaultTreeAdapter.isElementNode(node)) continue;
+      if (node.tagName === "style") rules.add(sourceOf(node));
+      loadsMore ||= loadsFromElsewhere(node);
+      if (depth === 0) for (const attribute of node.attrs) addNames(codeWordsOf(attribute));
+      if (node.tagName === "script" && attributeOf(node, "src") === undefined) surveyScript(node, depth);
+      for (const child of node.childNodes) stack.push(child);
+    }
+  }
+
+  function surveyScript(script: Element, depth: number): void {
+    const source = sourceOf(script);
+    const tokens = tokensOfScript(source);
+    const texts = textsOfScript(tokens);
+    if (depth === 0) {
+      scripts.set(script, texts);
+      code.push(source);
+      addNames(namesInScript(tokens));
+    }
+    const markup = depth < maxDepth ? texts.filter(({ text }) => /<(?:style|link|script)\b/i.test(text)) : [];
+    for (const { text } of markup) survey(parseFragment(text, { treeAdapter: adapter }).childNodes, depth + 1);
+  }
+}
+
+/** The names in an attribute that holds code: `onclick`, and addresses of the scheme `javascript:`. */
+function codeWordsOf({ name, value }: Element["attrs"][number]): readonly string[] {
+  return name.startsWith("on") || /^\s*javascript:/i.test(value) ? (value.match(/[\w$]+/g) ?? []) : [];
+}
+
+/** Other than the provider's own styles and widget. */
+function loadsFromElsewhere(element: Element): boolean {
+  if (element.tagName === "script") {
+    const source = attributeOf(element, "src")?.trim() ?? "";
+    return source !== "" && !/^(?:https:)?\/\/[\w.-]+\.oktacdn\.com\//.test(source);
+  }
+  const isStyleSheet =
+    element.tagName === "link" && /(?:^|\s)stylesheet(?:\s|$)/i.test(attributeOf(element, "rel") ?? "");
+  return isStyleSheet && !/^\s*\{\{\s*themedStylesUrl\s*\}\}\s*$/.test(attributeOf(element, "href") ?? "");
+}
+
 /** With a stack of its own: a page may be nested deeper than calls can be. `scripts` is how many it is inside of. */
 function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
-  const stack: (Node | string)[] = [];
+  const stack: (Node | DoubtfulPart | string)[] = [];
   pushReversed(stack, nodes);
   for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
     if (typeof node === "string") page.texts.push(node);
+    else if ("reason" in node) endDoubt(page, node);
     else if (defaultTreeAdapter.isTextNode(node)) page.texts.push(node.value);
     else if (defaultTreeAdapter.isElementNode(node)) {
+      const obstacle = obstacleOf(node, page);
       // Elements that start a new line part words; `<b>U</b>SG` is one word.
       const gap = inlineElements.has(node.tagName) ? "" : " ";
       page.texts.push(gap);
       if (node.tagName === "script") readScript(node, page, scripts);
       stack.push(gap);
-      pushReversed(stack, shownChildren(node, page));
+      if (obstacle?.kind === "hidden") continue;
+      const doubt = obstacle === null ? null : beginDoubt(page, obstacle.reason);
+      if (doubt !== null) stack.push(doubt);
+      if (obstacle === null || page.isLoose) pushReversed(stack, childrenOf(node));
+      else if (obstacle === closedDetails) pushReversed(stack, node.childNodes.filter(isSummary).slice(0, 1));
     }
   }
 }
 
-function pushReversed(stack: (Node | string)[], nodes: readonly Node[]): void {
+function pushReversed(stack: (Node | DoubtfulPart | string)[], nodes: readonly Node[]): void {
   for (let index = nodes.length - 1; index >= 0; index -= 1) stack.push(nodes[index] ?? "");
 }
 
-function shownChildren(element: Element, { code }: Page): readonly Node[] {
-  const { tagName, childNodes } = element;
-  const isNamed = code !== null && isNamedIn(element, code);
-  if (unshownElements.has(tagName) || (isHidden(element) && !isNamed)) return [];
-  if ("content" in element) return isNamed ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : [];
-  if (tagName !== "details" || code !== null || attributeOf(element, "open") !== undefined) return childNodes;
-  return childNodes.filter((child) => child.nodeName === "summary");
+/** Null inside of a part that is doubtful already. */
+function beginDoubt(page: Page, reason: string): DoubtfulPart | null {
+  if (page.doubt !== null) return null;
+  page.doubt = { reason, start: page.texts.length };
+  return page.doubt;
 }
 
-function isNamedIn(element: Element, code: string): boolean {
-  const classes = (attributeOf(element, "class") ?? "").split(/\s+/);
+function endDoubt(page: Page, { reason, start }: DoubtfulPart): void {
+  const words = wordsOf(page.texts.slice(start).join(""));
+  if (words.trim() !== "") page.doubts.push({ reason, words });
+  page.doubt = null;
+}
+
+const closedDetails: Hiding = { kind: "doubtful", reason: "details that are closed" };
+
+/** What keeps an element's content from being seen; null where nothing does. */
+function obstacleOf(element: Element, page: Page): Hiding | null {
+  const { tagName } = element;
+  const attributes = new Map(element.attrs.map(({ name, value }) => [name, value]));
+  // In a drawing attributes are styles, too.
+  const drawn = element.namespaceURI.endsWith("svg") ? element.attrs.map(({ name, value }) => `${name}:${value};`) : [];
+  const style = hidingOf(`${drawn.join("")}${attributes.get("style") ?? ""}`);
+  if (unshownElements.has(tagName)) return { kind: "hidden", reason: tagName };
+  if (attributes.has("hidden") || style?.kind === "hidden" || tagName === "template") {
+    if (!isNamed(element, page)) return { kind: "hidden", reason: tagName };
+    return { kind: "doubtful", reason: "an element that only a script may show" };
+  }
+  if (style !== null) return style;
+  if (doubtfulElements.has(tagName.toLowerCase())) return { kind: "doubtful", reason: `the element ${tagName}` };
+  const attribute = ["popover", "inert"].find((name) => attributes.has(name));
+  if (attribute !== undefined) return { kind: "doubtful", reason: `the attribute ${attribute}` };
+  const names = [
+    tagName,
+    `#${attributes.get("id") ?? ""}`,
+    ...classesOf(element).map((name) => `.${name}`),
+    ...[...attributes.keys()].map((name) => `[${name}`),
+  ];
+  const reason = page.rules.reasonToHide(new Set(names.map((name) => name.toLowerCase())));
+  if (reason !== null) return { kind: "doubtful", reason };
+  if (attributes.has("open")) return null;
+  if (tagName === "dialog") return { kind: "doubtful", reason: "a dialog that is closed" };
+  return tagName === "details" ? closedDetails : null;
+}
+
+function childrenOf(element: Element): readonly Node[] {
+  return "content" in element ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : element.childNodes;
+}
+
+function isSummary({ nodeName }: Node): boolean {
+  return nodeName === "summary";
+}
+
+/** More than any real page hides: beyond them every name counts as one of a script's. */
+const maxNamed = 500;
+
+/** Whether a script names a hidden element, so that it may show it. */
+function isNamed(element: Element, { code, named }: Page): boolean {
   const names = [
     attributeOf(element, "id") ?? "",
-    ...classes,
-    ...(namedByTag.has(element.tagName) ? [element.tagName] : []),
+    ...classesOf(element),
+    element.tagName === "template" ? "template" : "",
   ];
-  return names.some((name) => name !== "" && code.includes(name));
+  return names.some((name) => {
+    if (name === "") return false;
+    const isKnown = named.get(name) ?? (named.size >= maxNamed || code.includes(name));
+    named.set(name, isKnown);
+    return isKnown;
+  });
 }
 
-const namedByTag = new Set(["dialog", "template"]);
-
-/** The text of every script of a page. */
-function codeOf(nodes: readonly Node[]): string {
-  const code: string[] = [];
-  const stack = [...nodes];
-  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
-    if (!defaultTreeAdapter.isElementNode(node)) continue;
-    if (node.tagName === "script") code.push(sourceOf(node));
-    for (const child of node.childNodes) stack.push(child);
-  }
-  return code.join("\n");
+function classesOf(element: Element): readonly string[] {
+  return (attributeOf(element, "class") ?? "").split(/\s+/).filter((name) => name !== "");
 }
 
 function sourceOf(script: Element): string {
   return script.childNodes.map((child) => ("value" in child ? child.value : "")).join("");
 }
 
-function isHidden(element: Element): boolean {
-  if (attributeOf(element, "hidden") !== undefined) return true;
-  if (element.tagName === "dialog" && attributeOf(element, "open") === undefined) return true;
-  return (attributeOf(element, "style") ?? "").split(";").some((declaration) => {
-    const [property = "", value = ""] = declaration.toLowerCase().split(":", 2);
-    return hidingStyles.get(property.trim())?.some((word) => value.trim().startsWith(word)) === true;
-  });
-}
-
-const hidingStyles: ReadonlyMap<string, readonly string[]> = new Map([
-  ["display", ["none"]],
-  ["visibility", ["hidden", "collapse"]],
-]);
-
 function readScript(script: Element, page: Page, scripts: number): void {
   // The content of a script element with `src` does not run.
   if (scripts >= maxDepth || attributeOf(script, "src") !== undefined) return;
   const source = sourceOf(script);
-  const type = attributeOf(script, "type")?.trim().toLowerCase() ?? "";
-  // A template is markup that a script may show; what a script writes is markup too.
-  const isTemplate = /^text\/(html|template|x-)/.test(type);
-  const texts = isTemplate ? [{ text: source, isShown: false }] : textsOfScript(source);
+  // What does not run may be a template; what a script writes is markup too.
+  const texts = isRun(script)
+    ? (page.scripts.get(script) ?? textsOfScript(tokensOfScript(source), page.isUsed))
+    : [{ text: source, isShown: false }];
   for (const { text, isShown } of texts) {
-    if (!isShown && !page.withStrings) continue;
+    if (!isShown && !page.isLoose) continue;
+    const doubt = isShown ? null : beginDoubt(page, "a script that is not seen to show it");
     page.texts.push(" ");
     if (!/[<&]/.test(text)) page.texts.push(text);
     else readNodes(parseFragment(text, { treeAdapter: page.adapter }).childNodes, page, scripts + 1);
+    if (doubt !== null) endDoubt(page, doubt);
   }
+}
+
+/** Whether a browser of today runs it: not what is data, a template, or for old browsers only. */
+function isRun(script: Element): boolean {
+  const type = (attributeOf(script, "type") ?? "").trim();
+  if (attributeOf(script, "nomodule") !== undefined && !/^module$/i.test(type)) return false;
+  return /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/(?:jscript|livescript|javascript1\.[0-5]))$/i.test(
+    type,
+  );
 }
 
 function attributeOf(element: Element, name: string): string | undefined {
   return element.attrs.find((attribute) => attribute.name === name)?.value;
 }
 
-/** Elements that a browser with scripts does not show: code, and fallback content. */
-const unshownElements = new Set(
-  "script style title noscript iframe noembed noframes audio canvas video datalist rp".split(" "),
+/** Elements that a browser with scripts does not show. */
+const unshownElements = new Set("script style title noscript noembed noframes".split(" "));
+
+/** Elements whose content is shown in part, in a way that it can be missed, or only where something fails. */
+const doubtfulElements = new Set(
+  (
+    "textarea select option optgroup datalist iframe object canvas video audio progress meter rp annotation annotation-xml " +
+    "defs desc metadata symbol clippath mask pattern marker"
+  ).split(" "),
 );
 
 const inlineElements = new Set(

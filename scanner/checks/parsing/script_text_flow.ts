@@ -1,4 +1,4 @@
-import type { Token } from "js-tokens";
+import type { CodeToken } from "./unreachable_code.ts";
 
 /**
  * Follows the texts of a script to where they are displayed: arguments of `alert` or `.append`, values assigned to
@@ -10,17 +10,15 @@ export class TextFlow {
   readonly #shownNames: string[] = [];
   /** The texts and names that are assigned to a name. */
   readonly #assigned = new Map<string, (number | string)[]>();
-  readonly #before: Token[] = [];
+  readonly #before: CodeToken[] = [];
   readonly #blocks: Statement[] = [];
   #statement = newStatement();
-  #isNewLine = false;
+  #isReachable = true;
 
-  /** A token that is no text and no comment, in the order of the script. */
-  addToken(token: Token): void {
-    if (token.type === "LineTerminatorSequence") this.#isNewLine = true;
-    if (!isSignificant(token)) return;
-    if (this.#isNewLine && this.#statement.depth === 0 && this.#endsAtLine(token)) this.#statement = newStatement();
-    this.#isNewLine = false;
+  /** The next token of the script, and whether it can run. */
+  addToken(token: CodeToken, isReachable: boolean): void {
+    this.#isReachable = isReachable;
+    if (token.startsLine && this.#statement.depth === 0 && this.#endsAtLine(token)) this.#statement = newStatement();
     if (token.type === "IdentifierName") this.#name(token.value);
     else if (token.type === "Punctuator") this.#punctuator(token.value);
     this.#before.push(token);
@@ -45,6 +43,7 @@ export class TextFlow {
   }
 
   #flow(source: number | string): void {
+    if (!this.#isReachable) return;
     const { target, isSink, sinkDepths } = this.#statement;
     if (isSink || sinkDepths.length > 0) {
       if (typeof source === "string") this.#shownNames.push(source);
@@ -97,7 +96,7 @@ export class TextFlow {
   }
 
   /** Where a semicolon may be left out: two tokens that no operator joins. */
-  #endsAtLine({ type }: Token): boolean {
+  #endsAtLine({ type }: CodeToken): boolean {
     const last = this.#before.at(-1);
     const joins = last?.type === "Punctuator" && !/^[)\]}]$/.test(last.value);
     return type !== "Punctuator" && !joins;
@@ -118,10 +117,6 @@ interface Statement {
 
 function newStatement(): Statement {
   return { depth: 0, sinkDepths: [], isSink: false, target: null, lastName: null, isMember: false };
-}
-
-function isSignificant({ type }: Token): boolean {
-  return !/^(WhiteSpace|LineTerminatorSequence|SingleLineComment|MultiLineComment)$/.test(type);
 }
 
 const addingMethods = new Set(["push", "unshift"]);

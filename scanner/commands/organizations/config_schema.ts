@@ -35,6 +35,7 @@ const optionEntries = {
   check: v.exactOptional(list),
   exclude: v.exactOptional(list),
   severity: v.exactOptional(list),
+  status: v.exactOptional(list),
   checks: v.exactOptional(file),
   parameters: v.exactOptional(file),
   waivers: v.exactOptional(file),

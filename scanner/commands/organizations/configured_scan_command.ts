@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import type { CommandIo, Environment } from "../../../command_line/command_io.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
-import { nearestName } from "../../catalog/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import { createQuietProgress, createTotals } from "../progress.ts";
 import { prepareScan, scanCommand, type ScanFlags } from "../scan_command.ts";
 import { parseReportOptions, splitList } from "../scan_options.ts";

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { findNodeAtLocation, parseTree, type JSONPath } from "jsonc-parser";
 import * as v from "valibot";
 import { readOptionFile } from "../../../command_line/files.ts";
-import { nearestName } from "../../catalog/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import { parseOptionJson, refuseFile } from "../../decisions/option_file.ts";
 import {
   configSchema,

@@ -71,6 +71,7 @@ function optionFlags(members: Members): ScanFlags {
     check: listed(members.check),
     exclude: listed(members.exclude),
     severity: listed(members.severity),
+    status: listed(members.status),
     checks: members.checks,
     parameters: members.parameters,
     waivers: members.waivers,

@@ -1,6 +1,7 @@
 import type { CommandIo } from "../../../command_line/command_io.ts";
 import { exitCodes } from "../../../command_line/exit_code.ts";
 import { printable } from "../../../command_line/terminal.ts";
+import { countStates, ruleStates } from "../../../shared/report.ts";
 import { benchmark } from "../../catalog/catalog.ts";
 import { writeGitHubFeedback, type NamedReport } from "../github_actions.ts";
 import type { PreparedScan, ScanOutcome } from "../scan_command.ts";
@@ -126,14 +127,14 @@ function toSummary({ name, prepared }: OrganizationScan, ended: Ended | undefine
     return { ...base, status: "failed", exit_code: code, error: reason, duration_ms: durationMs };
   }
   const { report, gateLine, files } = reported;
-  const { pass, fail, manual } = report.summary;
+  const { pass, fail, manual, not_applicable } = report.summary;
   const isCompleted = report.scan.status === "completed";
   return {
     ...base,
     status: isCompleted ? "completed" : "cancelled",
     exit_code: code,
     scan_id: report.scan.id,
-    checks: { pass, fail, manual },
+    checks: { pass, fail, manual, not_applicable },
     gate: isCompleted ? gateLine : null,
     files: [...files],
     duration_ms: durationMs,
@@ -141,12 +142,8 @@ function toSummary({ name, prepared }: OrganizationScan, ended: Ended | undefine
 }
 
 function addCounts(organizations: readonly OrganizationSummary[]): Summary["checks"] {
-  const total = { pass: 0, fail: 0, manual: 0 };
-  for (const { checks } of organizations) {
-    total.pass += checks?.pass ?? 0;
-    total.fail += checks?.fail ?? 0;
-    total.manual += checks?.manual ?? 0;
-  }
+  const total = { ...countStates([]) };
+  for (const { checks } of organizations) for (const state of ruleStates) total[state] += checks?.[state] ?? 0;
   return total;
 }
 

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { statusCountsEntries } from "../../../shared/schemas/scan.ts";
 import { count, time, type Output } from "../../../shared/schemas/primitives.ts";
 
 /** What a run over several organizations found: `scanstream.summary/1`. */
@@ -12,7 +13,7 @@ const organizationSchema = v.object({
   ),
   exit_code: v.pipe(v.nullable(count), v.description("What a run of it alone would exit with; null: not run")),
   scan_id: v.nullable(v.string()),
-  checks: v.nullable(v.object({ pass: count, fail: count, manual: count })),
+  checks: v.pipe(v.nullable(v.object(statusCountsEntries)), v.description("Counts of rules, as in its report")),
   gate: v.pipe(v.nullable(v.string()), v.description("What --fail-on and --threshold say, in one line")),
   error: v.nullable(v.object({ code: v.string(), message: v.string(), remedy: v.nullable(v.string()) })),
   duration_ms: count,
@@ -25,7 +26,7 @@ export const summarySchema = v.object({
   started_at: time,
   ended_at: time,
   exit_code: v.pipe(count, v.description("Of the organizations' the first in the order 130, 4, 3, 2, 1, 0")),
-  checks: v.pipe(v.object({ pass: count, fail: count, manual: count }), v.description("Over all organizations")),
+  checks: v.pipe(v.object(statusCountsEntries), v.description("Counts of rules over all organizations")),
   organizations: v.array(organizationSchema),
 });
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { printable, textWidth } from "../../../command_line/terminal.ts";
 import { requireWritable, writeWhole } from "../../../command_line/files.ts";
+import { ruleStates } from "../../../shared/report.ts";
 import { toPrintableJson } from "../../../shared/text.ts";
 import { markdownCell } from "../../reports/markdown_text.ts";
 import type { OrganizationSummary, Summary } from "./summary.ts";
@@ -29,7 +30,8 @@ export async function writeSummary(
   return { files, problems };
 }
 
-const headings = ["organization", "status", "pass", "fail", "manual", "exit", ""] as const;
+const countHeadings = ["rules failed", "need review", "passed", "N/A"];
+const headings = ["organization", "status", ...countHeadings, "exit", ""];
 
 export function summaryMarkdown(summary: Summary): string {
   const rows = [...summary.organizations.map(rowOf), totalsOf(summary)];
@@ -62,17 +64,16 @@ export function summaryTable(summary: Summary): string {
 }
 
 function isNumber(heading: string): boolean {
-  return ["pass", "fail", "manual", "exit"].includes(heading);
+  return [...countHeadings, "exit"].includes(heading);
 }
 
 function rowOf({ name, status, checks, exit_code: code, gate, error }: OrganizationSummary): readonly string[] {
-  const counts = checks === null ? ["", "", ""] : [checks.pass, checks.fail, checks.manual].map(String);
+  const counts = ruleStates.map((state) => checks?.[state].toString() ?? "");
   return [name, status.replace("_", " "), ...counts, code?.toString() ?? "", error?.message ?? gate ?? ""];
 }
 
 function totalsOf({ organizations, checks, exit_code: code }: Summary): readonly string[] {
-  const { pass, fail, manual } = checks;
   const isDone = ({ status }: OrganizationSummary) => status === "completed";
   const done = `${organizations.filter(isDone).length} of ${organizations.length}`;
-  return ["all", done, String(pass), String(fail), String(manual), String(code), ""];
+  return ["all", done, ...ruleStates.map((state) => String(checks[state])), String(code), ""];
 }

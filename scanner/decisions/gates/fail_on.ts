@@ -1,4 +1,6 @@
-import type { CheckResult, Finding, Report, Severity } from "../../../shared/report.ts";
+import { countOf } from "../../../shared/outcome_text.ts";
+import { openFindings, type CheckResult, type Finding, type Report, type Severity } from "../../../shared/report.ts";
+import { parseSeverity, severities } from "../../../shared/severity.ts";
 
 /** What fails a run, as `--fail-on` names it: findings of a verdict, from a severity up. None: never. */
 export type FailOn = readonly FailCondition[];
@@ -16,10 +18,17 @@ export interface FailRule {
   readonly onlyNew: boolean;
 }
 
-export const failOnWords = "fail, manual, never, or with a severity and that or worse: fail:high, manual:medium";
-
-/** From the worst. */
-const severities: readonly Severity[] = ["high", "medium", "low"];
+/** Why the text of `--fail-on` is refused. */
+export function failOnProblem(text: string): string {
+  const alone = text
+    .split(",")
+    .find((word) => parseSeverity(word) !== null)
+    ?.trim();
+  const option = `--fail-on ${JSON.stringify(text)}`;
+  return alone === undefined
+    ? `${option}: expected fail, manual or never, optionally with a minimum severity: fail:high, fail:cat1`
+    : `${option}: a severity needs a status: expected fail:${alone} or manual:${alone}`;
+}
 
 /** `fail:high,manual` as conditions; null for anything else. `manual` counts FAIL too: what is worse than it. */
 export function parseFailOn(text: string): FailOn | null {
@@ -30,8 +39,8 @@ export function parseFailOn(text: string): FailOn | null {
 
 function parseWord(word: string): FailOn | null {
   const [verdict, severity = "low", ...rest] = word.split(":");
-  const leastSeverity = severities.find((candidate) => candidate === severity);
-  if (leastSeverity === undefined || rest.length > 0) return null;
+  const leastSeverity = parseSeverity(severity);
+  if (leastSeverity === null || rest.length > 0) return null;
   if (verdict === "fail") return [{ status: "FAIL", leastSeverity }];
   if (verdict !== "manual") return null;
   return [
@@ -72,15 +81,14 @@ export function applyFailOn(report: Report, rule: FailRule): FailOnResult {
       (isNamed(rule.failOn, "FAIL", check.severity) ? named : unnamed).push({ check, status: "FAIL" });
       continue;
     }
-    for (const finding of check.findings) {
-      if (finding.status === "PASS" || finding.advisory) continue;
-      if (finding.status === "MANUAL" && check.attestation !== null) continue;
+    for (const finding of openFindings(check)) {
+      const status = finding.status === "FAIL" ? "FAIL" : "MANUAL";
       if (finding.waived) {
         waived += 1;
         continue;
       }
-      const counts = isNamed(rule.failOn, finding.status, check.severity) && isCounted(finding, rule);
-      (counts ? named : unnamed).push({ check, status: finding.status });
+      const counts = isNamed(rule.failOn, status, check.severity) && isCounted(finding, rule);
+      (counts ? named : unnamed).push({ check, status });
     }
   }
   return { named, unnamed, waived };
@@ -96,33 +104,46 @@ function isCounted(finding: Finding, { onlyNew }: FailRule): boolean {
 
 const maxIds = 5;
 
-/** What `--fail-on` names in the report, and what it leaves out, in one sentence each. */
-export function describeFailOn({ named, unnamed, waived }: FailOnResult, rule: FailRule): readonly string[] {
-  const option = `--fail-on ${rule.failOnText}${rule.onlyNew ? " --fail-on-new" : ""}`;
+/** What fails the run, in one sentence without its end; null: nothing does. */
+export function describeNamed({ named }: FailOnResult, rule: FailRule): string | null {
+  if (named.length === 0) return null;
   const ids = [...new Set(named.map(({ check }) => check.vuln_id))];
-  const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more` : "";
-  const found =
-    named.length === 0
-      ? "names nothing"
-      : `names ${named.length} ${named.length === 1 ? "finding" : "findings"} (${ids.slice(0, maxIds).join(", ")}${more})`;
-  const left = [
-    ...countBySeverity(unnamed, "FAIL", "fail"),
-    ...countBySeverity(unnamed, "MANUAL", "for a person"),
-    ...(waived === 0 ? [] : [`${waived} waived`]),
+  const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more rules` : "";
+  const counts = [
+    ...(countStatus(named, "FAIL") === 0 ? [] : [`${countOf(countStatus(named, "FAIL"), "finding")} failed`]),
+    ...needReview(countStatus(named, "MANUAL")),
   ];
-  return [`${option} ${found}`, ...(left.length === 0 ? [] : [`not counted: ${left.join(", ")}`])];
+  return `${counts.join(" and ")} (${optionOf(rule)}): ${ids.slice(0, maxIds).join(", ")}${more}`;
 }
 
-function countBySeverity(
-  findings: readonly NamedFinding[],
-  status: "FAIL" | "MANUAL",
-  words: string,
-): readonly string[] {
-  const ofStatus = findings.filter((finding) => finding.status === status);
-  if (ofStatus.length === 0) return [];
-  const parts = severities.flatMap((severity) => {
-    const count = ofStatus.filter(({ check }) => check.severity === severity).length;
-    return count === 0 ? [] : [`${count} ${severity}`];
+/** The option as it was typed. */
+export function optionOf({ failOnText, onlyNew }: FailRule): string {
+  return `--fail-on ${failOnText}${onlyNew ? " --fail-on-new" : ""}`;
+}
+
+/** What is open and fails nothing, by category; empty when there is nothing. */
+export function describeUnnamed({ unnamed, waived }: FailOnResult): string {
+  const failed = countStatus(unnamed, "FAIL");
+  return [
+    ...(failed === 0 ? [] : [`${countOf(failed, "finding")} failed${byCategory(unnamed, "FAIL")}`]),
+    ...needReview(countStatus(unnamed, "MANUAL")).map((text) => `${text}${byCategory(unnamed, "MANUAL")}`),
+    ...(waived === 0 ? [] : [`${countOf(waived, "finding")} waived`]),
+  ].join(", ");
+}
+
+function needReview(count: number): readonly string[] {
+  return count === 0 ? [] : [`${countOf(count, "finding")} ${count === 1 ? "needs" : "need"} manual review`];
+}
+
+function countStatus(findings: readonly NamedFinding[], status: NamedFinding["status"]): number {
+  return findings.filter((finding) => finding.status === status).length;
+}
+
+/** ` (2 CAT I, 6 CAT II)`. */
+function byCategory(findings: readonly NamedFinding[], status: NamedFinding["status"]): string {
+  const parts = (["I", "II", "III"] as const).flatMap((category) => {
+    const count = findings.filter((finding) => finding.status === status && finding.check.category === category).length;
+    return count === 0 ? [] : [`${count} CAT ${category}`];
   });
-  return [`${ofStatus.length} ${words} (${parts.join(", ")})`];
+  return ` (${parts.join(", ")})`;
 }

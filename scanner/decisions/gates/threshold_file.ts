@@ -1,7 +1,7 @@
 import { parse as parseYaml } from "yaml";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { shorten } from "../../../shared/text.ts";
-import { nearestName } from "../../catalog/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import { refuseFile } from "../option_file.ts";
 import type { Threshold } from "./thresholds.ts";
 

@@ -1,3 +1,4 @@
+import { findRule, stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Severity } from "../../../shared/report.ts";
 
 /** One bound on the counts of rules by status and severity, as `failed.high.max`; read by `threshold_file.ts`. */
@@ -25,7 +26,8 @@ function problemOf({ key, bound, wanted }: Threshold, rules: readonly RuleStatus
   const selected = rulesOf(key, rules);
   if (typeof wanted !== "number") {
     const found = selected.map(({ rule }) => rule.vuln_id);
-    const isSame = found.length === wanted.length && found.every((id) => wanted.includes(id));
+    const named = new Set(wanted.map((name) => findRule(name, stigRuleNames)?.rule.vuln_id ?? name));
+    const isSame = found.length === named.size && found.every((id) => named.has(id));
     return isSame ? null : `${key} is [${wanted.join(", ")}], found [${found.join(", ")}]`;
   }
   const found = key.startsWith("compliance.") ? compliance(rules) : selected.length;

@@ -3,7 +3,7 @@ import { readOptionFile } from "../../../command_line/files.ts";
 import type { Category, Severity } from "../../../shared/report.ts";
 import { companyIdPattern } from "../../../shared/schemas/report.ts";
 import { catalog, type CatalogCheck, type StigRule } from "../../catalog/catalog.ts";
-import { nearestName } from "../../catalog/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import { companyCheck, companyCheckName, type CompanyRule } from "../../checks/company_check.ts";
 import { artifactNames, viewOf } from "../../checks/conditions/artifact_views.ts";
 import type { Expression } from "../../checks/conditions/expression.ts";

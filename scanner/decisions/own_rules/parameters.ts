@@ -2,7 +2,7 @@ import { readOptionFile } from "../../../command_line/files.ts";
 import { isJsonObject } from "../../../shared/json.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { catalog } from "../../catalog/catalog.ts";
-import { nearestName } from "../../catalog/nearest_name.ts";
+import { nearestName } from "../../../shared/nearest_name.ts";
 import type { Parameter, ParameterValue, ParameterValues } from "../../checks/parameter.ts";
 import { parseOptionJson, refuseFile } from "../option_file.ts";
 

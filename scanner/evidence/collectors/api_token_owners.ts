@@ -39,7 +39,7 @@ async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles):
   const path = `/api/v1/users/${id}`;
   const roles = await listRoles(client, path);
   if ((availableValue(roles) ?? []).some((role) => isSuperAdminRole(role) === true)) return { roles, groups: null };
-  const groups = await client.getList({ path: `${path}/groups`, scope: "groups.read", keep: keepGroup });
+  const groups = await client.getList({ path: `${path}/groups`, scope: "users.read", keep: keepGroup });
   return {
     roles,
     groups: await mapEvidence(evidenceOf(groups), (found) =>

@@ -1,21 +1,39 @@
-import { missing, type BrandSignInPage, type Evidence, type SignInPage } from "../artifacts.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import { missing, type BrandSignInPage, type Evidence, type JsonList, type SignInPage } from "../artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { IdpClient, Reading } from "../../idp/idp_client.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 const scope = "brands.read";
 
+const keep = keeping(["id", "name", "isDefault", "_embedded.domains"]);
+const keepDomain = keeping(["id", "domain", "validationStatus"]);
+
 export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async ({ client }) => {
-  const brands = await client.getList({ path: "/api/v1/brands?limit=200", scope, keep: keeping(["id", "name"]) });
+  const expanded = await client.getList({ path: "/api/v1/brands?expand=domains&limit=200", scope, keep });
+  const isRefused = expanded.state === "missing" && expanded.refusal?.httpStatus === 400;
+  const brands = isRefused ? await client.getList({ path: "/api/v1/brands?limit=200", scope, keep }) : expanded;
   return mapEvidence(evidenceOf(brands), (found) =>
     Promise.all(
-      found.map(async (brand): Promise<BrandSignInPage> => ({
-        brand,
-        page: await signInPage(client, brand),
-      })),
+      found.map(async ({ _embedded: embedded, ...brand }): Promise<BrandSignInPage> => {
+        const [page, domains] = await Promise.all([
+          signInPage(client, brand),
+          isRefused ? null : domainsOf(client, brand, embedded),
+        ]);
+        return { brand: domains === null ? brand : { ...brand, domains }, page };
+      }),
     ),
   );
 };
+
+/** Null where they cannot be read, and for the default brand, which is shown in any case. */
+async function domainsOf(client: IdpClient, brand: JsonObject, embedded: unknown): Promise<JsonList | null> {
+  const domains = isJsonObject(embedded) ? embedded["domains"] : null;
+  if (Array.isArray(domains)) return domains.map((domain) => (isJsonObject(domain) ? keepDomain(domain) : {}));
+  const id = pathSegment(brand["id"]);
+  if (brand["isDefault"] !== false || id === null) return null;
+  const read = await client.getList({ path: `/api/v1/brands/${id}/domains`, scope, keep: keepDomain });
+  return read.state === "obtained" ? read.value : null;
+}
 
 /** The customized page; the default one where the provider answers 404 or null for the customized one. */
 async function signInPage(client: IdpClient, brand: JsonObject): Promise<Evidence<SignInPage>> {

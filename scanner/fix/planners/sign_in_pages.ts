@@ -1,7 +1,7 @@
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from "parse5";
 import type { JsonObject } from "../../../shared/json.ts";
 import { bannerSentences } from "../../checks/parsing/dod_banner.ts";
-import { wordsOf, wordsOfPage } from "../../checks/parsing/page_text.ts";
+import { readPage, wordsOf } from "../../checks/parsing/page_text.ts";
 import { readObject } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import type { BrandSignInPage } from "../../evidence/artifacts.ts";
@@ -125,7 +125,7 @@ function insertBanner(html: string): string | null {
   const place = placeOfBanner(parse(html, { sourceCodeLocationInfo: true }).childNodes);
   if (place === null) return null;
   const withBanner = `${html.slice(0, place)}${banner()}${html.slice(place)}`;
-  const words = wordsOfPage(withBanner);
+  const words = readPage(withBanner).shown;
   return bannerSentences.every((sentence) => words.includes(wordsOf(sentence))) ? withBanner : null;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import { aPasswordPolicy, evaluate, set } from "../../support/artifact_builders.ts";
 
 const settings = "settings.password";
@@ -144,10 +144,27 @@ describe("authenticator_password_lockout_threshold_3", () => {
     expect(evaluate(check, { password_policies: obtained([policy]) })).toMatchObject({ status, reason });
   });
 
-  test("a directory's policy beside a lax one of Okta's is still FAIL", () => {
-    const directory = set(aPasswordPolicy({ id: "00pad" }), "conditions.authProvider.provider", "LDAP");
-    const lax = set(aPasswordPolicy(), `${settings}.lockout.maxAttempts`, 0);
-    expect(evaluate(check, { password_policies: obtained([directory, lax]) }).status).toBe("FAIL");
+  const directory = set(aPasswordPolicy({ id: "00pad", name: "Corp" }), "conditions.authProvider.provider", "LDAP");
+  const of = (provider: string, changes = {}) =>
+    set(aPasswordPolicy(changes), "conditions.authProvider.provider", provider);
+  const lax = set(aPasswordPolicy(), `${settings}.lockout.maxAttempts`, 0);
+
+  test.each<[what: string, others: JsonList, status: string, reason: string | null]>([
+    ["a strict one of Okta's", [of("OKTA")], "PASS", null],
+    ["a strict one for any provider", [of("ANY")], "PASS", null],
+    ["a lax one", [lax], "FAIL", null],
+    ["one of an unknown provider", [of("SUN")], "MANUAL", "unreadable"],
+    ["nothing that can be read", [{}], "MANUAL", "unreadable"],
+    ["an inactive one of Okta's", [of("OKTA", { status: "INACTIVE" })], "MANUAL", "not_applicable"],
+    ["another directory's", [of("ACTIVE_DIRECTORY")], "MANUAL", "not_applicable"],
+  ])("a directory's policy and %s: %s", (_, others, status, reason) => {
+    const result = evaluate(check, { password_policies: obtained([directory, ...others]) });
+    expect(result).toMatchObject({ status, reason });
+    const theirs = result.findings.find(({ resource }) => resource.name === "Corp");
+    expect(theirs).toMatchObject({ status: "MANUAL", reason: "not_applicable", advisory: true });
+    const passes = result.findings.filter((finding) => finding.status === "PASS");
+    for (const { coverage_reason: open } of passes) expect(open).toContain('"Corp"');
+    expect(passes).toHaveLength(status === "PASS" ? 1 : 0);
   });
 
   test("exempts from no other check", () => {

@@ -27,6 +27,24 @@ describe(smartCard, () => {
     expect(judge(smartCard, [email, card])).toMatchObject({ status: verdict, reason });
   });
 
+  const card = (status: unknown, name = "Card") => ({ id: `aut${name}`, key: "smart_card_idp", name, status });
+  const noEntry = null as unknown as ReturnType<typeof card>;
+
+  test.each<[others: JsonList, status: string, reason: string | null]>([
+    [[card("ACTIVE"), card("INACTIVE", "Old")], "PASS", null],
+    [[card("ACTIVE"), card("PENDING", "Old")], "PASS", null],
+    [[noEntry, card("ACTIVE")], "PASS", null],
+    [[card("INACTIVE"), card("INACTIVE", "Old")], "FAIL", null],
+    [[card("INACTIVE"), noEntry], "MANUAL", "unreadable"],
+    [[card("INACTIVE"), card("PENDING", "Old")], "MANUAL", "unreadable"],
+    [[noEntry], "MANUAL", "unreadable"],
+  ])("one active in %j is enough: %s", (authenticators, status, reason) => {
+    const result = judge(smartCard, authenticators);
+    expect(result).toMatchObject({ status, reason });
+    if (authenticators[1]?.["status"] === "INACTIVE" && status === "PASS")
+      expect(result.detail).toMatch(/not active are "Old"/);
+  });
+
   test.each([[[]], [[email]]])("absent from %j FAILs for the org", (authenticators) => {
     expect(judge(smartCard, authenticators).findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });

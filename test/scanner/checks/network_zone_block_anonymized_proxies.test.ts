@@ -85,14 +85,16 @@ test.each<[what: string, zones: JsonList, status: string, reason: string | null]
   ["addresses of another shape", [aZone({ usage: "BLOCKLIST", gateways: "192.0.2.0/24" })], "MANUAL", "unreadable"],
   [
     "one that cannot be read beside one that blocks",
-    [anAnonymizerZone({ id: "a", asns: "all" }), anAnonymizerZone()],
+    [anAnonymizerZone({ id: "a", asns: "all" }), {}, null as unknown as JsonObject, anAnonymizerZone()],
     "PASS",
     null,
   ],
 ])("%s: %s", (_, zones, status, reason) => {
   const result = evaluate(check, { network_zones: obtained(zones) });
   expect(result).toMatchObject({ status, reason });
-  expect(result.findings).toMatchObject([{ resource: { type: "org" } }]);
+  const open = expect.stringContaining("If the CSSP has provided a list of anonymizers to block") as unknown;
+  const coverage = status === "PASS" ? { coverage: "partial", coverage_reason: open } : { coverage: "full" };
+  expect(result.findings).toMatchObject([{ resource: { type: "org" }, ...coverage }]);
 });
 
 test.each([[null], [[]], [[anAnonymizerZone()]]])("zones that broke off after %j decide nothing", (partial) => {

@@ -194,8 +194,8 @@ test.each<[authenticators: JsonList, status: string, reason: string | null]>([
       { id: "autNew", status: "ACTIVE" },
       { id: "aut9", key: "smart_card_idp", status: "INACTIVE" },
     ],
-    "FAIL",
-    null,
+    "MANUAL",
+    "unreadable",
   ],
   [[{ id: "autNew", name: "New", status: "INACTIVE" }], "FAIL", null],
 ])("smart cards in %j: %s", (authenticators, status, reason) => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { missing, obtained, type SignInPage } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { bannerSentences } from "../../../scanner/checks/parsing/dod_banner.ts";
-import { textsOfScript } from "../../../scanner/checks/parsing/javascript_text.ts";
+import { textsOfScript, tokensOfScript } from "../../../scanner/checks/parsing/javascript_text.ts";
 import { wordsOf } from "../../../scanner/checks/parsing/page_text.ts";
 import { evaluate } from "../../support/artifact_builders.ts";
 
@@ -10,6 +11,8 @@ const banner = bannerSentences.join(" ");
 const script = (code: string) => `<html><head><script nonce="x">${code}</script></head><body></body></html>`;
 
 const shownScript = (code: string) => script(`${code};\ndocument.body.append(banner, b, x);`);
+/** TEXT stands for the banner as a string literal, so that a title stays a line. */
+const withText = (code: string) => script(code.replaceAll("TEXT", () => JSON.stringify(banner)));
 
 describe("a page that shows the whole banner PASSes", () => {
   test.each<[how: string, page: string]>([
@@ -89,7 +92,6 @@ describe("a page that shows the whole banner PASSes", () => {
     ["after code that is broken", shownScript(`var broken = "never closed\nvar b = ${JSON.stringify(banner)};`)],
     ["in a page without an end", `<body><p>${banner}`],
     ["with a comment inside a word", `<p>${banner.replace("USG", "U<!-- x -->SG")}</p>`],
-    ["in a read-only text area", `<textarea readonly>${banner}</textarea>`],
     ["in a table whose tags are misnested", `<table><b><tr><td>${banner}</b></table>`],
     ["in an open dialog", `<dialog open>${banner}</dialog>`],
     ["in open details", `<details open><summary>Notice</summary>${banner}</details>`],
@@ -107,9 +109,6 @@ describe("a page that shows the whole banner PASSes", () => {
 });
 
 describe("a string of a script PASSes where the script passes it on to what shows it", () => {
-  /** TEXT stands for the banner as a string literal, so that a title stays a line. */
-  const withText = (code: string) => script(code.replace("TEXT", () => JSON.stringify(banner)));
-
   test.each([
     `alert(TEXT)`,
     `window.confirm(TEXT)`,
@@ -156,7 +155,8 @@ describe("an element that is hidden", () => {
     `<div style="display: none">BANNER</div>`,
     `<div style="color: red; visibility:hidden"><p>BANNER</p></div>`,
     `<template>BANNER</template>`,
-    `<dialog>BANNER</dialog>`,
+    `<div hidden="until-found">BANNER</div>`,
+    `<div style="d\\69splay: /* at first */ NONE !important">BANNER</div>`,
     `<div hidden id="notice">BANNER</div><script>render("#other")</script>`,
   ])("%s shows no banner: FAIL", (page) => {
     expect(judge(page.replace("BANNER", banner)).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
@@ -173,6 +173,178 @@ describe("an element that is hidden", () => {
   });
 });
 
+describe("a banner that a user may not see is for a person", () => {
+  const needsReview = { status: "MANUAL", reason: "needs_review" };
+  const styles = (list: string) => list.split("; ").map((style) => [style]);
+
+  test.each(
+    styles(
+      "opacity: 0; opacity: .49; opacity: 49%; zoom: 0.1; font-size: 0; font-size: 5.9px; font-size: 4pt; font-size: .3em; font: 0/0 a; " +
+        "font: bold 1px/2 serif; height: 0; max-height: 1px; width: 0%; max-width: 0em; left: -9999px; top: -1px; left: 1000px; " +
+        "right: 100vw; text-indent: -99em; margin: 0 0 0 -5000px; inset: 0 0 0 -100%; clip: rect(0,0,0,0); -webkit-clip-path: inset(50%); " +
+        "transform: scale(0); scale: 0; filter: opacity(0); mask: url(x.svg); color: transparent; color: rgba(0,0,0,.29); " +
+        "color: #0000; color: #ffffff4c; color: rgb(0 0 0 / 10%); content-visibility: hidden; opacity: var(--seen); height: calc(1px - 1px); " +
+        "color: {{brandColor}}; {{noticeStyle}}; display: {{shown}}; OPACITY:0!important; visi\\62 ility: var(--x)",
+    ),
+  )("with the style %s", (style) => {
+    const result = judge(`<div style="${style}"><p>${banner}</p></div>`);
+    expect(result).toMatchObject(needsReview);
+    if (!/[\\{]/.test(style))
+      expect(result.findings[0]?.actual).toContain(
+        /[a-z-]+(?=:)/i.exec(style.replace("-webkit-", ""))?.[0].toLowerCase(),
+      );
+  });
+
+  test.each(
+    styles(
+      "opacity: .5; opacity: 50%; zoom: 0.5; font-size: 6px; font-size: .5em; font: bold 14px/1 serif; font: 700 .8rem/0 x; height: 2px; " +
+        "width: 100%; max-height: none; left: 0; top: 999px; margin: 1em auto; text-indent: 2em; clip: auto; clip-path: none; transform: none; " +
+        "filter: inherit; color: #fff; color: #000000ff; color: rgba(0,0,0,.3); color: rgb(1 2 3); content-visibility: auto; display: block; " +
+        "visibility: visible; background: {{bgImageUrl}}; background: url('x;opacity:0'); --opacity: 0; line-height: 0.9",
+    ),
+  )("but not with the style %s", (style) => {
+    expect(judge(`<div style="${style}"><p>${banner}</p></div>`).status).toBe("PASS");
+  });
+
+  test("where one of two styles shows it", () => {
+    expect(judge(`<div style="display: none; display: block">${banner}</div>`)).toMatchObject(needsReview);
+  });
+
+  // BANNER stands for the banner, so that a title stays a line.
+  test.each([
+    ..."dialog textarea select object iframe video canvas annotation progress"
+      .split(" ")
+      .map((tag) => `<${tag}>BANNER</${tag}>`),
+    `<select><option>BANNER</option></select>`,
+    `<svg><defs><text>BANNER</text></defs></svg>`,
+    `<svg><text opacity="0">BANNER</text></svg>`,
+    `<svg><text fill="none">BANNER</text></svg>`,
+    `<div popover>BANNER</div>`,
+    `<div inert>BANNER</div>`,
+    `<ruby>x<rp>BANNER</rp></ruby>`,
+    `<script type="application/json">BANNER</script>`,
+    `<script nomodule>alert("BANNER")</script>`,
+  ])("%s", (page) => {
+    expect(judge(page.replace("BANNER", banner))).toMatchObject(needsReview);
+  });
+
+  const notice = `<main><div id="notice" class="box Dod" data-x="1"><p>${banner}</p></div></main>`;
+  test.each([
+    `.dod { display: none }`,
+    `#notice { opacity: 0 }`,
+    `DIV.box.dod#notice[data-x="2"]{visibility:hidden}`,
+    `p { font-size: 1px }`,
+    `main { height: 0; overflow: hidden }`,
+    `* { color: transparent }`,
+    `aside > section .box:not(.open, .seen) { display: none }`,
+    `.other, body .x:hover ~ .dod { display: none }`,
+    `@media print { .dod { display: none } }`,
+    `@supports (display: grid) { @layer a { .box { left: -999em } } }`,
+    `main { color: red; & .box { opacity: 0 } }`,
+    `main { @media (width < 1px) { opacity: 0 } }`,
+    String.raw`.d\6f d { display: none }`,
+    `.x { color: red } /* } */ .dod { content: "}"; background: url(a;b{c); display: none`,
+    `.dod | .x { display: none }`,
+    `.{{name}} { display: none }`,
+    `.x { color: red } {{moreStyles}}`,
+    `<!-- .dod { display: none } -->`,
+  ])("with the style sheet %s", (css) => {
+    expect(judge(`<style>${css}</style>${notice}`)).toMatchObject(needsReview);
+    const written = JSON.stringify(`<style>${css}</style>`);
+    expect(judge(`${notice}<script>document.write(${written})</script>`)).toMatchObject(needsReview);
+  });
+
+  test.each([
+    `.dod { color: red; background-image: {{bgImageUrl}} }`,
+    `.other, #other, section, [lang], .box.other { display: none }`,
+    `.dod .other { display: none }`,
+    `.dod::before, .dod:after { display: none }`,
+    `@keyframes x { 50% { opacity: 0 } } @font-face { font-family: x; width: 0 }`,
+    `/* .dod { display: none } */`,
+    `.x { content: ".dod { display: none }" }`,
+    `@media print { .x { display: none } } .dod { opacity: 1 }`,
+    `.x:not(.dod) { display: none }`,
+  ])("but not with the style sheet %s", (css) => {
+    expect(judge(`<style>${css}</style>${notice}`)).toMatchObject({ status: "PASS", findings: [{ coverage: "full" }] });
+  });
+
+  // TEXT stands for the banner as a string literal.
+  test.each([
+    `if (false) alert(TEXT)`,
+    `if (0) { if (x) { alert(TEXT) } }`,
+    `if (!1)\n  alert(TEXT)`,
+    `while (null) alert(TEXT);`,
+    `if (false && x) alert(TEXT)`,
+    `'' && alert(TEXT)`,
+    `x = a || (!true && el.append(TEXT))`,
+    `false ? alert(TEXT) : 0`,
+    `el.onclick = function () { return; alert(TEXT) }`,
+    `go(function () { if (x) { throw e\n alert(TEXT) } })`,
+    `go(() => { return {\n a: 1 }\n alert(TEXT) })`,
+    `function show() { alert(TEXT) }`,
+    `function show() { alert(TEXT) } // show()`,
+    `async function* show() { alert(TEXT) }`,
+    `var show = function (a = (1)) { alert(TEXT) };`,
+    `const show = async (x) => { alert(TEXT) }`,
+    `const show = x => alert(TEXT)`,
+    `if (false) { b = TEXT } alert(b)`,
+    `b = TEXT; if (false) alert(b)`,
+  ])("in the script %j", (code) => {
+    expect(judge(withText(code))).toMatchObject(needsReview);
+  });
+
+  test.each([
+    `if (x) return\n alert(TEXT)`,
+    `if (x) { return } alert(TEXT)`,
+    `go(function () { if (x) return; else go(); alert(TEXT) })`,
+    `go(function () { show(); return; function show() { alert(TEXT) } })`,
+    `switch (x) { case 1: go(); return; default: alert(TEXT) }`,
+    `if (false) { go() } else alert(TEXT)`,
+    `if (false) go(); alert(TEXT)`,
+    `if (false)\n  go()\nalert(TEXT)`,
+    `do { alert(TEXT) } while (0)`,
+    `x === false && alert(TEXT)`,
+    `false && go(), alert(TEXT)`,
+    `false || alert(TEXT)`,
+    `x = { return: 1 }; y.return; alert(TEXT)`,
+    `function show() { alert(TEXT) } show()`,
+    `function show() { alert(TEXT) } setTimeout("show()", 1)`,
+    `var show = () => { alert(TEXT) }; go(show)`,
+    `(function show() { alert(TEXT) })()`,
+    `var x = function () { alert(TEXT) }()`,
+    `window.onload = function () { alert(TEXT) }`,
+    `go({ show: function () { alert(TEXT) }, hide() { alert(TEXT) } })`,
+  ])("but not in the script %j", (code) => {
+    expect(judge(withText(code)).status).toBe("PASS");
+  });
+
+  test.each([
+    [`<button onclick="show()">`, "PASS"],
+    [`<a href="javascript:show()">`, "PASS"],
+    [`<p id="show">`, "MANUAL"],
+  ])("a function that only %s names: %s", (markup, status) => {
+    expect(judge(withText(`function show() { alert(TEXT) }`) + markup).status).toBe(status);
+  });
+});
+
+describe("what a page loads from elsewhere", () => {
+  test.each([
+    [`<link rel="stylesheet" href="/site.css">`, "partial"],
+    [`<link rel="preload StyleSheet" href="https://a.example/site.css">`, "partial"],
+    [`<style>@import "site.css";</style>`, "partial"],
+    [`<script src="https://a.example/x.js"></script>`, "partial"],
+    [`<script>document.write('<link rel="stylesheet" href="/site.css">')</script>`, "partial"],
+    [`<link href="{{themedStylesUrl}}" rel="stylesheet">`, "full"],
+    [`<link rel="shortcut icon" href="/x.ico">`, "full"],
+    [`<script src="https://global.oktacdn.com/okta-signin-widget/7.0.0/js/okta-sign-in.min.js"></script>`, "full"],
+  ])("%s makes the PASS %s", (markup, coverage) => {
+    const result = judge(`<head>${markup}</head>${banner}`);
+    expect(result).toMatchObject({ status: "PASS", findings: [{ coverage }] });
+    const sentence = expect.stringContaining("Attempt to log in to the Okta tenant and verify") as unknown;
+    expect(result.findings[0]?.coverage_reason).toEqual(coverage === "full" ? null : sentence);
+  });
+});
+
 describe("a page without it FAILs", () => {
   test.each<[how: string, page: string]>([
     ["the widget alone", '<body><div id="okta-login-container"></div></body>'],
@@ -186,8 +358,6 @@ describe("a page without it FAILs", () => {
     ["in an attribute", `<p data-banner="${banner}"></p>`],
     ["in the title", `<title>${banner}</title>`],
     ["for browsers without scripts", `<noscript>${banner}</noscript>`],
-    ["instead of a frame", `<iframe>${banner}</iframe>`],
-    ["instead of a film", `<video>${banner}</video>`],
     ["in a drawing's title", `<svg><title>${banner}</title></svg>`],
     ["in a script that is loaded from elsewhere", `<script src="/x.js">var b = ${JSON.stringify(banner)};</script>`],
     ["in a regular expression of a script", script(`x = /${banner.replaceAll("/", ".")}/`)],
@@ -257,6 +427,24 @@ describe("the pages of the brands", () => {
     expect(result.findings[1]?.detail).toMatch(/the page is not customized/);
   });
 
+  test.each<[what: string, brand: JsonObject, isLeftOut: boolean]>([
+    ["no domain", { isDefault: false, domains: [] }, true],
+    ["no domain, of the default brand", { isDefault: true, domains: [] }, false],
+    ["no domain, of a brand that may be the default one", { domains: [] }, false],
+    ["a domain that is not verified", { isDefault: false, domains: [{ validationStatus: "NOT_STARTED" }] }, false],
+    ["domains that were not read", { isDefault: false }, false],
+    ["domains of another shape", { isDefault: false, domains: {} }, false],
+  ])("with %s", (_, fields, isLeftOut) => {
+    const pageOf = (content: string) => obtained({ kind: "customized" as const, content });
+    const one = { brand: { id: "b1", name: "Unseen", ...fields }, page: pageOf("bare") };
+    const other = { brand: { id: "b2", name: "Seen", isDefault: true }, page: pageOf(banner) };
+    const result = evaluate(check, { brand_sign_in_pages: obtained([one, other]) });
+    expect(result.status).toBe(isLeftOut ? "PASS" : "FAIL");
+    expect(/left out.*: "Unseen"\.$/.test(result.detail)).toBe(isLeftOut);
+    const alone = evaluate(check, { brand_sign_in_pages: obtained([one]) });
+    expect([alone.status, alone.reason]).toEqual(isLeftOut ? ["MANUAL", "unreadable"] : ["FAIL", null]);
+  });
+
   test("none is one FAIL for the org", () => {
     const result = evaluate(check, { brand_sign_in_pages: obtained([]) });
     expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
@@ -294,7 +482,7 @@ describe("textsOfScript", () => {
     ["/* open", []],
     ["", []],
   ])("of %j are %j", (code, texts) => {
-    expect(textsOfScript(code).map(({ text }) => text)).toEqual(texts);
+    expect(textsOfScript(tokensOfScript(code)).map(({ text }) => text)).toEqual(texts);
   });
 });
 

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { evaluate } from "../../support/artifact_builders.ts";
 
 const check = "systemlog_streaming_enabled";
+const nothing = null as unknown as JsonObject;
 const stream = (status: unknown, name = "SIEM") => ({ id: `0oa${name}`, name, type: "aws_eventbridge", status });
 
 test.each<[what: string, streams: JsonList, verdicts: readonly (readonly [string, string])[]]>([
@@ -18,13 +20,35 @@ test.each<[what: string, streams: JsonList, verdicts: readonly (readonly [string
     ],
   ],
   ["an inactive one beside it", [stream("ACTIVE"), stream("INACTIVE", "AWS")], [["SIEM", "PASS"]]],
-  ["an inactive one", [stream("INACTIVE")], [["SIEM", "FAIL"]]],
-  ["none", [], [["acme.okta.com", "FAIL"]]],
+  ["an inactive one", [stream("INACTIVE")], [["SIEM", "MANUAL"]]],
+  [
+    "two inactive ones",
+    [stream("INACTIVE"), stream("DEACTIVATED", "AWS")],
+    [
+      ["AWS", "MANUAL"],
+      ["SIEM", "MANUAL"],
+    ],
+  ],
+  ["none", [], [["acme.okta.com", "MANUAL"]]],
   ["one with an unknown status", [stream("RESTING")], [["SIEM", "MANUAL"]]],
   ["one with a status of another shape", [stream(1)], [["SIEM", "MANUAL"]]],
 ])("%s", (_, streams, verdicts) => {
   const result = evaluate(check, { log_streams: obtained(streams) });
   expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual(verdicts);
+});
+
+test.each<[streams: JsonList, reason: string | null]>([
+  [[], "needs_review"],
+  [[stream("INACTIVE")], "needs_review"],
+  [[stream("INACTIVE", "A"), stream("RESTING", "B")], "unreadable"],
+  [[stream("INACTIVE"), nothing], "unreadable"],
+  [[stream("ACTIVE"), nothing], null],
+  [[stream("INACTIVE"), {}], "unreadable"],
+])("of %j the reason is %j", (streams, reason) => {
+  const result = evaluate(check, { log_streams: obtained(streams) });
+  expect(result).toMatchObject({ status: reason === null ? "PASS" : "MANUAL", reason });
+  if (reason === "needs_review")
+    expect(result.detail).toMatch(/DISA also accepts a SIEM that pulls the System Log by API/);
 });
 
 test.each<[streams: JsonList, status: string, advisory: readonly boolean[]]>([

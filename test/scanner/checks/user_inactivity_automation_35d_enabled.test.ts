@@ -127,6 +127,27 @@ describe("several automations", () => {
     expect(judge([pair])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
   });
 
+  test("null next to the action of one that complies changes nothing, alone it is no evidence", () => {
+    expect(judge([[anAutomation(), [nothing, anAction()]]]).status).toBe("PASS");
+    expect(judge([[anAutomation(), [nothing]]])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  });
+
+  test.each([[{}], [nothing]])(
+    "%j among the automations, whose rules cannot be asked for, comes after a directory",
+    (entry) => {
+      const rules: Evidence<JsonList> = missing("unreadable", "no usable id");
+      const judgeWith = (directory: CollectedArtifacts) =>
+        evaluate(check, {
+          user_lifecycle_policies: obtained([{ policy: entry, rules }]),
+          ...noDirectory,
+          ...directory,
+        });
+      expect(judgeWith({})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+      const app = { apps: obtained([anApp({ name: "active_directory" })]) };
+      expect(judgeWith(app)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+    },
+  );
+
   test("one whose action is {} FAILs for what it lacks itself", () => {
     expect(judge([[late, [{}]]]).status).toBe("FAIL");
   });
@@ -222,6 +243,39 @@ describe("a directory that sources users", () => {
       "MANUAL",
       "unreadable",
     ],
+    [
+      "its password policy and {}",
+      { password_policies: obtained([directoryPolicy("LDAP"), {}]) },
+      "MANUAL",
+      "needs_review",
+    ],
+    [
+      "its password policy and null",
+      { password_policies: obtained([directoryPolicy("LDAP"), nothing]) },
+      "MANUAL",
+      "needs_review",
+    ],
+    [
+      "{} among the password policies",
+      { password_policies: obtained([aPasswordPolicy(), {}]) },
+      "MANUAL",
+      "unreadable",
+    ],
+    ["null among the password policies", { password_policies: obtained([nothing]) }, "MANUAL", "unreadable"],
+    ["{} among the apps", { apps: obtained([anApp(), {}]) }, "MANUAL", "unreadable"],
+    ["null among the apps", { apps: obtained([nothing]) }, "MANUAL", "unreadable"],
+    [
+      "{} and Active Directory",
+      { apps: obtained([{}, anApp({ name: "active_directory" })]) },
+      "MANUAL",
+      "needs_review",
+    ],
+    [
+      "Active Directory of unknown status",
+      { apps: obtained([anApp({ name: "active_directory", status: "RESTING" })]) },
+      "MANUAL",
+      "unreadable",
+    ],
     ["nothing asked", { apps: undefined }, "MANUAL", "provider_error"],
   ])("%s: %s", (_, directory, status, reason) => {
     const result = evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, ...directory });
@@ -296,6 +350,7 @@ test("automations that were refused are MANUAL with the reason, whatever the dir
   expect(result).toMatchObject({ status: "MANUAL", reason: "not_available" });
 });
 
+const nothing = null as unknown as JsonObject;
 const noDirectory = { apps: obtained([anApp()]), password_policies: obtained([aPasswordPolicy()]) };
 
 function directoryPolicy(provider: string): JsonObject {

@@ -34,7 +34,7 @@ describe("parseFollowOptions", () => {
     [{ reconcile: "0" }, /--reconcile/],
     [{ reconcile: "0.0009" }, /--reconcile/],
     [{ reconcile: "-1" }, /--reconcile/],
-    [{ failOn: "always" }, /--fail-on "always": expected fail, manual, never/],
+    [{ failOn: "always" }, /--fail-on "always": expected fail, manual or never/],
     [{ format: "json" }, /--format/],
     [{ state: " " }, /--state/],
   ])("refuses %j", (flags, message) => {

@@ -33,7 +33,14 @@ function scanOn(terminal: Terminal, create = createProgress): void {
   progress.started(checks.map(({ check }) => check));
   for (const [index, check] of checks.entries()) {
     nowMs += 1500;
-    progress.checkEvaluated(check, { checks_done: index + 1, checks_total: total, pass: 10, fail: index, manual: 0 });
+    progress.checkEvaluated(check, {
+      checks_done: index + 1,
+      checks_total: total,
+      pass: 10,
+      fail: index,
+      manual: 0,
+      not_applicable: 0,
+    });
     if (index === 14) progress.message("The gateway does not answer");
   }
   progress.ended();
@@ -49,7 +56,7 @@ describe("on a terminal", () => {
       expect(textWidth(bar)).toBeLessThan(columns);
       expect(bar).toContain(`/${total}`);
       expect(bar).toMatch(
-        /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ manual( · about \d+ s left)?( · [a-z][a-z0-9_]+)?)?$/,
+        /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ needs? manual review, \d+ N\/A( · about \d+ s left)?( · [a-z][a-z0-9_]+)?)?$/,
       );
     }
   });
@@ -58,7 +65,7 @@ describe("on a terminal", () => {
     const terminal = recordTerminal({ isTTY: true, columns: 120 });
     scanOn(terminal);
     expect(terminal.drawn()).toContainEqual(
-      expect.stringMatching(/^\[#+-+\] 9\/\d+ · 10 passed, 8 failed, 0 manual · about 30 s left/),
+      expect.stringMatching(/^\[#+-+\] 9\/\d+ · 10 passed, 8 failed, 0 need manual review, 0 N\/A · about 30 s left/),
     );
   });
 
@@ -67,7 +74,7 @@ describe("on a terminal", () => {
     scanOn(terminal);
     expect(terminal.screen()).toEqual([
       "The gateway does not answer",
-      `${total} of ${total} checks in ${Math.ceil(total * 1.5)} s: 10 passed, ${total - 1} failed, 0 manual`,
+      `${total} of ${total} checks evaluated in ${Math.ceil(total * 1.5)} s`,
       "",
     ]);
   });
@@ -102,7 +109,7 @@ describe("without a terminal", () => {
     const terminal = recordTerminal({ isTTY: false, columns: 0 });
     const progress = createProgress(terminal, { now: () => 0 });
     const check = aCheckResult({ check: "a\u001b[2J\u0007b", findings: [aFinding()] });
-    progress.checkEvaluated(check, { checks_done: 1, checks_total: 1, pass: 0, fail: 1, manual: 0 });
+    progress.checkEvaluated(check, { checks_done: 1, checks_total: 1, pass: 0, fail: 1, manual: 0, not_applicable: 0 });
     expect(terminal.written()).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });
 });

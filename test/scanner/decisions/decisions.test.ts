@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { applyAttestations, parseAttestations } from "../../../scanner/decisions/attestations.ts";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import { applyWaivers, parseWaivers } from "../../../scanner/decisions/waivers.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
-const source = { option: "--waivers", file: "waivers.json", checkNames: new Set([check]) };
+const source = { option: "--waivers", file: "waivers.json", rules: stigRuleNames };
 const now = Date.parse("2026-11-21T12:00:00Z");
 
 describe("parseWaivers", () => {
@@ -24,7 +25,7 @@ describe("parseWaivers", () => {
     ["a string entry", '["x"]', /waivers\[0\]/],
     ["no reason", JSON.stringify([{ check }]), /waivers\[0\]\.reason/],
     ["an empty reason", JSON.stringify([{ check, reason: " " }]), /reason: must not be empty/],
-    ["an unknown check", JSON.stringify([{ check: "no_such", reason: "x" }]), /no check "no_such"/],
+    ["an unknown check", JSON.stringify([{ check: "no_such", reason: "x" }]), /unknown check "no_such"/],
     ["a misspelt field", JSON.stringify([{ check, reason: "x", expire: "2027-01-01" }]), /expire/],
     ["an unreadable date", JSON.stringify([{ check, reason: "x", expires: "next year" }]), /2027-01-31/],
     ["a month that does not exist", JSON.stringify([{ check, reason: "x", expires: "2027-13-01" }]), /2027-01-31/],
@@ -41,11 +42,21 @@ describe("parseWaivers", () => {
   });
 });
 
+test("a decision names its rule by any of its names, and another revision is said", () => {
+  const warnings: string[] = [];
+  const names = ["V-273186", "sv-273186", "SV-273186r1_rule", "SIGNON_global_session_idle_timeout_15min"];
+  const text = JSON.stringify(names.map((name) => ({ check: name, reason: "accepted" })));
+  const waivers = parseWaivers(text, { ...source, warn: (message) => void warnings.push(message) });
+  expect(new Set(waivers.map((waiver) => waiver.check))).toEqual(new Set([check]));
+  expect(warnings).toEqual([expect.stringContaining("SV-273186r1_rule is another revision of V-273186")]);
+});
+
 describe("applyWaivers", () => {
   const findings = [
     aFinding({ resource: { type: "policy", id: "00p1", name: "Sales/EMEA policy" } }),
     aFinding({ resource: { type: "policy", id: "00p2", name: ".hidden" } }),
     aFinding({ status: "PASS", reason: null, resource: { type: "policy", id: "00p3", name: "Fine" } }),
+    aFinding({ status: "MANUAL", reason: "not_applicable", resource: { type: "policy", id: "00p4", name: "N/A" } }),
   ];
   const waivedIds = (waiver: object) => {
     const waivers = parseWaivers(JSON.stringify([{ check, reason: "accepted", ...waiver }]), source);

@@ -1,7 +1,7 @@
 import { convertFileContextual } from "inspecjs";
 import { describe, expect, test } from "vitest";
 import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
-import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
+import { failOnProblem, parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
 import { applyGate, type Gate } from "../../../scanner/decisions/gates/gate.ts";
 import { parseThresholds } from "../../../scanner/decisions/gates/threshold_file.ts";
 import type { RuleStatus } from "../../../scanner/decisions/gates/thresholds.ts";
@@ -20,6 +20,7 @@ function isFailed(result: CheckResult, gate: Gate): boolean {
 
 const failed = aCheckResult();
 const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
+const notApplicable = aCheckResult({ findings: [aFinding({ status: "MANUAL", reason: "not_applicable" })] });
 const passed = aCheckResult({ findings: [aFinding({ status: "PASS", reason: null })] });
 const waived = aCheckResult({ findings: [aFinding({ waived: true, waiver: { reason: "x", expires: null } })] });
 const attestedPass = { ...manual, attestation: { status: "PASS", reason: "x", by: "y", expires: null } } as const;
@@ -39,6 +40,7 @@ describe("--fail-on", () => {
       "manual",
       false,
     ],
+    ["what does not apply", notApplicable, "manual", false],
     ["an attested MANUAL", attestedPass, "manual", false],
     ["a MANUAL attested as FAIL", attestedFail, "fail", true],
     ["a MANUAL attested as FAIL", attestedFail, "fail:high", false],
@@ -57,6 +59,9 @@ describe("--fail-on", () => {
     ["a MANUAL of medium", manual, "fail,manual:high", false],
     ["a FAIL of medium", failed, "fail:high,manual:high", false],
     ["a FAIL of high", { ...failed, severity: "high" }, "manual:high", true],
+    ["a FAIL of medium", failed, "fail:cat1", false],
+    ["a FAIL of medium", failed, "fail:CAT II", true],
+    ["a FAIL of medium", failed, "fail:III", true],
   ] as const)("%s with %s counts: %s", (_, result, failOn, expected) => {
     expect(isFailed(result, aGate(failOn))).toBe(expected);
   });
@@ -78,13 +83,25 @@ describe("--fail-on", () => {
     },
   );
 
+  test.each(["cat1", "CAT I", "high", "fail,I"])("%j is refused, because a severity needs a status", (text) => {
+    expect(parseFailOn(text)).toBeNull();
+    expect(failOnProblem(text)).toContain(`a severity needs a status: expected fail:${text.split(",").at(-1)}`);
+  });
+
   test("one line says what failed the run, and what is open and did not", () => {
     const high = aCheckResult({ vuln_id: "V-273193", severity: "high", findings: [aFinding(), aFinding()] });
-    const report = aReport([high, failed, { ...manual, severity: "low" }, waived, passed]);
-    expect(applyGate(report, aGate("fail:high"), []).line).toBe(
-      "Failed: --fail-on fail:high names 2 findings (V-273193); not counted: 1 fail (1 medium), 1 for a person (1 low), 1 waived",
+    const report = aReport([
+      high,
+      failed,
+      { ...manual, severity: "low", category: "III" },
+      waived,
+      passed,
+      notApplicable,
+    ]);
+    expect(applyGate(report, aGate("fail:high"), []).line(1)).toBe(
+      "Exit 1: 2 findings failed (--fail-on fail:high): V-273193. Not counted: 1 finding failed (1 CAT II), 1 finding needs manual review (1 CAT III), 1 finding waived",
     );
-    expect(applyGate(aReport([passed]), aGate(), []).line).toBe("Passed: --fail-on fail names nothing");
+    expect(applyGate(aReport([passed, notApplicable]), aGate(), []).line(0)).toBe("Exit 0 (--fail-on fail)");
   });
 });
 
@@ -120,7 +137,9 @@ describe("--threshold", () => {
   ])("%j: %s", (text, problem) => {
     const result = judge(text);
     expect(result.isFailed).toBe(problem !== null);
-    expect(result.line).toContain(problem === null ? "--threshold is met" : `--threshold: ${problem}`);
+    expect(result.line(result.isFailed ? 1 : 0)).toContain(
+      problem === null ? "--threshold is met" : `--threshold: ${problem}`,
+    );
   });
 
   test("counts what SAF counts in the heimdall report", () => {
@@ -135,15 +154,15 @@ describe("--threshold", () => {
     expect(controls.size).toBeGreaterThan(4);
     const asYaml = [...controls].map(([key, found]) => `${key}: [${found.map(({ root }) => root.data.id).join(", ")}]`);
     const gate = aGate("never", { thresholds: parseThresholds(asYaml.join("\n"), "t.yaml") });
-    expect(applyGate(report, gate, benchmarkRules(report)).line).toContain("--threshold is met");
+    expect(applyGate(report, gate, benchmarkRules(report)).line(0)).toContain("--threshold is met");
   });
 
   test("of --fail-on and --threshold each fails a run by itself, and the line says which", () => {
     const thresholds = parseThresholds("failed.total.max: 0", "t.yaml");
     const { isFailed: fails, line } = applyGate(aReport([failed]), aGate("never", { thresholds }), rules);
-    expect([fails, line]).toEqual([
+    expect([fails, line(1)]).toEqual([
       true,
-      "Failed: --fail-on never names nothing; --threshold: failed.total.max is 0, found 1; not counted: 1 fail (1 medium)",
+      "Exit 1: --threshold: failed.total.max is 0, found 1 (--fail-on never). Not counted: 1 finding failed (1 CAT II)",
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Database } from "../../../drizzle/database.ts";
 import { decisions } from "../../../drizzle/schema.ts";
 import { asOwner } from "../../../drizzle/with_tenant.ts";
@@ -36,7 +37,7 @@ const add = (files: Decisions = noFiles, gatewayUrl = gateway.url) =>
   addGatewayDecisions(files, {
     access: { gatewayUrl, apiKey: gateway.acme.apiKey },
     orgUrl,
-    checkNames: new Set([check, other]),
+    rules: stigRuleNames,
     nowMs: Date.now(),
     signal: new AbortController().signal,
   });
@@ -131,7 +132,9 @@ describe("addGatewayDecisions", () => {
     await decide({ ...waiver, check: "no_such" });
     expect(await add()).toEqual({
       decisions: noFiles,
-      warnings: ['The waiver of no_such by member@acme.test at the gateway is ignored: there is no check "no_such"'],
+      warnings: [
+        'The waiver of no_such by member@acme.test at the gateway is ignored: unknown check "no_such": this scan does not know it',
+      ],
     });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import { applyDecisions } from "../../../scanner/decisions/decisions.ts";
 import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
@@ -8,7 +9,7 @@ import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
-const source = { option: "--waivers", file: "decisions.json", checkNames: new Set([check]) };
+const source = { option: "--waivers", file: "decisions.json", rules: stigRuleNames };
 const now = Date.parse("2026-11-21T12:00:00Z");
 const plan = { check, reason: "Change 7", remediation_date: "2026-11-21" };
 

@@ -3,7 +3,7 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { compareConfiguration } from "../../../scanner/diff/compare_configuration.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import { missing, obtained, type CollectedArtifacts } from "../../../scanner/evidence/artifacts.ts";
-import { isJsonObject } from "../../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import {
   aPasswordPolicy,
   aSessionPolicy,
@@ -62,6 +62,18 @@ describe("compareConfiguration", () => {
     const after = compliantArtifacts({ network_zones: obtained([aZone({ id: "2", name: "Offices" })]) });
     expect(compare(before, after).objects).toMatchObject([
       { change: "changed", fields: [{ path: "id", from: "1", to: "2" }] },
+    ]);
+  });
+
+  test("a brand that lost its domain, which leaves it out of the check", () => {
+    const withDomains = (...domains: JsonObject[]) => {
+      const page = obtained({ kind: "customized" as const, content: "bare" });
+      const branded = { brand: { id: "b1", name: "Portal", isDefault: false, domains }, page };
+      return compliantArtifacts({ brand_sign_in_pages: obtained([branded]) });
+    };
+    const lost = compare(withDomains({ id: "OcD1", domain: "id.acme.example" }), withDomains());
+    expect(lost.objects).toMatchObject([
+      { change: "changed", type: "brand", name: "Portal", checks: ["signon_dod_warning_banner_configured"] },
     ]);
   });
 

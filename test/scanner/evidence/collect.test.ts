@@ -51,7 +51,7 @@ describe("a whole scan", () => {
       [paths.zones]: "networkZones.read",
       [paths.tokens]: "apiTokens.read",
       "/api/v1/users/00u1/roles": "roles.read",
-      "/api/v1/users/00u1/groups": "groups.read",
+      "/api/v1/users/00u1/groups": "users.read",
       "/api/v1/groups/00g1/roles": "roles.read",
       [paths.logStreams]: "logStreams.read",
       [paths.idps]: "idps.read",
@@ -212,6 +212,36 @@ describe("the Admin Console's settings", () => {
       "admin_console_settings",
     ]);
     expect(artifacts.admin_console_settings).toMatchObject({ reason: "missing_scope" });
+  });
+});
+
+describe("the domains of a brand", () => {
+  const plain = "/api/v1/brands?limit=200";
+  const domainsPath = "/api/v1/brands/bnd1/domains";
+  const aBrand = (changes: JsonObject = {}) => ({ id: "bnd1", name: "acme", isDefault: false, ...changes });
+  const domain = { id: "OcD1", domain: "id.acme.example", validationStatus: "VERIFIED", publicCertificate: {} };
+  const kept = { id: "OcD1", domain: "id.acme.example", validationStatus: "VERIFIED" };
+
+  test.each<[what: string, answers: Answers, domains: readonly JsonObject[] | undefined, isAsked: boolean]>([
+    ["in the list", { [paths.brands]: [aBrand({ _embedded: { domains: [domain] } })] }, [kept], false],
+    ["none in the list", { [paths.brands]: [aBrand({ _embedded: { domains: [] } })] }, [], false],
+    ["by themselves", { [paths.brands]: [aBrand()], [domainsPath]: [domain] }, [kept], true],
+    ["refused", { [paths.brands]: [aBrand()], [domainsPath]: aRefusal(403) }, undefined, true],
+    [
+      "of the default brand",
+      { [paths.brands]: [aBrand({ isDefault: true })], [domainsPath]: aRefusal(500) },
+      undefined,
+      false,
+    ],
+    ["where the list cannot have them", { [paths.brands]: aRefusal(400), [plain]: [aBrand()] }, undefined, false],
+  ])("%s", async (_, answers, domains, isAsked) => {
+    const client = mapIdpClient({ ...compliantOrg, ...answers });
+    const { brand_sign_in_pages: pages } = await createCollection(client).obtain(["brand_sign_in_pages"]);
+    const [branded] = pages?.state === "obtained" ? pages.value : [];
+    expect(branded?.brand["id"]).toBe("bnd1");
+    expect(branded?.brand["_embedded"]).toBeUndefined();
+    expect(branded?.brand["domains"]).toEqual(domains);
+    expect(client.paths().includes(domainsPath)).toBe(isAsked);
   });
 });
 

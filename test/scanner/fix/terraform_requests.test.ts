@@ -67,8 +67,8 @@ describe("a practice org in which every fixable rule fails", () => {
         expect([method, path, response.status]).toEqual([method, path, status]);
       }
     };
-    const failed = Object.values(statuses(before)).filter((status) => status === "FAIL");
-    expect(failed).toHaveLength(24);
+    // 23 rules fail; a missing log stream is for a person until it is there.
+    expect(Object.values(statuses(before)).filter((status) => status !== "PASS")).toHaveLength(24);
     await replay(recorded.plan);
     expect(statuses(await scanPracticeOrg(org))).toEqual(statuses(before));
     await replay(recorded.apply);

@@ -3,6 +3,7 @@ import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
 import { changeText } from "../../../scanner/follow/change_text.ts";
 import {
   compareFindings,
+  countChecks,
   isNewFailure,
   toLine,
   type ChangeLine,
@@ -97,9 +98,28 @@ describe("isNewFailure", () => {
     [move({}, { status: "MANUAL", reason: "needs_review" }), "fail", false],
     [move({}, { status: "MANUAL", reason: "needs_review" }), "manual", true],
     [move({ status: "FAIL" }, { status: "MANUAL", reason: "needs_review" }), "manual", false],
+    [move({}, { status: "MANUAL", reason: "not_applicable" }), "manual", false],
+    [
+      move({ status: "MANUAL", reason: "not_applicable" }, { status: "MANUAL", reason: "needs_review" }),
+      "manual",
+      true,
+    ],
   ])("%j with --fail-on %s: %s", (change, failOn, isNew) => {
     expect(isNewFailure(change, parseFailOn(failOn) ?? [], "medium")).toBe(isNew);
   });
+});
+
+it("countChecks counts each check once, what does not apply apart, and an attested one as attested", () => {
+  const notApplicable = known({ status: "MANUAL", reason: "not_applicable" });
+  const review = known({ status: "MANUAL", reason: "needs_review" });
+  const checks = new Map([
+    ["a", [known(), notApplicable]],
+    ["b", [notApplicable, review]],
+    ["c", [review]],
+    ["d", [known({ status: "FAIL" }), review]],
+  ]);
+  const attestations = new Map([["c", { status: "PASS", reason: "Looked at it", by: "Ada", expires: null } as const]]);
+  expect(countChecks(checks, attestations)).toEqual({ pass: 1, fail: 1, manual: 1, not_applicable: 1 });
 });
 
 describe("changeText", () => {

@@ -14,7 +14,7 @@ const paths = {
   otherAppRules: "/api/v1/policies/rst2/rules",
   apps: "/api/v1/apps?limit=200",
   settings: "/api/v1/first-party-app-settings/admin-console",
-  brands: "/api/v1/brands?limit=200",
+  brands: "/api/v1/brands?expand=domains&limit=200",
   page: "/api/v1/brands/bnd1/pages/sign-in/customized",
   otherPage: "/api/v1/brands/bnd2/pages/sign-in/customized",
   zones: "/api/v1/zones?limit=200",
@@ -80,6 +80,7 @@ const policies: readonly PathName[] = [
   "appRules",
   "otherAppRules",
 ];
+const allRules: readonly PathName[] = ["sessionRules", "automationRules", "appRules", "otherAppRules"];
 const roles: readonly PathName[] = ["userRoles", "userGroups", "groupRoles"];
 
 describe("touchOf", () => {
@@ -103,6 +104,11 @@ describe("touchOf", () => {
     ["policy.rule.update", [], policies],
     ["policy.reshuffle", [["PolicyEntity", "00p1"]], policies],
     ["application.policy.sign_on.rule.create", [["PolicyEntity", "rst2"]], ["otherAppRules"]],
+    ["application.policy.sign_on.update", [["AppInstance", "0oa2"]], allRules],
+    ["app.policy.sign_on.update", [["PolicyEntity", "rst2"]], ["otherAppRules", "apps", "settings"]],
+    ["policy.mapping.create", [["PolicyEntity", "rst2"]], ["apps", "settings"]],
+    ["application.configuration.update", [["AppInstance", "0oa1"]], ["settings"]],
+    ["network_zone.rule.disabled", [], [...policies, "zones"]],
     ["application.lifecycle.update", [], ["apps", "settings"]],
     ["application.lifecycle.update", [["AppInstance", "0oa1"]], ["settings"]],
     ["security.authenticator.lifecycle.update", [["AuthenticatorConfig", "aut1"]], ["authenticators"]],
@@ -144,6 +150,15 @@ describe("touchOf", () => {
         ["PolicyEntity", "rst1"],
       ]),
     ).toEqual({ paths: [], apps: ["0oa2"] });
+  });
+
+  it("reads the app and the rules again where an event may mean either, and the rules alone where it names them", () => {
+    const targets = [
+      ["AppInstance", "0oa2"],
+      ["PolicyEntity", "rst1"],
+    ] as const;
+    expect(touched("app.policy.sign_on.update", targets)).toEqual({ paths: ["appRules"], apps: ["0oa2"] });
+    expect(touched("application.policy.sign_on.update", targets)).toEqual({ paths: ["appRules"], apps: [] });
   });
 
   it.each([

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { setUpOrg } from "./followed_org.ts";
 
 const fips = "authenticator_okta_verify_fips_compliant";
@@ -212,6 +213,25 @@ describe("a follower", () => {
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) expect(line).toMatchObject({ cause: "log", to: { status: "FAIL" } });
     expect(lines.every(({ explained_by }) => explained_by.length > 0)).toBe(true);
+    await follower.stop();
+  });
+
+  it("an entry that is nested 300 levels deep costs itself: it is named, and the log goes on", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    const detailEntry = JSON.parse(`${'{"a":'.repeat(300)}1${"}".repeat(300)}`) as JsonObject;
+    const target = { id: "nzo1", type: "NetworkZone", alternateId: null, displayName: null, detailEntry };
+    const bad = org.writeEvents([{ eventType: "zone.update", displayMessage: "Update a zone", targets: [target] }]);
+    org.change("fips-off");
+    const { lines } = await follower.after();
+    expect(lines).toMatchObject([{ check: fips, cause: "log", explained_by: [{}] }]);
+    expect(follower.said).toEqual([
+      expect.stringContaining(`entry 1 of 2 (uuid ${bad[0]?.uuid}) is nested too deeply`),
+    ]);
+    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "reading", error: null });
+    await follower.after();
+    expect(follower.said).toHaveLength(1);
     await follower.stop();
   });
 

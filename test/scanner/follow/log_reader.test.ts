@@ -23,7 +23,7 @@ function page(first: number, count: number, next: string | null): Answer {
     uuid: `u${first + index}`,
     eventType: "zone.update",
   }));
-  return { state: "obtained", value: { entries, next } };
+  return { state: "obtained", value: { entries, size: count, problems: [], next } };
 }
 
 function refusal(httpStatus: number | null, reason: "provider_error" | "missing_scope" = "provider_error"): Answer {
@@ -36,7 +36,13 @@ describe("read", () => {
   it("takes the next link of a page that is not full as the cursor, an empty one too", async () => {
     const { pages, asked } = scripted(page(0, 0, at("b")), page(0, 999, at("c")));
     const reader = createLogReader({ pages });
-    expect(await reader.read(at("a"))).toEqual({ kind: "events", events: [], cursor: at("b"), isMore: false });
+    expect(await reader.read(at("a"))).toEqual({
+      kind: "events",
+      events: [],
+      problems: [],
+      cursor: at("b"),
+      isMore: false,
+    });
     expect(await reader.read(at("b"))).toMatchObject({ cursor: at("c"), isMore: false });
     expect(asked).toEqual([at("a"), at("b")]);
   });
@@ -111,6 +117,7 @@ describe("begin", () => {
     expect(await createLogReader({ pages }).begin(0)).toEqual({
       kind: "events",
       events: [],
+      problems: [],
       cursor: at("c"),
       isMore: false,
     });

@@ -81,7 +81,7 @@ test.each<[string, Reply, string, number | null, string | null]>([
   ["200 with text", { body: "OK" }, "provider_error", 200, null],
   ["200 with an object", { body: { items: [] } }, "unreadable", 200, null],
   ["200 with null", { body: "null" }, "unreadable", 200, null],
-  ["200 nested beyond reason", { body: `[${"[".repeat(150_000)}${"]".repeat(150_000)}]` }, "unreadable", 200, null],
+  ["200 nested beyond reason", { body: `{"a":${"[".repeat(150_000)}${"]".repeat(150_000)}}` }, "unreadable", 200, null],
   ["time-out", { fault: "hang" }, "provider_error", null, null],
   ["reset", { fault: "reset" }, "provider_error", null, null],
   ["cut-off connection", { fault: "cut", body: [{ id: "p1" }] }, "provider_error", null, null],
@@ -102,14 +102,17 @@ test.each<[string, Reply, string, number | null, string | null]>([
 test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
   [["p1"], []],
   [[null, { id: "p1" }, "p2", [{ id: "p3" }]], [{ id: "p1" }]],
-])("a list %j is unreadable, with its objects as partial", async (body, partial) => {
+  [[{ id: "p1" }, { id: "p2", deep: nestedList(150) }], [{ id: "p1" }]],
+])("a list %# is unreadable, with its objects as partial", async (body, partial) => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body });
   expect(await client.getList(request)).toMatchObject({
     state: "missing",
     reason: "unreadable",
     partial,
-    detail: expect.stringContaining("holds something that is not a JSON object") as string,
+    detail: expect.stringMatching(
+      /holds (something that is not a JSON object|an entry that is nested too deeply)/,
+    ) as string,
     refusal: { httpStatus: 200, errorCode: null },
   });
 });
@@ -123,6 +126,21 @@ test("a page with something else than objects does not end the paging", async ()
     reason: "unreadable",
     partial: [{ id: "p1" }, { id: "p2" }],
   });
+});
+
+test("a refused call names the scope of the provider's challenge, and ours where it names none", async () => {
+  const { idp, client } = await setUp();
+  const refusedFor = async (challenge: string) => {
+    idp.on("GET", path, { status: 403, headers: { "www-authenticate": challenge } });
+    const reading = await client.getList(request);
+    return reading.state === "missing" ? reading.detail : "";
+  };
+  const error = 'error="insufficient_scope"';
+  expect(await refusedFor(`DPoP algs="ES256", scope="okta.users.read", ${error}`)).toMatch(
+    /scope okta\.users\.read is/,
+  );
+  expect(await refusedFor(`Bearer scope="okta.a.read okta.b.read", ${error}`)).toContain("okta.a.read, okta.b.read is");
+  expect(await refusedFor(`Bearer scope="<script>", ${error}`)).toContain("scope okta.policies.read is");
 });
 
 test("an array where an object is expected is unreadable", async () => {
@@ -472,4 +490,8 @@ async function setUp(options: IdpSetUp = {}) {
   const connected = await setUpClient({ dpop: true, ...options });
   await connected.tokens.current();
   return connected;
+}
+
+function nestedList(levels: number): unknown {
+  return JSON.parse("[".repeat(levels) + "]".repeat(levels));
 }

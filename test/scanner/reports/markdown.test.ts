@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { markdownText } from "../../../scanner/reports/markdown_text.ts";
-import type { Report } from "../../../shared/report.ts";
+import { stateOf, type Report } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
 
 /** What GitHub, GitLab or plain CommonMark would make more of than text. */
@@ -78,7 +78,7 @@ function wordsOf(markdown: string): readonly string[] {
     .filter((line) => !line.startsWith("|---"))
     .flatMap((line) => outsideCode(line.replace(/^(?:#{1,2} |- |\| )/, "").replace(/ \|$/, "")).split(/ \| | /))
     .map((word) => word.replaceAll(/\*\*|&[lg]t;/g, ""))
-    .filter((word) => !["", "·", "❌", "✅", "✋", "|"].includes(word));
+    .filter((word) => !["", "·", "❌", "✅", "✋", "➖", "|", "N/A", "N/A;"].includes(word));
 }
 
 function reportWith(text: string): Report {
@@ -127,8 +127,10 @@ test("prose stays prose, and what is unusual in it stands as code, as it is", ()
 test("the table and the headings name every check that is open", () => {
   const report = aReport(everyVerdict());
   const markdown = renderAs("markdown", report);
-  for (const { check, vuln_id: vulnId, status } of report.checks) {
+  for (const { check, vuln_id: vulnId, ...verdict } of report.checks) {
     expect(markdown).toContain(`| \`${check}\` | \`${vulnId}\``);
-    expect(markdown.includes(`\n## ${status === "FAIL" ? "❌" : "✋"} \`${vulnId}\` `)).toBe(status !== "PASS");
+    const icon = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" }[stateOf(verdict)];
+    const isOpen = verdict.status !== "PASS" || verdict.attestation?.status === "FAIL";
+    expect(markdown.includes(`\n## ${icon} \`${vulnId}\` `)).toBe(isOpen);
   }
 });

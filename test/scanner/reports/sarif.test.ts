@@ -72,3 +72,9 @@ test.each(["PASS", "NOT_APPLICABLE"] as const)("a check attested as %s has no re
   const check = aCheckResult({ findings: [aFinding({ status: "MANUAL" })], attestation: { status, ...attestation } });
   expect(runOf(aReport([check])).results).toEqual([]);
 });
+
+test("a name that is written as a link is no link in a message", () => {
+  const finding = aFinding({ detail: "Application [sign in](https://evil.example) \\[x](y)" });
+  const { results } = runOf(aReport([aCheckResult({ findings: [finding] })]));
+  expect(results[0]?.message.text).toBe("Application \\[sign in\\](https://evil.example) \\\\\\[x\\](y)");
+});

@@ -109,7 +109,7 @@ function aLook(changes: Partial<Look> = {}): Look {
   return {
     at: new Date().toISOString(),
     lagSeconds: 1.5,
-    counts: { pass: 20, fail: 5, manual: 4 },
+    counts: { pass: 20, fail: 5, manual: 3, not_applicable: 1 },
     logStatus: "reading",
     error: null,
     ...changes,
@@ -195,6 +195,16 @@ describe("createMonitorPublisher", () => {
     await expect.poll(() => beating.requests.filter((request) => request === "PATCH").length).toBeGreaterThan(3);
   });
 
+  test("a gateway that takes the connection and never answers is named after one call", async () => {
+    const monitor = await startMonitor();
+    network.stall();
+    monitor.changed([aChange()]);
+    await expect
+      .poll(() => monitor.warnings, { timeout: 4000 })
+      .toEqual([expect.stringContaining("it does not answer")]);
+    expect(monitor.requests.filter((request) => request === "POST /changes")).toHaveLength(1);
+  });
+
   test("an outage is one warning, costs no change, and is said to be over", async () => {
     const monitor = await startMonitor();
     network.refuse();
@@ -221,7 +231,7 @@ describe("createMonitorPublisher", () => {
 
   test("a report that the gateway refuses is one warning, and costs neither the next one nor a change", async () => {
     const monitor = await startMonitor({ heartbeatMs: 20 });
-    const impossible = { pass: 20, fail: 20, manual: 20 };
+    const impossible = { pass: 20, fail: 20, manual: 20, not_applicable: 0 };
     monitor.looked(aLook({ counts: impossible }));
     await expect.poll(() => monitor.warnings).toEqual([expect.stringMatching(/does not take .*: 422 /)]);
     monitor.looked(aLook({ counts: impossible, lagSeconds: 2 }));

@@ -8,7 +8,7 @@ import {
 } from "../../../scanner/streaming/scan_publisher.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
-import { countStatuses, type CheckResult, type Finding } from "../../../shared/report.ts";
+import { countStates, type CheckResult, type Finding } from "../../../shared/report.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
@@ -120,7 +120,7 @@ function evaluate(scan: Scanner, results: readonly CheckResult[]): void {
     scan.checkEvaluated(result, {
       checks_done: index + 1,
       checks_total: results.length,
-      ...countStatuses(results.slice(0, index + 1)),
+      ...countStates(results.slice(0, index + 1)),
     });
   }
 }
@@ -156,7 +156,7 @@ describe("createScanPublisher", () => {
     const events = await received;
     expect(events.at(-1)).toMatchObject({
       type: "scan.end",
-      data: { scan_id: scan.scanId, status: "completed", pass: 0, fail: 3, manual: 0 },
+      data: { scan_id: scan.scanId, status: "completed", pass: 0, fail: 3, manual: 0, not_applicable: 0 },
     });
     expect(countOf(events, "scan.end")).toBe(1);
     expect(countOf(events, "finding.created")).toBe(6);
@@ -324,7 +324,14 @@ describe("createScanPublisher", () => {
     const closed = await startTcpProxy({ host: "127.0.0.1", port: 1 });
     await closed.close();
     const scan = startScan({ url: `http://127.0.0.1:${closed.port}` });
-    scan.checkEvaluated(aCheckResult(), { checks_done: 1, checks_total: 3, pass: 0, fail: 1, manual: 0 });
+    scan.checkEvaluated(aCheckResult(), {
+      checks_done: 1,
+      checks_total: 3,
+      pass: 0,
+      fail: 1,
+      manual: 0,
+      not_applicable: 0,
+    });
     const startedMs = performance.now();
     await scan.end("completed", [aCheckResult()]);
     expect(performance.now() - startedMs).toBeLessThan(5000);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createGatewayClient } from "../../../scanner/streaming/gateway_client.ts";
 import { createScanPublisher, type ScanPublisherOptions } from "../../../scanner/streaming/scan_publisher.ts";
 import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
-import { countStatuses, type CheckResult, type Report } from "../../../shared/report.ts";
+import { countStates, type CheckResult, type Report } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
@@ -51,7 +51,7 @@ const read = (scanId: string) => gateway.request(`/api/v1/scans/${scanId}/report
 
 async function endedScan(options?: Partial<ScanPublisherOptions>) {
   const scan = startScan(options);
-  scan.checkEvaluated(results[0] ?? aCheckResult(), { checks_done: 1, checks_total: 1, ...countStatuses(results) });
+  scan.checkEvaluated(results[0] ?? aCheckResult(), { checks_done: 1, checks_total: 1, ...countStates(results) });
   await scan.end("completed", results);
   return scan;
 }

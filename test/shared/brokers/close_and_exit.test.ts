@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { createChannel } from "../../conformance/broker_adapters.ts";
+import { createChannel } from "../../broker_contract/broker_adapters.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 import { createScan, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { openMemoryHarness, redisHarness, upstashHarness } from "../../conformance/broker_adapters.ts";
-import { describeBroker } from "../../conformance/describe_broker.ts";
+import { openMemoryHarness, redisHarness, upstashHarness } from "../../broker_contract/broker_adapters.ts";
+import { describeBroker } from "../../broker_contract/describe_broker.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 
 let redis: RedisServer;

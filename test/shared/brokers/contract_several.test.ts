@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { clusterHarness, sentinelHarness } from "../../conformance/broker_adapters.ts";
-import { describeBroker } from "../../conformance/describe_broker.ts";
+import { clusterHarness, sentinelHarness } from "../../broker_contract/broker_adapters.ts";
+import { describeBroker } from "../../broker_contract/describe_broker.ts";
 import { startRedisCluster, type RedisCluster } from "../../support/redis_cluster.ts";
 import { startRedisSentinels, type RedisSentinels } from "../../support/redis_sentinels.ts";
 

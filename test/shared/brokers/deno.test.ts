@@ -1,22 +1,21 @@
 import { execFile } from "node:child_process";
-import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { createChannels } from "../../conformance/broker_adapters.ts";
-import { brokerContract } from "../../conformance/broker_contract.ts";
-import { networkContract } from "../../conformance/broker_network_contract.ts";
+import { createChannels } from "../../broker_contract/broker_adapters.ts";
+import { brokerContract } from "../../broker_contract/broker_contract.ts";
+import { networkContract } from "../../broker_contract/broker_network_contract.ts";
+import { denoProgram } from "../../runtimes/programs.ts";
 import { startTestGateway } from "../../support/test_gateway.ts";
 
-const deno = fileURLToPath(new URL("bin.cjs", `file://${createRequire(import.meta.url).resolve("deno/package.json")}`));
-const script = fileURLToPath(new URL("../../conformance/broker_contract_deno.ts", import.meta.url));
+const script = fileURLToPath(new URL("../../broker_contract/broker_contract_deno.ts", import.meta.url));
 
 test("every adapter keeps the contract on Deno", async () => {
   const server = await startTestGateway({ EVENTSTREAM_HEARTBEAT_SECONDS: "1" });
   onTestFinished(() => server.stop());
   const gateway = JSON.stringify(await createChannels(server.url, server.acme.apiKey));
-  const args = [deno, "run", "--allow-all", "--no-prompt", script, gateway];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
+  const args = ["run", "--allow-all", "--no-prompt", script, gateway];
+  const { stdout } = await promisify(execFile)(denoProgram(), args, {
     env: { ...process.env, NO_COLOR: "1" },
     maxBuffer: 10_000_000,
   });

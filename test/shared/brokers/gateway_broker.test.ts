@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Broker } from "../../../shared/broker.ts";
 import { createGatewayBroker, type GatewayBrokerOptions } from "../../../shared/brokers/gateway_broker.ts";
 import { maxMessageBytes } from "../../../shared/brokers/message.ts";
-import { createChannel } from "../../conformance/broker_adapters.ts";
-import { eventMessage, record, unavailability } from "../../conformance/broker_harness.ts";
+import { createChannel } from "../../broker_contract/broker_adapters.ts";
+import { eventMessage, record, unavailability } from "../../broker_contract/broker_harness.ts";
 import { frame, startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
 
 const apiKey = "ssk_the-key";

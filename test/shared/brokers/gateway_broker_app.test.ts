@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { createChannels, gatewayHarness, type GatewayWithChannels } from "../../conformance/broker_adapters.ts";
-import { describeBroker } from "../../conformance/describe_broker.ts";
+import { createChannels, gatewayHarness, type GatewayWithChannels } from "../../broker_contract/broker_adapters.ts";
+import { describeBroker } from "../../broker_contract/describe_broker.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
 let server: TestGateway;

@@ -3,8 +3,14 @@ import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { toSlot } from "../../../shared/brokers/cluster_slots.ts";
 import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brokers/redis.ts";
-import { createChannel } from "../../conformance/broker_adapters.ts";
-import { eventMessage, eventually, record, unavailability, type Recording } from "../../conformance/broker_harness.ts";
+import { createChannel } from "../../broker_contract/broker_adapters.ts";
+import {
+  eventMessage,
+  eventually,
+  record,
+  unavailability,
+  type Recording,
+} from "../../broker_contract/broker_harness.ts";
 import type { RedisServer } from "../../support/redis.ts";
 import { moveSlot, primaryOf, startRedisCluster, type RedisCluster } from "../../support/redis_cluster.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";

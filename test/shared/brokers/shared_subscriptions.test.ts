@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { AppError } from "../../../shared/app_error.ts";
 import type { LostReason } from "../../../shared/broker.ts";
 import { createSharedSubscriptions, type ChannelListener } from "../../../shared/brokers/shared_subscriptions.ts";
-import { record } from "../../conformance/broker_harness.ts";
+import { record } from "../../broker_contract/broker_harness.ts";
 
 interface Opened extends ChannelListener {
   readonly channel: string;

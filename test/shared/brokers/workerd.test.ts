@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../../conformance/broker_harness.ts";
+import { eventually } from "../../broker_contract/broker_harness.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
 import { startUpstashBridge, type UpstashBridge } from "../../support/upstash_bridge.ts";

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { denoProgram } from "../../runtimes/programs.ts";
 import { frame, problem, startScriptedServer, status, stream } from "../../support/scripted_server.ts";
 import { subscribeCases } from "./subscribe_cases.ts";
 
@@ -26,7 +27,7 @@ describe("subscribe on Node", () => {
 
 test("subscribe keeps the same promises on Deno", async () => {
   const runner = fileURLToPath(new URL("subscribe_cases.deno.ts", import.meta.url));
-  const { exitCode, output } = await run("deno", ["test", "--no-check", "--allow-all", runner]);
+  const { exitCode, output } = await run(denoProgram(), ["test", "--no-check", "--allow-all", runner]);
   expect(output).toContain(`${Object.keys(subscribeCases).length} passed | 0 failed`);
   expect(exitCode).toBe(0);
 });

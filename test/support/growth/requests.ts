@@ -202,9 +202,9 @@ let firstOldScan = -4_000_000;
 
 function writeRequests(asked: Asked): readonly GrowthRequest[] {
   const { tenant } = asked;
-  const as = `Api-Key ${tenant.apiKey}`;
   let scan = "";
-  const send = async (method: string, path: string, body?: unknown) => {
+  let root = "";
+  const send = async (method: string, path: string, body?: unknown, as = `Api-Key ${tenant.apiKey}`) => {
     const response = await asked.gateway.request(`/api/v1${path}`, {
       method,
       as,
@@ -249,7 +249,15 @@ function writeRequests(asked: Asked): readonly GrowthRequest[] {
         await readStream(response, "\n");
       },
     },
-    { name: "give a member a role", run: () => send("POST", "/members", { sub: "member-3", role: "viewer" }) },
+    {
+      name: "give a member a role",
+      async prepare() {
+        // Only people make members.
+        await asked.gateway.gateway.admin("user.create", { tenant: tenant.id, sub: "root", role: "admin" });
+        root = `Bearer ${await asked.gateway.sign({ tenant_id: tenant.id, sub: "root" })}`;
+      },
+      run: () => send("POST", "/members", { sub: "member-3", role: "viewer" }, root),
+    },
   ];
 }
 

@@ -4,10 +4,11 @@ import { isJsonObject } from "../../../../shared/json.ts";
 import { bodyTooLarge } from "../../../../shared/read_bounded.ts";
 import { findingSchema, reportSchema } from "../../../../shared/schemas/report.ts";
 import { parseBody, requireJson } from "../../../http/body.ts";
+import { accountOf } from "../../../http/budget.ts";
 import { InvalidBody } from "../../../http/problem.ts";
 import { createReportSplitter, noJson } from "./report_splitter.ts";
 
-const maxReportBytes = 32 * 1024 * 1024;
+export const maxReportBytes = 32 * 1024 * 1024;
 /** Compressed; as text it passes through a database driver that takes 10 MiB. */
 const partBytes = 2 * 1024 * 1024;
 const digestBlockBytes = 1024 * 1024;
@@ -28,7 +29,11 @@ export interface ReceivedReport {
  */
 export async function readReport(request: Request, scanId: string): Promise<ReceivedReport> {
   requireJson(request.headers.get("content-type"));
-  if (Number(request.headers.get("content-length")) > maxReportBytes) throw bodyTooLarge(maxReportBytes);
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > maxReportBytes) throw bodyTooLarge(maxReportBytes);
+  const account = accountOf(request);
+  // What cannot be compressed is kept whole until it is stored.
+  if (Number.isInteger(declared)) account.takeBody(declared);
   const splitter = createReportSplitter((text, pointer) => void parseBody(findingSchema, parseJson(text), pointer));
   const digest = createBlockDigest();
   const compression = new CompressionStream("gzip");
@@ -44,6 +49,7 @@ export async function readReport(request: Request, scanId: string): Promise<Rece
       const { done, value: chunk } = await chunks.next();
       if (done === true) break;
       sizeBytes += chunk.length;
+      if (!Number.isInteger(declared)) account.takeBody(chunk.length);
       requireUtf8(utf8, chunk);
       splitter.write(chunk);
       await digest.add(chunk);

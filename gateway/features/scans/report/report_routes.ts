@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { withPrincipal } from "../../../auth/membership.ts";
 import type { AllowedPrincipal } from "../../../auth/principal.ts";
 import { createAllow, type Allowed } from "../../../http/allow.ts";
+import { accountOf } from "../../../http/budget.ts";
 import type { Dependencies } from "../../../http/dependencies.ts";
 import { pathId } from "../../../http/path_id.ts";
 import { readReport } from "./read_report.ts";
@@ -28,7 +29,9 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
     const report = await withPrincipal(database, principal, (tx) => selectReport(tx, scanId));
     const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
     if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
-    return c.body(await openReport(principal, report), 200, { ...headers, "content-type": "application/json" });
+    const account = accountOf(c.req.raw);
+    const body = await account.holdUntilRead(heldBytes, () => openReport(principal, report));
+    return c.body(body, 200, { ...headers, "content-type": "application/json" });
   });
 
   return routes;
@@ -47,9 +50,24 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
         if (part >= report.partCount) controller.close();
       },
     });
-    return compressed.pipeThrough(new DecompressionStream("gzip"));
+    return compressed.pipeThrough(new DecompressionStream("gzip")).pipeThrough(atMost(report.sizeBytes));
   }
 }
+
+/** What was imported may inflate to more than it says. */
+function atMost(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let length = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      length += chunk.byteLength;
+      if (length > maxBytes) controller.error(new RangeError("A stored report is larger than it says"));
+      else controller.enqueue(chunk);
+    },
+  });
+}
+
+/** A part and what it inflates to, in the gateway and on its way to a client that reads slowly. */
+const heldBytes = 4 * 1_048_576;
 
 function toEtag({ digest }: Pick<ReportRow, "digest">): string {
   return `"${digest}"`;

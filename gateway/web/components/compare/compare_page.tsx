@@ -1,3 +1,4 @@
+import { stateOf } from "../../../../shared/report.ts";
 import { useEffect, useState } from "preact/hooks";
 import {
   findingChangeKinds,
@@ -10,7 +11,7 @@ import { checkTitle } from "../../model/check_catalog.ts";
 import { compareScans, type ScanComparison } from "../../model/compare_scans.ts";
 import { formatCount, formatOrg, formatTime } from "../../model/format.ts";
 import type { Scan } from "../../scan_wire.ts";
-import { BackLink, Message, StatusTag } from "../basics.tsx";
+import { BackLink, Message, StateTag } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
 
 interface ComparePageProps {
@@ -134,11 +135,13 @@ function ChangeRow({ change: { check, resource, before, after } }: { readonly ch
 
 function Verdict({ verdict }: { readonly verdict: ComparedVerdict | null }) {
   if (verdict === null) return <span class="fine">none</span>;
-  const { status, reason, actual } = verdict;
+  const { reason, actual } = verdict;
   return (
     <>
-      <StatusTag status={status} />
-      <span class="text">{reason === null ? actual : `${reason.replaceAll("_", " ")}: ${actual}`}</span>
+      <StateTag state={stateOf(verdict)} />
+      <span class="text">
+        {reason === null || reason === "not_applicable" ? actual : `${reason.replaceAll("_", " ")}: ${actual}`}
+      </span>
     </>
   );
 }

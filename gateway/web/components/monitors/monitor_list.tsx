@@ -1,4 +1,6 @@
 import { formatCount, formatOrg } from "../../model/format.ts";
+import { outcomeText } from "../../../../shared/outcome_text.ts";
+import { toCounts } from "../../scan_wire.ts";
 import type { ListStore } from "../../model/list_store.ts";
 import { pulseOf } from "../../model/monitor_pulse.ts";
 import type { Monitor } from "../../monitor_wire.ts";
@@ -39,7 +41,7 @@ export function MonitorList(props: {
                 <PulseBadge pulse={isLive ? pulseOf(monitor, now) : "unknown"} />
               </span>
               <MiniBar counts={monitor} />
-              <span class="fine">{`${formatCount(monitor.fail)} fail · ${formatCount(monitor.manual)} manual · ${formatCount(monitor.pass)} pass`}</span>
+              <span class="fine">{outcomeText((state) => formatCount(toCounts(monitor)[state]))}</span>
             </a>
           </li>
         ))}

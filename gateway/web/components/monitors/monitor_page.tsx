@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import { toCounts } from "../../scan_wire.ts";
 import type { Api } from "../../model/api.ts";
 import { actorOf, isUnexplained, toChecks } from "../../model/change_view.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import { noFilter } from "../../model/findings_filter.ts";
-import { formatOrg, formatStatus, formatTime } from "../../model/format.ts";
+import { formatOrg, formatTime, formatVerdict } from "../../model/format.ts";
 import { followMonitor, type MonitorFollower } from "../../model/monitor_follower.ts";
 import { pulseOf } from "../../model/monitor_pulse.ts";
 import type { Finding } from "../../model/scan_model.ts";
@@ -88,7 +89,7 @@ export function MonitorPage({ api, monitorId, onMonitor, onReopen }: MonitorPage
           <div class="overview">
             <section class="card" aria-labelledby="state-title">
               <h2 id="state-title">Checks now</h2>
-              <Tiles counts={{ FAIL: monitor.fail, MANUAL: monitor.manual, PASS: monitor.pass }} />
+              <Tiles counts={toCounts(monitor)} />
             </section>
             <PulseCard monitor={monitor} disconnectedSinceMs={toDisconnected(follower)} nowMs={api.nowMs} />
           </div>
@@ -145,7 +146,7 @@ function MonitorAnnouncement(props: {
 
 function toSentence(change: Change): string {
   const { check, from, to, resource, explained_by: events } = change;
-  const verdicts = [from === null ? "new" : formatStatus(from.status), to === null ? "gone" : formatStatus(to.status)];
+  const verdicts = [from === null ? "new" : formatVerdict(from), to === null ? "gone" : formatVerdict(to)];
   const [first] = events;
   const who = isUnexplained(change)
     ? "unexplained"

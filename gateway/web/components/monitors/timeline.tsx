@@ -1,11 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
+import { stateOf } from "../../../../shared/report.ts";
 import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import type { FindingsFilter } from "../../model/findings_filter.ts";
 import { formatCount, formatMoment } from "../../model/format.ts";
 import type { MonitorFollower } from "../../model/monitor_follower.ts";
 import type { Change } from "../../monitor_wire.ts";
-import { Icon, MoreButton, StatusTag } from "../basics.tsx";
+import { Icon, MoreButton, StateTag } from "../basics.tsx";
 import { reasonWords } from "../finding_row.tsx";
 import { memo } from "../hooks.ts";
 
@@ -81,10 +82,10 @@ const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
           {formatMoment(seenAtMs)}
         </time>
         <span class="row change-verdicts">
-          {from === null ? <span class="fine">New</span> : <StatusTag status={from.status} />}
+          {from === null ? <span class="fine">New</span> : <StateTag state={stateOf(from)} />}
           <Icon name="chevron" />
           <span class="visually-hidden"> to </span>
-          {to === null ? <span class="fine">Gone</span> : <StatusTag status={to.status} />}
+          {to === null ? <span class="fine">Gone</span> : <StateTag state={stateOf(to)} />}
         </span>
       </p>
       {hasName && (
@@ -94,7 +95,7 @@ const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
         </p>
       )}
       {change.actual !== "" && to !== null && <p class="text">{change.actual}</p>}
-      {to !== null && to.reason !== null && <p class="text">{reasonWords[to.reason] ?? to.reason}</p>}
+      {to !== null && to.reason !== null && <p class="text">{reasonWords[to.reason]}</p>}
       <p class="fine">
         <Cause change={change} />
       </p>

@@ -102,8 +102,13 @@ export function explainRefusal({ accessToken }: TokenSet, { tenantClaim }: Provi
   const many = tenants.length === 1 ? "the tenant" : "any of the tenants";
   return (
     `You signed in as ${subject}, who is not a member of ${many} ${tenants.join(", ")}. An admin of the tenant can add you, ` +
-    `or whoever runs the gateway: scanstream admin user create --tenant ${tenants[0]} --sub ${JSON.stringify(subject)}`
+    `or whoever runs the gateway: scanstream admin user create --tenant ${quoted(tenants[0])} --sub ${quoted(subject)}`
   );
+}
+
+/** One word for a shell, whatever the issuer put into a claim: the command is there to be pasted. */
+function quoted(text = ""): string {
+  return /^[\w@.:/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** Unchecked: for display and for finding out early what the gateway will say. */

@@ -160,6 +160,21 @@ describe("POST /decisions", () => {
   });
 });
 
+test.each(["V-273186", "sv-273186", "SV-273186r1098825_rule", "OKTA-APP-000020"])(
+  "%s is stored, found and shown by the name of its check",
+  async (name) => {
+    const { check: shown, id } = await decide({ ...waiver, check: name, resource: name });
+    expect(shown).toBe("signon_global_session_idle_timeout_15min");
+    expect((await list(`?check=${name}`)).map((decision) => decision.id)).toContain(id);
+  },
+);
+
+test("an id of DISA's that the STIG does not have is refused with the nearest", async () => {
+  const refused = await post({ ...waiver, check: "V-27318" });
+  expect([refused.status, await refused.text()]).toEqual([422, expect.stringContaining("did you mean")]);
+  expect((await gateway.request("/api/v1/decisions?check=V-27318", { as: key })).status).toBe(400);
+});
+
 describe("GET /decisions", () => {
   test("filters, and pages from the newest", async () => {
     const { id } = await decide(waiver);

@@ -61,6 +61,7 @@ async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
   const monitor = randomUUID();
   await send("PUT", `/api/v1/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
   await send("POST", `/api/v1/monitors/${monitor}/changes`, { changes: [changeOf()] });
+  await send("POST", "/api/v1/decisions", { kind: "waiver", check: randomUUID(), reason: "accepted" });
   const deleted = randomUUID();
   await send("PUT", `/api/v1/scans/${deleted}`, {});
   await send("DELETE", `/api/v1/scans/${deleted}`);
@@ -148,15 +149,24 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
       expect(printed.join("")).toContain("findings: 2100 new of 2100\n");
       expect(printed.join("")).toContain("api_keys: 1 in the file, none carried: make new ones\n");
       printed.length = 0;
-      await importTenantCommand({ file, format: "text" }, io);
+      await expect(importTenantCommand({ file, format: "text" }, io)).rejects.toThrow(
+        /is here already.*--into-existing/,
+      );
+      await importTenantCommand({ file, intoExisting: true, format: "text" }, io);
       expect(printed.join("")).toContain("findings: 0 new of 2100\n");
       expect(told).toEqual([]);
       printed.length = 0;
-      await importTenantCommand({ file, name: "Another", format: "json" }, io);
+      await importTenantCommand({ file, name: "Another", intoExisting: true, format: "json" }, io);
       expect(told.join("")).toContain("keeps its name");
       const { tables, ...imported } = JSON.parse(printed.join("")) as { readonly tables: readonly object[] };
       expect(imported).toEqual({ id: gateway.acme.id, name: "Acme" });
       expect(tables).toContainEqual({ name: "findings", in_file: 2100, created: 0 });
+      // Another tenant's rows under a tenant of one's own.
+      const forged = join(directory, "forged.ndjson");
+      await writeFile(forged, text.replaceAll(gateway.acme.id, randomUUID()));
+      told.length = 0;
+      expect(await importTenantCommand({ file: forged, format: "text" }, io)).toBe(1);
+      expect(told.join("")).toMatch(/^Not imported, because another tenant has them: decisions [0-9a-f-]{36}/);
     } finally {
       process.chdir(cwd);
     }

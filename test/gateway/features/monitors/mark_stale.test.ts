@@ -72,6 +72,7 @@ test("a running monitor that went silent is published as stale once, by one of s
     pass: 3,
     fail: 2,
     manual: 0,
+    not_applicable: 0,
   });
   expect((await stale.read()).status).toBe("stale");
 });

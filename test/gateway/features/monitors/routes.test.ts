@@ -71,6 +71,7 @@ describe("PUT /monitors/{id}", () => {
       pass: 0,
       fail: 0,
       manual: 0,
+      not_applicable: 0,
       log_status: "unknown",
       error_code: null,
       error_detail: null,
@@ -153,7 +154,8 @@ describe("PATCH /monitors/{id}", () => {
       checks_total: 29,
       pass: 24,
       fail: 3,
-      manual: 2,
+      manual: 1,
+      not_applicable: 1,
       log_status: "reading",
     };
     expect(await (await patch(report)).json()).toMatchObject(report);
@@ -225,8 +227,8 @@ describe("PATCH /monitors/{id}", () => {
     expect((await patch({ pass: 3, fail: 2 })).status).toBe(200);
     expect(await problemOf(await patch({ checks_total: 4 }))).toMatchObject({ status: 422 });
     expect((await patch({ checks_total: 5 })).status).toBe(200);
-    expect(await problemOf(await patch({ manual: 1 }))).toMatchObject({ status: 422 });
-    expect((await patch({ manual: 1, fail: 1 })).status).toBe(200);
+    expect(await problemOf(await patch({ not_applicable: 1 }))).toMatchObject({ status: 422 });
+    expect((await patch({ not_applicable: 1, fail: 1 })).status).toBe(200);
   });
 
   test.each([

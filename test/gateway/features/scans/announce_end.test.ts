@@ -14,6 +14,7 @@ const scan = {
   pass: 1,
   fail: 2,
   manual: 3,
+  not_applicable: 4,
 } as const;
 
 function failing(times: number) {
@@ -35,7 +36,9 @@ test("the end is published again when the broker's answer was lost, and not afte
   expect(attempts).toHaveLength(3);
   expect(onTenant).toEqual(attempts.slice(2));
   expect(new Set(attempts)).toEqual(
-    new Set([`{"type":"scan.end","data":{"scan_id":"${scan.id}","status":"completed","pass":1,"fail":2,"manual":3}}`]),
+    new Set([
+      `{"type":"scan.end","data":{"scan_id":"${scan.id}","status":"completed","pass":1,"fail":2,"manual":3,"not_applicable":4}}`,
+    ]),
   );
 });
 

@@ -65,8 +65,16 @@ const cases: readonly (readonly [type: string, payload: object, publish: (to: Pu
   ],
   [
     "scan.end",
-    { scan_id: scanId, status: "completed", pass: 1, fail: 2, manual: 3 },
-    (to) => publishScanEnd(to, channel, { scan_id: scanId, status: "completed", pass: 1, fail: 2, manual: 3 }),
+    { scan_id: scanId, status: "completed", pass: 1, fail: 2, manual: 3, not_applicable: 4 },
+    (to) =>
+      publishScanEnd(to, channel, {
+        scan_id: scanId,
+        status: "completed",
+        pass: 1,
+        fail: 2,
+        manual: 3,
+        not_applicable: 4,
+      }),
   ],
 ];
 

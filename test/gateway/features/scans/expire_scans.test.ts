@@ -50,7 +50,7 @@ test("a scan without a heartbeat is ended exactly once; others are left alone", 
   expect(askers.flatMap(({ published }) => published)).toEqual(
     [silent.channel, `tenant:${tenantId}:${tenantId}`].map(
       (channel) =>
-        `${channel} {"type":"scan.end","data":{"scan_id":"${silent.id}","status":"expired","pass":0,"fail":0,"manual":0}}`,
+        `${channel} {"type":"scan.end","data":{"scan_id":"${silent.id}","status":"expired","pass":0,"fail":0,"manual":0,"not_applicable":0}}`,
     ),
   );
   expect(await statusOf(silent.id)).toBe("expired");

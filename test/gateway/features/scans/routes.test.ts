@@ -107,6 +107,7 @@ describe("POST /scans", () => {
       pass: 0,
       fail: 0,
       manual: 0,
+      not_applicable: 0,
       cancel_requested: false,
       started_at: null,
       ended_at: null,
@@ -326,6 +327,7 @@ describe("PATCH /scans/{id}", () => {
       pass: 2,
       fail: 1,
       manual: 0,
+      not_applicable: 0,
       cancel_requested: false,
     });
     expect(running["started_at"]).toEqual(expect.any(String));
@@ -414,6 +416,8 @@ describe("PATCH /scans/{id}", () => {
     [{ checks_done: 5, checks_total: 0, pass: 5 }, 200],
     [{ checks_done: 5, pass: 2, fail: 2, manual: 1 }, 200],
     [{ checks_done: 5, pass: 2, fail: 2, manual: 2 }, 422],
+    [{ checks_done: 5, pass: 2, fail: 1, manual: 1, not_applicable: 1 }, 200],
+    [{ checks_done: 5, pass: 2, fail: 1, manual: 1, not_applicable: 2 }, 422],
     [{ checks_done: 5, pass: 99 }, 422],
     [{ pass: 3 }, 200],
     [{ pass: 4 }, 422],
@@ -437,11 +441,11 @@ describe("the end of a scan", () => {
     "a PATCH to %s publishes scan.end with the stored counts, and the streams close",
     async (status) => {
       const scan = await newScan({ checks_total: 3 });
-      await patch(scan, { status: "running", checks_done: 3, pass: 1, fail: 1, manual: 1 });
+      await patch(scan, { status: "running", checks_done: 3, pass: 1, fail: 0, manual: 1, not_applicable: 1 });
       const stream = await gateway.request(scan.event_stream, { as: key });
       expect((await patch(scan, { status, manual: 0 })).status).toBe(200);
       const text = await readStream(stream, /^\u0000/);
-      expect(endsIn(text)).toEqual([{ scan_id: scan.id, status, pass: 1, fail: 1, manual: 0 }]);
+      expect(endsIn(text)).toEqual([{ scan_id: scan.id, status, pass: 1, fail: 0, manual: 0, not_applicable: 1 }]);
       expect(text).toMatch(/: close ended\n $/);
     },
   );

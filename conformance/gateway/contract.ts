@@ -1,0 +1,27 @@
+import type { GatewayCase } from "./harness.ts";
+import { decisionCases } from "./decision_cases.ts";
+import { httpCases } from "./http_cases.ts";
+import { keepingCases } from "./keeping_cases.ts";
+import { monitorCases } from "./monitor_cases.ts";
+import { scanCases } from "./scan_cases.ts";
+import { sessionCases } from "./session_cases.ts";
+import { streamCases } from "./stream_cases.ts";
+import { tenantCases } from "./tenant_cases.ts";
+import { webhookCases } from "./webhook_cases.ts";
+import { endedAuthorityCases } from "./permissions/ended_authority_cases.ts";
+import { permissionCases } from "./permissions/permission_cases.ts";
+
+/** Everything that a gateway promises to its clients, on every runtime. */
+export const gatewayContract: readonly GatewayCase[] = [
+  ...httpCases,
+  ...scanCases,
+  ...keepingCases,
+  ...monitorCases,
+  ...decisionCases,
+  ...tenantCases,
+  ...sessionCases,
+  ...webhookCases,
+  ...streamCases,
+  ...endedAuthorityCases,
+  ...permissionCases,
+];

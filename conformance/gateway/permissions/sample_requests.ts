@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { aChange } from "../../../test/support/change_builders.ts";
+import { aReport } from "../../../test/support/report_builders.ts";
+import { call, type GatewayUnderTest } from "../harness.ts";
+import type { ServedRoute } from "./served_routes.ts";
+import { walkName, type Cast } from "./callers.ts";
+
+/** A request that a route carries out, for whoever may make it. */
+export interface SampleRequest {
+  readonly path: string;
+  readonly json?: unknown;
+  /** Of those who may, where the request itself would end the walk: another body, and the answer to it. */
+  readonly instead?: { readonly json: unknown; readonly status: number };
+}
+
+interface World extends Pick<Cast, "tenant"> {
+  /** By somebody who may; the answer's body. */
+  make(method: string, path: string, json?: unknown): Promise<Readonly<Record<string, unknown>>>;
+}
+
+type MakeSample = (world: World) => Promise<SampleRequest>;
+
+/** Made anew for each request that may be carried out: a deletion takes it away. */
+export function sampleOf(
+  gateway: GatewayUnderTest,
+  route: ServedRoute,
+  { tenant, owner, admin }: Cast,
+): Promise<SampleRequest> {
+  const name = `${route.method} ${route.path}`;
+  const sample = samples[name] ?? (isComplete(route) ? at(route.path) : null);
+  if (sample === null)
+    throw new Error(`${name} has no sample request: add one to conformance/gateway/permissions/sample_requests.ts`);
+  return sample({
+    tenant,
+    async make(method, path, json) {
+      const as = path === "/api/v1/members" ? admin : owner;
+      const response = await call(gateway, path, { method, as, ...(json === undefined ? {} : { json }) });
+      const text = await response.text();
+      assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);
+      return JSON.parse(text) as Readonly<Record<string, unknown>>;
+    },
+  });
+}
+
+function isComplete({ method, path }: ServedRoute): boolean {
+  return method === "GET" && !path.includes(":");
+}
+
+function at(path: string, json?: unknown): MakeSample {
+  return async () => (json === undefined ? { path } : { path, json });
+}
+
+const finding = { fingerprint: "f", check: "c", status: "FAIL" };
+const event = { type: "scan.progress", data: { n: 1 } };
+const webhook = { url: "https://receiver.invalid/hook", events: ["scan.end"] };
+const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
+
+const scan = async ({ make }: World) => `/api/v1/scans/${String((await make("POST", "/api/v1/scans", {}))["id"])}`;
+const ofScan =
+  (rest: string, json?: unknown): MakeSample =>
+  async (world) =>
+    withBody(`${await scan(world)}${rest}`, json);
+const aMonitor = async ({ make }: World) =>
+  `/api/v1/monitors/${String((await make("PUT", `/api/v1/monitors/${randomUUID()}`, monitor))["id"])}`;
+const ofMonitor =
+  (rest: string, json?: unknown): MakeSample =>
+  async (world) =>
+    withBody(`${await aMonitor(world)}${rest}`, json);
+const aWebhook = async ({ make }: World) =>
+  `/api/v1/webhooks/${String((await make("POST", "/api/v1/webhooks", webhook))["id"])}`;
+/** One tenant has few: what does not take it away uses the same one. */
+const sharedWebhooks = new WeakMap<World["tenant"], Promise<string>>();
+const sharedWebhook = (world: World) => {
+  const path = sharedWebhooks.get(world.tenant) ?? aWebhook(world);
+  sharedWebhooks.set(world.tenant, path);
+  return path;
+};
+const ofWebhook =
+  (rest: string, json?: unknown): MakeSample =>
+  async (world) =>
+    withBody(`${await sharedWebhook(world)}${rest}`, json);
+
+function withBody(path: string, json: unknown): SampleRequest {
+  return json === undefined ? { path } : { path, json };
+}
+
+async function aMember({ make }: World): Promise<string> {
+  const sub = `${randomUUID()}@walk.test`;
+  await make("POST", "/api/v1/members", { sub, role: "viewer" });
+  return `/api/v1/members/${encodeURIComponent(sub)}`;
+}
+
+async function aStoredReport(world: World): Promise<SampleRequest> {
+  const path = await scan(world);
+  await world.make("PUT", `${path}/report`, reportOf(path));
+  return { path: `${path}/report` };
+}
+
+/** Of a check of its own: the same is decided once. */
+function aDecision(): unknown {
+  return { kind: "waiver", check: randomUUID(), reason: "accepted" };
+}
+
+function reportOf(path: string): unknown {
+  const report = aReport();
+  return { ...report, scan: { ...report.scan, id: path.slice(-36) } };
+}
+
+/** By method and path, as the gateway's table has them. */
+const samples: Readonly<Record<string, MakeSample>> = {
+  "PATCH /api/v1/tenant": at("/api/v1/tenant", { name: walkName }),
+  "DELETE /api/v1/tenant": async () => ({
+    path: "/api/v1/tenant",
+    json: { name: walkName },
+    instead: { json: { name: "another name" }, status: 422 },
+  }),
+  "POST /api/v1/channels/:channel/events": async ({ tenant }) => ({
+    path: `/api/v1/channels/scan:${tenant.id}:${randomUUID()}/events`,
+    json: event,
+  }),
+  "POST /api/v1/stream-tokens": at("/api/v1/stream-tokens", { event_stream: "/api/v1/event-stream" }),
+  "POST /api/v1/scans": at("/api/v1/scans", {}),
+  "PUT /api/v1/scans/:id": async () => ({ path: `/api/v1/scans/${randomUUID()}`, json: {} }),
+  "GET /api/v1/scans/:id": ofScan(""),
+  "PATCH /api/v1/scans/:id": ofScan("", { status: "running" }),
+  "DELETE /api/v1/scans/:id": ofScan(""),
+  "POST /api/v1/scans/:id/cancel": ofScan("/cancel", {}),
+  "GET /api/v1/scans/:id/findings": ofScan("/findings"),
+  "POST /api/v1/scans/:id/findings": ofScan("/findings", { findings: [finding] }),
+  "PUT /api/v1/scans/:id/report": async (world) => {
+    const path = await scan(world);
+    return { path: `${path}/report`, json: reportOf(path) };
+  },
+  "GET /api/v1/scans/:id/report": aStoredReport,
+  "GET /api/v1/scans/:id/event-stream": ofScan("/event-stream"),
+  "PUT /api/v1/monitors/:id": async () => ({ path: `/api/v1/monitors/${randomUUID()}`, json: monitor }),
+  "GET /api/v1/monitors/:id": ofMonitor(""),
+  "PATCH /api/v1/monitors/:id": ofMonitor("", { lag_seconds: 1 }),
+  "DELETE /api/v1/monitors/:id": ofMonitor(""),
+  "POST /api/v1/monitors/:id/changes": async (world) => ({
+    path: `${await aMonitor(world)}/changes`,
+    json: { changes: [aChange()] },
+  }),
+  "GET /api/v1/monitors/:id/changes": ofMonitor("/changes"),
+  "GET /api/v1/monitors/:id/findings": ofMonitor("/findings"),
+  "PUT /api/v1/monitors/:id/doorbell": ofMonitor("/doorbell"),
+  "GET /api/v1/monitors/:id/event-stream": ofMonitor("/event-stream"),
+  "POST /api/v1/decisions": async () => ({ path: "/api/v1/decisions", json: aDecision() }),
+  "DELETE /api/v1/decisions/:id": async ({ make }) => ({
+    path: `/api/v1/decisions/${String((await make("POST", "/api/v1/decisions", aDecision()))["id"])}`,
+  }),
+  "POST /api/v1/members": async () => ({ path: "/api/v1/members", json: { sub: `${randomUUID()}@walk.test` } }),
+  "PATCH /api/v1/members/:sub": async (world) => ({ path: await aMember(world), json: { role: "operator" } }),
+  "DELETE /api/v1/members/:sub": async (world) => ({ path: await aMember(world) }),
+  "POST /api/v1/api-keys": at("/api/v1/api-keys", { name: "walk", scopes: ["admin"] }),
+  "DELETE /api/v1/api-keys/:id": async ({ make }) => ({
+    path: `/api/v1/api-keys/${String((await make("POST", "/api/v1/api-keys", { name: "walk" }))["id"])}`,
+  }),
+  "POST /api/v1/webhooks": at("/api/v1/webhooks", webhook),
+  "GET /api/v1/webhooks/:id": ofWebhook(""),
+  "PATCH /api/v1/webhooks/:id": ofWebhook("", { events: ["monitor.error"] }),
+  "DELETE /api/v1/webhooks/:id": async (world) => ({ path: await aWebhook(world) }),
+  "POST /api/v1/webhooks/:id/rotate-secret": ofWebhook("/rotate-secret"),
+  "POST /api/v1/webhooks/:id/test": async (world) => ({ path: `${await aWebhook(world)}/test` }),
+  "GET /api/v1/webhooks/:id/deliveries": ofWebhook("/deliveries"),
+  "POST /api/v1/webhooks/:id/deliveries/:delivery_id/replay": async (world) => {
+    // A webhook has one pending test at most.
+    const path = await aWebhook(world);
+    const { id } = await world.make("POST", `${path}/test`);
+    return { path: `${path}/deliveries/${String(id)}/replay` };
+  },
+};

@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import {
+  call,
+  createScan,
+  eventually,
+  given,
+  keyOf,
+  openStream,
+  refused,
+  type ConformanceTenant,
+  type GatewayCase,
+  type GatewayUnderTest,
+} from "./harness.ts";
+
+const session = "/api/v1/session";
+const tenantStream = "/api/v1/event-stream";
+const nowhere = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+
+export interface SessionAnswer {
+  readonly kind: string;
+  readonly id: string;
+  readonly name: string | null;
+  readonly scopes: readonly string[] | null;
+  readonly expires_at: string | null;
+  readonly tenant: TenantAnswer | null;
+  readonly tenants: readonly TenantAnswer[];
+}
+
+interface TenantAnswer {
+  readonly id: string;
+  readonly name: string;
+  readonly role: string | null;
+}
+
+/** `GET /api/v1/session`; fails unless it is a 200. */
+export async function readSession(
+  gateway: Pick<GatewayUnderTest, "url">,
+  as: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<SessionAnswer> {
+  const response = await call(gateway, session, { as, headers });
+  const text = await response.text();
+  assert.equal(response.status, 200, text);
+  return JSON.parse(text) as SessionAnswer;
+}
+
+interface Two {
+  readonly first: ConformanceTenant;
+  readonly second: ConformanceTenant;
+  /** A token of the person for both. */
+  readonly as: string;
+}
+
+/** Tenants of their own, with one person who is a member of both. */
+async function openTwo(gateway: GatewayUnderTest, more: Readonly<Record<string, unknown>> = {}): Promise<Two> {
+  const { createTenant, sign } = given(gateway.control, "control");
+  // Their member is the same one, because their name is.
+  const [first, second] = [await createTenant("Twin"), await createTenant("Twin")];
+  assert.equal(first.sub, second.sub);
+  return { first, second, as: `Bearer ${await sign({ tenant_id: [first.id, second.id], sub: first.sub, ...more })}` };
+}
+
+const naming = ({ id }: Pick<ConformanceTenant, "id">) => ({ "x-tenant-id": id });
+
+/** Who the caller is, and a person with several tenants. */
+export const sessionCases: readonly GatewayCase[] = [
+  {
+    name: "the session of an API key names the key's tenant and scopes",
+    needs: [],
+    async run(gateway) {
+      const { kind, id, scopes, tenant, tenants } = await readSession(gateway, keyOf(gateway.tenant));
+      assert.equal(kind, "api_key");
+      assert.match(id, /^[0-9a-f-]{36}$/);
+      assert.ok(scopes !== null && scopes.length > 0);
+      assert.equal(tenant?.id, gateway.tenant.id);
+      assert.equal(tenant.role, null);
+      assert.deepEqual(tenants, [tenant]);
+      await refused(await call(gateway, session), 401, "not_authenticated");
+    },
+  },
+  {
+    name: "the session of a member names the tenant and the role there",
+    needs: ["user"],
+    async run(gateway) {
+      const answer = await readSession(gateway, `Bearer ${given(gateway.tenant.token, "user")}`);
+      assert.deepEqual([answer.kind, answer.id, answer.scopes], ["user", gateway.tenant.sub, null]);
+      assert.equal(answer.tenant?.id, gateway.tenant.id);
+      assert.match(answer.tenant.role ?? "", /^(?:viewer|operator|admin)$/);
+      assert.ok(Date.parse(answer.expires_at ?? "") > Date.now());
+    },
+  },
+  {
+    name: "X-Tenant-Id of another tenant is 403 with every credential, on every kind of route",
+    needs: ["user"],
+    async run(gateway) {
+      const { id, event_stream: stream } = await createScan(gateway);
+      const headers = { "x-tenant-id": nowhere };
+      for (const as of [keyOf(gateway.tenant), `Bearer ${given(gateway.tenant.token, "user")}`]) {
+        for (const path of [session, "/api/v1/scans", `/api/v1/scans/${id}`, stream, tenantStream]) {
+          await refused(await call(gateway, path, { as, headers }), 403, "permission_denied");
+          await refused(
+            await call(gateway, path, { as, headers: { "x-tenant-id": "acme" } }),
+            403,
+            "permission_denied",
+          );
+        }
+        assert.equal((await call(gateway, "/api/v1/scans", { as, headers: naming(gateway.tenant) })).status, 200);
+      }
+    },
+  },
+  {
+    name: "a token for several tenants names one with each request, or is told so with 400",
+    needs: ["control"],
+    async run(gateway) {
+      const { first, second, as } = await openTwo(gateway);
+      const scan = await createScan(gateway, first);
+      for (const path of ["/api/v1/scans", scan.event_stream, tenantStream]) {
+        const response = await call(gateway, path, { as });
+        assert.match(await response.clone().text(), /X-Tenant-Id/);
+        await refused(response, 400, "malformed");
+      }
+      const own = await call(gateway, `/api/v1/scans/${scan.id}`, { as, headers: naming(first) });
+      assert.equal(own.status, 200);
+      await refused(await call(gateway, `/api/v1/scans/${scan.id}`, { as, headers: naming(second) }), 404, "not_found");
+      await refused(
+        await call(gateway, "/api/v1/scans", { as, headers: { "x-tenant-id": gateway.tenant.id } }),
+        403,
+        "permission_denied",
+      );
+      // Two headers are joined by the runtime, and name no tenant.
+      const both = { "x-tenant-id": `${first.id}, ${second.id}` };
+      await refused(await call(gateway, "/api/v1/scans", { as, headers: both }), 403, "permission_denied");
+    },
+  },
+  {
+    name: "the session of a token for several tenants lists those that the person is a member of",
+    needs: ["control"],
+    async run(gateway) {
+      const { first, second } = await openTwo(gateway);
+      const { sign } = given(gateway.control, "control");
+      const claims = { tenant_id: [first.id, nowhere, second.id], sub: first.sub, name: "Ann" };
+      const as = `Bearer ${await sign(claims)}`;
+      const open = await readSession(gateway, as);
+      assert.deepEqual([open.tenant, open.name], [null, "Ann"]);
+      assert.deepEqual(
+        open.tenants.map(({ id, name }) => [id, name]),
+        [
+          [first.id, "Twin"],
+          [second.id, "Twin"],
+        ],
+      );
+      assert.equal((await readSession(gateway, as, naming(second))).tenant?.id, second.id);
+      await refused(
+        await call(gateway, session, { as, headers: { "x-tenant-id": nowhere } }),
+        403,
+        "permission_denied",
+      );
+      const stranger = `Bearer ${await sign({ ...claims, sub: "stranger@example.com" })}`;
+      await refused(await call(gateway, session, { as: stranger }), 403, "permission_denied");
+      const headers = naming(first);
+      await refused(await call(gateway, "/api/v1/scans", { as: stranger, headers }), 403, "permission_denied");
+    },
+  },
+  {
+    name: "a stream of a chosen tenant carries nothing of the person's others, also when a stream token opened it",
+    needs: ["control"],
+    async run(gateway) {
+      const { first, second, as } = await openTwo(gateway);
+      const issued = await call(gateway, "/api/v1/stream-tokens", {
+        as,
+        json: { event_stream: tenantStream },
+        headers: naming(second),
+      });
+      assert.equal(issued.status, 200);
+      const { access_token: token } = (await issued.json()) as { readonly access_token: string };
+      const byHeader = await openStream(gateway, tenantStream, as, naming(first));
+      const byToken = await openStream(gateway, `${tenantStream}?access_token=${token}`, null);
+      const [mine, other] = [await createScan(gateway, first), await createScan(gateway, second)];
+      await byHeader.until(mine.id);
+      await byToken.until(other.id);
+      assert.ok(!byHeader.text().includes(other.id));
+      assert.ok(!byToken.text().includes(mine.id));
+      byHeader.leave();
+      byToken.leave();
+    },
+  },
+  {
+    name: "a membership that ends closes the person's streams of that tenant, and none of the others",
+    needs: ["control"],
+    async run(gateway) {
+      const { first, second, as } = await openTwo(gateway);
+      const { removeUser, recheckSeconds } = given(gateway.control, "control");
+      const [ending, staying] = [
+        await openStream(gateway, tenantStream, as, naming(first)),
+        await openStream(gateway, tenantStream, as, naming(second)),
+      ];
+      await removeUser(first.id, first.sub);
+      await ending.untilEnd((recheckSeconds + 10) * 1000);
+      assert.match(ending.text(), /: close revoked/);
+      const scan = await createScan(gateway, second);
+      await staying.until(scan.id);
+      staying.leave();
+      await eventually(
+        async () => (await readSession(gateway, as)).tenants.every(({ id }) => id === second.id),
+        "the session forgets the tenant",
+      );
+    },
+  },
+];

@@ -1,0 +1,333 @@
+import assert from "node:assert/strict";
+import {
+  call,
+  createScan,
+  eventually,
+  given,
+  keyOf,
+  openStream,
+  openStuckReader,
+  refused,
+  send,
+  type GatewayCase,
+  type StreamReader,
+} from "./harness.ts";
+
+const nowhere = "00000000-0000-4000-8000-000000000000";
+const progress = (n: number) => ({ type: "scan.progress", data: { n } });
+
+/** What an event stream promises, as far as a client can see it. */
+export const streamCases: readonly GatewayCase[] = [
+  {
+    name: "S1: what is published once a stream is open reaches it, in order, each event whole",
+    needs: [],
+    async run(gateway) {
+      const scan = await createScan(gateway);
+      const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant));
+      const data = { scan_id: scan.id, text: "ä\u2028\n\r\u0000 data: x \u{1f600}", list: [1, "two", null, true] };
+      await send(gateway, scan, { type: "scan.start", data });
+      for (let n = 0; n < 20; n += 1) await send(gateway, scan, progress(n));
+      await stream.until('{"n":19}\n\n');
+      stream.leave();
+      // From an `event:` line to its blank line; comments may stand before it.
+      const frames = Array.from(stream.text().matchAll(/^(event:[^]*?)\n\n/gm), ([, frame]) => frame);
+      assert.deepEqual(frames, [
+        `event: scan.start\ndata: ${JSON.stringify(data)}`,
+        ...Array.from({ length: 20 }, (_, n) => `event: scan.progress\ndata: {"n":${n}}`),
+      ]);
+    },
+  },
+  {
+    name: "the head of a stream is as promised, and the first bytes come at once",
+    needs: [],
+    async run(gateway) {
+      const scan = await createScan(gateway);
+      const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), {
+        "accept-encoding": "gzip, br",
+      });
+      await stream.until(": open\n", 3000);
+      stream.leave();
+      assert.equal(stream.text(), "retry: 2000\n: open\n");
+      assert.doesNotMatch(stream.text(), /^id:/m);
+      const { headers } = stream.response;
+      assert.equal(headers.get("content-type"), "text/event-stream; charset=utf-8");
+      assert.equal(headers.get("cache-control"), "no-store, no-transform");
+      // nginx keeps it to itself, and does what it says.
+      const isKept = (headers.get("server") ?? "").startsWith("nginx");
+      assert.equal(headers.get("x-accel-buffering"), isKept ? null : "no");
+      assert.equal(headers.get("content-length"), null);
+      assert.ok([null, "identity"].includes(headers.get("content-encoding")));
+    },
+  },
+  {
+    name: "a blank line only ever ends an event: none at the opening, at heartbeats and at the close",
+    needs: ["control"],
+    async run(gateway) {
+      const { heartbeatSeconds } = given(gateway.control, "control");
+      const as = keyOf(gateway.tenant);
+      const scan = await createScan(gateway);
+      const stream = await openStream(gateway, scan.event_stream, as);
+      await stream.until(/: heartbeat\n[^]*: heartbeat\n/, heartbeatSeconds * 2000 + 2000);
+      await send(gateway, scan, progress(1));
+      await stream.until(/"n":1\}\n\n[^]*: heartbeat\n/, heartbeatSeconds * 1000 + 2000);
+      await send(gateway, scan, { type: "scan.end", data: { scan_id: scan.id, status: "completed" } });
+      const text = await stream.untilEnd();
+      assert.match(text, /: close ended\n $/);
+      // Several clients make an empty message of a block without data.
+      const blocks = text.split("\n\n").slice(0, -1);
+      assert.deepEqual(
+        blocks.map((block) => block.replaceAll(/^(?:: .*|retry: \d+)\n/gm, "")),
+        ['event: scan.progress\ndata: {"n":1}', `event: scan.end\ndata: {"scan_id":"${scan.id}","status":"completed"}`],
+      );
+    },
+  },
+  {
+    name: "HEAD and POST open no stream",
+    needs: [],
+    async run(gateway) {
+      const { event_stream: path } = await createScan(gateway);
+      const as = keyOf(gateway.tenant);
+      assert.equal((await call(gateway, path, { method: "HEAD", as })).status, 405);
+      await refused(await call(gateway, path, { method: "POST", as }), 405, "method_not_allowed");
+    },
+  },
+  {
+    name: "S3: refuses a stream of a scan that does not exist or is not named",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      // Proxies refuse a NUL themselves.
+      const odd = gateway.control === null ? [] : ["%00"];
+      for (const id of [nowhere, "not-a-uuid", nowhere.replace("4", "g"), "1".repeat(300), ...odd]) {
+        await refused(await call(gateway, `/api/v1/scans/${id}/event-stream`, { as }), 404, "not_found");
+      }
+    },
+  },
+  {
+    name: "the stream ends after the terminal event, and a finished scan answers 204",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const scan = await createScan(gateway);
+      const streams = [
+        await openStream(gateway, scan.event_stream, as),
+        await openStream(gateway, scan.event_stream, as),
+      ];
+      const counts = { checks_done: 1, pass: 1, fail: 0, manual: 0 };
+      const done = { method: "PATCH", as, json: { status: "completed", ...counts } };
+      assert.equal((await call(gateway, `/api/v1/scans/${scan.id}`, done)).status, 200);
+      for (const stream of streams) {
+        assert.match(await stream.untilEnd(), /event: scan\.end\ndata: \{[^\n]*\}\n\n: close ended\n $/);
+      }
+      const after = await call(gateway, scan.event_stream, { as });
+      assert.deepEqual([after.status, await after.text()], [204, ""]);
+    },
+  },
+  {
+    name: "S3: a finished scan is 204 to its tenant only",
+    needs: ["stranger"],
+    async run(gateway) {
+      const scan = await createScan(gateway);
+      const as = keyOf(gateway.tenant);
+      await call(gateway, `/api/v1/scans/${scan.id}`, { method: "PATCH", as, json: { status: "failed" } });
+      await refused(await call(gateway, scan.event_stream), 401, "not_authenticated");
+      const stranger = `Api-Key ${given(gateway.strangerApiKey, "stranger")}`;
+      await refused(await call(gateway, scan.event_stream, { as: stranger }), 404, "not_found");
+    },
+  },
+  {
+    name: "one channel's events reach its own streams only",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const [first, second] = [await createScan(gateway), await createScan(gateway)];
+      const one = await openStream(gateway, first.event_stream, as);
+      const two = await openStream(gateway, second.event_stream, as);
+      await send(gateway, first, progress(1));
+      await send(gateway, second, progress(2));
+      await one.until('{"n":1}');
+      await two.until('{"n":2}');
+      await send(gateway, first, progress(3));
+      await one.until('{"n":3}');
+      assert.doesNotMatch(one.text(), /"n":2/);
+      assert.doesNotMatch(two.text(), /"n":[13]/);
+      one.leave();
+      two.leave();
+    },
+  },
+  {
+    name: "S4: a stream ends when its token does, and says so",
+    needs: ["control"],
+    async run(gateway) {
+      const { createTenant, sign } = given(gateway.control, "control");
+      const tenant = await createTenant("Expiry");
+      const scan = await createScan(gateway, tenant);
+      const openedMs = Date.now();
+      const token = await sign({ tenant_id: tenant.id, sub: tenant.sub }, 3);
+      const stream = await openStream(gateway, scan.event_stream, `Bearer ${token}`);
+      assert.match(await stream.untilEnd(8000), /: close expired\n $/);
+      const livedMs = Date.now() - openedMs;
+      assert.ok(livedMs > 1500, `it lived ${livedMs} ms`);
+    },
+  },
+  {
+    name: "S4: streams of a revoked key and of a removed member are closed in time, others stay",
+    needs: ["control"],
+    async run(gateway) {
+      const control = given(gateway.control, "control");
+      const tenant = await control.createTenant("Revocation");
+      const scan = await createScan(gateway, tenant);
+      const open = (credential: string) => openStream(gateway, scan.event_stream, credential);
+      const other = await control.sign({ tenant_id: tenant.id, sub: tenant.sub });
+      const byKey = await open(keyOf(tenant));
+      const byMember = await open(`Bearer ${other}`);
+      await control.revokeApiKey(tenant.apiKeyId);
+      const withinMs = control.recheckSeconds * 1000 + 3000;
+      assert.match(await byKey.untilEnd(withinMs), /: close revoked\n $/);
+      await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 401, "not_authenticated");
+      assert.doesNotMatch(byMember.text(), /close/);
+      await control.removeUser(tenant.id, tenant.sub);
+      assert.match(await byMember.untilEnd(withinMs), /: close revoked\n $/);
+      await refused(await call(gateway, scan.event_stream, { as: `Bearer ${other}` }), 403, "permission_denied");
+    },
+  },
+  {
+    name: "S5: an idle stream has a heartbeat, and one that the client left frees its subscription",
+    needs: ["control"],
+    async run(gateway) {
+      const control = given(gateway.control, "control");
+      const scan = await createScan(gateway);
+      const [first, second] = [
+        await openStream(gateway, scan.event_stream, keyOf(gateway.tenant)),
+        await openStream(gateway, scan.event_stream, keyOf(gateway.tenant)),
+      ];
+      assert.equal(await control.subscriptionCount(scan.channel), 1, "two streams of a channel share a subscription");
+      await first.until(/: heartbeat\n[^]*: heartbeat\n/, control.heartbeatSeconds * 2000 + 2000);
+      first.leave();
+      await second.until(/: heartbeat\n/);
+      assert.equal(await control.subscriptionCount(scan.channel), 1);
+      second.leave();
+      await eventually(
+        async () => (await control.subscriptionCount(scan.channel)) === 0,
+        "the subscription of a channel without streams is given up",
+        20_000,
+      );
+    },
+  },
+  {
+    name: "S6: a tenant has as many streams as it may and no more, and a place that was left is free again",
+    needs: ["control"],
+    async run(gateway) {
+      const { createTenant, maxStreamsPerTenant } = given(gateway.control, "control");
+      const tenant = await createTenant("Bounds");
+      const scan = await createScan(gateway, tenant);
+      const streams: StreamReader[] = [];
+      for (let n = 0; n < maxStreamsPerTenant; n += 1) {
+        streams.push(await openStream(gateway, scan.event_stream, keyOf(tenant)));
+      }
+      await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 429, "too_many");
+      // Another tenant's place is no matter of this one.
+      const elsewhere = await createScan(gateway);
+      (await openStream(gateway, elsewhere.event_stream, keyOf(gateway.tenant))).leave();
+      streams.pop()?.leave();
+      await eventually(async () => {
+        const again = await call(gateway, scan.event_stream, { as: keyOf(tenant) });
+        await again.body?.cancel();
+        return again.status === 200;
+      }, "a place is free again");
+      for (const stream of streams) stream.leave();
+    },
+  },
+  {
+    name: "S2: a reader that falls behind its bound is closed, nothing missing before that; others get everything",
+    needs: ["control"],
+    async run(gateway) {
+      const control = given(gateway.control, "control");
+      const tenant = await control.createTenant("Slow");
+      const scan = await createScan(gateway, tenant);
+      const slow = await openStream(gateway, scan.event_stream, keyOf(tenant));
+      const quick = await openStream(gateway, scan.event_stream, keyOf(tenant));
+      const filler = "x".repeat(60_000);
+      // More than the bound and all that the systems on the way take into their buffers.
+      const count = 400;
+      let quickCount = 0;
+      for (let n = 0; n < count; n += 1) {
+        const message = JSON.stringify({ type: "scan.progress", data: { n, filler } });
+        await control.publishRaw(scan.channel, message);
+        if (n % 4 !== 3) continue;
+        // The quick one is never so far behind.
+        await quick.until(new RegExp(`"n":${n},.*\n\n$`));
+        quickCount += Array.from(quick.take().matchAll(/^event: /gm)).length;
+      }
+      quick.leave();
+      const text = await slow.untilEnd(20_000).catch((error: unknown) => {
+        // Cut off where its last bytes could not be sent: closed as well.
+        if (error instanceof assert.AssertionError) throw error;
+        return slow.text();
+      });
+      const numbers = Array.from(text.matchAll(/^data: \{"n":(\d+),/gm), ([, n]) => Number(n));
+      assert.ok(numbers.length > 0 && numbers.length < count, `it got ${numbers.length} of ${count} events`);
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: numbers.length }, (_, n) => n),
+      );
+      assert.equal(quickCount, count);
+    },
+  },
+  {
+    name: "S2: a reader that reads nothing at all is closed",
+    needs: ["control"],
+    async run(gateway) {
+      const control = given(gateway.control, "control");
+      const tenant = await control.createTenant("Stuck");
+      const scan = await createScan(gateway, tenant);
+      const stuck = await openStuckReader(gateway, scan.event_stream, keyOf(tenant));
+      assert.equal(await control.subscriptionCount(scan.channel), 1);
+      const filler = "x".repeat(60_000);
+      // Only this stream holds the subscription.
+      const isClosed = async () => (await control.subscriptionCount(scan.channel)) === 0;
+      for (let n = 0; n < 400 && !(await isClosed()); n += 1) {
+        await control.publishRaw(scan.channel, JSON.stringify({ type: "scan.progress", data: { n, filler } }));
+      }
+      await eventually(isClosed, "the stream of a reader that reads nothing is closed");
+      stuck.destroy();
+    },
+  },
+  {
+    name: "S2: a message that cannot be read ends the channel's streams, and no other's",
+    needs: ["control"],
+    async run(gateway) {
+      const control = given(gateway.control, "control");
+      const as = keyOf(gateway.tenant);
+      const [scan, other] = [await createScan(gateway), await createScan(gateway)];
+      const stream = await openStream(gateway, scan.event_stream, as);
+      const bystander = await openStream(gateway, other.event_stream, as);
+      await control.publishRaw(scan.channel, "no event at all");
+      assert.match(await stream.untilEnd(), /retry: \d{4}\n: close lost\n $/);
+      await send(gateway, other, progress(1));
+      await bystander.until('{"n":1}');
+      bystander.leave();
+      const again = await openStream(gateway, scan.event_stream, as);
+      await send(gateway, scan, progress(2));
+      await again.until('{"n":2}');
+      again.leave();
+    },
+  },
+  {
+    name: "S2: a lost connection to the broker ends every stream at once, and a new one receives events again",
+    needs: ["control"],
+    isAlone: true,
+    async run(gateway) {
+      const control = given(gateway.control, "control");
+      const as = keyOf(gateway.tenant);
+      const scan = await createScan(gateway);
+      const streams = await Promise.all([1, 2, 3].map(() => openStream(gateway, scan.event_stream, as)));
+      control.cutBroker();
+      for (const stream of streams) assert.match(await stream.untilEnd(5000), /: close lost\n $/);
+      const again = await openStream(gateway, scan.event_stream, as);
+      await send(gateway, scan, progress(1));
+      await again.until('{"n":1}');
+      again.leave();
+    },
+  },
+];

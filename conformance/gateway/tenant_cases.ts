@@ -1,0 +1,355 @@
+import assert from "node:assert/strict";
+import {
+  call,
+  createScan,
+  eventually,
+  given,
+  keyOf,
+  openStream,
+  refused,
+  send,
+  type ConformanceScan,
+  type GatewayCase,
+  type GatewayUnderTest,
+} from "./harness.ts";
+
+const tenantStream = "/api/v1/event-stream";
+const streamOf = (scans: readonly Pick<ConformanceScan, "id">[], more = "") =>
+  `${tenantStream}?${scans.map(({ id }) => `scan_id=${id}`).join("&")}${more}`;
+
+interface ReadEvent {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+function eventsIn(text: string): readonly ReadEvent[] {
+  return [...text.matchAll(/event: (\S+)\ndata: ([^\n]*)\n\n/g)].map(([, type = "", data = ""]) => ({
+    type,
+    data: JSON.parse(data) as ReadEvent["data"],
+  }));
+}
+
+const typesOf = (text: string, id: string) =>
+  eventsIn(text)
+    .filter(({ data }) => data["scan_id"] === id || data["monitor_id"] === id)
+    .map(({ type }) => type);
+
+async function patch(gateway: GatewayUnderTest, { id }: Pick<ConformanceScan, "id">, json: unknown): Promise<void> {
+  const response = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as: keyOf(gateway.tenant), json });
+  assert.equal(response.status, 200, await response.text());
+}
+
+/** The stream of a tenant, several scans on one stream, snapshots, and tokens for any stream. */
+export const tenantCases: readonly GatewayCase[] = [
+  {
+    name: "the tenant's stream follows its scans: created, updated with the last state at most once a second, ended",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const stream = await openStream(gateway, tenantStream, as);
+      const scan = await createScan(gateway);
+      const startedMs = Date.now();
+      for (let n = 1; n <= 12; n += 1) await patch(gateway, scan, { status: "running", checks_done: n });
+      const cancel = `/api/v1/scans/${scan.id}/cancel`;
+      assert.equal((await call(gateway, cancel, { method: "POST", as })).status, 202);
+      await stream.until(
+        new RegExp(`event: scan.updated\\ndata: \\{"scan_id":"${scan.id}"[^\\n]*"cancel_requested":true`),
+      );
+      const seconds = (Date.now() - startedMs) / 1000;
+      const read = (await (await call(gateway, `/api/v1/scans/${scan.id}`, { as })).json()) as object;
+      const updates = eventsIn(stream.text()).filter((e) => e.type === "scan.updated" && e.data["id"] === scan.id);
+      assert.deepEqual(updates.at(-1)?.data, { scan_id: scan.id, ...read });
+      assert.ok(updates.length <= seconds + 2, `${updates.length} updates in ${seconds} s`);
+      await patch(gateway, scan, { status: "completed", pass: 12 });
+      const next = await createScan(gateway);
+      await stream.until(`"id":"${next.id}"`);
+      stream.leave();
+      assert.deepEqual(
+        typesOf(stream.text(), scan.id).filter((type) => type !== "scan.updated"),
+        ["scan.created", "scan.end"],
+      );
+      assert.equal(typesOf(stream.text(), scan.id).at(-1), "scan.end");
+      const end = eventsIn(stream.text()).find((e) => e.type === "scan.end" && e.data["scan_id"] === scan.id);
+      assert.deepEqual(end?.data, {
+        scan_id: scan.id,
+        status: "completed",
+        pass: 12,
+        fail: 0,
+        manual: 0,
+        not_applicable: 0,
+      });
+    },
+  },
+  {
+    name: "the tenant's own channel is published to by the gateway alone",
+    needs: [],
+    async run(gateway) {
+      const { tenant_id: tenantId } = await createScan(gateway);
+      const path = `/api/v1/channels/tenant:${tenantId}:${tenantId}/events`;
+      const json = { type: "scan.end", data: { scan_id: crypto.randomUUID(), status: "failed" } };
+      await refused(await call(gateway, path, { as: keyOf(gateway.tenant), json }), 403, "permission_denied");
+    },
+  },
+  {
+    name: "the tenant's stream follows its monitors, without their findings",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const stream = await openStream(gateway, tenantStream, as);
+      const id = crypto.randomUUID();
+      const path = `/api/v1/monitors/${id}`;
+      const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
+      assert.equal((await call(gateway, path, { method: "PUT", as, json: monitor })).status, 201);
+      const change = {
+        id: crypto.randomUUID(),
+        check: "mfa-for-admins",
+        fingerprint: "f1",
+        resource: { type: "policy", id: "00p1", name: "Okta Admin Console" },
+        from: null,
+        to: { status: "FAIL", reason: null },
+        actual: "",
+        seen_at: "2026-11-22T14:03:12.000Z",
+        cause: "log",
+        explained_by: [],
+      };
+      assert.equal((await call(gateway, `${path}/changes`, { as, json: { changes: [change] } })).status, 200);
+      const update = { error_code: "rate_limit", error_detail: "later", status: "ended" };
+      assert.equal((await call(gateway, path, { method: "PATCH", as, json: update })).status, 200);
+      await stream.until(new RegExp(`event: monitor.end\\ndata: \\{"monitor_id":"${id}"`));
+      stream.leave();
+      assert.deepEqual(typesOf(stream.text(), id), [
+        "monitor.start",
+        "monitor.updated",
+        "monitor.error",
+        "monitor.end",
+      ]);
+    },
+  },
+  {
+    name: "S3: the tenant's stream and its snapshot show nothing of another tenant",
+    needs: ["stranger"],
+    async run(gateway) {
+      const stranger = { apiKey: given(gateway.strangerApiKey, "stranger") };
+      const before = await createScan(gateway);
+      const stream = await openStream(gateway, `${tenantStream}?snapshot=1`, keyOf(stranger));
+      const after = await createScan(gateway);
+      const own = await createScan(gateway, stranger);
+      await stream.until(`"id":"${own.id}"`);
+      stream.leave();
+      for (const { id } of [before, after]) assert.ok(!stream.text().includes(id), "another tenant's scan is shown");
+      assert.ok(!stream.text().includes(gateway.tenant.id), "another tenant is shown");
+      await refused(await call(gateway, streamOf([own, before]), { as: keyOf(stranger) }), 404, "not_found");
+    },
+  },
+  {
+    name: "several scans share a stream, which ends with the last of them",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const [over, first, second] = [await createScan(gateway), await createScan(gateway), await createScan(gateway)];
+      await patch(gateway, over, { status: "failed" });
+      const stream = await openStream(gateway, streamOf([over, first, second, first]), as);
+      await send(gateway, first, { type: "scan.progress", data: { scan_id: first.id, n: 1 } });
+      await send(gateway, second, { type: "scan.progress", data: { scan_id: second.id, n: 2 } });
+      await patch(gateway, first, { status: "completed" });
+      await stream.until(`event: scan.end\ndata: {"scan_id":"${first.id}"`);
+      // The scan has ended, and its channel is still there.
+      await send(gateway, first, { type: "scan.end", data: { scan_id: first.id, status: "failed" } });
+      await send(gateway, second, { type: "scan.progress", data: { scan_id: second.id, n: 3 } });
+      await patch(gateway, second, { status: "cancelled" });
+      const text = await stream.untilEnd();
+      assert.match(text, /: close ended\n $/);
+      assert.deepEqual(typesOf(text, first.id), ["scan.progress", "scan.end"]);
+      assert.deepEqual(typesOf(text, second.id), ["scan.progress", "scan.progress", "scan.end"]);
+      assert.equal((await call(gateway, streamOf([first, over, second]), { as })).status, 204);
+    },
+  },
+  {
+    name: "a stream follows 100 scans, refuses 101, and all when one is not there",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const scans: ConformanceScan[] = [];
+      while (scans.length < 100) {
+        scans.push(...(await Promise.all(Array.from({ length: 10 }, () => createScan(gateway)))));
+      }
+      const nowhere = { id: crypto.randomUUID() };
+      await refused(await call(gateway, streamOf([...scans, nowhere]), { as }), 400, "malformed");
+      await refused(await call(gateway, streamOf([...scans.slice(1), nowhere]), { as }), 404, "not_found");
+      await refused(await call(gateway, streamOf([{ id: "not-a-uuid" }, ...scans]), { as }), 404, "not_found");
+      await refused(await call(gateway, `${tenantStream}?scan_id=`, { as }), 404, "not_found");
+      const stream = await openStream(gateway, streamOf([...scans, ...scans.slice(0, 5)], "&snapshot=1"), as);
+      await stream.until(": snapshot complete\n");
+      assert.equal(eventsIn(stream.text()).length, 100);
+      for (const scan of [scans[0], scans[99]]) {
+        assert.ok(scan);
+        await send(gateway, scan, { type: "scan.progress", data: { scan_id: scan.id, n: 1 } });
+        await stream.until(`event: scan.progress\ndata: {"scan_id":"${scan.id}"`);
+      }
+      stream.leave();
+      // So that no later snapshot has to hold them.
+      for (let at = 0; at < scans.length; at += 10) {
+        await Promise.all(scans.slice(at, at + 10).map((scan) => patch(gateway, scan, { status: "cancelled" })));
+      }
+    },
+  },
+  {
+    name: "a snapshot comes after `open` and before every event: what has not ended, newest first",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const [older, over, newer] = [await createScan(gateway), await createScan(gateway), await createScan(gateway)];
+      await patch(gateway, over, { status: "completed" });
+      await patch(gateway, older, { status: "running", checks_done: 3 });
+      const monitorId = crypto.randomUUID();
+      const json = { org_url: "https://acme.okta.com", interval_seconds: 10 };
+      assert.equal((await call(gateway, `/api/v1/monitors/${monitorId}`, { method: "PUT", as, json })).status, 201);
+      const stream = await openStream(gateway, `${tenantStream}?snapshot=1`, as);
+      const text = await stream.until(": snapshot complete\n");
+      stream.leave();
+      const [head = "", rest = ""] = text.split(": open\n");
+      assert.equal(head, "retry: 2000\n");
+      assert.match(rest, /^event: tenant\.snapshot\n/);
+      const [first, ...others] = eventsIn(rest.slice(0, rest.indexOf(": snapshot complete\n")));
+      const scans = others.filter(({ type }) => type === "scan.snapshot");
+      const monitors = others.filter(({ type }) => type === "monitor.snapshot");
+      const { newest_ended_scan_id: newestEndedId, deleted_scans: deletedScans, ...counts } = first?.data ?? {};
+      assert.equal(typeof deletedScans, "number");
+      assert.deepEqual(counts, { tenant_id: gateway.tenant.id, count: scans.length, monitors: monitors.length });
+      // Other scans of the tenant may end meanwhile.
+      const readScan = async (id: unknown) =>
+        (await (await call(gateway, `/api/v1/scans/${String(id)}`, { as })).json()) as Record<string, unknown>;
+      const newestEnded = await readScan(newestEndedId);
+      assert.ok(String(newestEnded["created_at"]) >= String((await readScan(over.id))["created_at"]));
+      assert.match(String(newestEnded["status"]), /^(completed|cancelled|failed|expired)$/);
+      assert.equal(others.length, scans.length + monitors.length);
+      const ids = scans.map(({ data }) => data["id"]);
+      assert.ok(ids.indexOf(newer.id) !== -1 && ids.indexOf(newer.id) < ids.indexOf(older.id));
+      assert.ok(!ids.includes(over.id));
+      const read = (await (await call(gateway, `/api/v1/scans/${older.id}`, { as })).json()) as object;
+      assert.deepEqual(scans.find(({ data }) => data["id"] === older.id)?.data, { scan_id: older.id, ...read });
+      const monitor = (await (await call(gateway, `/api/v1/monitors/${monitorId}`, { as })).json()) as object;
+      assert.deepEqual(monitors.find(({ data }) => data["id"] === monitorId)?.data, monitor);
+      await call(gateway, `/api/v1/monitors/${monitorId}`, { method: "DELETE", as });
+    },
+  },
+  {
+    name: "a snapshot of scans has each that is followed, and a bad value is refused",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const [running, over] = [await createScan(gateway), await createScan(gateway)];
+      await patch(gateway, over, { status: "completed" });
+      const snapshotOf = async (path: string) => {
+        const stream = await openStream(gateway, path, as);
+        const text = await stream.until(": snapshot complete\n");
+        stream.leave();
+        return eventsIn(text).map(({ type, data }) => [type, data["scan_id"], data["status"]]);
+      };
+      const one = ["scan.snapshot", running.id, "pending"];
+      assert.deepEqual(await snapshotOf(`${running.event_stream}?snapshot=1`), [one]);
+      assert.deepEqual(await snapshotOf(streamOf([running, over], "&snapshot=1")), [
+        ["scan.snapshot", over.id, "completed"],
+        one,
+      ]);
+      assert.equal((await call(gateway, `${over.event_stream}?snapshot=1`, { as })).status, 204);
+      for (const value of ["", "0", "2", "true", "1&snapshot=0"]) {
+        for (const path of [`${running.event_stream}?`, `${tenantStream}?`, streamOf([running], "&")]) {
+          await refused(await call(gateway, `${path}snapshot=${value}`, { as }), 400, "malformed");
+        }
+      }
+      await refused(await call(gateway, `${tenantStream}?snapshot=2`), 401, "not_authenticated");
+    },
+  },
+  {
+    name: "S1: nothing is missing between a snapshot and the events after it, whenever the stream is opened",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const scan = await createScan(gateway);
+      const total = 36;
+      const producer = { stored: 0 };
+      const producing = (async () => {
+        for (let n = 1; n <= total; n += 1) {
+          await patch(gateway, scan, { status: "running", checks_done: n });
+          await send(gateway, scan, { type: "scan.progress", data: { scan_id: scan.id, n } });
+          producer.stored = n;
+        }
+      })();
+      const follow = async () => {
+        const before = producer.stored;
+        const stream = await openStream(gateway, `${scan.event_stream}?snapshot=1`, as);
+        await stream.until(`"n":${total}}`, 30_000);
+        stream.leave();
+        const [snapshot, ...events] = eventsIn(stream.text());
+        assert.equal(snapshot?.type, "scan.snapshot");
+        const done = Number(snapshot.data["checks_done"]);
+        assert.ok(done >= before, `the snapshot says ${done} and ${before} were stored before it was asked for`);
+        const numbers = events.map(({ data }) => Number(data["n"]));
+        const [first = total + 1] = numbers;
+        assert.ok(first <= done + 1, `the snapshot says ${done}, and the first event is ${first}`);
+        assert.deepEqual(
+          numbers,
+          Array.from({ length: total - first + 1 }, (_, index) => first + index),
+        );
+      };
+      const followers: Promise<void>[] = [];
+      for (let at = 0; at < total - 5; at += 5) {
+        await eventually(() => producer.stored >= at, "the scan goes on");
+        followers.push(follow());
+      }
+      await Promise.all([producing, ...followers]);
+    },
+  },
+  {
+    name: "a stream token opens the stream it was issued for, of any feature, and no other",
+    needs: [],
+    async run(gateway) {
+      const as = keyOf(gateway.tenant);
+      const [scan, other] = [await createScan(gateway), await createScan(gateway)];
+      const issue = (json: unknown) => call(gateway, "/api/v1/stream-tokens", { as, json });
+      const withToken = (path: string, token: string) =>
+        `${path}${path.includes("?") ? "&" : "?"}access_token=${token}`;
+      const paths = [tenantStream, streamOf([scan, other]), scan.event_stream];
+      const tokens = await Promise.all(
+        paths.map(
+          async (path) =>
+            ((await (await issue({ event_stream: path })).json()) as { access_token: string }).access_token,
+        ),
+      );
+      for (const [index, token] of tokens.entries()) {
+        for (const [place, path] of paths.entries()) {
+          if (index !== place) {
+            await refused(await call(gateway, withToken(path, token)), 403, "permission_denied", [token]);
+            continue;
+          }
+          const stream = await openStream(
+            gateway,
+            withToken(`${path}${path.includes("?") ? "&" : "?"}snapshot=1`, token),
+            null,
+          );
+          await stream.until(": snapshot complete\n");
+          stream.leave();
+        }
+      }
+      const nowhere = `/api/v1/scans/${crypto.randomUUID()}/event-stream`;
+      await refused(await issue({ event_stream: nowhere }), 404, "not_found");
+      await refused(await issue({ event_stream: tenantStream, scan_id: scan.id }), 422, "invalid");
+      await refused(await issue({}), 422, "invalid");
+      for (const wrong of [
+        `https://gateway.example${tenantStream}`,
+        `//x${tenantStream}`,
+        `/api/v1/scans/${scan.id}`,
+        "/",
+        "",
+      ]) {
+        const response = await issue({ event_stream: wrong });
+        assert.ok((await response.clone().text()).includes("/event_stream"), "the refusal names the field");
+        await refused(response, 422, "invalid");
+      }
+      await patch(gateway, scan, { status: "completed" });
+      const late = (await (await issue({ event_stream: scan.event_stream })).json()) as { access_token: string };
+      assert.equal((await call(gateway, withToken(scan.event_stream, late.access_token))).status, 204);
+    },
+  },
+];

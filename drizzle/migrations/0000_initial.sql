@@ -1,0 +1,1336 @@
+-- The roles that every transaction takes on, see roles.ts. They belong to the cluster, so they may be there already (another
+-- database's, or made beforehand by an administrator where the owner may not create roles), and may be made by another
+-- database's migration at this moment. The owner becomes a member, so that it can take them on; it needs no superuser.
+DO $$
+DECLARE
+  wanted text;
+  membership text := CASE WHEN current_setting('server_version_num')::int >= 160000 THEN 'SET' ELSE 'MEMBER' END;
+BEGIN
+  FOREACH wanted IN ARRAY ARRAY['scanstream_app', 'scanstream_admin'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = wanted) THEN
+      BEGIN
+        EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
+      EXCEPTION
+        WHEN duplicate_object OR unique_violation THEN
+          NULL;
+        WHEN insufficient_privilege THEN
+          RAISE EXCEPTION 'the role % does not exist, and % may not create roles: run CREATE ROLE % NOLOGIN; GRANT % TO %; as an administrator',
+            wanted, current_user, wanted, wanted, quote_ident(current_user) USING ERRCODE = 'insufficient_privilege';
+      END;
+    END IF;
+
+    IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = wanted AND (rolsuper OR rolbypassrls)) THEN
+      RAISE EXCEPTION 'the role % is a superuser or has BYPASSRLS, so it would see every tenant: run ALTER ROLE % NOSUPERUSER NOBYPASSRLS',
+        wanted, wanted USING ERRCODE = 'invalid_role_specification';
+    END IF;
+
+    IF NOT pg_catalog.pg_has_role(current_user, wanted, membership) THEN
+      BEGIN
+        EXECUTE format('GRANT %I TO CURRENT_USER', wanted);
+      EXCEPTION
+        WHEN unique_violation THEN
+          NULL;
+        WHEN insufficient_privilege THEN
+          RAISE EXCEPTION '% may not take on the role %: run GRANT % TO % as an administrator',
+            current_user, wanted, wanted, quote_ident(current_user) USING ERRCODE = 'insufficient_privilege';
+      END;
+    END IF;
+  END LOOP;
+END
+$$;
+--> statement-breakpoint
+CREATE TABLE "decisions" (
+	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
+	"tenant_id" uuid NOT NULL,
+	"kind" text NOT NULL,
+	"check" text NOT NULL,
+	"resource" text,
+	"status" text,
+	"reason" text NOT NULL,
+	"author_kind" text NOT NULL,
+	"author_id" text NOT NULL,
+	"author_name" text NOT NULL,
+	"org_url" text,
+	"expires" text,
+	"expires_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"ended_at" timestamp (3) with time zone,
+	"ended_reason" text,
+	"ended_by" text,
+	"ended_scan_id" uuid,
+	CONSTRAINT "decisions_kind" CHECK ("decisions"."kind" in ('waiver', 'attestation')),
+	CONSTRAINT "decisions_status" CHECK ("decisions"."status" in ('PASS', 'FAIL', 'NOT_APPLICABLE')),
+	CONSTRAINT "decisions_of_kind" CHECK (("decisions"."kind" = 'attestation') = ("decisions"."status" is not null) and ("decisions"."kind" = 'waiver' or "decisions"."resource" is null)),
+	CONSTRAINT "decisions_expires_at" CHECK (("decisions"."expires" is null) = ("decisions"."expires_at" is null)),
+	CONSTRAINT "decisions_ended_reason" CHECK ("decisions"."ended_reason" in ('withdrawn', 'contradicted', 'expired')),
+	CONSTRAINT "decisions_ended_at" CHECK (("decisions"."ended_at" is null) = ("decisions"."ended_reason" is null))
+);
+--> statement-breakpoint
+ALTER TABLE "decisions" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "changes" (
+	"tenant_id" uuid NOT NULL,
+	"monitor_id" uuid NOT NULL,
+	"id" uuid NOT NULL,
+	"number" bigint NOT NULL,
+	"check" text NOT NULL,
+	"fingerprint" text NOT NULL,
+	"resource_type" text NOT NULL,
+	"resource_id" text NOT NULL,
+	"resource_name" text NOT NULL,
+	"from_status" text,
+	"from_reason" text,
+	"to_status" text,
+	"to_reason" text,
+	"actual" text NOT NULL,
+	"seen_at" timestamp (3) with time zone NOT NULL,
+	"cause" text NOT NULL,
+	"explained_by" jsonb NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "changes_pkey" PRIMARY KEY("tenant_id","monitor_id","id"),
+	CONSTRAINT "changes_from" CHECK ("changes"."from_status" in ('PASS', 'FAIL', 'MANUAL')),
+	CONSTRAINT "changes_to" CHECK ("changes"."to_status" in ('PASS', 'FAIL', 'MANUAL')),
+	CONSTRAINT "changes_from_or_to" CHECK ("changes"."from_status" is not null or "changes"."to_status" is not null),
+	CONSTRAINT "changes_cause" CHECK ("changes"."cause" in ('log', 'reconciliation', 'start'))
+);
+--> statement-breakpoint
+ALTER TABLE "changes" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "monitors" (
+	"id" uuid NOT NULL,
+	"tenant_id" uuid NOT NULL,
+	"org_url" text NOT NULL,
+	"client_id" text,
+	"status" text DEFAULT 'running' NOT NULL,
+	"interval_seconds" integer NOT NULL,
+	"checks_total" integer DEFAULT 0 NOT NULL,
+	"pass" integer DEFAULT 0 NOT NULL,
+	"fail" integer DEFAULT 0 NOT NULL,
+	"manual" integer DEFAULT 0 NOT NULL,
+	"not_applicable" integer DEFAULT 0 NOT NULL,
+	"log_status" text DEFAULT 'unknown' NOT NULL,
+	"error_code" text,
+	"error_detail" text,
+	"gap_from" timestamp (3) with time zone,
+	"gap_to" timestamp (3) with time zone,
+	"last_look_at" timestamp (3) with time zone,
+	"lag_seconds" double precision,
+	"last_change_at" timestamp (3) with time zone,
+	"last_change_number" bigint DEFAULT 0 NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"started_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"stale_from" timestamp (3) with time zone GENERATED ALWAYS AS ((updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC') STORED,
+	"stale_at" timestamp (3) with time zone,
+	"ended_at" timestamp (3) with time zone,
+	"deleted_at" timestamp (3) with time zone,
+	"doorbell_hash" text,
+	"doorbell_rung_at" timestamp (3) with time zone,
+	CONSTRAINT "monitors_tenant_id_id" UNIQUE("tenant_id","id"),
+	CONSTRAINT "monitors_status" CHECK ("monitors"."status" in ('running', 'stopped', 'ended')),
+	CONSTRAINT "monitors_log_status" CHECK ("monitors"."log_status" in ('reading', 'unreadable', 'unknown')),
+	CONSTRAINT "monitors_ended_at" CHECK (("monitors"."ended_at" is not null) = ("monitors"."status" = 'ended')),
+	CONSTRAINT "monitors_deleted_at" CHECK ("monitors"."deleted_at" is null or "monitors"."ended_at" is not null),
+	CONSTRAINT "monitors_counts" CHECK (least("monitors"."checks_total", "monitors"."pass", "monitors"."fail", "monitors"."manual", "monitors"."not_applicable") >= 0),
+	CONSTRAINT "monitors_doorbell_hash_is_sha256_hex" CHECK ("monitors"."doorbell_hash" ~ '^[0-9a-f]{64}$')
+);
+--> statement-breakpoint
+ALTER TABLE "monitors" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "api_keys" (
+	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
+	"tenant_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"prefix" text NOT NULL,
+	"hash" text NOT NULL,
+	"scopes" text[] DEFAULT '{"read","publish"}' NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"expires_at" timestamp (3) with time zone,
+	"revoked_at" timestamp (3) with time zone,
+	"last_used_at" timestamp (3) with time zone,
+	"made_by" uuid,
+	CONSTRAINT "api_keys_hash_is_sha256_hex" CHECK ("api_keys"."hash" ~ '^[0-9a-f]{64}$'),
+	CONSTRAINT "api_keys_scopes" CHECK ("api_keys"."scopes" <@ array['read', 'publish', 'admin'] and cardinality("api_keys"."scopes") between 1 and 3),
+	CONSTRAINT "api_keys_name_length" CHECK (length("api_keys"."name") between 1 and 200)
+);
+--> statement-breakpoint
+ALTER TABLE "api_keys" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "audit_events" (
+	"number" bigint PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY (sequence name "audit_events_number_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"tenant_id" uuid NOT NULL,
+	"actor_kind" text NOT NULL,
+	"actor_id" text NOT NULL,
+	"action" text NOT NULL,
+	"target_type" text NOT NULL,
+	"target_id" text NOT NULL,
+	"detail" jsonb NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "audit_events_actor_kind" CHECK ("audit_events"."actor_kind" in ('user', 'api_key', 'operator', 'gateway'))
+);
+--> statement-breakpoint
+ALTER TABLE "audit_events" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "memberships" (
+	"tenant_id" uuid NOT NULL,
+	"user_id" text NOT NULL,
+	"role" text DEFAULT 'operator' NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "memberships_pkey" PRIMARY KEY("tenant_id","user_id"),
+	CONSTRAINT "memberships_role" CHECK ("memberships"."role" in ('viewer', 'operator', 'admin'))
+);
+--> statement-breakpoint
+ALTER TABLE "memberships" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "tenants" (
+	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
+	"name" text NOT NULL,
+	"deleted_scans" bigint DEFAULT 0 NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "tenants_name_length" CHECK (length("tenants"."name") between 1 and 200)
+);
+--> statement-breakpoint
+ALTER TABLE "tenants" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "users" (
+	"sub" text PRIMARY KEY NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "users_sub_length" CHECK (length("users"."sub") between 1 and 255)
+);
+--> statement-breakpoint
+ALTER TABLE "users" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "deleted_scans" (
+	"tenant_id" uuid NOT NULL,
+	"id" uuid NOT NULL,
+	"deleted_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "deleted_scans_pkey" PRIMARY KEY("tenant_id","id")
+);
+--> statement-breakpoint
+ALTER TABLE "deleted_scans" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "findings" (
+	"tenant_id" uuid NOT NULL,
+	"scan_id" uuid NOT NULL,
+	"fingerprint" text NOT NULL,
+	"check" text NOT NULL,
+	"status" text NOT NULL,
+	"reason" text,
+	"severity" text NOT NULL,
+	"resource_type" text NOT NULL,
+	"resource_id" text NOT NULL,
+	"resource_name" text NOT NULL,
+	"expected" text NOT NULL,
+	"actual" text NOT NULL,
+	"detail" text NOT NULL,
+	"coverage" text DEFAULT 'full' NOT NULL,
+	"coverage_reason" text,
+	"advisory" boolean DEFAULT false NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "findings_pkey" PRIMARY KEY("tenant_id","scan_id","fingerprint"),
+	CONSTRAINT "findings_status" CHECK ("findings"."status" in ('PASS', 'FAIL', 'MANUAL')),
+	CONSTRAINT "findings_coverage" CHECK ("findings"."coverage" in ('full', 'partial')),
+	CONSTRAINT "findings_severity" CHECK ("findings"."severity" in ('high', 'medium', 'low'))
+);
+--> statement-breakpoint
+ALTER TABLE "findings" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "scan_report_parts" (
+	"tenant_id" uuid NOT NULL,
+	"scan_id" uuid NOT NULL,
+	"upload_id" uuid NOT NULL,
+	"part" integer NOT NULL,
+	"content" "bytea" NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "scan_report_parts_pkey" PRIMARY KEY("tenant_id","scan_id","upload_id","part")
+);
+--> statement-breakpoint
+ALTER TABLE "scan_report_parts" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "scan_reports" (
+	"tenant_id" uuid NOT NULL,
+	"scan_id" uuid NOT NULL,
+	"upload_id" uuid NOT NULL,
+	"digest" text NOT NULL,
+	"size_bytes" integer NOT NULL,
+	"part_count" integer NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "scan_reports_pkey" PRIMARY KEY("tenant_id","scan_id"),
+	CONSTRAINT "scan_reports_sizes" CHECK ("scan_reports"."size_bytes" >= 0 and "scan_reports"."part_count" > 0)
+);
+--> statement-breakpoint
+ALTER TABLE "scan_reports" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "scans" (
+	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
+	"tenant_id" uuid NOT NULL,
+	"org_url" text,
+	"client_id" text,
+	"status" text DEFAULT 'pending' NOT NULL,
+	"checks_total" integer DEFAULT 0 NOT NULL,
+	"checks_done" integer DEFAULT 0 NOT NULL,
+	"pass" integer DEFAULT 0 NOT NULL,
+	"fail" integer DEFAULT 0 NOT NULL,
+	"manual" integer DEFAULT 0 NOT NULL,
+	"not_applicable" integer DEFAULT 0 NOT NULL,
+	"cancel_requested" boolean DEFAULT false NOT NULL,
+	"created_by" text,
+	"registration" text,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"started_at" timestamp (3) with time zone,
+	"ended_at" timestamp (3) with time zone,
+	CONSTRAINT "scans_tenant_id_id" UNIQUE("tenant_id","id"),
+	CONSTRAINT "scans_status" CHECK ("scans"."status" in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')),
+	CONSTRAINT "scans_ended_at" CHECK (("scans"."ended_at" is not null) = ("scans"."status" not in ('pending', 'running'))),
+	CONSTRAINT "scans_counts" CHECK (least("scans"."checks_total", "scans"."checks_done", "scans"."pass", "scans"."fail", "scans"."manual", "scans"."not_applicable") >= 0)
+);
+--> statement-breakpoint
+ALTER TABLE "scans" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "webhook_deliveries" (
+	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
+	"tenant_id" uuid NOT NULL,
+	"webhook_id" uuid NOT NULL,
+	"type" text NOT NULL,
+	"data" jsonb NOT NULL,
+	"status" text DEFAULT 'pending' NOT NULL,
+	"attempts" integer DEFAULT 0 NOT NULL,
+	"failures" integer DEFAULT 0 NOT NULL,
+	"next_attempt_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"last_attempt_at" timestamp (3) with time zone,
+	"last_status" integer,
+	"last_error" text,
+	"delivered_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "webhook_deliveries_status" CHECK ("webhook_deliveries"."status" in ('pending', 'delivered', 'dead')),
+	CONSTRAINT "webhook_deliveries_delivered_at" CHECK (("webhook_deliveries"."delivered_at" is not null) = ("webhook_deliveries"."status" = 'delivered'))
+);
+--> statement-breakpoint
+ALTER TABLE "webhook_deliveries" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "webhooks" (
+	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
+	"tenant_id" uuid NOT NULL,
+	"url" text NOT NULL,
+	"host" text NOT NULL,
+	"events" text[] NOT NULL,
+	"format" text DEFAULT 'json' NOT NULL,
+	"enabled" boolean DEFAULT true NOT NULL,
+	"disabled_reason" text,
+	"secret" text[] NOT NULL,
+	"secret_rotated_at" timestamp (3) with time zone,
+	"made_by" uuid,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "webhooks_tenant_id_id" UNIQUE("tenant_id","id"),
+	CONSTRAINT "webhooks_events" CHECK ("webhooks"."events" <@ array['scan.end', 'finding.created', 'finding.updated', 'monitor.error'] and cardinality("webhooks"."events") between 1 and 4),
+	CONSTRAINT "webhooks_format" CHECK ("webhooks"."format" in ('json', 'slack')),
+	CONSTRAINT "webhooks_disabled_reason" CHECK ("webhooks"."disabled_reason" is null or ("webhooks"."disabled_reason" in ('gone', 'key_ended') and not "webhooks"."enabled")),
+	CONSTRAINT "webhooks_url_length" CHECK (length("webhooks"."url") between 1 and 2048),
+	CONSTRAINT "webhooks_secret" CHECK (cardinality("webhooks"."secret") between 1 and 2)
+);
+--> statement-breakpoint
+ALTER TABLE "webhooks" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE "decisions" ADD CONSTRAINT "decisions_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "changes" ADD CONSTRAINT "changes_monitor" FOREIGN KEY ("tenant_id","monitor_id") REFERENCES "public"."monitors"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "monitors" ADD CONSTRAINT "monitors_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "audit_events" ADD CONSTRAINT "audit_events_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "memberships" ADD CONSTRAINT "memberships_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_users_sub_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("sub") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "deleted_scans" ADD CONSTRAINT "deleted_scans_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "findings" ADD CONSTRAINT "findings_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "scan_report_parts" ADD CONSTRAINT "scan_report_parts_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "scan_reports" ADD CONSTRAINT "scan_reports_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "scans" ADD CONSTRAINT "scans_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_webhook" FOREIGN KEY ("tenant_id","webhook_id") REFERENCES "public"."webhooks"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "webhooks" ADD CONSTRAINT "webhooks_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+CREATE UNIQUE INDEX "decisions_not_ended" ON "decisions" USING btree ("tenant_id","kind","check",md5(coalesce("resource", '')),md5(coalesce("org_url", ''))) WHERE "decisions"."ended_at" is null;
+--> statement-breakpoint
+CREATE INDEX "decisions_of_tenant" ON "decisions" USING btree ("tenant_id","created_at","id");
+--> statement-breakpoint
+CREATE INDEX "decisions_of_kind" ON "decisions" USING btree ("tenant_id","kind","created_at","id");
+--> statement-breakpoint
+CREATE INDEX "decisions_of_check" ON "decisions" USING btree ("tenant_id","check","created_at","id");
+--> statement-breakpoint
+CREATE INDEX "decisions_not_ended_by_time" ON "decisions" USING btree ("tenant_id","created_at","id") WHERE "decisions"."ended_at" is null;
+--> statement-breakpoint
+CREATE UNIQUE INDEX "changes_of_monitor" ON "changes" USING btree ("tenant_id","monitor_id","number");
+--> statement-breakpoint
+CREATE INDEX "changes_of_finding" ON "changes" USING btree ("tenant_id","monitor_id","fingerprint","number");
+--> statement-breakpoint
+CREATE INDEX "changes_of_check" ON "changes" USING btree ("tenant_id","monitor_id","check","number");
+--> statement-breakpoint
+CREATE INDEX "monitors_present" ON "monitors" USING btree ("tenant_id","created_at","id") WHERE "monitors"."deleted_at" is null;
+--> statement-breakpoint
+CREATE INDEX "monitors_due" ON "monitors" USING btree ("stale_from") WHERE "monitors"."status" = 'running' and "monitors"."stale_at" is null;
+--> statement-breakpoint
+CREATE INDEX "monitors_ended" ON "monitors" USING btree ("ended_at") WHERE "monitors"."ended_at" is not null and "monitors"."deleted_at" is null;
+--> statement-breakpoint
+CREATE UNIQUE INDEX "api_keys_hash" ON "api_keys" USING btree ("hash");
+--> statement-breakpoint
+CREATE INDEX "api_keys_made_by" ON "api_keys" USING btree ("made_by") WHERE "api_keys"."made_by" is not null;
+--> statement-breakpoint
+CREATE INDEX "api_keys_of_tenant" ON "api_keys" USING btree ("tenant_id","created_at","id");
+--> statement-breakpoint
+CREATE INDEX "audit_events_by_time" ON "audit_events" USING btree ("tenant_id","created_at","number");
+--> statement-breakpoint
+CREATE INDEX "audit_events_by_action" ON "audit_events" USING btree ("tenant_id","action","created_at","number");
+--> statement-breakpoint
+CREATE INDEX "audit_events_by_actor" ON "audit_events" USING btree ("tenant_id","actor_id","created_at","number");
+--> statement-breakpoint
+CREATE INDEX "audit_events_by_target" ON "audit_events" USING btree ("tenant_id","target_id","created_at","number");
+--> statement-breakpoint
+CREATE INDEX "memberships_user_id" ON "memberships" USING btree ("user_id");
+--> statement-breakpoint
+CREATE INDEX "memberships_by_time" ON "memberships" USING btree ("tenant_id","created_at","user_id");
+--> statement-breakpoint
+CREATE INDEX "memberships_admins" ON "memberships" USING btree ("tenant_id","user_id") WHERE "memberships"."role" = 'admin';
+--> statement-breakpoint
+CREATE INDEX "deleted_scans_by_time" ON "deleted_scans" USING btree ("deleted_at");
+--> statement-breakpoint
+CREATE INDEX "findings_of_scan" ON "findings" USING btree ("tenant_id","scan_id","created_at","fingerprint");
+--> statement-breakpoint
+CREATE INDEX "scans_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id");
+--> statement-breakpoint
+CREATE INDEX "scans_completed_of_org" ON "scans" USING btree ("tenant_id","org_url","ended_at") WHERE "scans"."status" = 'completed';
+--> statement-breakpoint
+CREATE INDEX "scans_unfinished" ON "scans" USING btree ("updated_at") WHERE "scans"."status" in ('pending', 'running');
+--> statement-breakpoint
+CREATE INDEX "scans_unfinished_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id") WHERE "scans"."status" in ('pending', 'running');
+--> statement-breakpoint
+CREATE INDEX "scans_ended_of_tenant" ON "scans" USING btree ("tenant_id","created_at","id") WHERE "scans"."ended_at" is not null;
+--> statement-breakpoint
+CREATE INDEX "scans_ended" ON "scans" USING btree ("ended_at") WHERE "scans"."ended_at" is not null;
+--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_of_webhook" ON "webhook_deliveries" USING btree ("tenant_id","webhook_id","created_at","id");
+--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_by_status" ON "webhook_deliveries" USING btree ("tenant_id","webhook_id","status","created_at","id");
+--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_waiting" ON "webhook_deliveries" USING btree ("tenant_id","webhook_id","next_attempt_at") WHERE "webhook_deliveries"."status" = 'pending';
+--> statement-breakpoint
+CREATE UNIQUE INDEX "webhook_deliveries_one_test" ON "webhook_deliveries" USING btree ("tenant_id","webhook_id") WHERE "webhook_deliveries"."status" = 'pending' and "webhook_deliveries"."type" = 'webhook.test';
+--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_old" ON "webhook_deliveries" USING btree ("created_at");
+--> statement-breakpoint
+CREATE INDEX "webhooks_made_by" ON "webhooks" USING btree ("made_by") WHERE "webhooks"."made_by" is not null and "webhooks"."enabled";
+--> statement-breakpoint
+CREATE INDEX "webhooks_of_tenant" ON "webhooks" USING btree ("tenant_id","created_at","id");
+--> statement-breakpoint
+CREATE POLICY "decisions_of_tenant" ON "decisions" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("decisions"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("decisions"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "decisions_of_admin" ON "decisions" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "changes_of_tenant" ON "changes" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("changes"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("changes"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "changes_of_admin" ON "changes" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "monitors_of_tenant" ON "monitors" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("monitors"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("monitors"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "monitors_of_admin" ON "monitors" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "api_keys_of_tenant" ON "api_keys" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("api_keys"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("api_keys"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "api_keys_of_admin" ON "api_keys" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "audit_events_of_tenant" ON "audit_events" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("audit_events"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("audit_events"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "audit_events_of_admin" ON "audit_events" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "memberships_of_tenant" ON "memberships" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("memberships"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("memberships"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "memberships_of_admin" ON "memberships" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "tenants_of_tenant" ON "tenants" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("tenants"."id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("tenants"."id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "tenants_of_admin" ON "tenants" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "users_of_tenant" ON "users" AS PERMISSIVE FOR ALL TO "scanstream_app" USING (exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = (select nullif(current_setting('app.tenant_id', true), '')::uuid))) WITH CHECK (exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = (select nullif(current_setting('app.tenant_id', true), '')::uuid)));
+--> statement-breakpoint
+CREATE POLICY "users_of_admin" ON "users" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "deleted_scans_of_tenant" ON "deleted_scans" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("deleted_scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("deleted_scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "deleted_scans_of_admin" ON "deleted_scans" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "findings_of_tenant" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("findings"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("findings"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "findings_of_admin" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "scan_report_parts_of_tenant" ON "scan_report_parts" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("scan_report_parts"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("scan_report_parts"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "scan_report_parts_of_admin" ON "scan_report_parts" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "scan_reports_of_tenant" ON "scan_reports" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("scan_reports"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("scan_reports"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "scan_reports_of_admin" ON "scan_reports" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "scans_of_tenant" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "scans_of_admin" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "webhook_deliveries_of_tenant" ON "webhook_deliveries" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("webhook_deliveries"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("webhook_deliveries"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "webhook_deliveries_of_admin" ON "webhook_deliveries" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+CREATE POLICY "webhooks_of_tenant" ON "webhooks" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("webhooks"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("webhooks"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "webhooks_of_admin" ON "webhooks" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
+-- Without FORCE the owner of a table, which DATABASE_URL usually is, would see all rows whenever it forgot to take on a role.
+ALTER TABLE public.tenants FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.users FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.memberships FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.api_keys FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.scans FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.findings FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.monitors FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.changes FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.audit_events FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.deleted_scans FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.scan_reports FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.scan_report_parts FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.webhooks FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.webhook_deliveries FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+ALTER TABLE public.decisions FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
+-- The content is compressed already.
+ALTER TABLE public.scan_report_parts ALTER COLUMN content SET STORAGE EXTERNAL;
+--> statement-breakpoint
+GRANT USAGE ON SCHEMA public, scanstream TO scanstream_app, scanstream_admin;
+--> statement-breakpoint
+GRANT SELECT ON scanstream.migrations TO scanstream_app, scanstream_admin;
+--> statement-breakpoint
+REVOKE ALL ON public.tenants, public.users, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
+  public.changes, public.audit_events, public.deleted_scans, public.scan_reports, public.scan_report_parts, public.webhooks,
+  public.webhook_deliveries, public.decisions FROM PUBLIC;
+--> statement-breakpoint
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.users, public.memberships, public.api_keys, public.scans,
+  public.findings, public.monitors, public.changes, public.deleted_scans, public.scan_reports, public.scan_report_parts,
+  public.webhooks, public.webhook_deliveries, public.decisions TO scanstream_admin;
+--> statement-breakpoint
+-- The audit trail is append-only for both roles; a tenant's deletion takes its trail with it. Number and time of an audit event
+-- come from the database: a number that was written would keep the next change from being made.
+GRANT SELECT, INSERT (tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
+  ON public.audit_events TO scanstream_app, scanstream_admin;
+--> statement-breakpoint
+-- The application reads who belongs to a tenant, and adds and removes its members.
+GRANT SELECT ON public.tenants, public.users, public.memberships TO scanstream_app;
+--> statement-breakpoint
+GRANT INSERT, UPDATE (role), DELETE ON public.memberships TO scanstream_app;
+--> statement-breakpoint
+-- The application never needs a key's hash.
+GRANT SELECT (id, tenant_id, name, prefix, created_at, revoked_at, last_used_at, scopes, expires_at, made_by),
+  INSERT (tenant_id, name, prefix, hash, scopes, expires_at) ON public.api_keys TO scanstream_app;
+--> statement-breakpoint
+-- A deleted monitor keeps its row, so that its id stays used; its changes go. A change is never changed.
+GRANT SELECT, INSERT, UPDATE ON public.scans, public.findings, public.monitors TO scanstream_app;
+--> statement-breakpoint
+GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
+--> statement-breakpoint
+-- What was stored of a report, and that a scan was deleted, is not changed afterwards.
+GRANT SELECT, INSERT ON public.deleted_scans, public.scan_reports, public.scan_report_parts TO scanstream_app;
+--> statement-breakpoint
+-- The application writes a secret and never reads it again, except to sign what it is about to send (claim_webhook_deliveries).
+GRANT SELECT (id, tenant_id, url, host, events, format, enabled, disabled_reason, secret_rotated_at, created_at, updated_at, made_by),
+  INSERT, DELETE, UPDATE (url, host, events, format, enabled, disabled_reason, updated_at) ON public.webhooks TO scanstream_app;
+--> statement-breakpoint
+GRANT SELECT, INSERT, UPDATE (status, failures, next_attempt_at, last_status, last_error, delivered_at)
+  ON public.webhook_deliveries TO scanstream_app;
+--> statement-breakpoint
+-- What was decided, and by whom, is never changed: it ends.
+GRANT SELECT, INSERT, UPDATE (ended_at, ended_reason, ended_by, ended_scan_id) ON public.decisions TO scanstream_app;
+--> statement-breakpoint
+-- With the rights of the role that writes. Arguments: the target's type, the column that identifies it, and the action where it
+-- is not the type and what happened to the row. In a cascade from a deleted tenant there is no trail left to write to.
+CREATE FUNCTION scanstream.write_audit() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  -- That a secret changed is in the trail, what it is is not.
+  secret constant text[] := ARRAY['hash', 'secret', 'doorbell_hash'];
+  before constant jsonb := CASE WHEN TG_OP = 'INSERT' THEN '{}'::jsonb ELSE to_jsonb(OLD) - 'last_used_at' END;
+  after constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN '{}'::jsonb ELSE to_jsonb(NEW) - 'last_used_at' END;
+  present constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN before ELSE after END;
+  tenant constant uuid := coalesce(present ->> 'tenant_id', present ->> 'id');
+  verb constant text := CASE TG_OP WHEN 'INSERT' THEN 'created' WHEN 'UPDATE' THEN 'updated' ELSE 'deleted' END;
+  actor constant text := coalesce(current_setting('app.actor', true), '');
+  changed jsonb;
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    SELECT coalesce(jsonb_object_agg(key, jsonb_build_object('from', before -> key, 'to', value)), '{}'::jsonb) INTO changed
+    FROM jsonb_each(after) WHERE before -> key IS DISTINCT FROM value;
+    IF changed = '{}'::jsonb THEN RETURN NULL; END IF;
+  ELSE
+    changed := present - ARRAY['tenant_id'];
+  END IF;
+  IF NOT EXISTS (SELECT FROM public.tenants WHERE id = tenant) THEN RETURN NULL; END IF;
+  INSERT INTO public.audit_events (tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
+  VALUES (
+    tenant,
+    CASE WHEN actor = '' THEN CASE current_user WHEN 'scanstream_admin' THEN 'operator' ELSE 'gateway' END ELSE split_part(actor, ':', 1) END,
+    substr(actor, strpos(actor, ':') + 1),
+    coalesce(TG_ARGV[2], TG_ARGV[0] || '.' || verb),
+    TG_ARGV[0],
+    present ->> TG_ARGV[1],
+    changed - secret
+  );
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+-- After the insert, so that it also sees a deletion that the insert waited for.
+CREATE FUNCTION scanstream.refuse_deleted_scan() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF EXISTS (SELECT FROM public.deleted_scans WHERE tenant_id = NEW.tenant_id AND id = NEW.id) THEN
+    RAISE EXCEPTION 'a scan with this id was deleted' USING ERRCODE = 'unique_violation', CONSTRAINT = 'scans_deleted';
+  END IF;
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+-- Queues an event for every webhook of the tenant that wants it. Of a webhook at most 1,000 deliveries are pending: what comes
+-- then is stored as given up, and can be replayed. With the rights of the role that writes, as everything below it.
+CREATE FUNCTION scanstream.queue_webhooks(wanted_tenant uuid, event text, payload jsonb) RETURNS void
+LANGUAGE sql VOLATILE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  INSERT INTO public.webhook_deliveries (tenant_id, webhook_id, type, data, status, last_error)
+  SELECT hook.tenant_id, hook.id, event, payload,
+    CASE WHEN backlog.is_full THEN 'dead' ELSE 'pending' END,
+    CASE WHEN backlog.is_full THEN 'Not sent: 1000 deliveries of this webhook were pending already' END
+  FROM public.webhooks AS hook
+  CROSS JOIN LATERAL (
+    SELECT count(*) >= 1000 AS is_full FROM (
+      SELECT FROM public.webhook_deliveries AS queued
+      WHERE queued.tenant_id = hook.tenant_id AND queued.webhook_id = hook.id AND queued.status = 'pending'
+      LIMIT 1000
+    ) AS pending
+  ) AS backlog
+  WHERE hook.tenant_id = wanted_tenant AND hook.enabled AND event = ANY (hook.events);
+$$;
+--> statement-breakpoint
+CREATE FUNCTION scanstream.wants_webhook(wanted_tenant uuid, event text) RETURNS boolean
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT EXISTS (SELECT FROM public.webhooks WHERE tenant_id = wanted_tenant AND enabled AND event = ANY (events));
+$$;
+--> statement-breakpoint
+CREATE FUNCTION scanstream.utc_text(instant timestamptz) RETURNS text
+LANGUAGE sql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT to_char(instant AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); $$;
+--> statement-breakpoint
+-- One message for what was stored at once, however many changes that are.
+CREATE FUNCTION scanstream.queue_changes() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  moved record;
+BEGIN
+  FOR moved IN
+    SELECT tenant_id, monitor_id, count(*) AS count, jsonb_agg(jsonb_build_object(
+      'id', id, 'check', "check", 'fingerprint', fingerprint, 'from', from_status, 'to', to_status,
+      'resource_type', left(resource_type, 200), 'resource_id', left(resource_id, 200),
+      'resource_name', left(resource_name, 200), 'cause', cause,
+      'actor_name', left(coalesce(explained_by -> 0 -> 'actor' ->> 'name', explained_by -> 0 -> 'actor' ->> 'login'), 200),
+      'event_type', left(explained_by -> 0 ->> 'event_type', 200), 'seen_at', scanstream.utc_text(seen_at)
+    ) ORDER BY number) FILTER (WHERE position <= 50) AS changes
+    FROM (
+      SELECT *, row_number() OVER (PARTITION BY tenant_id, monitor_id ORDER BY number) AS position
+      FROM stored WHERE cause <> 'start'
+    ) AS ordered
+    WHERE scanstream.wants_webhook(tenant_id, 'finding.updated')
+    GROUP BY tenant_id, monitor_id
+  LOOP
+    PERFORM scanstream.queue_webhooks(moved.tenant_id, 'finding.updated', (
+      SELECT jsonb_build_object('monitor_id', id, 'org_url', org_url, 'count', moved.count, 'changes', moved.changes)
+      FROM public.monitors WHERE tenant_id = moved.tenant_id AND id = moved.monitor_id
+    ));
+  END LOOP;
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+-- What keeps a monitor from reading, a time that it did not read, and that it went silent: its producer cannot report that.
+CREATE FUNCTION scanstream.queue_monitor_error() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  is_stale constant boolean := NEW.stale_at IS NOT NULL AND OLD.stale_at IS NULL;
+  is_gap constant boolean := NEW.gap_from IS DISTINCT FROM OLD.gap_from;
+BEGIN
+  PERFORM scanstream.queue_webhooks(NEW.tenant_id, 'monitor.error', jsonb_build_object(
+    'monitor_id', NEW.id, 'org_url', NEW.org_url,
+    'code', CASE WHEN is_stale THEN 'stale' ELSE NEW.error_code END,
+    'detail', CASE WHEN is_stale THEN 'The monitor has not reported since ' || scanstream.utc_text(NEW.updated_at)
+      ELSE coalesce(NEW.error_detail, '') END,
+    'gap_from', CASE WHEN is_gap THEN scanstream.utc_text(NEW.gap_from) END,
+    'gap_to', CASE WHEN is_gap THEN scanstream.utc_text(NEW.gap_to) END
+  ));
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+-- Sends the end of a scan, and for a completed scan the FAILs that the completed scan of the same org before it did not have.
+CREATE FUNCTION scanstream.queue_scan_end() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  previous_scan uuid;
+  new_count bigint;
+  listed jsonb;
+BEGIN
+  PERFORM scanstream.queue_webhooks(NEW.tenant_id, 'scan.end', jsonb_build_object(
+    'scan_id', NEW.id, 'org_url', NEW.org_url, 'status', NEW.status, 'checks_total', NEW.checks_total,
+    'pass', NEW.pass, 'fail', NEW.fail, 'manual', NEW.manual, 'not_applicable', NEW.not_applicable,
+    'started_at', scanstream.utc_text(NEW.started_at), 'ended_at', scanstream.utc_text(NEW.ended_at)
+  ));
+  IF NEW.status <> 'completed' OR NOT scanstream.wants_webhook(NEW.tenant_id, 'finding.created') THEN RETURN NULL; END IF;
+
+  -- Not by coalesce(): under row-level security PostgreSQL finds nothing by an index of it, since it does not count as leakproof.
+  IF NEW.org_url IS NULL THEN
+    SELECT id INTO previous_scan FROM public.scans
+    WHERE tenant_id = NEW.tenant_id AND org_url IS NULL AND status = 'completed' AND id <> NEW.id
+    ORDER BY ended_at DESC LIMIT 1;
+  ELSE
+    SELECT id INTO previous_scan FROM public.scans
+    WHERE tenant_id = NEW.tenant_id AND org_url = NEW.org_url AND status = 'completed' AND id <> NEW.id
+    ORDER BY ended_at DESC LIMIT 1;
+  END IF;
+
+  -- One pass over both scans: a join is done row by row when the planner takes scans to be small, and a scan of 10,000 findings then
+  -- took longer than a statement may.
+  SELECT count(*), jsonb_agg(jsonb_build_object(
+    'fingerprint', fingerprint, 'check', "check", 'severity', severity, 'resource_type', left(resource_type, 200),
+    'resource_id', left(resource_id, 200), 'resource_name', left(resource_name, 200),
+    'expected', left(expected, 500), 'actual', left(actual, 500)
+  ) ORDER BY position) FILTER (WHERE position <= 50)
+  INTO new_count, listed
+  FROM (
+    SELECT failing.*, row_number() OVER (
+      ORDER BY array_position(ARRAY['high', 'medium', 'low'], severity), "check", fingerprint
+    ) AS position
+    FROM (
+      SELECT findings.*, bool_or(scan_id = previous_scan) OVER (PARTITION BY fingerprint) AS was_failing
+      FROM public.findings
+      WHERE tenant_id = NEW.tenant_id AND scan_id IN (NEW.id, previous_scan) AND status = 'FAIL' AND NOT advisory
+    ) AS failing
+    WHERE scan_id = NEW.id AND was_failing IS NOT TRUE
+  ) AS new_failing;
+
+  IF new_count > 0 THEN
+    PERFORM scanstream.queue_webhooks(NEW.tenant_id, 'finding.created', jsonb_build_object(
+      'scan_id', NEW.id, 'previous_scan_id', previous_scan, 'org_url', NEW.org_url, 'count', new_count, 'findings', listed
+    ));
+  END IF;
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+-- A scan that was registered after the attestation and found a FAIL of its check ends the attestation, once, however the scan
+-- completes. The scan's producer did not end it, so the audit trail names the gateway. The organization's address is compared
+-- without the slash at its end, as decisions keep it. The scan's findings are read once, not for each attestation.
+CREATE FUNCTION scanstream.end_contradicted_attestations() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  actor constant text := coalesce(current_setting('app.actor', true), '');
+BEGIN
+  PERFORM set_config('app.actor', '', true);
+  UPDATE public.decisions SET ended_at = now(), ended_reason = 'contradicted', ended_scan_id = NEW.id
+  WHERE tenant_id = NEW.tenant_id AND kind = 'attestation' AND status <> 'FAIL'
+    AND ended_at IS NULL AND (expires_at IS NULL OR expires_at >= now())
+    AND created_at <= NEW.created_at AND (org_url IS NULL OR org_url = rtrim(NEW.org_url, '/'))
+    AND "check" = ANY (ARRAY(
+      SELECT DISTINCT findings."check" FROM public.findings
+      WHERE findings.tenant_id = NEW.tenant_id AND findings.scan_id = NEW.id AND findings.status = 'FAIL' AND NOT findings.advisory));
+  PERFORM set_config('app.actor', actor, true);
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+-- What an API key made or changed last belongs to it, until a person or an operator changes it. The gateway's own changes count as nobody's.
+CREATE FUNCTION scanstream.set_made_by() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  actor constant text := coalesce(current_setting('app.actor', true), '');
+BEGIN
+  IF actor LIKE 'api_key:%' THEN
+    NEW.made_by := substr(actor, length('api_key:') + 1)::uuid;
+  ELSIF TG_OP = 'INSERT' OR actor LIKE 'user:%' OR actor LIKE 'operator:%' THEN
+    NEW.made_by := NULL;
+  END IF;
+  RETURN NEW;
+END
+$$;
+--> statement-breakpoint
+-- Why rows are being deleted: `tenant` or `retention` inside the two functions that delete them, otherwise empty. The application's
+-- role may set the variable as well, and it then counts for nothing.
+CREATE FUNCTION scanstream.erasing() RETURNS text
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT CASE WHEN current_user = 'scanstream_admin' THEN coalesce(current_setting('app.erasing', true), '') ELSE '' END;
+$$;
+--> statement-breakpoint
+-- Remembers the ids of deleted scans, so that they stay used. A tenant's deletion leaves nothing to remember them for.
+CREATE FUNCTION scanstream.keep_deleted_scans() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF scanstream.erasing() = 'tenant' THEN RETURN NULL; END IF;
+  UPDATE public.tenants SET deleted_scans = tenants.deleted_scans + counted.count
+  FROM (SELECT tenant_id, count(*) FROM gone GROUP BY tenant_id) AS counted WHERE tenants.id = counted.tenant_id;
+  INSERT INTO public.deleted_scans (tenant_id, id)
+  SELECT gone.tenant_id, gone.id FROM gone JOIN public.tenants ON tenants.id = gone.tenant_id
+  ON CONFLICT DO NOTHING;
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+-- Triggers need no right to execute; only what the roles call by name is granted.
+REVOKE ALL ON FUNCTION scanstream.queue_webhooks(uuid, text, jsonb), scanstream.wants_webhook(uuid, text),
+  scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.end_contradicted_attestations(),
+  scanstream.keep_deleted_scans(), scanstream.queue_changes(), scanstream.queue_monitor_error(), scanstream.queue_scan_end(),
+  scanstream.refuse_deleted_scan(), scanstream.set_made_by(), scanstream.write_audit() FROM PUBLIC;
+--> statement-breakpoint
+GRANT EXECUTE ON FUNCTION scanstream.queue_webhooks(uuid, text, jsonb), scanstream.wants_webhook(uuid, text),
+  scanstream.utc_text(timestamptz), scanstream.erasing() TO scanstream_app, scanstream_admin;
+--> statement-breakpoint
+-- What is asked beyond one tenant belongs to scanstream_admin, and runs with its rights.
+GRANT CREATE ON SCHEMA scanstream TO scanstream_admin;
+--> statement-breakpoint
+SET LOCAL ROLE scanstream_admin;
+--> statement-breakpoint
+CREATE FUNCTION scanstream.find_doorbell(monitor_id uuid)
+RETURNS TABLE (tenant_id uuid, doorbell_hash text)
+LANGUAGE sql STABLE STRICT SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT found.tenant_id, found.doorbell_hash FROM public.monitors AS found
+  WHERE found.id = monitor_id AND found.doorbell_hash IS NOT NULL AND found.ended_at IS NULL;
+$$;
+--> statement-breakpoint
+CREATE FUNCTION scanstream.find_valid_api_key(wanted_hash text)
+RETURNS TABLE (id uuid, tenant_id uuid, name text, scopes text[], expires_at timestamptz)
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH touched AS (
+    UPDATE public.api_keys SET last_used_at = now()
+    WHERE api_keys.id = (
+      SELECT stale.id FROM public.api_keys AS stale
+      WHERE stale.hash = wanted_hash AND stale.revoked_at IS NULL AND (stale.expires_at IS NULL OR stale.expires_at > now())
+        AND (stale.last_used_at IS NULL OR stale.last_used_at < now() - interval '1 minute')
+      -- Many lookups of one key at once: one of them writes, none waits.
+      FOR UPDATE SKIP LOCKED
+    )
+  )
+  SELECT found.id, found.tenant_id, found.name, found.scopes, found.expires_at FROM public.api_keys AS found
+  WHERE found.hash = wanted_hash AND found.revoked_at IS NULL AND (found.expires_at IS NULL OR found.expires_at > now());
+$$;
+--> statement-breakpoint
+-- A subject that may belong to other tenants already, of whom the caller learns nothing.
+CREATE FUNCTION scanstream.register_user(wanted_sub text) RETURNS text
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+  INSERT INTO public.users (sub) VALUES (wanted_sub) ON CONFLICT (sub) DO NOTHING;
+  SELECT wanted_sub;
+$$;
+--> statement-breakpoint
+-- Only in the transaction's tenant. The application cannot update the column itself, so nothing makes a revoked key valid again.
+CREATE FUNCTION scanstream.revoke_api_key(wanted_id uuid) RETURNS SETOF uuid
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+  UPDATE public.api_keys SET revoked_at = coalesce(revoked_at, now())
+  WHERE id = wanted_id AND tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid
+  RETURNING id;
+$$;
+--> statement-breakpoint
+-- The first to finish is the report of the scan; the parts of others go. Returns the digest of the report that is kept.
+CREATE FUNCTION scanstream.finish_report(wanted_scan uuid, wanted_upload uuid, given_digest text, given_size integer, given_parts integer)
+RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  tenant constant uuid := nullif(current_setting('app.tenant_id', true), '')::uuid;
+  kept record;
+BEGIN
+  INSERT INTO public.scan_reports (tenant_id, scan_id, upload_id, digest, size_bytes, part_count)
+  VALUES (tenant, wanted_scan, wanted_upload, given_digest, given_size, given_parts) ON CONFLICT DO NOTHING;
+  SELECT upload_id, digest INTO kept FROM public.scan_reports WHERE tenant_id = tenant AND scan_id = wanted_scan;
+  DELETE FROM public.scan_report_parts WHERE tenant_id = tenant AND scan_id = wanted_scan AND upload_id <> kept.upload_id;
+  RETURN kept.digest;
+END
+$$;
+--> statement-breakpoint
+CREATE FUNCTION scanstream.rename_tenant(wanted_name text) RETURNS SETOF uuid
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+  UPDATE public.tenants SET name = wanted_name
+  WHERE id = nullif(current_setting('app.tenant_id', true), '')::uuid
+  RETURNING id;
+$$;
+--> statement-breakpoint
+-- One step of a tenant's deletion: every table with a tenant_id, those first that no other refers to. Members and keys go with
+-- the tenant in the last step, so that whoever began can go on. Null: the tenant is not there under this name.
+CREATE FUNCTION scanstream.delete_tenant(wanted_name text, max_rows integer) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  tenant constant uuid := nullif(current_setting('app.tenant_id', true), '')::uuid;
+  target regclass;
+  removed integer;
+  left_over integer := max_rows;
+BEGIN
+  IF NOT EXISTS (SELECT FROM public.tenants WHERE id = tenant AND name = wanted_name) THEN RETURN NULL; END IF;
+  PERFORM set_config('app.erasing', 'tenant', true);
+  FOR target IN
+    SELECT t.oid FROM pg_class AS t JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
+    WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND t.relname NOT IN ('memberships', 'api_keys')
+      AND has_table_privilege(t.oid, 'DELETE')
+    ORDER BY (SELECT count(*) FROM pg_constraint WHERE confrelid = t.oid), t.relname
+  LOOP
+    EXECUTE format('DELETE FROM %1$s WHERE ctid = ANY (ARRAY(SELECT ctid FROM %1$s WHERE tenant_id = $1 LIMIT $2))', target)
+      USING tenant, left_over;
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    left_over := left_over - removed;
+    IF left_over <= 0 THEN RETURN 'begun'; END IF;
+  END LOOP;
+  DELETE FROM public.tenants WHERE id = tenant;
+  RETURN 'deleted';
+END
+$$;
+--> statement-breakpoint
+-- Only in the transaction's tenant. The secret before it goes on to sign for a day.
+CREATE FUNCTION scanstream.rotate_webhook_secret(wanted_id uuid, new_secret text) RETURNS SETOF uuid
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+  UPDATE public.webhooks SET secret = ARRAY[new_secret, secret[1]], secret_rotated_at = now(), updated_at = now()
+  WHERE id = wanted_id AND tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid
+  RETURNING id;
+$$;
+--> statement-breakpoint
+-- One step of a scan's deletion: the scan ends at once, so that nothing more is stored, and goes with its last findings. No row:
+-- there is no such scan. Not deleted: more steps are needed.
+CREATE FUNCTION scanstream.delete_scan(wanted_id uuid, max_rows integer)
+RETURNS TABLE (is_deleted boolean, tenant_id uuid, status text, pass integer, fail integer, manual integer, not_applicable integer, deleted_scans integer)
+LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+  tenant constant uuid := nullif(current_setting('app.tenant_id', true), '')::uuid;
+  removed integer;
+  deleted public.scans;
+BEGIN
+  -- Somebody deletes it, so it is in the audit trail, also where the transaction has set this.
+  PERFORM set_config('app.erasing', '', true);
+  UPDATE public.scans SET status = 'cancelled', ended_at = now()
+  WHERE tenant_id = tenant AND id = wanted_id AND ended_at IS NULL;
+  DELETE FROM public.findings WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM public.findings WHERE tenant_id = tenant AND scan_id = wanted_id LIMIT max_rows));
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  IF removed >= max_rows THEN
+    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual, scans.not_applicable, 0
+      FROM public.scans WHERE tenant_id = tenant AND id = wanted_id;
+    RETURN;
+  END IF;
+  DELETE FROM public.scans WHERE tenant_id = tenant AND id = wanted_id RETURNING * INTO deleted;
+  IF NOT FOUND THEN RETURN; END IF;
+  -- Counted by the trigger, in the order in which deletions are committed.
+  RETURN QUERY SELECT true, tenant, deleted.status, deleted.pass, deleted.fail, deleted.manual, deleted.not_applicable, tenants.deleted_scans::integer
+    FROM public.tenants WHERE tenants.id = tenant;
+END
+$$;
+--> statement-breakpoint
+-- The lock makes a key and the revocation of its maker wait for each other.
+CREATE FUNCTION scanstream.require_maker() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM FROM public.api_keys AS maker
+  WHERE maker.id = NEW.made_by AND maker.tenant_id = NEW.tenant_id AND maker.revoked_at IS NULL AND NEW.scopes <@ maker.scopes
+    AND (maker.expires_at IS NULL OR NEW.expires_at <= maker.expires_at)
+  FOR SHARE;
+  IF FOUND THEN RETURN NULL; END IF;
+  RAISE EXCEPTION 'a key exceeds the one that makes it' USING ERRCODE = 'check_violation', CONSTRAINT = 'api_keys_maker';
+END
+$$;
+--> statement-breakpoint
+-- Every key that the revoked one made, and those that they made. Once more until none is left: a key may have been made while this waited.
+CREATE FUNCTION scanstream.revoke_made_keys() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  LOOP
+    WITH RECURSIVE made AS (
+      SELECT id FROM public.api_keys WHERE made_by = NEW.id
+      UNION
+      SELECT next.id FROM public.api_keys AS next JOIN made ON next.made_by = made.id
+    )
+    UPDATE public.api_keys SET revoked_at = NEW.revoked_at WHERE id IN (SELECT id FROM made) AND revoked_at IS NULL;
+    EXIT WHEN NOT FOUND;
+  END LOOP;
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
+-- Ends the scans that have reported nothing for so long.
+CREATE FUNCTION scanstream.expire_stale_scans(older_than_minutes double precision)
+RETURNS TABLE (id uuid, tenant_id uuid, pass integer, fail integer, manual integer, not_applicable integer)
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+  UPDATE public.scans SET status = 'expired', ended_at = now(), updated_at = now()
+  WHERE (scans.tenant_id, scans.id) IN (
+    SELECT stale.tenant_id, stale.id FROM public.scans AS stale
+    WHERE stale.status IN ('pending', 'running')
+      -- Never less than a minute: the caller may be wrong, but not end scans that are alive.
+      AND stale.updated_at < now() - make_interval(secs => greatest(older_than_minutes, 1) * 60)
+    ORDER BY stale.updated_at LIMIT 1000
+    FOR UPDATE SKIP LOCKED
+  )
+  RETURNING scans.id, scans.tenant_id, scans.pass, scans.fail, scans.manual, scans.not_applicable;
+$$;
+--> statement-breakpoint
+CREATE FUNCTION scanstream.mark_stale_monitors()
+RETURNS TABLE (
+  id uuid, tenant_id uuid, log_status text, error_code text, last_look_at text, lag_seconds double precision,
+  checks_total integer, pass integer, fail integer, manual integer, not_applicable integer
+)
+LANGUAGE sql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+  UPDATE public.monitors SET stale_at = now()
+  WHERE (monitors.tenant_id, monitors.id) IN (
+    SELECT stale.tenant_id, stale.id FROM public.monitors AS stale
+    WHERE stale.status = 'running' AND stale.stale_at IS NULL AND stale.stale_from <= now()
+    ORDER BY stale.stale_from LIMIT 1000
+    FOR UPDATE SKIP LOCKED
+  )
+  RETURNING monitors.id, monitors.tenant_id, monitors.log_status, monitors.error_code,
+    to_char(monitors.last_look_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), monitors.lag_seconds,
+    monitors.checks_total, monitors.pass, monitors.fail, monitors.manual, monitors.not_applicable;
+$$;
+--> statement-breakpoint
+CREATE FUNCTION scanstream.delete_expired(older_than_days double precision, max_rows integer)
+RETURNS TABLE (kind text, id uuid, tenant_id uuid)
+LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan
+AS $$
+#variable_conflict use_column
+DECLARE
+  -- Never less than a day: the caller may be wrong, but not delete what was just made.
+  cutoff constant timestamptz := now() - make_interval(secs => greatest(older_than_days, 1) * 86400);
+  max_parents constant integer := least(max_rows, 500);
+  old tid[];
+  removed integer;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtext('scanstream.delete_expired')) THEN RETURN; END IF;
+  PERFORM set_config('app.erasing', 'retention', true);
+
+  old := ARRAY(
+    SELECT scans.ctid FROM public.scans WHERE scans.ended_at < cutoff ORDER BY scans.ended_at LIMIT max_parents FOR UPDATE SKIP LOCKED);
+  DELETE FROM public.findings WHERE ctid = ANY (ARRAY(
+    SELECT findings.ctid FROM public.scans
+    JOIN public.findings ON findings.tenant_id = scans.tenant_id AND findings.scan_id = scans.id
+    WHERE scans.ctid = ANY (old) LIMIT max_rows));
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  IF removed < max_rows THEN
+    RETURN QUERY DELETE FROM public.scans WHERE scans.ctid = ANY (old) RETURNING 'scan', scans.id, scans.tenant_id;
+  END IF;
+  IF cardinality(old) > 0 THEN
+    RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid;
+    RETURN;
+  END IF;
+
+  old := ARRAY(
+    SELECT monitors.ctid FROM public.monitors WHERE monitors.ended_at < cutoff AND monitors.deleted_at IS NULL
+    ORDER BY monitors.ended_at LIMIT max_parents FOR UPDATE SKIP LOCKED);
+  DELETE FROM public.changes WHERE ctid = ANY (ARRAY(
+    SELECT changes.ctid FROM public.monitors
+    JOIN public.changes ON changes.tenant_id = monitors.tenant_id AND changes.monitor_id = monitors.id
+    WHERE monitors.ctid = ANY (old) LIMIT max_rows));
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  IF removed < max_rows THEN
+    RETURN QUERY UPDATE public.monitors SET deleted_at = now(), doorbell_hash = NULL WHERE monitors.ctid = ANY (old)
+      RETURNING 'monitor', monitors.id, monitors.tenant_id;
+  END IF;
+  IF cardinality(old) > 0 THEN
+    RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid;
+    RETURN;
+  END IF;
+
+  -- No producer sends the registration of a scan again that long after.
+  DELETE FROM public.deleted_scans WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM public.deleted_scans WHERE deleted_at < cutoff LIMIT max_rows));
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  IF removed >= max_rows THEN RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid; END IF;
+END
+$$;
+--> statement-breakpoint
+CREATE FUNCTION scanstream.claim_webhook_deliveries(most integer, lease_seconds double precision, busy_tenants uuid[], busy_hosts text[])
+RETURNS TABLE (
+  id uuid, tenant_id uuid, webhook_id uuid, type text, data text, created_at text, attempts integer, failures integer,
+  url text, host text, format text, secrets text
+)
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan
+SET enable_sort = off
+SET enable_bitmapscan = off
+AS $$
+  SELECT set_config('app.actor', 'gateway:', true);
+
+  UPDATE public.webhooks SET enabled = false, disabled_reason = 'key_ended', updated_at = now()
+  FROM public.api_keys AS maker
+  WHERE maker.id = webhooks.made_by AND webhooks.made_by IS NOT NULL AND webhooks.enabled
+    AND (maker.revoked_at IS NOT NULL OR maker.expires_at <= now() OR NOT maker.scopes @> ARRAY['read', 'admin']);
+
+  WITH RECURSIVE under_way AS (
+    SELECT busy.tenant_id, busy.host FROM unnest(busy_tenants, busy_hosts) AS busy (tenant_id, host)
+  ), start AS (
+    SELECT gen_random_uuid() AS tenant_id
+  ), waiting_tenants AS (
+    SELECT start.tenant_id, 0 AS turn FROM start
+    UNION ALL
+    SELECT coalesce((
+      SELECT next.tenant_id FROM public.webhook_deliveries AS next
+      WHERE next.status = 'pending' AND next.tenant_id > waiting_tenants.tenant_id ORDER BY next.tenant_id LIMIT 1
+    ), (
+      SELECT first.tenant_id FROM public.webhook_deliveries AS first WHERE first.status = 'pending' ORDER BY first.tenant_id LIMIT 1
+    )), turn + 1 FROM waiting_tenants WHERE waiting_tenants.turn < 16
+  ), due AS (
+    SELECT waiting.id, waiting.next_attempt_at, hook.tenant_id, hook.host
+    FROM (SELECT DISTINCT tenant_id FROM waiting_tenants) AS waiting_tenant
+    -- With OFFSET the planner asks for each tenant by the index, and does not read everybody's webhooks.
+    CROSS JOIN LATERAL (
+      SELECT asked.id, asked.tenant_id, asked.host FROM public.webhooks AS asked
+      WHERE asked.tenant_id = waiting_tenant.tenant_id AND asked.enabled OFFSET 0
+    ) AS hook
+    CROSS JOIN LATERAL (
+      SELECT pending.id, pending.next_attempt_at FROM public.webhook_deliveries AS pending
+      WHERE pending.tenant_id = hook.tenant_id AND pending.webhook_id = hook.id AND pending.status = 'pending'
+        AND pending.next_attempt_at <= now()
+      ORDER BY pending.next_attempt_at LIMIT 4
+    ) AS waiting
+  ), of_receiver AS (
+    SELECT due.*, row_number() OVER (PARTITION BY due.tenant_id, due.host ORDER BY due.next_attempt_at, due.id)
+      + (SELECT count(*) FROM under_way WHERE under_way.tenant_id = due.tenant_id AND under_way.host = due.host) AS receiver_turn
+    FROM due
+  ), of_tenant AS (
+    SELECT of_receiver.*, row_number() OVER (
+        PARTITION BY of_receiver.tenant_id ORDER BY of_receiver.receiver_turn, of_receiver.next_attempt_at, of_receiver.id)
+      + (SELECT count(*) FROM under_way WHERE under_way.tenant_id = of_receiver.tenant_id) AS tenant_turn
+    FROM of_receiver WHERE of_receiver.receiver_turn <= 4
+  ), of_host AS (
+    SELECT of_tenant.*, row_number() OVER (
+        PARTITION BY regexp_replace(of_tenant.host, ':[0-9]+$', '') ORDER BY of_tenant.tenant_turn, of_tenant.next_attempt_at, of_tenant.id)
+      + (SELECT count(*) FROM under_way
+          WHERE regexp_replace(under_way.host, ':[0-9]+$', '') = regexp_replace(of_tenant.host, ':[0-9]+$', '')) AS host_turn
+    FROM of_tenant WHERE of_tenant.tenant_turn <= 8
+  ), chosen AS (
+    SELECT free.id FROM public.webhook_deliveries AS free
+    WHERE free.id = ANY (ARRAY(
+      SELECT of_host.id FROM of_host WHERE of_host.host_turn <= 16
+      ORDER BY of_host.tenant_turn, of_host.next_attempt_at LIMIT least(most, 100)
+    ))
+      AND free.status = 'pending' AND free.next_attempt_at <= now()
+    FOR UPDATE SKIP LOCKED
+  ), claimed AS (
+    UPDATE public.webhook_deliveries AS taken
+    SET attempts = taken.attempts + 1, last_attempt_at = now(), next_attempt_at = now() + make_interval(secs => lease_seconds)
+    FROM chosen WHERE taken.id = chosen.id
+    RETURNING taken.*
+  ), pruned AS (
+    DELETE FROM public.webhook_deliveries WHERE webhook_deliveries.id IN (
+      SELECT old.id FROM public.webhook_deliveries AS old
+      WHERE old.created_at < now() - interval '30 days' AND old.id NOT IN (SELECT chosen.id FROM chosen)
+      ORDER BY old.created_at LIMIT 1000
+      FOR UPDATE SKIP LOCKED
+    )
+  )
+  SELECT claimed.id, claimed.tenant_id, claimed.webhook_id, claimed.type, claimed.data::text,
+    to_char(claimed.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), claimed.attempts, claimed.failures,
+    hook.url, hook.host, hook.format,
+    array_to_json(CASE WHEN hook.secret_rotated_at > now() - interval '24 hours' THEN hook.secret ELSE hook.secret[1:1] END)::text
+  FROM claimed JOIN public.webhooks AS hook ON hook.tenant_id = claimed.tenant_id AND hook.id = claimed.webhook_id;
+$$;
+--> statement-breakpoint
+-- How many deliveries wait, counted up to 10,000, and when the first is due. What waits for a disabled webhook is not looked at.
+CREATE FUNCTION scanstream.webhook_backlog() RETURNS TABLE (pending bigint, due_in_seconds double precision)
+LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_custom_plan
+SET enable_sort = off
+SET enable_bitmapscan = off
+AS $$
+  SELECT
+    (SELECT count(*) FROM (
+      SELECT FROM public.webhooks AS hook CROSS JOIN LATERAL (
+        SELECT FROM public.webhook_deliveries AS waiting
+        WHERE waiting.tenant_id = hook.tenant_id AND waiting.webhook_id = hook.id AND waiting.status = 'pending' LIMIT 10000
+      ) AS waiting
+      WHERE hook.enabled LIMIT 10000
+    ) AS counted),
+    (SELECT extract(epoch FROM min(first.next_attempt_at) - now())::double precision
+      FROM public.webhooks AS hook CROSS JOIN LATERAL (
+        SELECT waiting.next_attempt_at FROM public.webhook_deliveries AS waiting
+        WHERE waiting.tenant_id = hook.tenant_id AND waiting.webhook_id = hook.id AND waiting.status = 'pending'
+        ORDER BY waiting.next_attempt_at LIMIT 1
+      ) AS first
+      WHERE hook.enabled);
+$$;
+--> statement-breakpoint
+REVOKE ALL ON FUNCTION scanstream.claim_webhook_deliveries(integer, double precision, uuid[], text[]),
+  scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
+  integer), scanstream.expire_stale_scans(double precision), scanstream.find_doorbell(uuid), scanstream.find_valid_api_key(text),
+  scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
+  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.rotate_webhook_secret(uuid, text),
+  scanstream.webhook_backlog(), scanstream.require_maker(), scanstream.revoke_made_keys() FROM PUBLIC;
+--> statement-breakpoint
+GRANT EXECUTE ON FUNCTION scanstream.claim_webhook_deliveries(integer, double precision, uuid[], text[]),
+  scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
+  integer), scanstream.expire_stale_scans(double precision), scanstream.find_doorbell(uuid), scanstream.find_valid_api_key(text),
+  scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
+  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.rotate_webhook_secret(uuid, text),
+  scanstream.webhook_backlog() TO scanstream_app;
+--> statement-breakpoint
+RESET ROLE;
+--> statement-breakpoint
+REVOKE CREATE ON SCHEMA scanstream FROM scanstream_admin;
+--> statement-breakpoint
+CREATE TRIGGER memberships_audit AFTER INSERT OR UPDATE OR DELETE ON public.memberships
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('member', 'user_id');
+--> statement-breakpoint
+CREATE TRIGGER api_keys_audit AFTER INSERT OR DELETE ON public.api_keys
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('api_key', 'id');
+--> statement-breakpoint
+CREATE TRIGGER api_keys_revoked_audit AFTER UPDATE OF revoked_at ON public.api_keys
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('api_key', 'id', 'api_key.revoked');
+--> statement-breakpoint
+CREATE TRIGGER scans_cancel_audit AFTER UPDATE OF cancel_requested ON public.scans
+  FOR EACH ROW WHEN (NEW.cancel_requested AND NOT OLD.cancel_requested)
+  EXECUTE FUNCTION scanstream.write_audit('scan', 'id', 'scan.cancel_requested');
+--> statement-breakpoint
+CREATE TRIGGER monitors_doorbell_audit AFTER UPDATE OF doorbell_hash ON public.monitors
+  FOR EACH ROW WHEN (NEW.doorbell_hash IS DISTINCT FROM OLD.doorbell_hash AND NEW.deleted_at IS NULL)
+  EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.doorbell_changed');
+--> statement-breakpoint
+CREATE TRIGGER scans_deleted AFTER DELETE ON public.scans
+  REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION scanstream.keep_deleted_scans();
+--> statement-breakpoint
+CREATE TRIGGER scans_not_deleted AFTER INSERT ON public.scans
+  FOR EACH ROW EXECUTE FUNCTION scanstream.refuse_deleted_scan();
+--> statement-breakpoint
+CREATE TRIGGER tenants_audit AFTER INSERT OR UPDATE OF name ON public.tenants
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('tenant', 'id');
+--> statement-breakpoint
+CREATE TRIGGER webhooks_audit AFTER INSERT OR DELETE ON public.webhooks
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('webhook', 'id');
+--> statement-breakpoint
+CREATE TRIGGER webhooks_updated_audit AFTER UPDATE OF url, events, format, enabled ON public.webhooks
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('webhook', 'id');
+--> statement-breakpoint
+CREATE TRIGGER webhooks_secret_audit AFTER UPDATE OF secret_rotated_at ON public.webhooks
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('webhook', 'id', 'webhook.secret_rotated');
+--> statement-breakpoint
+CREATE TRIGGER scans_ended_webhooks AFTER UPDATE OF status ON public.scans
+  FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
+  EXECUTE FUNCTION scanstream.queue_scan_end();
+--> statement-breakpoint
+CREATE TRIGGER changes_webhooks AFTER INSERT ON public.changes
+  REFERENCING NEW TABLE AS stored FOR EACH STATEMENT EXECUTE FUNCTION scanstream.queue_changes();
+--> statement-breakpoint
+CREATE TRIGGER monitors_error_webhooks AFTER UPDATE OF error_code, gap_from, stale_at ON public.monitors
+  FOR EACH ROW WHEN (
+    (NEW.stale_at IS NOT NULL AND OLD.stale_at IS NULL AND NEW.deleted_at IS NULL)
+    OR (NEW.error_code IS NOT NULL
+      AND (NEW.error_code IS DISTINCT FROM OLD.error_code OR (NEW.gap_from IS NOT NULL AND NEW.gap_from IS DISTINCT FROM OLD.gap_from)))
+  )
+  EXECUTE FUNCTION scanstream.queue_monitor_error();
+--> statement-breakpoint
+CREATE TRIGGER decisions_audit AFTER INSERT OR DELETE ON public.decisions
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('decision', 'id');
+--> statement-breakpoint
+CREATE TRIGGER decisions_ended_audit AFTER UPDATE OF ended_at ON public.decisions
+  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('decision', 'id', 'decision.ended');
+--> statement-breakpoint
+CREATE TRIGGER scans_contradict_attestations AFTER UPDATE OF status ON public.scans
+  FOR EACH ROW WHEN (NEW.status = 'completed' AND OLD.status <> 'completed')
+  EXECUTE FUNCTION scanstream.end_contradicted_attestations();
+--> statement-breakpoint
+CREATE TRIGGER api_keys_made_by BEFORE INSERT ON public.api_keys
+  FOR EACH ROW EXECUTE FUNCTION scanstream.set_made_by();
+--> statement-breakpoint
+CREATE TRIGGER webhooks_made_by BEFORE INSERT OR UPDATE ON public.webhooks
+  FOR EACH ROW EXECUTE FUNCTION scanstream.set_made_by();
+--> statement-breakpoint
+CREATE TRIGGER scans_deleted_audit AFTER DELETE ON public.scans
+  FOR EACH ROW WHEN (scanstream.erasing() = '')
+  EXECUTE FUNCTION scanstream.write_audit('scan', 'id');
+--> statement-breakpoint
+CREATE TRIGGER monitors_deleted_audit AFTER UPDATE OF deleted_at ON public.monitors
+  FOR EACH ROW WHEN (NEW.deleted_at IS NOT NULL AND OLD.deleted_at IS NULL AND scanstream.erasing() = '')
+  EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.deleted');
+--> statement-breakpoint
+CREATE TRIGGER api_keys_maker AFTER INSERT ON public.api_keys
+  FOR EACH ROW WHEN (NEW.made_by IS NOT NULL) EXECUTE FUNCTION scanstream.require_maker();
+--> statement-breakpoint
+CREATE TRIGGER api_keys_made_keys AFTER UPDATE OF revoked_at ON public.api_keys
+  FOR EACH ROW WHEN (NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND pg_trigger_depth() = 0)
+  EXECUTE FUNCTION scanstream.revoke_made_keys();

@@ -1,0 +1,248 @@
+import type { JsonObject } from "../../shared/json.ts";
+import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
+import { accessPolicyId } from "../checks/parsing/access_policy.ts";
+import { findCheck } from "../catalog/select_checks.ts";
+import { obtained, type ArtifactName } from "../evidence/artifacts.ts";
+import { pathSegment } from "../evidence/collectors/collector.ts";
+import type { AuthorizedClient } from "../idp/connection.ts";
+import type { IdpRequest, Reading } from "../idp/idp_client.ts";
+import { appsNamed, firstRequests } from "../idp/probe_requests.ts";
+import { toShownPath } from "../idp/safe_text.ts";
+
+/** Why a scan as things are leaves some rules open, and what to change. */
+export interface RuleLimit {
+  /** Vulnerability ids, in the order of the STIG. */
+  readonly rules: readonly string[];
+  /** `manual`: no verdict is possible; `partial`: a PASS would leave a part to a person. */
+  readonly outcome: "manual" | "partial";
+  readonly why: string;
+  /** Null where nothing can be changed. */
+  readonly remedy: string | null;
+}
+
+/** What the organization answered to one small read of each kind of evidence. */
+export interface RuleAnswers {
+  readonly limits: readonly RuleLimit[];
+  /** What this role sees of a real organization, where the provider's documents do not say; one sentence each. */
+  readonly facts: readonly string[];
+  readonly reads: readonly Read[];
+}
+
+/** Null: the organization has no such object, so there was nothing to ask. */
+type Answer = Reading<readonly JsonObject[]> | null;
+
+interface Read {
+  readonly request: IdpRequest;
+  readonly answer: Answer;
+}
+
+type Limit = Omit<RuleLimit, "rules">;
+
+/** Asks for the first page of everything that the checks read, at most twenty requests. Never throws for what the provider does. */
+export async function examineRules(session: AuthorizedClient): Promise<RuleAnswers> {
+  const names = (Object.keys(firstRequests) as ArtifactName[]).filter((name) => name !== "apps");
+  const reads = new Map<ArtifactName, Read>();
+  const readAll = names.map(async (name) => {
+    const request = firstRequests[name];
+    if (request !== null) reads.set(name, { request, answer: await ask(session, request) });
+  });
+  const askDirectory = ask(session, appsNamed("active_directory"));
+  await Promise.all([...readAll, askDirectory]);
+  const owner = await readOwner(session, reads.get("api_tokens")?.answer ?? null);
+  const seesAll = seesEveryApp(reads);
+  const hasApp = seesAll !== false || hasJudgedApp(await ask(session, appsRequest));
+  const limitsOf = (check: CatalogCheck) => limitsOfCheck(check, { session, reads, owner, seesAll, hasApp });
+  return {
+    limits: grouped(catalog.map((check) => [check.rule.vuln_id, limitsOf(check)] as const)),
+    facts: [
+      appsFact(seesAll),
+      directoryFact(await askDirectory),
+      answerFact("GET /api/v1/users/{id}/roles", owner[0]?.answer ?? null, "No API token shows an owner to ask for"),
+      answerFact("GET /api/v1/logStreams", reads.get("log_streams")?.answer ?? null, "Log streams were not asked for"),
+    ],
+    reads: [...reads.values(), ...owner],
+  };
+}
+
+async function ask({ client }: AuthorizedClient, request: IdpRequest): Promise<Answer> {
+  if (request.path.includes("/first-party-app-settings/")) {
+    const object = await client.getObject(request);
+    return object.state === "obtained" ? { state: "obtained", value: [object.value] } : { ...object, partial: null };
+  }
+  // A list of one name ends with its first page, and shows whether the role sees the provider's own apps.
+  if (request.path.startsWith("/api/v1/apps?filter=")) return client.getList(request);
+  const page = await client.getPage(request);
+  return page.state === "obtained" ? { state: "obtained", value: page.value.entries } : { ...page, partial: null };
+}
+
+const appsRequest: IdpRequest = { path: "/api/v1/apps?limit=200", scope: "apps.read" };
+
+/** Every organization has the provider's own apps, so a list without them is not whole. Null: it could not be read. */
+function seesEveryApp(reads: ReadonlyMap<ArtifactName, Read>): boolean | null {
+  const answers = [reads.get("admin_console_app")?.answer, reads.get("dashboard_app")?.answer];
+  if (answers.some((answer) => answer?.state !== "obtained")) return null;
+  return answers.every((answer) => valueOf(answer ?? null).length > 0);
+}
+
+/** Whether V-279693 judges any of the apps that the role sees: the check itself knows which ones people sign in to. */
+function hasJudgedApp(apps: Answer): boolean {
+  const nothing = obtained<never[]>([]);
+  const artifacts = { apps: obtained(valueOf(apps)), app_policy_rules: obtained({}), network_zones: nothing };
+  const context = { engine: "identity", evaluatedAt: new Date(0).toISOString() } as const;
+  return findCheck("V-279693")
+    .evaluate(artifacts, context)
+    .some(({ resource }) => resource !== null);
+}
+
+/** The roles and groups of one token's owner, and the roles of one of these groups. Empty where no token shows an owner. */
+async function readOwner(session: AuthorizedClient, tokens: Answer): Promise<readonly Read[]> {
+  const id = idOf(valueOf(tokens), "userId");
+  if (id === null) return [];
+  const requests = [
+    { path: `/api/v1/users/${id}/roles`, scope: "roles.read" },
+    { path: `/api/v1/users/${id}/groups`, scope: "users.read" },
+  ];
+  const reads = await Promise.all(requests.map(async (request) => ({ request, answer: await ask(session, request) })));
+  const groupId = idOf(valueOf(reads[1]?.answer ?? null), "id");
+  if (groupId === null) return reads;
+  const request = { path: `/api/v1/groups/${groupId}/roles`, scope: "roles.read" };
+  return [...reads, { request, answer: await ask(session, request) }];
+}
+
+function idOf(entries: readonly JsonObject[], field: string): string | null {
+  return entries.map((entry) => pathSegment(entry[field])).find((id) => id !== null) ?? null;
+}
+
+function valueOf(answer: Answer): readonly JsonObject[] {
+  return answer?.state === "obtained" ? answer.value : [];
+}
+
+interface Asked {
+  readonly session: AuthorizedClient;
+  readonly reads: ReadonlyMap<ArtifactName, Read>;
+  readonly owner: readonly Read[];
+  readonly seesAll: boolean | null;
+  /** Whether the role sees an app that people sign in to. */
+  readonly hasApp: boolean;
+}
+
+function limitsOfCheck({ artifacts, rule }: CatalogCheck, asked: Asked): readonly Limit[] {
+  const declared = new Set<ArtifactName>(artifacts);
+  // What only some organizations need is not declared; the rule's scopes tell of it.
+  const scopes = new Set([...declared].map((name) => firstRequests[name]?.scope));
+  for (const scope of rule.scopes.filter((name) => !scopes.has(name))) {
+    const needed = (Object.keys(firstRequests) as ArtifactName[]).find((name) => firstRequests[name]?.scope === scope);
+    if (needed !== undefined) declared.add(needed);
+  }
+  const found = [...declared].flatMap((name) => limitsOfArtifact(name, asked));
+  if (artifacts.includes("apps") && !asked.hasApp) found.push(noApp);
+  if (artifacts.some((name) => withGroups.has(name))) found.push(...withoutGroups(asked));
+  const open = found.filter(({ outcome }) => outcome === "manual");
+  if (open.length > 0) return open;
+  return rule.coverage === "partial" ? [...found, leftToPerson] : found;
+}
+
+/** Evidence with rules that may be for groups. */
+const withGroups = new Set<ArtifactName>(["global_session_policies", "admin_console_app", "dashboard_app"]);
+
+function withoutGroups({ session, reads }: Asked): readonly Limit[] {
+  const read = reads.get("built_in_groups");
+  const refused = read === undefined ? [] : refusal(read, session);
+  const effect = "so a rule for the group Everyone counts as one for some people only";
+  return refused.map(({ why, remedy }) => ({ outcome: "partial", why: `${why}, ${effect}`, remedy }));
+}
+
+function limitsOfArtifact(name: ArtifactName, { session, reads, owner, seesAll }: Asked): readonly Limit[] {
+  const refusals = (read: Read | undefined) => (read === undefined ? [] : refusal(read, session));
+  if (name === "api_token_owners") return owner.flatMap(refusals);
+  if (name === "app_policy_rules") return refusals(reads.get("global_session_policies"));
+  if (name === "apps") {
+    const builtIn = [reads.get("admin_console_app"), reads.get("dashboard_app")];
+    const refused = builtIn.flatMap(refusals);
+    if (refused.length > 0) return refused.slice(0, 1);
+    return seesAll === false ? [someApps] : [];
+  }
+  const read = reads.get(name);
+  const refused = refusals(read);
+  if (refused.length > 0 || (name !== "admin_console_app" && name !== "dashboard_app")) return refused;
+  const [app] = valueOf(read?.answer ?? null);
+  if (app === undefined) return [hiddenApp];
+  return accessPolicyId(app) === null ? [withoutPolicy] : [];
+}
+
+const superAdmin =
+  "Scan with Super Administrator in a separate run (Applications → your app → Admin roles → Edit assignments), and take that role away again";
+const hiddenApp: Limit = {
+  outcome: "manual",
+  why: "only Super Administrator sees the Okta Admin Console and the Okta Dashboard in the list of apps",
+  remedy: superAdmin,
+};
+const someApps: Limit = {
+  outcome: "partial",
+  why: "this role sees only some of the apps",
+  remedy: superAdmin,
+};
+const noApp: Limit = {
+  outcome: "manual",
+  why: "this role sees no app that people sign in to",
+  remedy: superAdmin,
+};
+const withoutPolicy: Limit = {
+  outcome: "manual",
+  why: "the app has no authentication policy, as in every organization of the Classic Engine",
+  remedy: "Review the app's sign-on policy in the Admin Console and attest the rule (--attestations)",
+};
+const leftToPerson: Limit = {
+  outcome: "partial",
+  why: "the API does not show all that the rule asks for",
+  remedy: "Review the rest as docs/verdicts.md says and attest it (--attestations)",
+};
+
+function refusal({ request, answer }: Read, { isGranted, requestedScopes }: AuthorizedClient): readonly Limit[] {
+  if (answer === null || answer.state === "obtained") return [];
+  if (!isGranted(request.scope)) {
+    const scope = requestedScopes.find((name) => name.endsWith(`.${request.scope}`)) ?? request.scope;
+    const remedy = "Grant it in Applications → your app → Okta API Scopes";
+    return [{ outcome: "manual", why: `the scope ${scope} is not granted`, remedy }];
+  }
+  if (answer.reason !== "missing_role") return [{ outcome: "manual", why: answer.detail, remedy: null }];
+  const call = toShownPath(request.path.replace(/\?.*/, "")).replace(/\/(users|groups)\/[^/]+/, "/$1/{id}");
+  const why = `this role may not read GET ${call}`;
+  return [{ outcome: "manual", why, remedy: superAdmin }];
+}
+
+/** One limit for all rules that have it. */
+function grouped(limits: readonly (readonly [rule: string, limits: readonly Limit[]])[]): readonly RuleLimit[] {
+  const groups = new Map<string, { readonly limit: Limit; readonly rules: Set<string> }>();
+  for (const [rule, found] of limits) {
+    for (const limit of found) {
+      const key = `${limit.outcome} ${limit.why}`;
+      const group = groups.get(key) ?? { limit, rules: new Set() };
+      group.rules.add(rule);
+      groups.set(key, group);
+    }
+  }
+  const all = [...groups.values()].map(({ limit, rules }) => ({ rules: [...rules], ...limit }));
+  return all.toSorted((one, other) => Number(one.outcome === "partial") - Number(other.outcome === "partial"));
+}
+
+function appsFact(seesAll: boolean | null): string {
+  if (seesAll === null) return "The list of apps could not be read";
+  return seesAll
+    ? "This role sees the Okta Admin Console and the Okta Dashboard, and so every app"
+    : "This role does not see the Okta Admin Console and the Okta Dashboard, and so only some of the apps";
+}
+
+function directoryFact(answer: Answer): string {
+  if (answer?.state !== "obtained") return "Active Directory apps could not be read";
+  const [app] = answer.value;
+  if (app === undefined) return "This role sees no Active Directory app";
+  return accessPolicyId(app) === null
+    ? "Active Directory apps carry no authentication policy here, and are left out of V-279693"
+    : "Active Directory apps carry an authentication policy here, and are judged for V-279693";
+}
+
+function answerFact(call: string, answer: Answer, nothing: string): string {
+  if (answer === null) return nothing;
+  return answer.state === "obtained" ? `${call} answers this role` : `${call} does not answer: ${answer.detail}`;
+}

@@ -1,0 +1,58 @@
+import { countOf } from "../../shared/outcome_text.ts";
+import { stateOf, type CheckResult, type Report, type RuleState } from "../../shared/report.ts";
+import { countOverdue } from "./plan_items.ts";
+
+export interface SummaryPart {
+  /** What colors it. */
+  readonly state: RuleState;
+  readonly text: string;
+}
+
+/**
+ * What a report counts, the same words in every document for people: `17 of 29 rules failed (52 findings)`, then a part for each
+ * other state, and for what was attested or is overdue.
+ */
+export function summaryParts(report: Report): readonly SummaryPart[] {
+  const { pass, fail, manual, not_applicable: notApplicable, attested, partial } = report.summary;
+  const total = pass + fail + manual + notApplicable;
+  const overdue = countOverdue(report);
+  return [
+    { state: "fail", text: `${fail} of ${countOf(total, "rule")} failed${failingFindings(report)}` },
+    { state: "manual", text: `${countOf(manual, "rule")} ${manual === 1 ? "needs" : "need"} manual review` },
+    { state: "pass", text: `${pass} passed${partial === 0 ? "" : `, ${partial} of them partly`}` },
+    { state: "not_applicable", text: `${notApplicable} N/A` },
+    ...(attested === 0 ? [] : [{ state: "pass", text: `${countOf(attested, "rule")} attested` } as const]),
+    ...(overdue === 0
+      ? []
+      : [{ state: "fail", text: `${countOf(overdue, "finding")} past the planned remediation date` } as const]),
+  ];
+}
+
+export function summaryLine(report: Report): string {
+  return summaryParts(report)
+    .map(({ text }) => text)
+    .join("; ");
+}
+
+/** ` (52 findings, 3 of them waived)`; a rule that only a person found to fail counts as one. */
+function failingFindings({ checks }: Report): string {
+  const failing = checks.filter((check) => stateOf(check) === "fail");
+  const findings = failing.flatMap((check) => check.findings.filter(({ status }) => status === "FAIL"));
+  const attestedOnly = failing.filter(({ status }) => status !== "FAIL").length;
+  const waived = findings.filter((finding) => finding.waived).length;
+  if (failing.length === 0) return "";
+  return ` (${countOf(findings.length + attestedOnly, "finding")}${waived === 0 ? "" : `, ${waived} of them waived`})`;
+}
+
+/** The checks that a scan did not reach before it was interrupted, and the others. */
+export function splitInterrupted(checks: readonly CheckResult[]) {
+  const isInterrupted = ({ reason, attestation }: CheckResult) => reason === "interrupted" && attestation === null;
+  return { reached: checks.filter((check) => !isInterrupted(check)), interrupted: checks.filter(isInterrupted) };
+}
+
+/** One line for all of them; empty when there are none. */
+export function interruptedLine(interrupted: readonly CheckResult[]): string {
+  if (interrupted.length === 0) return "";
+  const ids = interrupted.map(({ vuln_id: vulnId }) => vulnId).join(", ");
+  return `${countOf(interrupted.length, "rule")} not evaluated, because the scan was interrupted: ${ids}`;
+}

@@ -1,0 +1,24 @@
+import type { Severity } from "./report.ts";
+
+/** From the worst. */
+export const severities: readonly Severity[] = ["high", "medium", "low"];
+
+/** What a severity may be called, for messages. */
+export const severityWords = "high, medium or low, or CAT I, CAT II or CAT III";
+
+const categories: Readonly<Record<string, Severity>> = {
+  i: "high",
+  ii: "medium",
+  iii: "low",
+  1: "high",
+  2: "medium",
+  3: "low",
+};
+
+/** `high`, `CAT I`, `cat1` or `I` as a severity, in any case; null for anything else. */
+export function parseSeverity(text: string): Severity | null {
+  const word = text.trim().toLowerCase();
+  const category = /^(?:cat(?:egory)?[\s_-]*)?(i{1,3}|[123])$/.exec(word)?.[1];
+  if (category !== undefined) return categories[category] ?? null;
+  return severities.find((severity) => severity === word) ?? null;
+}

@@ -1,0 +1,11 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { attacks, timesReached } from "./attacks.ts";
+import type { GatewayUse } from "./victim.ts";
+
+/** A thread of its own for one attack, so that what the attacker does slows the gateway alone, and not the victim's clock. */
+const { name, use } = workerData as { readonly name: string; readonly use: GatewayUse };
+const stopping = new AbortController();
+parentPort?.once("message", () => stopping.abort());
+await attacks.find((attack) => attack.name === name)?.run(use, stopping.signal);
+parentPort?.close();
+if (timesReached() < 10) throw new Error(`it came through to the gateway ${timesReached()} times only`);

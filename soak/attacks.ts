@@ -1,0 +1,217 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
+import { request } from "undici";
+import type { GatewayUse } from "./victim.ts";
+
+/** What one tenant does to a gateway that another one shares with it. Every attack goes on until its signal aborts. */
+export interface Attack {
+  readonly name: string;
+  /** What it tried, for the table. */
+  readonly tries: string;
+  run(use: GatewayUse, signal: AbortSignal): Promise<void>;
+}
+
+const mebibyte = 1_048_576;
+
+export const attacks: readonly Attack[] = [
+  {
+    name: "pipelining",
+    tries: "20 connections, 400 requests at once on each",
+    run: (use, signal) =>
+      sockets(20, use, signal, async (socket) => {
+        socket.resume();
+        socket.write(head(use, "GET", "/api/v1/scans?limit=200").repeat(400));
+        await closed(socket, signal);
+      }),
+  },
+  {
+    name: "unread reports",
+    tries: "400 readers of a report of 20 MiB who read nothing",
+    async run(use, signal) {
+      const path = await storeReport(use);
+      await sockets(400, use, signal, async (socket) => {
+        socket.pause();
+        socket.write(head(use, "GET", path));
+        await closed(socket, signal);
+      });
+    },
+  },
+  {
+    name: "unread exports",
+    tries: "200 readers of GET /tenant/export who read nothing",
+    run: (use, signal) =>
+      sockets(200, use, signal, async (socket) => {
+        socket.pause();
+        socket.write(head(use, "GET", "/api/v1/tenant/export"));
+        await closed(socket, signal);
+      }),
+  },
+  {
+    name: "bodies without an end",
+    tries: "140 bodies of 8 MiB that lack a byte",
+    async run(use, signal) {
+      const { id } = await registerScan(use);
+      const path = `/api/v1/scans/${id}/findings`;
+      await sockets(140, use, signal, async (socket) => {
+        socket.resume();
+        socket.write(head(use, "POST", path, `content-type: application/json\r\ncontent-length: ${8 * mebibyte}\r\n`));
+        socket.write(Buffer.alloc(8 * mebibyte - 1, " "));
+        await closed(socket, signal);
+      });
+    },
+  },
+  {
+    name: "hostile bodies",
+    tries: "4 senders of 8 MiB of brackets and of keys",
+    async run(use, signal) {
+      const { id } = await registerScan(use);
+      const bodies = [
+        "[".repeat(7 * mebibyte),
+        `{${Array.from({ length: 600_000 }, (_, n) => `"k${n}":1`).join(",")}}`,
+      ];
+      await together(4, signal, async (index) => {
+        await send(use, "POST", `/api/v1/scans/${id}/findings`, bodies[index % bodies.length] ?? "");
+      });
+    },
+  },
+  {
+    name: "large lists",
+    tries: "100 readers of lists of findings with 4,000 characters a text",
+    async run(use, signal) {
+      const { id } = await registerScan(use);
+      const text = "x".repeat(4000);
+      const findings = Array.from({ length: 200 }, (_, n) => ({
+        fingerprint: String(n),
+        check: "c",
+        status: "FAIL",
+        expected: text,
+        actual: text,
+        detail: text,
+      }));
+      await send(use, "POST", `/api/v1/scans/${id}/findings`, JSON.stringify({ findings }));
+      await together(100, signal, () => send(use, "GET", `/api/v1/scans/${id}/findings?limit=200`));
+    },
+  },
+  {
+    name: "webhooks to nowhere",
+    tries: "20 webhooks whose names never resolve, tested again and again",
+    async run(use, signal) {
+      const ids: string[] = [];
+      for (let n = 0; n < 20; n += 1) {
+        const json = JSON.stringify({ url: `https://${randomUUID()}.invalid/`, events: ["scan.end"] });
+        const { text } = await send(use, "POST", "/api/v1/webhooks", json);
+        const { id } = JSON.parse(text) as { readonly id?: string };
+        if (id !== undefined) ids.push(id);
+      }
+      await together(20, signal, (index) => send(use, "POST", `/api/v1/webhooks/${ids[index]}/test`, "{}"));
+      for (const id of ids) await send(use, "DELETE", `/api/v1/webhooks/${id}`);
+    },
+  },
+  {
+    name: "openings of streams",
+    tries: "300 connections that open a stream and leave",
+    async run(use, signal) {
+      const { event_stream: path } = await registerScan(use);
+      await sockets(300, use, signal, async (socket) => {
+        socket.write(head(use, "GET", path));
+        await new Promise((done) => socket.once("data", done).once("close", done));
+        socket.destroy();
+      });
+    },
+  },
+];
+
+let reached = 0;
+
+function countReached(): void {
+  reached += 1;
+}
+
+/** How often this process came through to the gateway: an attack that never did has shown nothing. */
+export function timesReached(): number {
+  return reached;
+}
+
+function head({ url, attackerKey }: GatewayUse, method: string, path: string, more = ""): string {
+  return `${method} ${path} HTTP/1.1\r\nhost: ${new URL(url).host}\r\nauthorization: Api-Key ${attackerKey}\r\n${more}\r\n`;
+}
+
+/** So many connections at a time, each opened anew when it has ended. */
+function sockets(
+  count: number,
+  { url }: GatewayUse,
+  signal: AbortSignal,
+  use: (socket: Socket) => Promise<void>,
+): Promise<void> {
+  const { protocol, hostname, port } = new URL(url);
+  const isSecure = protocol === "https:";
+  const address = { host: hostname, port: port === "" ? (isSecure ? 443 : 80) : Number(port) };
+  return together(count, signal, async () => {
+    const socket = isSecure ? connectSecurely({ ...address, servername: hostname }) : connect(address);
+    socket.once("connect", countReached);
+    const stop = () => socket.destroy();
+    socket.on("error", stop);
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      await use(socket);
+    } finally {
+      signal.removeEventListener("abort", stop);
+      socket.destroy();
+    }
+  });
+}
+
+function closed(socket: Socket, signal: AbortSignal): Promise<unknown> {
+  if (signal.aborted) socket.destroy();
+  return new Promise((done) => socket.once("close", done));
+}
+
+/** An attacker who opens nothing but connections as fast as a machine can is what a network has to bound. */
+const againAfterMs = 250;
+
+/** Runs so many at a time, again and again; what one of them is refused is no failure of the attack. */
+async function together(count: number, signal: AbortSignal, work: (index: number) => Promise<unknown>): Promise<void> {
+  const again = async (index: number) => {
+    while (!signal.aborted) {
+      await work(index).catch(() => undefined);
+      await new Promise((done) => setTimeout(done, againAfterMs));
+    }
+  };
+  await Promise.all(Array.from({ length: count }, (_, index) => again(index)));
+}
+
+async function send(
+  { url, attackerKey }: GatewayUse,
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  body?: string,
+) {
+  const headers = { authorization: `Api-Key ${attackerKey}`, "content-type": "application/json" };
+  const response = await request(new URL(path, url), { method, headers, ...(body === undefined ? {} : { body }) });
+  countReached();
+  return { status: response.statusCode, text: await response.body.text() };
+}
+
+async function registerScan(use: GatewayUse): Promise<{ readonly id: string; readonly event_stream: string }> {
+  const { status, text } = await send(use, "POST", "/api/v1/scans", "{}");
+  if (status !== 201) throw new Error(`The attacker cannot register a scan: ${status} ${text}`);
+  return JSON.parse(text) as { readonly id: string; readonly event_stream: string };
+}
+
+/** Of random text, which nothing compresses. */
+async function storeReport(use: GatewayUse): Promise<string> {
+  const { id } = await registerScan(use);
+  const { aReport } = await import("../test/support/report_builders.ts");
+  const report = aReport();
+  const padding = randomBytes(15 * mebibyte).toString("base64");
+  const path = `/api/v1/scans/${id}/report`;
+  const { status, text } = await send(
+    use,
+    "PUT",
+    path,
+    JSON.stringify({ ...report, scan: { ...report.scan, id }, padding }),
+  );
+  if (status !== 201) throw new Error(`The attacker cannot store a report: ${status} ${text}`);
+  return path;
+}

@@ -1,0 +1,68 @@
+import type { PublishedEvents } from "../conformance/load/publish_events.ts";
+import { pause } from "../shared/abortable.ts";
+import type { Broker } from "../shared/broker.ts";
+import { encodeEvent, toMessage } from "../shared/event.ts";
+
+/** A scan whose events 1, 2, 3, … are published straight to the broker, so that no fault of the gateway holds them up. */
+export interface ProducedScan extends PublishedEvents {
+  readonly tenant: SoakTenant;
+}
+
+export interface SoakTenant {
+  readonly id: string;
+  readonly apiKey: string;
+}
+
+export interface Producer {
+  readonly broker: Broker;
+  readonly gatewayUrl: string;
+}
+
+/** Registers a scan at the gateway. Each event has so many bytes of padding. */
+export async function createProducedScan(
+  { broker, gatewayUrl }: Producer,
+  tenant: SoakTenant,
+  paddingBytes = 0,
+): Promise<ProducedScan> {
+  const { id, channel } = (await call("POST", "/api/v1/scans", {})) as {
+    readonly id: string;
+    readonly channel: string;
+  };
+  const padding = "x".repeat(paddingBytes);
+  const sentAtMs: number[] = [];
+  return {
+    tenant,
+    scanId: id,
+    last: () => sentAtMs.length,
+    sentMs: (number) => sentAtMs[number - 1] ?? performance.now(),
+    numberOf: (type, { scan_id: scanId, number }) =>
+      type === "scan.delta" && scanId === id && typeof number === "number" ? number : null,
+    async publish(perSecond, stopped) {
+      let aliveUntilMs = performance.now() + keepAliveMs;
+      while (!stopped.aborted) {
+        const number = sentAtMs.push(performance.now());
+        await broker.publish(channel, toMessage(encodeEvent("scan.delta", { scan_id: id, number, padding })));
+        await pause(1000 / perSecond, [stopped]);
+        if (performance.now() < aliveUntilMs) continue;
+        // The gateway ends a scan whose producer shows no sign of life. A refused sign is sent again after the next event.
+        await call("PATCH", `/api/v1/scans/${id}`, { status: "running" }).then(
+          () => (aliveUntilMs = performance.now() + keepAliveMs),
+          () => undefined,
+        );
+      }
+    },
+    end: async () => void (await call("PATCH", `/api/v1/scans/${id}`, { status: "cancelled" })),
+  };
+
+  async function call(method: string, path: string, body: object): Promise<unknown> {
+    const response = await fetch(new URL(path, gatewayUrl), {
+      method,
+      headers: { authorization: `Api-Key ${tenant.apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status}`);
+    return response.json();
+  }
+}
+
+const keepAliveMs = 60_000;

@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Database } from "../../drizzle/database.ts";
+import { boundsFor, Budget } from "../../gateway/http/budget.ts";
+import { openTestPglite } from "../support/pglite.ts";
+import { aReport } from "../support/report_builders.ts";
+import { createScan, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+
+/** One tenant takes all that it can get of what a gateway of 1 GiB has; another one finds its own. */
+
+let gateway: TestGateway;
+/** Transactions that run or wait, of the tenant that attacks. */
+let underWay = 0;
+let mostUnderWay = 0;
+const mebibyte = 1_048_576;
+
+beforeAll(async () => {
+  const database = await openTestPglite();
+  gateway = await startTestGateway({}, { database: counted(database), budget: new Budget(boundsFor(1024 * mebibyte)) });
+});
+afterAll(() => gateway.stop());
+
+function counted(database: Database): Database {
+  return {
+    ...database,
+    async transact(statements, holder) {
+      if (holder !== gateway?.acme.id) return database.transact(statements, holder);
+      underWay += 1;
+      mostUnderWay = Math.max(mostUnderWay, underWay);
+      return database.transact(statements, holder).finally(() => (underWay -= 1));
+    },
+  };
+}
+
+const attacker = () => `Api-Key ${gateway.acme.apiKey}`;
+const victim = () => `Api-Key ${gateway.globex.apiKey}`;
+
+async function openSocket(): Promise<Socket & { text: string }> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = Object.assign(connect({ host: hostname, port: Number(port) }), { text: "" });
+  socket.on("data", (chunk: Buffer) => (socket.text += chunk.toString("latin1")));
+  socket.on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await new Promise((done) => socket.once("connect", done));
+  return socket;
+}
+
+const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\n\r\n`;
+
+test("requests of one connection begin one after the other, and far too many end it", async () => {
+  mostUnderWay = 0;
+  const patient = await openSocket();
+  patient.write(get("/api/v1/scans").repeat(15));
+  await expect.poll(() => statusesOf(patient.text)).toEqual(Array.from({ length: 15 }, () => "200"));
+  expect(mostUnderWay).toBe(1);
+  const greedy = await openSocket();
+  greedy.write(get("/api/v1/scans").repeat(400));
+  await expect.poll(() => greedy.destroyed).toBe(true);
+});
+
+test("bodies that never end hold the tenant's share of the memory, and nobody else's", async () => {
+  const { id } = await createScan(gateway, gateway.acme);
+  const { id: other } = await createScan(gateway, gateway.globex);
+  const head = `POST /api/v1/scans/${id}/findings HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\ncontent-type: application/json\r\ncontent-length: ${8 * mebibyte}\r\n\r\n{`;
+  const sockets: (Socket & { text: string })[] = [];
+  for (let n = 0; n < 20; n += 1) {
+    const socket = await openSocket();
+    socket.write(head);
+    sockets.push(socket);
+  }
+  const refused = () => sockets.filter(({ text }) => text.startsWith("HTTP/1.1 429"));
+  // 80 % of 128 MiB are twelve of them.
+  await expect.poll(() => refused().length).toBe(8);
+  expect(refused()[0]?.text).toMatch(/\r\nretry-after: [1-4]\r\n/i);
+  const store = (scan: string, as: string) =>
+    gateway.request(`/api/v1/scans/${scan}/findings`, { as, json: { findings: [], more: "x".repeat(7 * mebibyte) } });
+  // It is read, and refused for its field.
+  expect((await store(other, victim())).status).toBe(422);
+  expect((await store(id, attacker())).status).toBe(429);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(async () => (await store(id, attacker())).status).toBe(422);
+});
+
+test("reports that nobody reads hold the tenant's share of answers, and nobody else's", async () => {
+  const stored = async (as: string, tenant: TestGateway["acme"]) => {
+    const { id } = await createScan(gateway, tenant);
+    const report = aReport();
+    // More than the sockets between the two take, and nothing that can be compressed.
+    const padding = randomBytes(15 * mebibyte).toString("base64");
+    const json = { ...report, scan: { ...report.scan, id }, padding };
+    const path = `/api/v1/scans/${id}/report`;
+    expect((await gateway.request(path, { method: "PUT", as, json })).status).toBe(201);
+    return path;
+  };
+  const path = await stored(attacker(), gateway.acme);
+  const others = await stored(victim(), gateway.globex);
+  const sockets = await Promise.all(Array.from({ length: 40 }, openSocket));
+  for (const socket of sockets) {
+    socket.write(get(path));
+    socket.once("data", () => socket.pause());
+  }
+  const begun = (status: string) => sockets.filter(({ text }) => statusesOf(text)[0] === status).length;
+  await expect.poll(() => begun("200") + begun("429")).toBe(40);
+  // 80 % of 128 MiB are twenty-five of 4 MiB.
+  expect(begun("429")).toBeGreaterThanOrEqual(15);
+  const response = await gateway.request(others, { as: victim() });
+  expect(response.status).toBe(200);
+  expect((await response.text()).length).toBeGreaterThan(20 * mebibyte);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(async () => (await gateway.request(path, { as: attacker(), method: "GET" })).status).toBe(200);
+});

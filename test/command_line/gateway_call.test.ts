@@ -1,0 +1,50 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
+import { createGatewayCall, readPages } from "../../command_line/gateway_call.ts";
+
+/** What a gateway may answer that means harm, or a program in its place. */
+
+async function callTo(answer: (response: ServerResponse) => void) {
+  const server = createServer((_request, response) => answer(response));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const call = createGatewayCall({ url: `http://127.0.0.1:${port}`, apiKey: "k", timeoutMs: 20_000 });
+  return call("GET", "/", undefined, new AbortController().signal);
+}
+
+test("an answer that inflates to a hundred mebibytes is not held", async () => {
+  const bomb = gzipSync(Buffer.alloc(100 * 1_048_576, " "));
+  const before = process.memoryUsage().rss;
+  const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+  await expect(callTo((response) => response.writeHead(200, headers).end(bomb))).rejects.toThrow(/larger than 8388608/);
+  expect(process.memoryUsage().rss - before).toBeLessThan(80 * 1_048_576);
+});
+
+test("a refusal without end is the refusal", async () => {
+  const answering = callTo((response) => {
+    response.writeHead(403, { "content-type": "application/problem+json" });
+    const write = () => {
+      while (response.write(Buffer.alloc(65_536, " ")));
+    };
+    response.on("drain", write);
+    write();
+  });
+  await expect(answering).rejects.toMatchObject({ name: "GatewayRefusal", httpStatus: 403 });
+});
+
+test("a list without end is left after a thousand pages", async () => {
+  let read = 0;
+  const all = async () => {
+    for await (const _page of readPages(async () => ({ next_cursor: String((read += 1)) })));
+  };
+  await expect(all()).rejects.toThrow("does not end after 1000 pages");
+  expect(read).toBe(1000);
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { reportFormats } from "../../../scanner/reports/formats.ts";
+import { catalog, ruleFields } from "../../../scanner/catalog/catalog.ts";
+import type { CheckResult, RuleState } from "../../../shared/report.ts";
+import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
+
+const manual = (reason: "needs_review" | "not_applicable" | "interrupted") => aFinding({ status: "MANUAL", reason });
+const pass = aFinding({ status: "PASS", reason: null });
+const by = { reason: "Looked at it", by: "Ada", expires: null } as const;
+
+/** Two rules fail (4 findings, 1 waived), one needs review, three pass (one partly, one attested), two do not apply (one attested). */
+const changes: readonly Partial<CheckResult>[] = [
+  { findings: [aFinding(), aFinding({ waived: true }), aFinding(), pass, manual("not_applicable")] },
+  { findings: [aFinding()] },
+  { findings: [manual("needs_review")] },
+  { findings: [pass] },
+  { findings: [pass], coverage: "partial" },
+  { findings: [manual("needs_review")], attestation: { status: "PASS", ...by } },
+  { findings: [manual("not_applicable")] },
+  { findings: [manual("needs_review")], attestation: { status: "NOT_APPLICABLE", ...by } },
+];
+const checks = changes.map((change, index) => {
+  const check = catalog[index];
+  if (check === undefined) throw new Error("The catalog is too short");
+  return aCheckResult({ ...ruleFields(check), coverage: "full", ...change });
+});
+const report = aReport(checks);
+
+test("the summary adds up to the rules, and attested rules count as what they were attested to", () => {
+  expect(report.summary).toEqual({ pass: 3, fail: 2, manual: 1, not_applicable: 2, attested: 2, partial: 1 });
+});
+
+test.each(["table", "html", "markdown"])("%s counts in the same words as the others", (name) => {
+  const text = renderAs(name, report)
+    .replaceAll(/<[^>]+>/g, "")
+    .replaceAll(/[`*]/g, "");
+  for (const words of [
+    "2 of 8 rules failed (4 findings, 1 of them waived)",
+    "1 rule needs manual review",
+    "3 passed, 1 of them partly",
+    "2 N/A",
+    "2 rules attested",
+  ]) {
+    expect(text).toContain(words);
+  }
+});
+
+test("JUnit skips what does not apply, and says so first", () => {
+  const messages = [...renderAs("junit", report).matchAll(/<skipped message="([^"]*)"/g)].map(([, message]) => message);
+  expect(messages.filter((message) => message?.startsWith("not applicable: "))).toHaveLength(2);
+  const waived = aReport([aCheckResult({ findings: [aFinding({ waived: true })] })]);
+  expect(renderAs("junit", waived)).toContain('<skipped message="waived: ');
+});
+
+describe("--status", () => {
+  const render = (name: string, states: readonly RuleState[]) =>
+    reportFormats
+      .find((format) => format.name === name)
+      ?.render(report, { color: false, width: 100, toolVersion: "1.2.3", states }) ?? "";
+
+  test.each([
+    ["table", (check: CheckResult) => ` ${check.vuln_id} `],
+    ["html", (check: CheckResult) => `id="${check.vuln_id}"`],
+    ["markdown", (check: CheckResult) => ` ${check.vuln_id} · `],
+  ])("%s lists only such rules, and counts all", (name, entryOf) => {
+    const text = render(name, ["manual", "not_applicable"]).replaceAll(/[`*]|<\/?b>/g, "");
+    expect(checks.filter((check) => text.includes(entryOf(check)))).toEqual([2, 6, 7].map((index) => checks[index]));
+    expect(text).toContain("2 of 8 rules failed");
+    expect(text).toContain("Lists 3 of 8 rules");
+  });
+
+  test.each(["csv", "ndjson"])("%s has only such findings", (name) => {
+    const lines = render(name, ["fail"]).trim().split(/\r?\n/);
+    expect(lines).toHaveLength(4 + (name === "csv" ? 1 : 0));
+  });
+
+  test.each(["json", "cklb", "sarif", "junit"])("%s stays whole", (name) => {
+    expect(render(name, ["fail"])).toBe(renderAs(name, report));
+  });
+});
+
+test.each(["table", "markdown"])("%s has one line for what an interrupted scan did not reach", (name) => {
+  const interrupted = catalog.map((check) => aCheckResult({ ...ruleFields(check), findings: [manual("interrupted")] }));
+  const text = renderAs(name, aReport(interrupted)).replaceAll(/\s+/g, " ").replaceAll("`", "");
+  expect(text.split("the scan was interrupted")).toHaveLength(2);
+  expect(text).toContain(`${catalog.length} rules not evaluated`);
+});
