@@ -18,7 +18,7 @@ export interface EarlierRun {
   readonly scopes: readonly string[];
 }
 
-export const noEarlierRun: EarlierRun = { addresses: [], scopes: [] };
+const noEarlierRun: EarlierRun = { addresses: [], scopes: [] };
 
 /** The beginning of each file: a file without it is not ours, and is not replaced. */
 export const marker = "Written by scanstream fix";
@@ -70,7 +70,7 @@ function removedBlock(address: string): string {
 }
 
 /** The text with a line that says what it was when it was written. */
-export function sealed(head: string, body: string): string {
+function sealed(head: string, body: string): string {
   return `${head}# Digest of the lines below: ${digestOf(body)}\n${body}`;
 }
 
@@ -127,7 +127,7 @@ function providerBlock(scopes: readonly string[], { orgUrl }: Origin): string {
 }
 
 /** What an application of the provider needs for resources of a type. */
-export function scopesOf(type: string): readonly string[] {
+function scopesOf(type: string): readonly string[] {
   if (type === "okta_policy_password_default") return ["okta.policies.manage", "okta.groups.read"];
   return [`okta.${scopeNames[type] ?? "policies"}.manage`];
 }
@@ -186,7 +186,7 @@ export function renderVariables({ variables }: FixPlan, { orgUrl }: Origin): str
 }
 
 /** `terraform.tfvars.example`: to be copied to `terraform.tfvars` and filled in. */
-export function renderExample({ variables }: FixPlan, { orgUrl }: Origin): string {
+function renderExample({ variables }: FixPlan, { orgUrl }: Origin): string {
   const header = `# ${marker} for ${orgUrl}: copy it to terraform.tfvars, and fill it in.\n`;
   const lines = variables.map(({ name, type, description, default: value, isSensitive }) => {
     if (isSensitive === true) return `${comment(description)}\n# export TF_VAR_${name}=…`;

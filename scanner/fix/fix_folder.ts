@@ -112,7 +112,7 @@ function isFixFile(name: string): boolean {
 
 /** Empty for a folder that is not there; what cannot be listed is for the check of what can be written. */
 async function namesIn(directory: string): Promise<readonly string[]> {
-  return (await readdir(directory).catch(() => [])).toSorted();
+  return (await readdir(directory).catch(() => [])).toSorted((one, other) => (one < other ? -1 : 1));
 }
 
 async function readIfThere(path: string): Promise<string | null> {

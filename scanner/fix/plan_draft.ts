@@ -78,8 +78,8 @@ export function createPlanDraft(
       .filter(({ status, reason }) => status === "FAIL" || (isOpen && reason === "needs_review"))
       .map((finding): Failed => ({ check, rule, finding }));
   });
-  const accepted = all.filter(({ finding }) => finding.waived === true);
-  const failed = all.filter(({ finding }) => finding.waived !== true);
+  const accepted = all.filter(({ finding }) => finding.waived);
+  const failed = all.filter(({ finding }) => !finding.waived);
   let resources = new Map<string, ResourceDraft>();
   let variables = new Map<string, Variable>();
   let losses = new Map<string, Loss>();

@@ -24,7 +24,7 @@ import { compareAccess, type AccessChange, type LostAccess } from "./compare_acc
 /** The two kinds of policies whose rules a plan may change. */
 export type PolicyKind = "app" | "session";
 
-export const ruleTypes: Readonly<Record<PolicyKind, string>> = {
+const ruleTypes: Readonly<Record<PolicyKind, string>> = {
   app: "okta_app_signon_policy_rule",
   session: "okta_policy_rule_signon",
 };
@@ -127,7 +127,7 @@ function namedGroups(object: JsonObject): readonly string[] {
 }
 
 /** The rules of a policy as they are after the plan. A new rule pushes those after it back. */
-export function planRules(rules: JsonList, planned: readonly Planned[], kind: PolicyKind): JsonList {
+function planRules(rules: JsonList, planned: readonly Planned[], kind: PolicyKind): JsonList {
   let after: JsonList = rules.map((rule) => {
     const resource = planned.find(({ importId }) => importId?.split("/")[1] === idOf(rule));
     if (resource === undefined) return rule;

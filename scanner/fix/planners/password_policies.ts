@@ -155,7 +155,7 @@ function planPolicy(draft: PlanDraft, policy: JsonObject, failed: readonly Faile
       resource.attributes.get("password_auto_unlock_minutes")?.value === 0
     ) {
       resource.warnings.add(
-        `After ${String(value)} wrong passwords a user stays locked out until an administrator unlocks the account, because the policy ` +
+        `After ${showValue(value)} wrong passwords a user stays locked out until an administrator unlocks the account, because the policy ` +
           "has no automatic unlock. Anybody who knows a user name can lock that user out, you included.",
       );
     }

@@ -42,7 +42,7 @@ export const behavior: readonly Source[] = [
 ];
 
 /** What belongs to one rule alone. */
-export const ownFields: readonly Source[] = [
+const ownFields: readonly Source[] = [
   { attribute: "name", path: "name", read: "text" },
   { attribute: "status", path: "status", read: "text", ifAbsent: "ACTIVE" },
   { attribute: "priority", path: "priority", read: "number" },
