@@ -38,11 +38,11 @@ describe("fix", () => {
     const { code, stdout, stderr } = await fix(failing, "--output", "plan", "--quiet");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toBe(
-      "44 failing findings are in the plan: 11 objects imported, 7 new; 0 are left to the Admin Console (README.md)\n",
+      "44 failing findings are in the plan: 11 objects imported, 7 new; 0 are left to the Admin Console (plan.md)\n",
     );
-    expect((await readdir(join(folder.path, "plan"))).sort()).toEqual(["README.md", "main.tf", "variables.tf"]);
+    expect((await readdir(join(folder.path, "plan"))).sort()).toEqual(["plan.md", "main.tf", "variables.tf"]);
     expect(await read("plan", "main.tf")).toContain('resource "okta_policy_password_default" "default" {');
-    expect(await read("plan", "README.md")).toContain("imports 11 of the org's objects as a whole");
+    expect(await read("plan", "plan.md")).toContain("imports 11 of the org's objects as a whole");
     const methods = new Set(
       failing.requests.filter(({ path }) => !path.startsWith("/oauth2/")).map(({ method }) => method),
     );
@@ -67,14 +67,14 @@ describe("fix", () => {
 
   test("nothing to fix: exit code 0 and no main.tf; one of an earlier plan is left, and named", async () => {
     expect(await fix(compliant, "--output", "clean", "--quiet")).toMatchObject({ code: 0, stderr: "" });
-    expect(await readdir(join(folder.path, "clean"))).toEqual(["README.md"]);
-    expect(await read("clean", "README.md")).toContain("there is nothing to fix");
+    expect(await readdir(join(folder.path, "clean"))).toEqual(["plan.md"]);
+    expect(await read("clean", "plan.md")).toContain("there is nothing to fix");
     const again = await fix(compliant, "--output", "plan", "--quiet");
     expect(again).toMatchObject({
       code: 0,
       stderr: "plan/main.tf is of an earlier plan and was left: nothing needs it\n",
     });
-    expect(await read("plan", "README.md")).toContain("`main.tf` is of an earlier plan");
+    expect(await read("plan", "plan.md")).toContain("`main.tf` is of an earlier plan");
   });
 
   test("one check at a time", async () => {
@@ -94,16 +94,16 @@ describe("fix", () => {
       /Cannot read --from-artifacts "no.json"/,
     ],
     ["a directory that is a file", ["--output", "taken", "--from-artifacts", "evidence.json"], /taken/],
-    ["a README.md of somebody else", ["--output", "theirs"], /README.md is there and is no file of scanstream fix/],
+    ["a main.tf of somebody else", ["--output", "theirs"], /main.tf is no file of scanstream fix/],
   ])("%s: one clear line, exit code 2, nothing written", async (_, args, message) => {
     await writeFile(join(folder.path, "taken"), "");
     await mkdir(join(folder.path, "theirs"), { recursive: true });
-    await writeFile(join(folder.path, "theirs/README.md"), "# Mine\n");
+    await writeFile(join(folder.path, "theirs/main.tf"), "# Mine\n");
     const { code, stdout, stderr } = await fix(failing, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(message);
-    expect(await readdir(join(folder.path, "theirs"))).toEqual(["README.md"]);
-    expect(await read("theirs", "README.md")).toBe("# Mine\n");
+    expect(await readdir(join(folder.path, "theirs"))).toEqual(["main.tf"]);
+    expect(await read("theirs", "main.tf")).toBe("# Mine\n");
     expect(await readdir(folder.path)).not.toContain("x");
   });
 
