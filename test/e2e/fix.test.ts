@@ -65,16 +65,15 @@ describe("fix", () => {
     expect(withoutTime(saved)).toBe(withoutTime(online));
   });
 
-  test("nothing to fix: exit code 0 and no main.tf; one of an earlier plan is left, and named", async () => {
+  test("nothing to fix: exit code 0 and no main.tf; a plan for another org is left as it is", async () => {
     expect(await fix(compliant, "--output", "clean", "--quiet")).toMatchObject({ code: 0, stderr: "" });
     expect(await readdir(join(folder.path, "clean"))).toEqual(["plan.md"]);
     expect(await read("clean", "plan.md")).toContain("there is nothing to fix");
+    const before = await read("plan", "main.tf");
     const again = await fix(compliant, "--output", "plan", "--quiet");
-    expect(again).toMatchObject({
-      code: 0,
-      stderr: "plan/main.tf is of an earlier plan and was left: nothing needs it\n",
-    });
-    expect(await read("plan", "plan.md")).toContain("`main.tf` is of an earlier plan");
+    expect(again).toMatchObject({ code: 2, stdout: "" });
+    expect(again.stderr).toContain(`its main.tf is for ${failing.url}`);
+    expect(await read("plan", "main.tf")).toBe(before);
   });
 
   test("one check at a time", async () => {
