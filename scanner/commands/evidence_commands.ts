@@ -98,7 +98,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const { org_url: orgUrl } = document.scan;
   const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
   const decisions = await withGatewayDecisions(files, wanted, io);
-  const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags: {} };
+  const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags };
   const { code, report } = await finishScan(scan, finishOptions, io);
   await writeGitHubFeedback([{ name: null, report }], io);
   return code;

@@ -14,7 +14,7 @@ import { allRules } from "../reports/benchmark_rules.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
-import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
+import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import type { ReportOptions } from "./scan_options.ts";
 
 /** False when they could not be written, after a message. */
@@ -32,7 +32,7 @@ interface FinishOptions {
   readonly id: string;
   /** Of the gateway where it is registered. */
   readonly tenantId: string | null;
-  readonly flags: { readonly quiet?: boolean };
+  readonly flags: { readonly quiet?: boolean; readonly verbose?: boolean; readonly status?: string };
   /** False: the evidence could not be written, which was said. */
   readonly areSaved?: boolean;
 }
@@ -68,6 +68,8 @@ export async function finishScan(
     baseline: comparison,
   };
   const { formats, outputDir } = options;
+  // Whoever selects states, or asks for details, wants the list.
+  const isBrief = flags.verbose !== true && flags.status === undefined;
   const { files, problems } = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
@@ -76,6 +78,7 @@ export async function finishScan(
       width: io.terminal.columns,
       toolVersion: io.toolVersion,
       states: options.states,
+      isBrief,
       ...(checklist === null ? {} : { checklist }),
     },
   );
@@ -99,6 +102,7 @@ export async function finishScan(
   const closing = [
     ...(isQuiet || isSummaryShown ? [] : [summaryLine(report)]),
     ...(isQuiet && code === exitCodes.ok ? [] : [exitLine]),
+    ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report) : []),
   ];
   for (const line of closing) io.terminal.write(`${printable(line)}\n`);
   return { report, files, gateLine: exitLine, code };

@@ -36,10 +36,13 @@ export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">
   return `${status}${reason === null ? "" : ` (${reason})`}`;
 }
 
-/** For `sort`: failures first, then what needs manual review. */
-export function byState(one: CheckResult, other: CheckResult): number {
-  return ruleStates.indexOf(stateOf(one)) - ruleStates.indexOf(stateOf(other));
+/** For `sort`: failures first, then what needs manual review; CAT I first among equals. */
+export function worstFirst(one: CheckResult, other: CheckResult): number {
+  const byState = ruleStates.indexOf(stateOf(one)) - ruleStates.indexOf(stateOf(other));
+  return byState || severityOrder[one.severity] - severityOrder[other.severity];
 }
+
+export const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 
 /** As people read the four states. */
 export const stateLabels = { pass: "PASS", fail: "FAIL", manual: "MANUAL", not_applicable: "N/A" } as const;

@@ -8,20 +8,15 @@ import {
   type Report,
   type RuleState,
 } from "../../shared/report.ts";
-import { attestationLine, byState, findingMarks, noteOf, tailoringLine } from "./disposition.ts";
+import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./disposition.ts";
 import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 
 const stateNames = { pass: "Pass", fail: "Fail", manual: "Manual", not_applicable: "N/A" } as const;
-const roleNames = {
-  super_admin: "Super Administrator",
-  read_only_admin: "Read-Only Administrator",
-  unknown: "unknown",
-} as const;
 
 /** For people: what fails first, what passes folded. */
 export const htmlFormat: ReportFormat = {
@@ -29,7 +24,7 @@ export const htmlFormat: ReportFormat = {
   extension: "html",
   isMachine: false,
   render(report, options) {
-    const checks = shownChecks(report.checks, options).toSorted(byState);
+    const checks = shownChecks(report.checks, options).toSorted(worstFirst);
     const onlyShown = shownLine(report.checks, options);
     return renderPage({
       title: `Scan of ${hostOf(report)}`,

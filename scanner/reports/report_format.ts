@@ -8,12 +8,14 @@ import {
 } from "../../shared/report.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 
-/** What a format may know beside the report; it reads no clock, no environment and no terminal. */
+/** What a format may know besides the report; it reads no clock, no environment and no terminal. */
 export interface RenderOptions {
   /** Colour for a terminal; only the table uses it. */
   readonly color: boolean;
   /** Columns of the terminal; only the table uses it. */
   readonly width: number;
+  /** Only what fits one screen; only the table uses it. Absent: everything. */
+  readonly isBrief?: boolean;
   /** Version of scanstream, for the formats that name the tool. */
   readonly toolVersion: string;
   /** Documents for people list only rules of these states, CSV and NDJSON only such findings; absent: all. */
