@@ -15,7 +15,9 @@ const maxRules = 4;
 export function firstScreen(report: Report, options: RenderOptions): readonly string[] {
   const { width } = options;
   const { reached, interrupted } = splitInterrupted(report.checks);
-  const open = reached.filter((check) => ["fail", "manual"].includes(stateOf(check))).toSorted(worstFirst);
+  const open = reached
+    .filter((check) => ["fail", "manual"].includes(stateOf(check)))
+    .toSorted((one, other) => Number(isWaived(one)) - Number(isWaived(other)) || worstFirst(one, other));
   const left = open.length - maxRules;
   const lines = [
     `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
@@ -38,6 +40,10 @@ const unreadReasons: ReadonlySet<ManualReason | null> = new Set([
   "provider_error",
   "unreadable",
 ]);
+
+function isWaived(check: CheckResult): boolean {
+  return openFindings(check).every(({ waived }) => waived);
+}
 
 /** What the scan could not see, and why. */
 function unreadLine(checks: readonly CheckResult[]): string {
@@ -75,9 +81,9 @@ const stigWords: Readonly<Record<RuleState, string>> = {
 function ruleLines(check: CheckResult, options: RenderOptions): readonly string[] {
   const label = stateLabels[stateOf(check)];
   const head = ` ${check.vuln_id} ${levelOf(check)} ${check.title}`;
-  const [first, ...more] = openFindings(check);
+  const [first, ...more] = openFindings(check).toSorted((one, other) => Number(one.waived) - Number(other.waived));
   const others = more.length === 0 ? "" : ` (and ${countOf(more.length, "more finding")})`;
-  const found = first === undefined ? "" : `${first.resource.name}: ${first.actual}`;
+  const found = first === undefined ? "" : `${first.waived ? "[waived] " : ""}${first.resource.name}: ${first.actual}`;
   const room = options.width - margin.length - others.length;
   return [
     paintStatus(label, label, options) + cut(head, options.width - label.length),
