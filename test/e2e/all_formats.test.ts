@@ -69,7 +69,7 @@ describe("the example of", () => {
   const page = (path: string) => readFile(join(import.meta.dirname, "../..", path), "utf8");
 
   test.each([
-    ["README.md", ["okta.cklb", "decisions.json"]],
+    ["docs/cli.md", ["okta.cklb", "decisions.json"]],
     ["docs/reports.md", ["okta.cklb"]],
   ])("%s runs as it stands there, with the decisions of docs/reports.md", async (path, files) => {
     const [, line = ""] = /^npm run -s scanstream -- scan (--checklist .*)$/m.exec(await page(path)) ?? [];
@@ -83,7 +83,7 @@ describe("the example of", () => {
     await writeFile(join(folder.path, name), before);
     expect(code, stderr).toBe(1);
     expect(await readdir(join(folder.path, "report"))).toContain("scan.cklb");
-    if (path !== "README.md") return;
+    if (path !== "docs/cli.md") return;
     const plan = await readFile(join(folder.path, "report/scan.poam.csv"), "utf8");
     expect(plan).toContain("Approved; 2027-02-28 Rolled out to contractors");
   });

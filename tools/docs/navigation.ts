@@ -43,6 +43,15 @@ const groups: readonly Group[] = [
     title: "Trust",
     files: ["docs/promises.md", "docs/reliability.md", "docs/performance.md", "docs/threat_model.md", "SECURITY.md"],
   },
+  {
+    title: "Reference",
+    files: [
+      "docs/glossary.md",
+      "docs/reference/commands.md",
+      "docs/reference/environment.md",
+      "docs/reference/exit_codes.md",
+    ],
+  },
   { title: "Project", files: ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md"] },
 ];
 
