@@ -66,7 +66,7 @@ function commandSection(command: Command): readonly string[] {
 function table(heading: string, entries: readonly Entry[]): string {
   const rows = entries.map(([name, meaning]) => {
     const names = name.split(/(?<!\w) (?=\w)|, (?=[A-Z]{2})| or (?=[A-Z]{2})/).map((one) => `\`${one}\``);
-    return `| ${names.join(", ")} | ${meaning.replaceAll("|", "\\|").replaceAll(/(?<!`)<(\w+)>(?!`)/g, "`<$1>`")} |`;
+    return `| ${names.join(", ")} | ${meaning.replaceAll("|", "\\|").replaceAll(/(?<!`)<(\w+)>(?!`)|\S+@\S+\.\w+/g, (text) => `\`${text}\``)} |`;
   });
   return [`| ${heading} | meaning |`, "|---|---|", ...rows].join("\n");
 }

@@ -18,7 +18,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> =>
   runCommand(args, { cwd: stage.cwd, env: { ...stage.idpEnv, ...stage.gateway.env, ...env } });
 const decisions = (...args: readonly string[]) => run(["decisions", ...args]);
-const scan = (...args: readonly string[]) => run(["scan", "--check", check, "--quiet", ...args]);
+const scan = (...args: readonly string[]) => run(["scan", "--check", check, "--quiet", "--status", "fail", ...args]);
 
 async function waive(...args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await decisions("waive", check, "--reason", "Moves in January", "-f", "json", ...args);
@@ -67,7 +67,7 @@ test("a decision takes every name of its rule, and an unknown one is refused wit
 test("a file's waiver of the same counts before the gateway's, and both are named", async () => {
   const id = await waive();
   await writeFile(join(stage.cwd, "waivers.json"), JSON.stringify([{ check, reason: "of the file" }]));
-  const { code, stdout, stderr } = await scan("--decisions-from-gateway", "--waivers", "waivers.json", "--status", "fail");
+  const { code, stdout, stderr } = await scan("--decisions-from-gateway", "--waivers", "waivers.json");
   expect(code).toBe(0);
   expect(stderr).toBe(`The waiver of ${check} by test at the gateway is ignored: --waivers has its own\n`);
   expect(stdout.replaceAll(/\s+/g, " ")).toContain("waived: of the file");

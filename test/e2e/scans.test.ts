@@ -91,7 +91,7 @@ describe("scans and findings", () => {
       ["--status", "n/a"],
       ["--check", "V-279690,apitoken_not_super_admin"],
     ]) {
-      expect((await list(...args)).stdout).toMatch(/^STATUS .*\nN\/A +\S+ +apitoken_not_super_admin .*\n$/);
+      expect((await list(...args)).stdout).toMatch(/^STATUS .*\nN\/A +V-\d+ +\S+ +apitoken_not_super_admin .*\n$/);
     }
     const other = await list("--check", "SV-273202r1_rule", "--format", "ndjson");
     expect(other.stdout.trimEnd().split("\n")).toHaveLength(1);
