@@ -87,7 +87,7 @@ export function oneScanProblems(scanId: string | undefined, latest = false): rea
   return latest ? ["--latest: expected without SCAN_ID"] : scanIdProblems(scanId);
 }
 
-/** The newest scan's id; null, and a line about it, when there is none. */
+/** The newest scan's id; null, and a line about it, when none exists. */
 export async function requireLatest(api: Pick<GatewayApi, "latestScanId">, io: CommandIo): Promise<string | null> {
   const id = await api.latestScanId();
   if (id === null) io.terminal.write("--latest: the tenant has no scan yet\n");

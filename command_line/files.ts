@@ -68,7 +68,7 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
     missing.unshift(at);
   for (const directory of missing) {
     await mkdir(directory, mode).catch((error: unknown) => {
-      // Another process has made it meanwhile.
+      // Another process has made it in the meantime.
       if (!hasCode(error, "EEXIST")) throw error;
     });
   }
@@ -176,7 +176,7 @@ async function problemOf(target: Target, work: () => Promise<unknown>): Promise<
   }
 }
 
-/** One line for a person. Throws `error` again when it is none of the system's. */
+/** One line for a person. Throws `error` again when it is not one of the system's. */
 export function explainWriteError(what: string, error: unknown): string {
   if (!(error instanceof Error && "errno" in error && typeof error.errno === "number")) throw error;
   const code = errorCode(error) ?? "unknown";

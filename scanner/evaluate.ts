@@ -45,7 +45,7 @@ function tailoredParameters(check: CatalogCheck, { parameters = {} }: Evaluation
   });
 }
 
-/** The verdict by the organization's values, with the one by the STIG's beside it. */
+/** The verdict by the organization's values, with the one by the STIG's next to it. */
 function withTailoring(result: CheckResult, parameters: Tailoring["parameters"], byStig: CheckResult): CheckResult {
   const effect = parameters.some((parameter) => parameter.effect === "looser") ? "looser" : "stricter";
   const stigFindings = new Map(byStig.findings.map((finding) => [finding.fingerprint, finding.status]));

@@ -36,7 +36,7 @@ export function makeChannelName(prefix: string, tenantId: string, resourceId: st
   return `${prefix}:${tenantId}:${resourceId}`;
 }
 
-/** The parts of a well-formed name; `null` for anything else, whatever its type. */
+/** The parts of a well-formed name; `null` for anything else, regardless of its type. */
 export function parseChannelName(name: unknown): ChannelName | null {
   if (typeof name !== "string") return null;
   const [prefix, tenantId, resourceId, ...rest] = name.split(":", 4);

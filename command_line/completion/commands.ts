@@ -38,5 +38,5 @@ export function addCompletionCommands(program: Command, run: RunCommand): void {
     );
 }
 
-/** Beside a word, in a terminal of the usual width. */
+/** Next to a word, in a terminal of the usual width. */
 const maxLength = 80;

@@ -23,7 +23,7 @@ export interface RowBatch {
 const maxBatchRows = 500;
 const maxBatchLength = 4 * 1024 * 1024;
 
-/** Reads the whole file before the first row is used. Rejects with `UsageError` for one that was cut, or is none. */
+/** Reads the whole file before the first row is used. Rejects with `UsageError` for one that was cut, or is invalid. */
 export async function openExportedFile(path: string, knownTables: ReadonlySet<string>): Promise<ExportedFile> {
   let header: ExportHeader | null = null;
   let end: v.InferOutput<typeof exportEndSchema> | null = null;

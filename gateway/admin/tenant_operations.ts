@@ -88,8 +88,8 @@ export async function importTenant(
 }
 
 /**
- * Rows of one table, as `exportTenant` wrote them. Those that are there stay as they are; those that belong to nothing, or whose
- * scan was deleted here, are left out. Returns how many were new, and the keys of those that cannot be stored because another tenant
+ * Rows of one table, as `exportTenant` wrote them. The ones that are there stay as they are; the ones that belong to nothing, or whose
+ * scan was deleted here, are left out. Returns how many were new, and the keys of the ones that cannot be stored because another tenant
  * has a row under them.
  */
 export async function importRows(

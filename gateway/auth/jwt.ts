@@ -68,10 +68,10 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   };
 }
 
-/** Keys given inline. Rejects with `UsageError` when none of them can be used, so that it is found at start. */
+/** Keys given inline. Rejects with `UsageError` when no key can be used, so that it is found at start. */
 export async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
   const usable = await Promise.all(jwks.keys.map(isUsable));
-  if (!usable.includes(true)) throw settingsError(["AUTH_JWKS: expected a key that can be imported: none of them can"]);
+  if (!usable.includes(true)) throw settingsError(["AUTH_JWKS: expected a key that can be imported, but no key can be"]);
   return createLocalJWKSet({ keys: [...jwks.keys] });
 }
 

@@ -15,7 +15,7 @@ import type { AllowedPrincipal, Principal } from "./principal.ts";
  * costs no round trip and cannot be stale; work that asks the database nothing is checked all the same.
  *
  * Rejects with `PermissionDenied` for a user who is no member, and for a role or scopes without the permission, with
- * `AppError("not_authenticated")` for a key that was revoked or has expired, and with whatever `withTenant` rejects with.
+ * `AppError("not_authenticated")` for a key that was revoked or has expired, and with what `withTenant` rejects with.
  */
 export async function withPrincipal<Result>(
   database: Database,

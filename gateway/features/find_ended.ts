@@ -17,7 +17,7 @@ const tables = [
 
 /**
  * Of the channels those whose scan or monitor ended or was deleted more than `endGraceMs` ago, or never was; a channel of
- * another feature is none of them.
+ * another feature is not one of them.
  */
 export async function findEnded(
   database: Database,

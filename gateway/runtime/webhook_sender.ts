@@ -79,7 +79,7 @@ function post(
     path: url.pathname + url.search,
     method: "POST",
     headers: { ...headers, host: url.host, "content-length": bytes.byteLength },
-    // A connection of its own, so that none is reused that was made for another name.
+    // Its own connection, so that none is reused that was made for another name.
     agent: false,
     maxHeaderSize: maxHeaderBytes,
     signal,

@@ -42,7 +42,7 @@ export function isSnapshotRequested({ searchParams }: URL): boolean {
   throw new AppError("malformed", "The query's snapshot is not valid: expected 1, or no snapshot");
 }
 
-/** Where a stream's lookups go; those that are identical are shared where the runtime allows it. */
+/** Where a stream's lookups go; the ones that are identical are shared where the runtime allows it. */
 export interface StreamSources {
   readonly database: Database;
   readonly lookups?: Lookups | undefined;

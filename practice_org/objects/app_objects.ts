@@ -138,7 +138,7 @@ function samlSettings(label: string): JsonObject {
   };
 }
 
-/** The tile on the end user's dashboard; null where there is none. */
+/** The tile on the end user's dashboard; null where none exists. */
 function appLinkName(spec: AppSpec): string | null {
   if (spec.name === "saasure") return "admin";
   if (spec.name.startsWith("okta_") || spec.signOnMode === null) return null;

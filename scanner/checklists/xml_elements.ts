@@ -36,7 +36,7 @@ interface OpenElement {
 }
 
 const maxDepth = 50;
-/** One piece after another: comment, CDATA, processing instruction, end tag, start tag, text. Quick whatever the text holds. */
+/** One piece after another: comment, CDATA, processing instruction, end tag, start tag, text. Quick no matter what the text holds. */
 const piece =
   /<!--([^]*?)-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<\/([\w.:-]+)\s*>|<([\w.:-]+)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
 

@@ -206,7 +206,7 @@ async function roleResult(
     const isRole = refused.some(({ reason }) => reason === "missing_role");
     const detail =
       answers.length === 0
-        ? "None of the granted scopes lets a check read anything"
+        ? "No granted scope lets a check read anything"
         : `Nothing can be read: ${refused[0]?.detail ?? ""}`;
     return fail(
       "role",

@@ -32,7 +32,7 @@ export class OpenEvents {
     return this.#waiting;
   }
 
-  /** After a round: those that explained nothing yet are kept while they may, and what failed is planned again. */
+  /** After a round: the ones that explained nothing yet are kept while they may, and what failed is planned again. */
   keep(
     events: readonly Relevant[],
     round: {

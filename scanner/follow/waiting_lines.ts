@@ -4,7 +4,7 @@ import type { ChangeLine } from "./changes.ts";
 export interface SavedLines {
   /** Oldest first: not written, or not stored at the gateway. */
   readonly pending: readonly ChangeLine[];
-  /** So many at the end may not be written. */
+  /** This many at the end may not be written. */
   readonly unwritten: number;
 }
 
@@ -59,7 +59,7 @@ export class WaitingLines {
     this.#isUnsaved ||= lines.length > 0;
   }
 
-  /** Those that are not written, which count as written from now on. */
+  /** The ones that are not written, which count as written from now on. */
   takeUnwritten(): readonly ChangeLine[] {
     if (this.#unwritten === 0) return [];
     const lines = this.#lines.slice(-this.#unwritten);

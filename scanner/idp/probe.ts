@@ -85,7 +85,7 @@ function probeError(refused: readonly Refused[], { orgUrl, scopes }: ProbeOption
   if (first === undefined) {
     return new IdpError(
       "no_scope",
-      `Cannot read ${orgUrl}: none of the scopes that are granted lets a check read anything`,
+      `Cannot read ${orgUrl}: no granted scope lets a check read anything`,
       scopeRemedy,
     );
   }

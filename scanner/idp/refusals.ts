@@ -55,7 +55,7 @@ function requiredScopes(response: HttpResponse): string | null {
 function explain(response: HttpResponse): string {
   const { status } = response;
   if (status === 429) return "its rate limit stayed used up; scan again later, or with a lower --concurrency";
-  if (status >= 500) return "the provider has a problem of its own; scan again later";
+  if (status >= 500) return "the provider has its own problem; scan again later";
   if (status >= 300 && status < 400)
     return `a redirect${redirectTarget(response)} is never followed; check IDP_ORG_URL`;
   if (status === 401) return "it did not take the access token, not even a new one";

@@ -6,7 +6,7 @@ export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
 export function dispositionOf(check: CheckResult): Disposition {
   const own = ownDispositionOf(check);
   if (check.tailoring?.effect !== "looser") return own;
-  // A value that is looser than the STIG's closes none of its rules, whoever attests it.
+  // A value that is looser than the STIG's closes no rule, whoever attests it.
   if (check.tailoring.stig_status === "FAIL") return "fail";
   return own === "pass" ? "not_reviewed" : own;
 }
@@ -48,7 +48,7 @@ export const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 export const stateLabels = { pass: "PASS", fail: "FAIL", manual: "MANUAL", not_applicable: "N/A" } as const;
 
 /**
- * What a finding's sentence says beside `expected` and `actual`, for reports that show these two by themselves: its note,
+ * What a finding's sentence says next to `expected` and `actual`, for reports that show these two by themselves: its note,
  * mostly nothing; the whole sentence where it does not hold them word for word.
  */
 export function noteOf({ expected, actual, detail }: Finding): string {
@@ -72,7 +72,7 @@ export function findingMarks(finding: Finding): readonly string[] {
   ];
 }
 
-/** What a reader of a checklist must know beside the findings: attestation, partial coverage. */
+/** What a reader of a checklist must know besides the findings: attestation, partial coverage. */
 export function checkComments(check: CheckResult): string {
   const { attestation } = check;
   const lines = [
@@ -126,7 +126,7 @@ function valueText(value: number | readonly string[]): string {
   return typeof value === "number" ? String(value) : value.join(" or ");
 }
 
-/** The attestation of a check as a line; empty when there is none. */
+/** The attestation of a check as a line; empty when none exists. */
 export function attestationLine({ attestation }: CheckResult): string {
   if (attestation === null) return "";
   const until = attestation.expires === null ? "" : ` until ${attestation.expires}`;

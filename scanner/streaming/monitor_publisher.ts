@@ -64,7 +64,7 @@ export interface MonitorPublisherOptions {
 const maxBatch = 500;
 /** After a refusal, which a person must mend: a key, a proxy. */
 const refusedPauseMs = 60_000;
-/** So many failures in a row are an outage, with calmer retries. */
+/** This many failures in a row are an outage, with calmer retries. */
 const outageFailures = 8;
 const outageRetryMs = 15_000;
 

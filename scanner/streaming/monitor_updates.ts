@@ -58,7 +58,7 @@ export function toEnded(reason: string): MonitorUpdate {
   return { status: "ended", error_detail: toLine(reason, maxDetailChars) };
 }
 
-/** Within the gateway's bounds, whatever the evidence held. */
+/** Within the gateway's bounds, regardless of the evidence held. */
 export function toStored(change: NewChange): NewChange {
   const { type, id, name } = change.resource;
   return {

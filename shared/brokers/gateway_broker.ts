@@ -33,7 +33,7 @@ const maxDetailChars = 300;
 /**
  * The gateway as a broker, for producers that hold an API key and no broker credentials: a scan in a CI pipeline.
  *
- * It carries events only: a message that is none is refused with `TypeError`. A publish that timed out may still have been
+ * It carries events only: a message that is invalid is refused with `TypeError`. A publish that timed out may still have been
  * taken; one that was refused or could not connect was not.
  */
 export function createGatewayBroker(options: GatewayBrokerOptions): Broker {

@@ -78,7 +78,7 @@ export function createRedisCluster(settings: RedisClusterSettings): RedisServers
     async function confirm(): Promise<void> {
       for (let redirects = 0; ; redirects += 1) {
         const node = await nodeOf("subscribe", key);
-        // A subscriber that left meanwhile has nothing to confirm.
+        // A subscriber that left in the meantime has nothing to confirm.
         if (isClosed) return;
         source = node.open(key, listener);
         try {

@@ -97,7 +97,7 @@ async function aStoredReport(world: World): Promise<SampleRequest> {
   return { path: `${path}/report` };
 }
 
-/** Of a check of its own: the same is decided once. */
+/** A separate check: the same is decided once. */
 function aDecision(): unknown {
   return { kind: "waiver", check: randomUUID(), reason: "accepted" };
 }

@@ -11,7 +11,7 @@ import type { DecisionRow } from "./decision.ts";
 /** The decisions of the transaction's tenant. */
 
 export interface DecisionFilter {
-  /** Null: those that hold, and those that do not. */
+  /** Null: the ones that hold, and the ones that do not. */
   readonly isActive: boolean | null;
   readonly kind: DecisionKind | null;
   readonly check: string | null;

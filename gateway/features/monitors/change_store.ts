@@ -8,7 +8,7 @@ import type { ChangeRow } from "./monitor.ts";
 import { ended, selectMonitor } from "./monitor_store.ts";
 
 /**
- * Stores changes of a monitor that has not ended, in their order and each once by its id; returns those that are new. One
+ * Stores changes of a monitor that has not ended, in their order and each once by its id; returns the ones that are new. One
  * statement, so that the monitor cannot end in between. Rejects with `NotFound` or `AppError("conflict")`.
  */
 export async function storeChanges(
@@ -18,7 +18,7 @@ export async function storeChanges(
 ): Promise<readonly NewChange[]> {
   const byId = new Map(given.toReversed().map((change) => [change.id, change]));
   const lines = given.filter((change) => byId.get(change.id) === change);
-  // The first state is none that moved.
+  // The first state is not a move.
   const lastChangeAt = lines.findLast(({ cause }) => cause !== "start")?.seen_at;
   const stored = await tx.execute<{ id: string }>(sql`
     with monitor as (
@@ -114,7 +114,7 @@ export async function selectPresentFindings(
     .orderBy(desc(fingerprint));
 }
 
-/** The newest change of the last finding, by fingerprint, of those that the condition leaves. */
+/** The newest change of the last finding, by fingerprint, of the ones that the condition leaves. */
 function newestOf(monitorId: string, condition: SQL): SQL {
   return sql`select ${changes.fingerprint}, ${changes.number}, ${changes.toStatus} from ${changes}
     where ${changes.monitorId} = ${monitorId}::uuid ${condition}

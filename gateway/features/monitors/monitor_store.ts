@@ -198,7 +198,7 @@ function isOpen(monitorId: string): SQL | undefined {
 type Counts = Pick<MonitorRow, "checksTotal" | "pass" | "fail" | "manual" | "notApplicable">;
 type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
 
-/** What is given beside what is stored. A total of 0 is not known yet. */
+/** What is given next to what is stored. A total of 0 is not known yet. */
 function areConsistent(given: GivenCounts): SQL {
   const of = (name: keyof Counts) => {
     const count = given[name];

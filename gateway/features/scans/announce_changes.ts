@@ -74,7 +74,7 @@ export function createChangeAnnouncer({
     await announceChange({ id, tenantId }, async (channel) => {
       const row = given ?? (await withTenant(database, tenantId, (tx) => selectScan(tx, id)));
       given = null;
-      // Its end is published by whatever ended it.
+      // Its end is published by the code that ended it.
       if (!hasEnded(row.status)) await publishScanUpdated(publisher, channel, toScanResource(row));
     });
   }

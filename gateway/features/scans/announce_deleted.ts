@@ -13,7 +13,7 @@ export interface DeletedScan extends EndedScan {
 }
 
 /**
- * Publishes that a scan was deleted: the end on its own channel, which closes whatever still follows it, and on its tenant's where
+ * Publishes that a scan was deleted: the end on its own channel, which closes what still follows it, and on its tenant's where
  * nobody has heard it; then `scan.deleted` on its tenant's. Never rejects.
  */
 export async function announceDeleted(scan: DeletedScan, options: AnnounceOptions): Promise<void> {

@@ -45,7 +45,7 @@ function parseScanIds(values: readonly string[]): readonly string[] {
   throw new AppError("malformed", `The query names ${ids.length} scans: expected at most ${maxScans}`);
 }
 
-/** Of those that have not ended; all of them, when all have. */
+/** Of the ones that have not ended; all of them, when all have. */
 async function channelsOf(tx: ChannelsRequest["tx"], scanIds: readonly string[]): Promise<ChannelsResult> {
   // What a stream's opening needs and no more: to build the statement with every column takes nearly twice as long.
   const { id, tenantId, status } = scans;
@@ -57,7 +57,7 @@ async function channelsOf(tx: ChannelsRequest["tx"], scanIds: readonly string[])
   return running.length === 0 ? ended(...channels) : channels;
 }
 
-/** All of them, newest first; one that was deleted meanwhile is not there. */
+/** All of them, newest first; one that was deleted in the meantime is not there. */
 async function snapshotOf(tx: ChannelsRequest["tx"], scanIds: readonly string[]): Promise<Snapshot> {
   const rows = await tx.select().from(scans).where(isOneOf(scanIds)).orderBy(desc(scans.createdAt), desc(scans.id));
   return {

@@ -159,7 +159,7 @@ function isOpen(scanId: string): SQL | undefined {
 type Counts = Pick<ScanRow, "checksDone" | "checksTotal" | "pass" | "fail" | "manual" | "notApplicable">;
 type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
 
-/** What is given beside what is stored. A total of 0 is not known yet. */
+/** What is given next to what is stored. A total of 0 is not known yet. */
 function areConsistent(given: GivenCounts): SQL {
   const of = (name: keyof Counts) => {
     const count = given[name];

@@ -50,7 +50,7 @@ export async function selectApiKeys(tx: TenantTransaction, page: PageRequest): P
 }
 
 /**
- * Makes a key. A member who may manage gives any scopes; a key gives those that it has, until it expires itself or is revoked: a
+ * Makes a key. A member who may manage gives any scopes; a key gives the ones that it has, until it expires itself or is revoked: a
  * trigger of the database insists, and revokes what a key has made together with it. Rejects with `PermissionDenied`.
  */
 export async function insertApiKey(

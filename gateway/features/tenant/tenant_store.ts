@@ -19,7 +19,7 @@ export async function renameTenant(tx: TenantTransaction, name: string): Promise
 }
 
 /**
- * One step of the deletion of the tenant with everything that it has, at most so many rows of its tables; true: it is gone. Members
+ * One step of the deletion of the tenant with everything that it has, at most this many rows of its tables; true: it is gone. Members
  * and keys go last, so that whoever began can go on. Rejects with `InvalidBody` for another name than the tenant's.
  */
 export async function deleteTenantStep(tx: TenantTransaction, name: string, maxRows: number): Promise<boolean> {

@@ -22,7 +22,7 @@ import { createObjectStreams } from "./object_streams.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
 
 /**
- * What a Worker needs beside its objects. Every part serves any number of requests and keeps nothing open between them:
+ * What a Worker needs besides its objects. Every part serves any number of requests and keeps nothing open between them:
  * each request has its own I/O. Rejects with `UsageError`.
  */
 export async function openWorkerParts(environment: WorkerEnvironment): Promise<Dependencies> {

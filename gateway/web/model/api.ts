@@ -32,7 +32,7 @@ export interface Api {
   request(method: string, path: string, options: RequestOptions): Promise<unknown>;
   /** `fetch` with the credential, for an event stream. */
   readonly fetchStream: typeof fetch;
-  /** By the gateway's clock, whatever this machine's says. */
+  /** By the gateway's clock, no matter what this machine's says. */
   readonly nowMs: () => number;
 }
 

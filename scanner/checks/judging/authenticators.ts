@@ -14,7 +14,7 @@ export interface AuthenticatorCriteria {
 }
 
 /**
- * A finding for each active authenticator of the keys. FAIL where there is none, for each inactive one if there are any.
+ * A finding for each active authenticator of the keys. FAIL where none exists, for each inactive one if there are any.
  * One that cannot be read may be an active one, and makes the verdict MANUAL where no other decides.
  */
 export function judgeAuthenticators(

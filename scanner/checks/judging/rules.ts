@@ -8,7 +8,7 @@ import { sortBy, nameOf } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
 
 export interface RuleCriteria {
-  /** The verdict on what a rule that allows demands, whatever place it has. */
+  /** The verdict on what a rule that allows demands, no matter what place it has. */
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
   /** The verdict that a rule that denies settles, or null where the next rule decides; without it a DENY for everybody is PASS. */
   readonly judgeDeny?: (subject: Subject, rule: JsonObject) => FindingDraft | null;
@@ -26,7 +26,7 @@ export interface RulesVerdict {
   readonly draft: FindingDraft;
   /** The rules that allow and that the verdict is about, more than one where they have the same priority. */
   readonly deciding: JsonList;
-  /** A FAIL that stands whatever other rules there are. */
+  /** A FAIL that stands no matter what other rules there are. */
   readonly proven: FindingDraft | null;
 }
 
@@ -37,7 +37,7 @@ export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, crit
   return new RuleWalk(isAtOne ? [first, ...later] : [], rules, { subject, criteria, needsFirst: true }).verdict();
 }
 
-/** By the rules of an access policy: the active one with the lowest priority, whatever the number; the catch-all may be it. */
+/** By the rules of an access policy: the active one with the lowest priority, regardless of the number; the catch-all may be it. */
 export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
   return new RuleWalk(stagesOf(rules), rules, { subject, criteria, needsFirst: false }).verdict();
 }
@@ -49,7 +49,7 @@ interface Walk {
   readonly needsFirst: boolean;
 }
 
-/** A verdict that the rules give in one order of those that tie, and one reading of those whose status is unknown. */
+/** A verdict that the rules give in one order of the ones that tie, and one reading of those whose status is unknown. */
 interface Outcome {
   readonly draft: FindingDraft;
   /** The rule that allows; null where nobody gets in. */
@@ -109,7 +109,7 @@ class RuleWalk {
     return unreadable(subject, this.#unknownStatus ?? "several active rules of the same priority");
   }
 
-  /** No rule comes before the one at priority 1, so its FAIL is proven whatever else cannot be read. */
+  /** No rule comes before the one at priority 1, so its FAIL is proven no matter what else cannot be read. */
   #provenByFirst(): FindingDraft | null {
     const { criteria, needsFirst, subject } = this.#walk;
     const sure = (this.#stages[0] ?? []).filter(isSure);
@@ -145,7 +145,7 @@ class RuleWalk {
       else if (access === "ALLOW" || denied !== null) leavesOthers = false;
     }
     if (!leavesOthers) return outcomes;
-    // Only rules of unknown status: in one reading there is none at priority 1.
+    // Only rules of unknown status: in one reading none exists at priority 1.
     if (index === 0 && needsFirst && !stage.some(isSure)) {
       outcomes.push({ draft: fail(subject, criteria.ifNone), rule: null });
       if (stage.every((rule) => this.#accessOf(rule) === "ALLOW")) return outcomes;
@@ -176,7 +176,7 @@ class RuleWalk {
       : pass(this.#walk.subject, `access denied to everybody by rule "${nameOf(rule)}"`);
   }
 
-  /** In words, the first later rule that lets in those whom this one leaves to it without what is expected; null where there is none. */
+  /** In words, the first later rule that lets in those whom this one leaves to it without what is expected; null where none exists. */
   #remains(index: number, rule: JsonObject): string | null {
     const restrictions = this.#restrictions(rule);
     if (restrictions.length === 0) return null;

@@ -159,7 +159,7 @@ function loadsFromElsewhere(element: Element): boolean {
   return isStyleSheet && !/^\s*\{\{\s*themedStylesUrl\s*\}\}\s*$/.test(attributeOf(element, "href") ?? "");
 }
 
-/** With a stack of its own: a page may be nested deeper than calls can be. `scripts` is how many it is inside of. */
+/** With its own stack: a page may be nested deeper than calls can be. `scripts` is how many it is inside of. */
 function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
   const stack: (Node | DoubtfulPart | string)[] = [];
   pushReversed(stack, nodes);

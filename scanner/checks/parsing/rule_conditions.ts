@@ -5,7 +5,7 @@ import { sortTexts } from "./names.ts";
 
 /**
  * The conditions of a policy rule that can leave somebody to a later rule, by their names in the provider's JSON; empty
- * where the rule applies to everybody. Whatever is not provably empty counts, unknown and unreadable conditions included.
+ * where the rule applies to everybody. Anything that is not provably empty counts, unknown and unreadable conditions included.
  * `everyone` holds the ids of the group that every user is in.
  */
 export function restrictionsOf(rule: JsonObject, everyone: ReadonlySet<string>): readonly string[] {
@@ -48,7 +48,7 @@ export function everyoneIn(groups: Evidence<JsonList> | undefined): ReadonlySet<
 
 /** The conditions of which some values mean everybody. */
 const restricts: ReadonlyMap<string, (condition: JsonObject) => boolean> = new Map([
-  // A list that is stored beside ANYWHERE means nothing.
+  // A list that is stored next to ANYWHERE means nothing.
   ["network", (condition) => condition["connection"] !== "ANYWHERE"],
   ["riskScore", (condition) => !isAny(condition, "level")],
   ["authContext", (condition) => !isAny(condition, "authType")],

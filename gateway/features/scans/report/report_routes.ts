@@ -36,7 +36,7 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
 
   return routes;
 
-  /** One part in memory at a time. The first is read at once, so that an outage is an answer of its own. */
+  /** One part in memory at a time. The first is read at once, so that an outage is a separate answer. */
   async function openReport(principal: AllowedPrincipal, report: ReportRow): Promise<ReadableStream<Uint8Array>> {
     const read = (part: number) => withPrincipal(database, principal, (tx) => selectPart(tx, report, part));
     let next: Uint8Array<ArrayBuffer> | null = await read(0);

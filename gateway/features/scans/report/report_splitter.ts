@@ -30,10 +30,10 @@ const zero = new Uint8Array([0x30]);
 
 /**
  * Reads the JSON of a report as it comes and passes each finding on as text, with a JSON pointer to it, so that a large report is never whole in memory.
- * Only strings and brackets are followed: whatever else is no JSON is found when the parts are parsed. The body is UTF-8.
+ * Only strings and brackets are followed: everything else that is no JSON is found when the parts are parsed. The body is UTF-8.
  */
 export function createReportSplitter(onFinding: (text: string, pointer: string) => void): ReportSplitter {
-  const rest = createBuffer(maxRestBytes, "The report is too large: expected 8 MiB at most beside its findings");
+  const rest = createBuffer(maxRestBytes, "The report is too large: expected 8 MiB at most next to its findings");
   const finding = createBuffer(maxFindingBytes, "A finding is too large: expected 1 MiB at most");
   /** Of the containers that are open: whether each is an object. */
   const isObject: boolean[] = [];

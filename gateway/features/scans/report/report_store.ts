@@ -33,7 +33,7 @@ export async function storeReport(
       select scanstream.finish_report(${scanId}::uuid, ${uploadId}::uuid, ${digest}, ${sizeBytes}::integer, ${parts.length}::integer) as digest`);
     if (kept?.digest === digest) return { isNew: true };
   } catch (error) {
-    // It was deleted meanwhile.
+    // It was deleted in the meantime.
     if (constraintViolation(error)?.kind === "foreign_key") throw new NotFound("No such scan");
     throw error;
   }
@@ -48,7 +48,7 @@ export async function selectReport(tx: TenantTransaction, scanId: string): Promi
   throw new NotFound("No report of this scan is stored");
 }
 
-/** Gzip. Rejects with `NotFound` for a part that was deleted meanwhile. */
+/** Gzip. Rejects with `NotFound` for a part that was deleted in the meantime. */
 export async function selectPart(
   tx: TenantTransaction,
   report: ReportRow,

@@ -39,7 +39,7 @@ interface PulseCardProps {
   readonly nowMs: () => number;
 }
 
-/** Whether anything is watched at all: what the verdicts beside it are worth. */
+/** Whether anything is watched at all: what the verdicts next to it are worth. */
 export function PulseCard({ monitor, disconnectedSinceMs, nowMs }: PulseCardProps) {
   useNow();
   const now = nowMs();
