@@ -32,7 +32,7 @@ describe("artifacts on a full disk", () => {
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr.match(/^.*ENOSPC.*$/gm)).toEqual([
-      'Cannot write --save-artifacts "/dev/full": no space left on device (ENOSPC): expected a disk with room for it',
+      'Cannot write --save-artifacts "/dev/full": no space left on device',
     ]);
     const report = JSON.parse(outcome.stdout) as Report;
     expect(report.checks).toHaveLength(catalog.length);
@@ -50,7 +50,7 @@ describe("artifacts on a full disk", () => {
     });
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toContain("(ENOSPC)");
+    expect(outcome.stderr).toContain("no space left on device");
     expect(outcome.stderr).not.toContain("Saved evidence");
   });
 
@@ -63,19 +63,19 @@ describe("artifacts on a full disk", () => {
     await running.until("stderr", /\[ 3\/\d+\]/);
     const { code, stdout, stderr } = await running.stop("SIGINT");
     expect(code).toBe(130);
-    expect(stderr).toContain("(ENOSPC)");
+    expect(stderr).toContain("no space left on device");
     expect((JSON.parse(stdout) as Report).scan.status).toBe("cancelled");
   });
 });
 
 describe("places that cannot be written are refused before the first request", () => {
   test.each([
-    ["a directory in the place of the artifacts", ["--save-artifacts", "taken"], /--save-artifacts "taken": .*EISDIR/],
+    ["a directory in the place of the artifacts", ["--save-artifacts", "taken"], /--save-artifacts "taken": .*directory/],
     ["a file in the place of a folder", ["--save-artifacts", "file/a.json"], /"file\/a\.json": .*ENOTDIR/],
     ["a folder that is not there", ["--save-artifacts", "none/a.json"], /"none\/a\.json": .*ENOENT/],
     ["a name that is too long", ["--save-artifacts", "a".repeat(300)], /ENAMETOOLONG/],
     ["a file in the place of --output", ["--output", "file"], /--output "file": .*EEXIST/],
-    ["a directory in the place of a report", ["--output", "."], /--output "scan\.txt": .*EISDIR/],
+    ["a directory in the place of a report", ["--output", "."], /--output "scan\.txt": .*directory/],
   ])("%s", async (_, args, message) => {
     await mkdir(join(stage.cwd, "taken"), { recursive: true });
     await mkdir(join(stage.cwd, "scan.txt"), { recursive: true });
@@ -96,7 +96,7 @@ test("one of several reports that cannot be written is exit code 2, and everythi
   const outcome = await runCommand(args, { cwd: stage.cwd, env: { ...stage.gateway.env, ...stage.idpEnv } });
   expectNoBug(outcome);
   expect(outcome.code).toBe(2);
-  expect(outcome.stderr).toMatch(/--output "some\/scan\.csv": .*EISDIR/);
+  expect(outcome.stderr).toMatch(/--output "some\/scan\.csv": .*directory/);
   const report = JSON.parse(await readFile(join(stage.cwd, "some/scan.json"), "utf8")) as Report;
   const { id } = report.scan;
   expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({

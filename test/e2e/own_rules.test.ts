@@ -55,7 +55,7 @@ function fenced(text: string, language: string): string {
 
 /** The arguments of an example of docs/cli.md. */
 function example(command: string): readonly string[] {
-  const line = new RegExp(`^npm run -s scanstream -- (${command} (?:\\\\\n|.)*)$`, "m").exec(cli)?.[1] ?? "";
+  const line = new RegExp(`^scanstream (${command} (?:\\\\\n|.)*)$`, "m").exec(cli)?.[1] ?? "";
   return line.split(/\\?\s+/).filter((word) => word !== "");
 }
 

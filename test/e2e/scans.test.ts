@@ -210,7 +210,7 @@ describe("what is wrong is one line", () => {
       env: { ...gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` },
     });
     expect(unreachable).toMatchObject({ code: 3, stdout: "" });
-    expect(unreachable.stderr).toBe("Cannot list the scans: fetch failed (ECONNREFUSED)\n");
+    expect(unreachable.stderr).toBe("Cannot list the scans: the gateway refused the connection; check SCANSTREAM_URL, and that the gateway runs\n");
   });
 
   const answers = [
