@@ -179,8 +179,9 @@ async function problemOf(target: Target, work: () => Promise<unknown>): Promise<
 /** One line for a person. Throws `error` again when it is not one of the system's. */
 export function explainWriteError(what: string, error: unknown): string {
   if (!(error instanceof Error && "errno" in error && typeof error.errno === "number")) throw error;
-  const expected = expectations[errorCode(error) ?? ""];
-  return `Cannot write ${what}: ${getSystemErrorMessage(error.errno)}${expected === undefined ? "" : `; expected ${expected}`}`;
+  const code = errorCode(error) ?? "unknown";
+  const expected = expectations[code];
+  return `Cannot write ${what}: ${getSystemErrorMessage(error.errno)} (${code})${expected === undefined ? "" : `: expected ${expected}`}`;
 }
 
 const expectations: Readonly<Record<string, string>> = {

@@ -25,7 +25,7 @@ export function benchmarkRules(report: Report): readonly RuleOutcome[] {
       rule,
       check,
       disposition: dispositionOf(check),
-      details: findingDetails(check),
+      details: findingDetails(check, evidenceLine(check, report)),
       comments: checkComments(check),
     };
   });
@@ -42,6 +42,18 @@ export function allRules(report: Report): readonly RuleOutcome[] {
   }));
   return [...benchmarkRules(report), ...own];
 }
+
+/** Which API calls the result rests on, and when they were made; empty for a rule of a company, and where nothing was read. */
+export function evidenceLine(check: CheckResult, { scan }: Report): string {
+  const fields = isCompanyRule(check) ? [] : (decidingFields.get(check.rule_id) ?? []);
+  if (fields.length === 0 || check.reason === "interrupted") return "";
+  const calls = [...new Set(fields.map((field) => field.split(": ", 1)[0] ?? field))];
+  return `Read from ${scan.started_at} to ${scan.ended_at}: ${calls.join("; ")}`;
+}
+
+const decidingFields: ReadonlyMap<string, readonly string[]> = new Map(
+  catalog.map(({ rule, explanation }) => [rule.rule_id, explanation.deciding_fields]),
+);
 
 export function isCompanyRule({ origin }: CheckResult): boolean {
   return origin === "company";

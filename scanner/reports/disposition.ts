@@ -1,4 +1,12 @@
-import { ruleStates, stateOf, type CheckResult, type Finding, type Plan, type Waiver } from "../../shared/report.ts";
+import {
+  ruleStates,
+  stateOf,
+  type CheckResult,
+  type Finding,
+  type Plan,
+  type Verdict,
+  type Waiver,
+} from "../../shared/report.ts";
 
 /** The status of a rule in a checklist. `pass` needs evidence, or an attestation, for all of the rule. */
 export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
@@ -18,10 +26,23 @@ export function ownDispositionOf(check: CheckResult): Disposition {
   return state === "manual" || isHalfSeen ? "not_reviewed" : state;
 }
 
-/** What was found, a line for each finding, waived and changed ones marked. */
-export function findingDetails(check: CheckResult): string {
-  const tailoring = tailoringLine(check);
-  return [verdictOf(check), ...(tailoring === "" ? [] : [tailoring]), ...check.findings.map(findingLine)].join("\n");
+/** STIG Manager cuts details at 32,767 characters; this leaves room for what people write. */
+const maxDetailsLength = 30_000;
+
+/** What was found, a line for each finding, failures first, waived and changed ones marked; `evidence` says what was read. */
+export function findingDetails(check: CheckResult, evidence: string = ""): string {
+  const lines = [verdictOf(check), tailoringLine(check), evidence].filter((line) => line !== "");
+  const findings = check.findings.toSorted((one, other) => rankOf(one) - rankOf(other)).map(findingLine);
+  let length = lines.join("\n").length;
+  const fitting = findings.findIndex((line) => (length += line.length + 1) > maxDetailsLength);
+  if (fitting === -1) return [...lines, ...findings].join("\n");
+  return [...lines, ...findings.slice(0, fitting), `and ${findings.length - fitting} more findings: see scan.csv`].join(
+    "\n",
+  );
+}
+
+function rankOf(verdict: Verdict): number {
+  return ruleStates.indexOf(stateOf(verdict));
 }
 
 /** One finding as a line for a person. */
@@ -38,7 +59,7 @@ export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">
 
 /** For `sort`: failures first, then what needs manual review; CAT I first among equals. */
 export function worstFirst(one: CheckResult, other: CheckResult): number {
-  const byState = ruleStates.indexOf(stateOf(one)) - ruleStates.indexOf(stateOf(other));
+  const byState = rankOf(one) - rankOf(other);
   return byState || severityOrder[one.severity] - severityOrder[other.severity];
 }
 

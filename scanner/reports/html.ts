@@ -9,7 +9,7 @@ import {
   type RuleState,
 } from "../../shared/report.ts";
 import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./disposition.ts";
-import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { benchmarkVersion, evidenceLine, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
@@ -33,7 +33,7 @@ export const htmlFormat: ReportFormat = {
       main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}
         ${overview(checks)}
         <h2>Checks</h2>
-        ${checkSections(checks)} ${controlSection(report, checks)}`,
+        ${checkSections(checks, report)} ${controlSection(report, checks)}`,
       footer: facts(report, options.toolVersion),
     });
   },
@@ -123,21 +123,22 @@ function ruleLink(vulnId: string): Html {
 }
 
 /** What the scan did not reach is one paragraph. */
-function checkSections(checks: readonly CheckResult[]): Html {
+function checkSections(checks: readonly CheckResult[], report: Report): Html {
   const { reached, interrupted } = splitInterrupted(checks);
   const anchors = interrupted.map(({ vuln_id: vulnId }) => html`<span id="${vulnId}"></span>`);
-  return html`${reached.map(checkSection)}
+  return html`${reached.map((check) => checkSection(check, report))}
   ${interrupted.length === 0 ? "" : html`<p class="mark">${anchors}${interruptedLine(interrupted)}</p>`}`;
 }
 
 /** A passing check is folded into one line. */
-function checkSection(check: CheckResult): Html {
+function checkSection(check: CheckResult, report: Report): Html {
   const attestation = attestationLine(check);
   const state = stateOf(check);
   const heading = html`<h3>${badge(state)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
     <code>${check.check}</code> · ${idsOf(check)} ·
     ${levelOf(check)}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    <br />${evidenceLine(check, report)}
   </p>`;
   const open = openFindings(check);
   const others = check.findings.filter((finding) => !open.includes(finding));

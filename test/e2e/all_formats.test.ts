@@ -72,7 +72,8 @@ describe("the example of", () => {
     ["docs/cli.md", ["okta.cklb", "decisions.json"]],
     ["docs/reports.md", ["okta.cklb"]],
   ])("%s runs as it stands there, with the decisions of docs/reports.md", async (path, files) => {
-    const [, line = ""] = /^(?:npm run -s scanstream --|scanstream) scan (--checklist .*)$/m.exec(await page(path)) ?? [];
+    const [, line = ""] =
+      /^(?:npm run -s scanstream --|scanstream) scan (--checklist .*)$/m.exec(await page(path)) ?? [];
     for (const file of files) expect(line).toContain(file);
     const [, decisions = ""] = /^```json\n(.*?)^```/ms.exec(await page("docs/reports.md")) ?? [];
     await cp(join(folder.path, "stig_manager.cklb"), join(folder.path, "okta.cklb"));

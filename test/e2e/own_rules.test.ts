@@ -129,7 +129,7 @@ describe("diff", () => {
 
   test.each([
     ["a report with artifacts", "before.json", "after/scan.json", /artifacts and a report: expected two reports/],
-    ["no such file", "before.json", "none.json", /Cannot read the file "none\.json": ENOENT/],
+    ["no such file", "before.json", "none.json", /Cannot read the file "none\.json": no such file/],
     ["another file", "before.json", "rules.json", /Cannot compare "rules\.json": it is neither: expected a report/],
     [
       "another organization",
@@ -163,7 +163,7 @@ describe("bad input", () => {
     ["--threshold", "rules.json", /Cannot use --threshold "rules\.json": there is no key "checks"/],
     ["--checks", "parameters.json", /Cannot use --checks "parameters\.json": /],
     ["--parameters", "rules.json", /Cannot use --parameters "rules\.json": /],
-    ["--checks", "none.json", /Cannot read --checks "none\.json": ENOENT/],
+    ["--checks", "none.json", /Cannot read --checks "none\.json": no such file/],
   ])("%s %s is one clear line, exit 2, and nothing is written", async (option, value, message) => {
     const args = ["evaluate", "--from-artifacts", "evidence.json", "--output", "nothing", option, value];
     const { code, stderr } = await run(...args);

@@ -210,7 +210,9 @@ describe("what is wrong is one line", () => {
       env: { ...gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` },
     });
     expect(unreachable).toMatchObject({ code: 3, stdout: "" });
-    expect(unreachable.stderr).toBe("Cannot list the scans: the gateway refused the connection; check SCANSTREAM_URL, and that the gateway runs\n");
+    expect(unreachable.stderr).toBe(
+      "Cannot list the scans: the gateway refused the connection; check SCANSTREAM_URL, and that the gateway runs\n",
+    );
   });
 
   const answers = [
