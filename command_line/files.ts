@@ -189,6 +189,7 @@ const expectations: Readonly<Record<string, string>> = {
   EEXIST: "a directory",
   EISDIR: "a file",
   ENOENT: "an existing directory",
+  ENAMETOOLONG: "a shorter name",
   EPIPE: "a reader that reads it to its end",
   ENOTDIR: "an existing directory",
   ENXIO: "a pipe that a program reads",
