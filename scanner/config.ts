@@ -236,4 +236,3 @@ function parseProxy(text: string): string {
   if (url !== null && url.hostname !== "" && (url.protocol === "http:" || url.protocol === "https:")) return url.href;
   throw new InvalidSetting("is not a proxy's address: expected http://host:port");
 }
-

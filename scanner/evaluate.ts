@@ -79,7 +79,7 @@ function draftFindings(
   }
   try {
     const drafts = check.evaluate(artifacts, context);
-    return drafts.length > 0 ? drafts : [couldNotEvaluate("unreadable", "The check found nothing to say")];
+    return drafts.length > 0 ? drafts : [couldNotEvaluate("unreadable", "The check returned no findings")];
   } catch (error) {
     const problem = error instanceof Error ? error.message : "unknown";
     return [couldNotEvaluate("unreadable", `The check failed on an answer that it does not understand (${problem})`)];

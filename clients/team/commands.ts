@@ -69,7 +69,7 @@ function addKeyCommands(program: Command, run: RunCommand): void {
       .command("create")
       .description("create a key; it is shown only once")
       .argument("<name>", "what the key is for, to know it again in a list")
-      .option("--scopes <list>", "of read, publish and admin, with commas; read,publish unless given")
+      .option("--scopes <list>", "comma-separated: read, publish, admin (default: read,publish)")
       .option("--expires-at <time>", "such as 2027-01-31T00:00:00Z; never unless given")
       .addOption(formats("text", "json"))
       .action((name: string, flags: KeyCreateFlags) =>

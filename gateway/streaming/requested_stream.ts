@@ -39,7 +39,7 @@ export function isSnapshotRequested({ searchParams }: URL): boolean {
   const values = searchParams.getAll("snapshot");
   if (values.length === 0) return false;
   if (values.every((value) => value === "1")) return true;
-  throw new AppError("malformed", "The query's snapshot is not valid: expected 1, or no snapshot");
+  throw new AppError("malformed", 'Query parameter "snapshot" must be 1 or absent');
 }
 
 /** Where a stream's lookups go; the ones that are identical are shared where the runtime allows it. */

@@ -24,7 +24,7 @@ export interface LinesToStore {
 
 export interface MonitorFacts {
   readonly monitorId: string;
-  /** Called once it is known there: under another id where the one of before has ended. */
+  /** Called once it is known there: with a new id if the previous monitor has ended. */
   readonly onRegistered: (monitorId: string) => void;
   readonly orgUrl: string;
   readonly clientId: string;

@@ -83,11 +83,7 @@ function probeError(refused: readonly Refused[], { orgUrl, scopes }: ProbeOption
   }
   const [first] = refused;
   if (first === undefined) {
-    return new IdpError(
-      "no_scope",
-      `Cannot read ${orgUrl}: no granted scope lets a check read anything`,
-      scopeRemedy,
-    );
+    return new IdpError("no_scope", `Cannot read ${orgUrl}: no granted scope lets a check read anything`, scopeRemedy);
   }
   const scope = refused.every(({ missing }) => missing.reason === "missing_scope");
   if (scope) return new IdpError("no_scope", `Cannot read ${orgUrl}: ${first.missing.detail}`, scopeRemedy);

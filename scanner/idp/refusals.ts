@@ -24,7 +24,7 @@ export function toMissing(response: HttpResponse, request: IdpRequest, scope: st
     return { ...missingScope(call, requiredScopes(response) ?? scope), refusal };
   }
   if (response.status === 403 && errorCode === "E0000006") {
-    const detail = `${call}: the service application's admin role may not read this; assign it the role that the check names`;
+    const detail = `${call}: the service app's admin role may not read this; assign the role that scanstream explain names for this check`;
     return { reason: "missing_role", detail, refusal };
   }
   if (response.status === 401 && errorCode === "E0000015") {

@@ -137,7 +137,7 @@ function checkSection(check: CheckResult, report: Report): Html {
   const heading = html`<h3>${badge(state)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
     <code>${check.check}</code> · ${idsOf(check)} ·
-    ${levelOf(check)}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    ${levelOf(check)}${check.coverage === "partial" ? " · partly automated" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
     <br />${evidenceLine(check, report)}
   </p>`;
   const open = openFindings(check);

@@ -139,7 +139,7 @@ export async function deleteScan(tx: TenantTransaction, scanId: string): Promise
   return { id: scanId, tenantId, deletedScans, wasOpen, status, pass, fail, manual, not_applicable };
 }
 
-/** A type, so that it fits what a query may answer. */
+/** A type alias, because an interface lacks the index signature that Drizzle needs. */
 type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & {
   readonly is_deleted: boolean;
   readonly was_open: boolean;

@@ -43,7 +43,7 @@ interface ListItem {
 export interface ListSource<Item extends ListItem> {
   list(request: PageRequest): Promise<Page<Item>>;
   isEnded(item: Item): boolean;
-  /** Of two readings, of which neither need be the newer. */
+  /** Merges two snapshots; either may be newer. */
   merge(known: Item, next: Item): Item;
 }
 

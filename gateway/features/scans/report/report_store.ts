@@ -63,7 +63,7 @@ export async function selectPart(
   return fromBase64(row.content);
 }
 
-/** Of three bytes each, so that the pieces' texts make the whole's. */
+/** A multiple of 3, so that concatenated base64 pieces equal the base64 of the whole. */
 const piece = 3 * 4096;
 
 function toBase64(bytes: Uint8Array): string {
