@@ -14,11 +14,15 @@ class FileContentError extends Error {
   }
 }
 
-/** Reads a UTF-8 file (or pipe), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
+/** The name of a file that stands for stdin or stdout. */
+export const standardStream = "-";
+
+/** Reads a UTF-8 file (or pipe; `-` is stdin), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
 export async function readText(path: string, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const input = path === standardStream ? process.stdin : createReadStream(path);
+  for await (const chunk of input as AsyncIterable<Buffer>) {
     size += chunk.byteLength;
     if (size > maxBytes) throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
     chunks.push(chunk);

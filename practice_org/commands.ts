@@ -8,7 +8,7 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
   const practiceOrg = program
     .command("practice-org")
     .description("start a local Okta simulator to practice with")
-    .option("--port <n>", "port on 127.0.0.1; 0: any free one", "0")
+    .option("--port <n>", "port on 127.0.0.1, where practice-org change finds it; 0: any free port", "8788")
     .addOption(
       offering(
         new Option(

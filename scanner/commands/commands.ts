@@ -41,12 +41,16 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   const collect = program
     .command("collect")
     .description("save the evidence of an org, without evaluating it")
-    .option("--save-artifacts <file>", "file for the evidence (required)");
+    .option("--save-artifacts <file>", "file for the evidence, - for stdout (required)");
   addConnectionOptions(collect);
   addSelectionOptions(collect);
   addRuleOptions(collect);
   addVerbosityOptions(collect);
-  addExamples(collect, "scanstream collect --save-artifacts evidence.json");
+  addExamples(
+    collect,
+    "scanstream collect --save-artifacts evidence.json",
+    "scanstream collect --quiet --save-artifacts -",
+  );
   collect.action((flags: CollectFlags) =>
     run(async (io) => {
       keepHeapSmall();
@@ -57,7 +61,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   const evaluate = program
     .command("evaluate")
     .description("evaluate saved evidence offline")
-    .option("--from-artifacts <file>", "evidence that `scan` or `collect` saved (required)");
+    .option("--from-artifacts <file>", "evidence that `scan` or `collect` saved, - for stdin (required)");
   addSelectionOptions(evaluate);
   addRuleOptions(evaluate);
   addReportOptions(evaluate);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { writeWhole } from "../../command_line/files.ts";
+import { standardStream, writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { summarizeChecks, type CheckResult, type Report } from "../../shared/report.ts";
@@ -20,6 +20,10 @@ import type { ReportOptions } from "./scan_options.ts";
 /** False when they could not be written, after a message. */
 export async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: CommandIo): Promise<boolean> {
   if (path === undefined) return true;
+  if (path === standardStream) {
+    io.stdout(`${JSON.stringify(scan.document)}\n`);
+    return true;
+  }
   const problem = await writeWhole({ option: "--save-artifacts", path }, JSON.stringify(scan.document));
   if (problem !== null) io.terminal.write(`${problem}\n`);
   return problem === null;

@@ -106,7 +106,7 @@ test("one of several reports that cannot be written is exit code 2, and everythi
 });
 
 test("practice-org without a place for its key exits with 2 and the reason", async () => {
-  const outcome = await runCommand(["practice-org", "--state", "/dev/null/state"], { cwd: stage.cwd });
+  const outcome = await runCommand(["practice-org", "--port", "0", "--state", "/dev/null/state"], { cwd: stage.cwd });
   expectNoBug(outcome);
   expect(outcome.code).toBe(2);
   expect(outcome.stderr).toMatch(/^Cannot write --state "\/dev\/null\/state": .*\(ENOTDIR\): expected .*\n$/);
