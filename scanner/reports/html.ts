@@ -9,7 +9,7 @@ import {
   type RuleState,
 } from "../../shared/report.ts";
 import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./disposition.ts";
-import { benchmarkVersion, evidenceLine, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { benchmarkVersion, evidenceLine, orgNameOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
@@ -27,7 +27,7 @@ export const htmlFormat: ReportFormat = {
     const checks = shownChecks(report.checks, options).toSorted(worstFirst);
     const onlyShown = shownLine(report.checks, options);
     return renderPage({
-      title: `Scan of ${hostOf(report)}`,
+      title: `Scan of ${orgNameOf(report)}`,
       about: html`DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
       main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}

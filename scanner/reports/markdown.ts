@@ -1,7 +1,7 @@
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 import { stateOf, type CheckResult, type ControlResult, type Finding, type Report } from "../../shared/report.ts";
 import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./disposition.ts";
-import { hostOf, isCompanyRule } from "./benchmark_rules.ts";
+import { orgNameOf, isCompanyRule } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
 import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
@@ -26,7 +26,7 @@ export const markdownFormat: ReportFormat = {
     );
     const [failed = "", ...others] = summaryParts(report).map(({ text }) => text);
     return [
-      `# Scan of ${markdownText(hostOf(report))}`,
+      `# Scan of ${markdownText(orgNameOf(report))}`,
       "",
       `**${failed}**; ${others.join("; ")} · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
