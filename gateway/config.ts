@@ -124,8 +124,7 @@ export function parseOperatorConfig(environment: Environment): {
     );
   }
   const secret = reader.text("STREAM_TOKEN_SECRET");
-  if (secret === null)
-    reader.report("STREAM_TOKEN_SECRET: required with DATABASE_URL: expected that of the gateways");
+  if (secret === null) reader.report("STREAM_TOKEN_SECRET: required with DATABASE_URL: expected that of the gateways");
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return { broker, secret: secret ?? "" };
 }

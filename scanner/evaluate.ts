@@ -95,7 +95,7 @@ function toResult(check: CatalogCheck, drafts: readonly FindingDraft[], context:
   const { digest } = context;
   const findings = drafts.map((draft) => {
     const resource = draft.resource ?? org;
-    // Of the check and the resource only: wording, order and time do not change a fingerprint.
+    // For the check and the resource only: wording, order and time do not change a fingerprint.
     return toFinding(draft, resource, digest(JSON.stringify([check.name, org.id, resource.type, resource.id])));
   });
   const sorted = onePerResource(findings).sort(byResource);
@@ -159,7 +159,7 @@ function withoutEnd(text: string): string {
   return text.slice(0, end);
 }
 
-/** Of two findings about one resource the worse one. */
+/** Among two findings about one resource the worse one. */
 function onePerResource(findings: readonly Finding[]): Finding[] {
   const kept = new Map<string, Finding>();
   for (const finding of findings) {

@@ -17,10 +17,10 @@ export interface ChannelReader {
 }
 
 const prefixPattern = /^[a-z0-9][a-z0-9-]*$/;
-/** Of a canonical lower-case UUID. */
+/** For a canonical lower-case UUID. */
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const resourceIdPattern = /^[A-Za-z0-9._~-]+$/;
-/** Of a whole name, for documents. */
+/** For a whole name, for documents. */
 export const channelNamePattern = /* @__PURE__ */ joinPatterns(prefixPattern, uuidPattern, resourceIdPattern);
 
 /** True for a canonical lower-case UUID. */

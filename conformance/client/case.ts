@@ -9,7 +9,7 @@ export interface ConformanceCase {
   readonly group: Group;
   /** What a right client does, in one sentence without a subject. */
   readonly promise: string;
-  /** Of the stream, as a gateway names it; that of one scan unless given. */
+  /** For the stream, as a gateway names it; that of one scan unless given. */
   readonly path?: string;
   /** How many terminal events the stream has: 1 unless given; 0: it never ends. */
   readonly ends?: number;

@@ -41,7 +41,7 @@ export interface GatewayControl {
   revokeApiKey(id: string): Promise<void>;
   addUser(tenantId: string, sub: string, role: Role): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
-  /** Of an API key; past the gateway, which never changes them. */
+  /** For an API key; past the gateway, which never changes them. */
   setScopes(apiKeyId: string, scopes: readonly string[]): Promise<void>;
   /** Publishes past the gateway, no matter what the message is. */
   publishRaw(channel: string, message: string): Promise<void>;

@@ -107,7 +107,7 @@ export async function askGateways(
 }
 
 interface OperatorRequest {
-  /** Of the answer's channel. */
+  /** For the answer's channel. */
   readonly id: string;
   readonly operation: StreamOperation;
   readonly args: AdminArguments;

@@ -107,7 +107,7 @@ export async function importRows(
   }
   const [first] = rows;
   if (first === undefined || isShownOnly === true) return { created: 0, foreign: [] };
-  // Of another version the file may have more columns or fewer.
+  // For another version the file may have more columns or fewer.
   const columns = sql.join(
     exportedColumns(exported)
       .filter((column) => column in first)

@@ -8,7 +8,7 @@ export interface Identity extends Omit<Principal, "tenantId"> {
   readonly tenantIds: readonly string[];
   /** What the token calls the user, or the API key's name; null: nothing. */
   readonly name: string | null;
-  /** Of an API key; null: of a user, whose role each tenant has. */
+  /** For an API key; null: of a user, whose role each tenant has. */
   readonly scopes: readonly Scope[] | null;
 }
 

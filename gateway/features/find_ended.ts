@@ -16,7 +16,7 @@ const tables = [
 ] as const;
 
 /**
- * Of the channels those whose scan or monitor ended or was deleted more than `endGraceMs` ago, or never was; a channel of
+ * Among the channels those whose scan or monitor ended or was deleted more than `endGraceMs` ago, or never was; a channel of
  * another feature is not one of them.
  */
 export async function findEnded(

@@ -32,7 +32,7 @@ export interface GaugeSources {
   /** Whether database and broker answer now; bounded in time, because a scrape waits for it. */
   readonly isDatabaseUp: () => Promise<boolean>;
   readonly isBrokerUp: () => Promise<boolean>;
-  /** Of all gateways at one database; the last that is known while it does not answer. Bounded in time. */
+  /** For all gateways at one database; the last that is known while it does not answer. Bounded in time. */
   readonly webhookBacklog: () => Promise<WebhookBacklog>;
 }
 

@@ -43,7 +43,7 @@ export function createWebhookSender({
   };
 }
 
-/** Of a name with more the others are not tried. */
+/** For a name with more the others are not tried. */
 const maxAddresses = 4;
 const maxHeaderBytes = 16_384;
 

@@ -29,7 +29,7 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
   readonly path?: Path;
   /** Whether a path parameter can name a resource; anything else is `NotFound` and never reaches the database. Default: a UUID. */
   readonly isResourceId?: (value: string) => boolean;
-  /** Of several streams on one path: whether the query asks for this one. Default: always. */
+  /** Among several streams on one path: whether the query asks for this one. Default: always. */
   readonly isFor?: (query: URLSearchParams) => boolean;
 }
 

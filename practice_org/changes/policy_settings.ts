@@ -191,7 +191,7 @@ function sessionSetting(label: string, field: string, values: readonly [Value, V
   };
 }
 
-/** Of the default policy, which holds for everyone whom no other names. */
+/** For the default policy, which holds for everyone whom no other names. */
 function passwordSetting(label: string, field: readonly string[], values: readonly [Value, Value]): Setting {
   const path = ["settings", "password", ...field];
   const policyOf = (contents: OrgContents) => findPolicy(contents, "PASSWORD", "Default Policy");

@@ -123,8 +123,7 @@ export async function answerLogout(
   const ended = `${sessionCookie}=; Path=${cookiePath(endpoint)}; Max-Age=0; HttpOnly; SameSite=Lax`;
   if (target === null) return messagePage(200, "Signed out", "You can close this page.", [["set-cookie", ended]]);
   if (!postLogoutRedirectUris.includes(target)) {
-    const text =
-      "You are signed out. The post_logout_redirect_uri is not registered for the application.";
+    const text = "You are signed out. The post_logout_redirect_uri is not registered for the application.";
     return messagePage(400, "Signed out", text, [["set-cookie", ended]]);
   }
   const state = query.get("state");

@@ -119,7 +119,7 @@ function namedResource(type: string, item: JsonObject, places: Places): FindingR
   return { type, id: [owner.id, ...keys].join("/"), name: [owner.name, ...keys].join("/") };
 }
 
-/** Of `[*].rules[*]` the rules. */
+/** Among `[*].rules[*]` the rules. */
 function resourceType(each: Expression, type: string): string {
   if (each.kind === "entries") return resourceType(each.of, type);
   return each.kind === "field" ? each.name.replace(/s$/, "") : type;

@@ -34,7 +34,7 @@ interface FinishOptions {
   readonly checklist: Checklist | null;
   readonly options: ReportOptions;
   readonly id: string;
-  /** Of the gateway where it is registered. */
+  /** For the gateway where it is registered. */
   readonly tenantId: string | null;
   readonly flags: { readonly quiet?: boolean; readonly verbose?: boolean; readonly status?: string };
   /** False: the evidence could not be written, which was said. */

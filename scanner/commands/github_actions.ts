@@ -7,7 +7,7 @@ import { shorten } from "../../shared/text.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 
 export interface NamedReport {
-  /** Of the organization, where a run has several. */
+  /** For the organization, where a run has several. */
   readonly name: string | null;
   readonly report: Report;
 }

@@ -132,7 +132,7 @@ function lists(artifact: ArtifactName, path: string): Family["touch"] {
 
 const nothing: Touch = { artifacts: [], paths: [], apps: [] };
 
-/** Of the policy that the target names: its own rules for a rule, the list that holds it for the policy itself. */
+/** For the policy that the target names: its own rules for a rule, the list that holds it for the policy itself. */
 function policyTouch(event: LogEvent, known: KnownAnswers): Touch {
   if (event.type.startsWith("policy.mapping.")) return appPolicyTouch(event, known);
   const targets = event.targets.filter(isPolicy);

@@ -44,7 +44,7 @@ interface Round {
   /** What may have moved: checks that read one of these; null: any. */
   readonly artifacts: ReadonlySet<ArtifactName> | null;
   readonly events: readonly Relevant[];
-  /** Of a change that no event explains. */
+  /** For a change that no event explains. */
   readonly cause: "reconciliation" | "start";
 }
 

@@ -25,7 +25,7 @@ export interface LogTarget {
   readonly id: string;
   readonly type: string | null;
   readonly name: string | null;
-  /** Of a policy: `OktaSignOn`, `Password`, …; null where the log does not say. */
+  /** For a policy: `OktaSignOn`, `Password`, …; null where the log does not say. */
   readonly policyType: string | null;
 }
 

@@ -36,7 +36,7 @@ export interface Look {
   /** When the provider last answered, ISO 8601; null: not yet. */
   readonly at: string | null;
   readonly lagSeconds: number | null;
-  /** Of checks. */
+  /** For checks. */
   readonly counts: StatusCounts;
   readonly logStatus: "reading" | "unreadable" | "unknown";
   readonly error: LookError | null;

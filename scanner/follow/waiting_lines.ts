@@ -8,7 +8,7 @@ export interface SavedLines {
   readonly unwritten: number;
 }
 
-/** Of a kilobyte or so each. */
+/** For a kilobyte or so each. */
 const maxWaiting = 20_000;
 
 /**

@@ -7,7 +7,7 @@ export interface HttpRequest {
   /** Path and query under the organization's origin. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the token request only. */
+  /** For the token request only. */
   readonly form?: URLSearchParams;
 }
 

@@ -35,7 +35,7 @@ export const generalReads: readonly IdpRequest[] = [
  * fault of one endpoint must not stop a scan of all the others.
  */
 const maxProbes = 3;
-/** Of those, the failures that are not about credentials: each may have taken long. */
+/** Among those, the failures that are not about credentials: each may have taken long. */
 const maxFailures = 2;
 
 /** Proves that the credentials can read anything at all (V3). Throws `IdpError` when no check could be evaluated. */

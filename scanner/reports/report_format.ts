@@ -28,7 +28,7 @@ export interface RenderOptions {
 export interface ReportFormat {
   /** The word of `--format`. */
   readonly name: string;
-  /** Of the file that `--output` writes: `scan.<extension>`. */
+  /** The extension of the file that `--output` writes: `scan.<extension>`. */
   readonly extension: string;
   /** Read by programs: alone on stdout, it is the only thing there. */
   readonly isMachine: boolean;

@@ -26,7 +26,7 @@ interface QueuedEvent {
   readonly message: string;
 }
 
-/** Of a kilobyte or so each. */
+/** For a kilobyte or so each. */
 const maxQueued = 10_000;
 const maxBatch = 500;
 /** After this many an event is dropped, so that it does not hold up all that come after it. */

@@ -44,7 +44,7 @@ export interface ChangesToStore {
 
 export interface MonitorPublisherOptions {
   readonly gateway: GatewayClient;
-  /** Of the gateway, without a path, with the key that its streams are read with. */
+  /** For the gateway, without a path, with the key that its streams are read with. */
   readonly url: string;
   readonly apiKey: string;
   /** A UUID, the same over restarts until the monitor ends. */
@@ -130,7 +130,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     wake.resolve();
   }
 
-  /** Of a monitor that takes nothing any more. */
+  /** For a monitor that takes nothing any more. */
   function settleAll(): void {
     queue?.settle(queue.first(Number.POSITIVE_INFINITY));
   }

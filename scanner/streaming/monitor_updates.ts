@@ -8,7 +8,7 @@ export interface Look {
   readonly at: string;
   /** How far behind the org's log the verdicts are; null when it is not known. */
   readonly lagSeconds: number | null;
-  /** Of checks. */
+  /** For checks. */
   readonly counts: StatusCounts;
   readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
   /** Null when nothing is wrong. */

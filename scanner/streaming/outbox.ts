@@ -41,7 +41,7 @@ const maxDetailChars = 4000;
 
 export function createOutbox(): Outbox {
   let entries: Entry[] = [];
-  /** Of the newest check only: an outage leaves no backlog of progress. */
+  /** For the newest check only: an outage leaves no backlog of progress. */
   let progress: Entry | null = null;
 
   return {

@@ -24,7 +24,7 @@ export interface GatewayBrokerOptions {
 }
 
 const maxWaitingBytes = 16_000_000;
-/** Of one request, below the 500 events and 1 MiB that the gateway takes. */
+/** For one request, below the 500 events and 1 MiB that the gateway takes. */
 const maxBatchEvents = 500;
 const maxBatchBytes = 1_000_000;
 const encoder = new TextEncoder();

@@ -24,7 +24,7 @@ export interface Cast {
   readonly callers: readonly Caller[];
 }
 
-/** Of the tenant. */
+/** For the tenant. */
 export const walkName = "Walk";
 
 const casts = new WeakMap<GatewayUnderTest, Promise<Cast>>();

@@ -10,7 +10,7 @@ import { walkName, type Cast } from "./callers.ts";
 export interface SampleRequest {
   readonly path: string;
   readonly json?: unknown;
-  /** Of those who may, where the request itself would end the walk: another body, and the answer to it. */
+  /** Among those who may, where the request itself would end the walk: another body, and the answer to it. */
   readonly instead?: { readonly json: unknown; readonly status: number };
 }
 

@@ -89,7 +89,7 @@ export async function insertDecision(
   );
 }
 
-/** Of two that withdraw it, one does; one that has ended stays as it ended. Rejects with `NotFound`. */
+/** Among two that withdraw it, one does; one that has ended stays as it ended. Rejects with `NotFound`. */
 export async function withdrawDecision(
   tx: TenantTransaction,
   principal: Principal,

@@ -60,7 +60,7 @@ export async function selectStored(
     .from(changes)
     .where(and(eq(changes.monitorId, monitorId), inArray(changes.id, ids)));
   const stored = new Set(rows.map(({ id }) => id));
-  // Of an id that is given twice the first.
+  // Among an id that is given twice the first.
   return given.filter(({ id }) => stored.delete(id));
 }
 

@@ -6,7 +6,7 @@ import type { EndedScan } from "./announce_end.ts";
 
 /** A scan that has just been deleted, as it was. */
 export interface DeletedScan extends EndedScan {
-  /** Of its tenant, with this one. */
+  /** For its tenant, with this one. */
   readonly deletedScans: number;
   /** It had not ended, so that its deletion is its end. */
   readonly wasOpen: boolean;

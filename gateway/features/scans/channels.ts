@@ -45,7 +45,7 @@ function parseScanIds(values: readonly string[]): readonly string[] {
   throw new AppError("malformed", `The query names ${ids.length} scans: expected at most ${maxScans}`);
 }
 
-/** Of the ones that have not ended; all of them, when all have. */
+/** Among the ones that have not ended; all of them, when all have. */
 async function channelsOf(tx: ChannelsRequest["tx"], scanIds: readonly string[]): Promise<ChannelsResult> {
   // What a stream's opening needs and no more: to build the statement with every column takes nearly twice as long.
   const { id, tenantId, status } = scans;

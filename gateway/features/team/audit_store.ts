@@ -51,7 +51,7 @@ export function selectShownEvents(tx: Pick<TenantTransaction, "select">) {
     .from(auditEvents);
 }
 
-/** Of an API key; null for everything else. */
+/** For an API key; null for everything else. */
 function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
   // The look-up itself is left out where there is no key: it would else be made for each event.
   return sql<string | null>`case when ${kind} = 'api_key' then (

@@ -47,7 +47,7 @@ export async function* exportTenant(
   yield `${JSON.stringify({ end: true, rows: counts })}\n`;
 }
 
-/** Of the transaction's tenant. */
+/** For the transaction's tenant. */
 export async function readExportPage(
   tx: TenantTransaction,
   exported: ExportedTable,

@@ -41,7 +41,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   };
   return {
     database,
-    // Of an isolate's 128 MiB.
+    // Part of an isolate's 128 MiB.
     budget: new Budget(boundsFor(128 * 1_048_576)),
     publisher: createPublisher(config),
     streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),

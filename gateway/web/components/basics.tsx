@@ -131,7 +131,7 @@ export function Message(props: {
   readonly text: string;
   readonly code?: string;
   readonly action?: { readonly label: string; readonly run: () => void };
-  /** Of its heading. */
+  /** For its heading. */
   readonly level: 1 | 2 | 3;
 }) {
   const Heading = `h${props.level}` as const;

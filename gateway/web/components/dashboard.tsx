@@ -34,7 +34,7 @@ interface Compared {
   readonly afterId: string;
 }
 
-/** Of all scans and monitors together: many that run change many times a second. */
+/** For all scans and monitors together: many that run change many times a second. */
 const manyScansPauseMs = 250;
 
 /** The signed-in page: the tenant's scans next to the one that is looked at. */
@@ -208,7 +208,7 @@ const noRoute: Omit<Route, "isChosen"> = {
   isDecisions: false,
 };
 
-/** Of an address that means nothing the list. A query is ignored: mail programs and chats add one. */
+/** Unknown hashes show the list. A query string, which mail and chat clients append, is ignored. */
 function toRoute(address: string): Omit<Route, "isChosen"> {
   const [hash = ""] = address.split("?");
   if (hash === "#/decisions") return { ...noRoute, isDecisions: true };

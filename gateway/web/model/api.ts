@@ -61,7 +61,7 @@ export class ApiError extends Error {
 export interface ApiOptions {
   /** The whole value of the `Authorization` header, asked for each call. */
   readonly getAuthorization: () => string;
-  /** Of a credential for several tenants: the one that every call is about. */
+  /** For a credential for several tenants: the one that every call is about. */
   readonly tenantId?: string | null;
   /** Called when the gateway does not accept the credential; resolves true when there is a new one to try with. */
   readonly onRefused: () => Promise<boolean>;

@@ -118,7 +118,7 @@ export function createListStore<Item extends ListItem>(
       changed();
     },
     replace(unended, newest, deletedCount) {
-      // Of the ones that were deleted in the meantime, older pages may still hold some.
+      // Among the ones that were deleted in the meantime, older pages may still hold some.
       const hasMissedDeletion = deletedCount !== undefined && deletedCount !== seenDeletions;
       seenDeletions = deletedCount ?? null;
       const present = new Set([...unended, ...newest.items].map(({ id }) => id));

@@ -180,7 +180,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
       refetch: (signal) => orFinal(load(signal)),
       onEvent: ({ type, data }) => applyEvent(type, data),
       onStateChange(state, detail) {
-        // Of an ended monitor there is no snapshot.
+        // For an ended monitor there is no snapshot.
         if (state === "reconnecting") hasSnapshot = false;
         if (continueAfterExpiry(detail, () => subscription.retryNow())) return;
         connect(toConnection(state, detail));

@@ -86,7 +86,7 @@ export async function openSession(pasted: string, options: SessionOptions, signa
   return open(null);
 }
 
-/** Of sessions that no issuer has a part in. */
+/** For sessions that no issuer has a part in. */
 const nothingToEnd = {
   endsAtMs: null,
   switchTenant(): Promise<Session> {

@@ -21,7 +21,7 @@ export function judgeAuthenticators(
   authenticators: Evidence<JsonList>,
   { keys, expected, judgeActive }: AuthenticatorCriteria,
 ): readonly FindingDraft[] {
-  // Of a list that broke off, an active one may be in the rest.
+  // Among a list that broke off, an active one may be in the rest.
   const mayBeActive = authenticators.state === "missing" || activeOf(authenticators, keys).length > 0;
   return judgeList(authenticators, {
     expected,

@@ -39,7 +39,7 @@ export function readZones(evidence: Evidence<JsonList>): Zones {
   const zones = listed.filter((zone) => !isUnidentified(zone));
   const index = (field: string) => {
     const found = new Map<unknown, JsonObject>();
-    // Of two with the same id or name the first counts.
+    // Among two with the same id or name the first counts.
     for (const zone of zones.toReversed()) found.set(zone[field], zone);
     return found;
   };

@@ -21,7 +21,7 @@ export interface Doubt {
 
 /** Far above any real sign-in page. */
 const maxLength = 4_194_304;
-/** Of one page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
+/** For one page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
 const maxElements = 300_000;
 // Scripts that write scripts that write scripts, and so on.
 const maxDepth = 5;

@@ -30,7 +30,7 @@ export class SignInError extends Error {
 
 /** A clock may be wrong by this much. */
 const clockToleranceSeconds = 300;
-/** Of a token whose lifetime nobody says. */
+/** For a token whose lifetime nobody says. */
 const defaultLifetimeSeconds = 300;
 
 /**
