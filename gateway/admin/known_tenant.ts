@@ -8,8 +8,8 @@ import { parseTenantId, type AdminArguments } from "./arguments.ts";
 
 /** Throws `NotFound`. */
 export async function requireTenant(database: Database, tenantId: string): Promise<void> {
-  const rows = await asOwner(database, (tx) =>
-    tx.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, tenantId)),
+  const rows = await asOwner(database, (db) =>
+    db.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, tenantId)),
   );
   if (rows.length === 0) throw noTenant(tenantId);
 }

@@ -1,5 +1,5 @@
 import type { ParamKeys } from "hono/types";
-import type { TenantTransaction } from "../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../drizzle/with_tenant.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
 import type { Principal } from "../auth/principal.ts";
 
@@ -37,7 +37,7 @@ export interface ChannelsRequest<Path extends string = DefaultPath> {
   readonly principal: Principal;
   /** The path's parameters: `params.id` of `/:id/event-stream`. */
   readonly params: { readonly [Name in ParamKeys<Path>]: string };
-  readonly tx: TenantTransaction;
+  readonly db: TenantDatabase;
   /** The query's parameters, without `access_token` and `snapshot`; of a repeated one the first. */
   readonly query: Readonly<Record<string, string>>;
   /** Every value of a parameter that may be repeated. */

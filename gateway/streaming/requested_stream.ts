@@ -96,8 +96,8 @@ async function look<Result>(
   const query = Object.fromEntries([...target.query].toReversed());
   const queryAll = (name: string) => target.query.getAll(name);
   const work = () =>
-    withPrincipal(database, { ...principal, permission: "read" }, (tx) =>
-      find({ principal, params, tx, query, queryAll }),
+    withPrincipal(database, { ...principal, permission: "read" }, (db) =>
+      find({ principal, params, db, query, queryAll }),
     );
   const { kind, tenantId, id, onlyStream } = principal;
   return lookups?.share(tenantId, JSON.stringify([what, kind, tenantId, id, onlyStream, target.name]), work) ?? work();

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
 import { changes } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import type { PageRequest } from "../../http/paging.ts";
@@ -12,7 +12,7 @@ import { ended, selectMonitor } from "./monitor_store.ts";
  * statement, so that the monitor cannot end in between. Rejects with `NotFound` or `AppError("conflict")`.
  */
 export async function storeChanges(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   given: readonly NewChange[],
 ): Promise<readonly NewChange[]> {
@@ -20,7 +20,7 @@ export async function storeChanges(
   const lines = given.filter((change) => byId.get(change.id) === change);
   // The first state is not a move.
   const lastChangeAt = lines.findLast(({ cause }) => cause !== "start")?.seen_at;
-  const stored = await tx.execute<{ id: string }>(sql`
+  const stored = await db.execute<{ id: string }>(sql`
     with monitor as (
       update monitors set last_change_number = last_change_number + ${lines.length}::integer,
         last_change_at = coalesce(${lastChangeAt === undefined ? null : toInstant(lastChangeAt)}::timestamptz, last_change_at)
@@ -43,19 +43,19 @@ export async function storeChanges(
       returning id
     )
     select id from stored`);
-  if (stored.length === 0 && (await selectMonitor(tx, monitorId)).endedAt !== null) throw ended();
+  if (stored.length === 0 && (await selectMonitor(db, monitorId)).endedAt !== null) throw ended();
   const ids = new Set(stored.map(({ id }) => id));
   return lines.filter(({ id }) => ids.has(id));
 }
 
 /** Which of the changes are stored: after the answer to `storeChanges` was lost. */
 export async function selectStored(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   given: readonly NewChange[],
 ): Promise<readonly NewChange[]> {
   const ids = given.map(({ id }) => id);
-  const rows = await tx
+  const rows = await db
     .select({ id: changes.id })
     .from(changes)
     .where(and(eq(changes.monitorId, monitorId), inArray(changes.id, ids)));
@@ -71,11 +71,11 @@ export interface ChangeFilter {
 
 /** Newest first, one row beyond the limit. */
 export async function selectChanges(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   { page, filter }: { readonly page: PageRequest; readonly filter: ChangeFilter },
 ): Promise<readonly ChangeRow[]> {
-  return tx
+  return db
     .select()
     .from(changes)
     .where(
@@ -92,7 +92,7 @@ export async function selectChanges(
 
 /** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit. */
 export async function selectPresentFindings(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   page: PageRequest,
 ): Promise<readonly ChangeRow[]> {
@@ -107,7 +107,7 @@ export async function selectPresentFindings(
       select next.* from last cross join lateral (${newestOf(monitorId, sql`and ${fingerprint} < last.fingerprint`)}) as next
     )
     select number from last where to_status is not null limit ${page.limit + 1}::integer)`;
-  return tx
+  return db
     .select()
     .from(changes)
     .where(and(eq(changes.monitorId, monitorId), sql`${number} = any (${last})`))
