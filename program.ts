@@ -15,19 +15,34 @@ type Run = (command: (io: CommandIo & GatewayIo) => Promise<number>) => Promise<
 /** Every command with its options, arguments and examples: what is parsed, and what help, completion and manual pages show. */
 export function createProgram(run: Run, output: OutputConfiguration = {}): Command {
   const program = new Command("scanstream")
-    .description("Compliance scans of an identity provider, streamed live")
+    .description("Check an Okta org against DISA's STIG, keep the evidence, and see what changed")
     .version(packageJson.version)
-    .option("--no-color", "no colours (also NO_COLOR; FORCE_COLOR for colours without a terminal)")
+    .option("--no-color", "no colors (also NO_COLOR; FORCE_COLOR forces colors without a terminal)")
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)
     .exitOverride();
-  addExamples(program, "scanstream doctor", "scanstream scan --format table", "scanstream help scan");
+  addExamples(program, "scanstream doctor", "scanstream scan", "scanstream help scan");
   addScannerCommands(program, run);
   addClientCommands(program, run, () => import("./scanner/commands/stored_report.ts"));
   addPracticeOrgCommand(program, run);
   addGatewayCommands(program, run);
   addCompletionCommands(program, run);
   addShortFlags(program);
+  for (const command of program.commands) command.helpGroup(groupOf(command.name()));
+  program.commandsGroup("Develop:");
   return program;
+}
+
+/** The order of the groups in help is that in which the commands are added. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  "Scan:": ["scan", "collect", "evaluate", "doctor", "checks", "explain", "fix"],
+  "Review:": ["diff", "scans", "findings", "report", "decisions"],
+  "Live:": ["follow", "watch"],
+  "Gateway:": ["audit", "members", "keys", "webhooks", "serve", "migrate", "admin"],
+  "Develop:": ["practice-org", "completion"],
+};
+
+function groupOf(name: string): string {
+  return Object.keys(groups).find((heading) => groups[heading]?.includes(name) === true) ?? "Develop:";
 }

@@ -118,7 +118,7 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
 async function openGateway(org: PracticeOrg): Promise<RunningGateway> {
   const { PORT, HOST } = process.env;
   const logFile = createWriteStream(join(stateDirectory, "gateway.log"), { flags: "a", mode: 0o600 });
-  // Embedded defaults, whatever else this shell's environment names.
+  // Embedded defaults, no matter what else this shell's environment names.
   const config = parseConfig({
     PORT,
     HOST,
@@ -128,7 +128,7 @@ async function openGateway(org: PracticeOrg): Promise<RunningGateway> {
     OIDC_CLIENT_ID: pageClientId,
   });
   return startGateway({
-    // `admin token create` goes on working beside it.
+    // `admin token create` goes on working next to it.
     config: { ...config, auth: { ...config.auth, acceptsDevelopmentKey: true } },
     log: createLog({ write: (line) => void logFile.write(line) }),
     directory: stateDirectory,

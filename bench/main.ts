@@ -20,7 +20,7 @@ import { storedBenches } from "./stored_growth.ts";
 import { benchWorkers } from "./workers.ts";
 
 /**
- * `npm run bench -- [name ...]` measures what `docs/performance.md` quotes, and never fails a run by a time. `follow`, `prowler` and
+ * `npm run bench -- [name ...]` measures what `bench/measurements.md` quotes, and never fails a run by a time. `follow`, `prowler` and
  * `stored` are several benches each. Figures are kept as JSON. `BENCH_ROUNDS` says how often each is measured (default 3).
  */
 /** These share one database and one Redis. */

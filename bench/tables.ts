@@ -11,7 +11,7 @@ import { workersSection } from "./tables/workers.ts";
 import { storedSection } from "./tables/stored.ts";
 
 /**
- * `node bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, each between
+ * `node bench/tables.ts`: writes the tables of `bench/measurements.md` from `results/`, each between
  * `<!-- name: ... -->` and `<!-- /name -->`.
  */
 const sections: Readonly<Record<string, () => Promise<string>>> = {
@@ -25,12 +25,12 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   follow: followSection,
   prowler: prowlerSection,
 };
-const page = join(import.meta.dirname, "../docs/performance.md");
+const page = join(import.meta.dirname, "measurements.md");
 let text = await readFile(page, "utf8");
 for (const [name, write] of Object.entries(sections)) {
   const content = await write();
   const between = new RegExp(`(<!-- ${name}: .*? -->\\n)[^]*?(<!-- /${name} -->)`);
-  if (!between.test(text)) throw new Error(`docs/performance.md has no place for ${JSON.stringify(name)}`);
+  if (!between.test(text)) throw new Error(`bench/measurements.md has no place for ${JSON.stringify(name)}`);
   text = text.replace(between, (_all, start: string, end: string) => `${start}\n${content}\n\n${end}`);
 }
 await writeFile(page, text);

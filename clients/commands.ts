@@ -19,17 +19,17 @@ export function addClientCommands(
   addScanCommands(program, run);
   const report = program
     .command("report")
-    .description("the finished report of a scan, which the gateway keeps, in any format of `scan`")
+    .description("write the stored report of a scan in any format of `scan`")
     .argument("[scan-id]", "the scan's UUID")
-    .option("--latest", "of the newest scan")
+    .option("--latest", "use the newest scan")
     .addOption(
       offering(
-        new Option("--format <formats>", "those of `scan`; several separated by commas, or all (default: table)"),
+        new Option("--format <formats>", "report formats as for `scan`, separated by commas, or all (default: table)"),
         "list",
         async () => (await loadReportWriter()).formatNames,
       ),
     )
-    .option("--output <dir>", "write scan.<ext> for each format there")
+    .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
     .action((scanId: string | undefined, flags: ReportFlags) =>
       run(async (io) => {
         const { reportCommand } = await import("./report_command.ts");
@@ -42,10 +42,10 @@ export function addClientCommands(
   addDecisionCommands(program, run);
   const watch = program
     .command("watch")
-    .description("follow a scan's event stream until its terminal event, or everything of the tenant until Ctrl-C")
+    .description("print the events of a scan until it ends, or of the whole tenant until Ctrl-C")
     .argument("[scan-id]", "the scan's UUID; without it, and without --latest: the whole tenant")
-    .option("--latest", "the newest scan")
-    .option("--exit-status", "exit with 1 unless the scan is completed and no check failed")
+    .option("--latest", "use the newest scan")
+    .option("--exit-status", "exit 1 unless the scan completed and no check failed")
     .addOption(formats("text", "json", "ndjson"))
     .action((scanId: string | undefined, flags: WatchFlags) =>
       run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
@@ -54,12 +54,12 @@ export function addClientCommands(
 }
 
 function addScanCommands(program: Command, run: RunCommand): void {
-  const scans = program.command("scans").description("the tenant's scans at the gateway");
+  const scans = program.command("scans").description("manage the scans stored at the gateway");
   addExamples(scans, "scanstream scans list");
   const list = scans
     .command("list")
     .description("list scans, newest first")
-    .option("--limit <n>", "how many at most", toWhole(1, 1_000_000), 50)
+    .option("--limit <n>", "maximum number of scans", toWhole(1, 1_000_000), 50)
     .addOption(formats("table", "json", "ndjson"))
     .action((flags: ScansListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).scansListCommand(flags, io)),
@@ -76,7 +76,7 @@ function addScanCommands(program: Command, run: RunCommand): void {
   addExamples(show, `scanstream scans show ${scanIdExample}`);
   const cancel = scans
     .command("cancel")
-    .description("ask a scan to stop; its scanner does within seconds, and publishes what was evaluated")
+    .description("ask a scan to stop within seconds; results so far are published")
     .argument("<scan-id>", "the scan's UUID")
     .addOption(formats("text", "json"))
     .action((scanId: string, flags: ListFlags) =>
@@ -84,27 +84,27 @@ function addScanCommands(program: Command, run: RunCommand): void {
     );
   const remove = scans
     .command("delete")
-    .description("delete a scan, its findings and its report; its scanner stops where it still runs")
+    .description("delete a scan, its findings and its report; a running scan stops")
     .argument("<scan-id>", "the scan's UUID")
     .action((scanId: string) => run(async (io) => (await import("./list_commands.ts")).scansDeleteCommand(scanId, io)));
   addExamples(remove, `scanstream scans delete ${scanIdExample}`);
   addExamples(cancel, `scanstream scans cancel ${scanIdExample}`);
 
-  const findings = program.command("findings").description("the findings of a scan at the gateway");
+  const findings = program.command("findings").description("show the findings stored at the gateway");
   addExamples(findings, "scanstream findings list --latest");
   const findingsList = findings
     .command("list")
-    .description("list every finding of a scan, newest first")
+    .description("list every finding of a scan, failures first")
     .argument("[scan-id]", "the scan's UUID")
-    .option("--latest", "of the newest scan")
+    .option("--latest", "use the newest scan")
     .addOption(
       offering(
-        new Option("--status <statuses>", "only pass, fail, manual or n/a, or several with commas"),
+        new Option("--status <statuses>", "only these states: pass, fail, manual, n/a, separated by commas"),
         "list",
         () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
       ),
     )
-    .option("--check <names>", "only of these checks, by name, V-, SV- or OKTA-APP-id, separated by commas")
+    .option("--check <names>", "only these checks: names or V-, SV- or OKTA-APP- ids, separated by commas")
     .addOption(formats("table", "json", "ndjson"))
     .action((scanId: string | undefined, flags: FindingsListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).findingsListCommand(scanId, flags, io)),

@@ -19,7 +19,7 @@ export type Resource = Readonly<Record<string, unknown>>;
 export interface GatewayApi {
   /** Newest first, page by page, `most` in all. */
   listScans(most: number): AsyncGenerator<Page>;
-  /** Null: there is none. */
+  /** Null: none exists. */
   latestScanId(): Promise<string | null>;
   readScan(scanId: string): Promise<Resource>;
   cancelScan(scanId: string): Promise<Resource>;

@@ -2,6 +2,7 @@ import { requireGatewayAccess } from "../command_line/gateway_access.ts";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import { ruleStates } from "../shared/report.ts";
+import { stigRuleNames } from "../shared/rule_names.ts";
 import { parseStates, stateWords } from "../shared/rule_states.ts";
 import { shorten, toPrintableJson } from "../shared/text.ts";
 import { scanIdProblems, withGateway, type GatewayApi, type Resource } from "./gateway_api.ts";
@@ -86,7 +87,7 @@ export function oneScanProblems(scanId: string | undefined, latest = false): rea
   return latest ? ["--latest: expected without SCAN_ID"] : scanIdProblems(scanId);
 }
 
-/** The newest scan's id; null, and a line about it, when there is none. */
+/** The newest scan's id; null, and a line about it, when none exists. */
 export async function requireLatest(api: Pick<GatewayApi, "latestScanId">, io: CommandIo): Promise<string | null> {
   const id = await api.latestScanId();
   if (id === null) io.terminal.write("--latest: the tenant has no scan yet\n");
@@ -115,7 +116,7 @@ export async function writeList(pages: Pages, format: string, { io, toTable }: L
     else all.push(...items);
   }
   if (format === "json") io.stdout(`${toPrintableJson(all, 2)}\n`);
-  if (format === "table") io.stdout(all.length === 0 ? "None\n" : toTable(all));
+  if (format === "table") io.stdout(all.length === 0 ? "Nothing found\n" : toTable(all));
   return isMore;
 }
 
@@ -137,15 +138,21 @@ function stateText({ status, reason }: Resource): string {
   return status === "MANUAL" && reason === "not_applicable" ? reason : String(status).toLowerCase();
 }
 
+const vulnIds: ReadonlyMap<string, string> = new Map(stigRuleNames.map((rule) => [rule.check, rule.vuln_id]));
+
+/** Failures first, and what was found. */
 function findingsTable(findings: readonly Resource[]): string {
-  const header = ["STATUS", "SEVERITY", "CHECK", "RESOURCE", "DETAIL"];
+  const rank = (finding: Resource) => ruleStates.findIndex((state) => state === stateText(finding));
   return tableText(
-    header,
-    findings.map((finding) => [
-      stateText(finding) === "not_applicable" ? "N/A" : valueText(finding["status"]),
-      ...["severity", "check", "resource_name"].map((name) => valueText(finding[name])),
-      shorten(valueText(finding["detail"]), maxDetailLength),
-    ]),
+    ["STATUS", "RULE", "SEVERITY", "CHECK", "RESOURCE", "FOUND"],
+    findings
+      .toSorted((one, other) => rank(one) - rank(other))
+      .map((finding) => [
+        stateText(finding) === "not_applicable" ? "N/A" : valueText(finding["status"]),
+        vulnIds.get(valueText(finding["check"])) ?? "",
+        ...["severity", "check", "resource_name"].map((name) => valueText(finding[name])),
+        shorten(valueText(finding["actual"]), maxDetailLength),
+      ]),
   );
 }
 

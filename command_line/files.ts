@@ -3,7 +3,7 @@ import { createReadStream, type Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
-import { errorCode, hasCode } from "../shared/error_code.ts";
+import { errorCode, hasCode, readProblem } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
 /** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
@@ -14,11 +14,15 @@ class FileContentError extends Error {
   }
 }
 
-/** Reads a UTF-8 file (or pipe), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
+/** The name of a file that stands for stdin or stdout. */
+export const standardStream = "-";
+
+/** Reads a UTF-8 file (or pipe; `-` is stdin), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
 export async function readText(path: string, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const input = path === standardStream ? process.stdin : createReadStream(path);
+  for await (const chunk of input as AsyncIterable<Buffer>) {
     size += chunk.byteLength;
     if (size > maxBytes) throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
     chunks.push(chunk);
@@ -49,8 +53,8 @@ export async function readOptionFile<Value>(
   parse: (text: string, file: string) => Value,
 ): Promise<Value> {
   const text = await readText(file, maxBytes).catch((error: unknown) => {
-    const isFileError = errorCode(error) !== null && error instanceof Error && "syscall" in error;
-    const problem = error instanceof FileContentError ? error.message : isFileError ? errorCode(error) : null;
+    const isFileError = error instanceof Error && "syscall" in error;
+    const problem = error instanceof FileContentError ? error.message : isFileError ? readProblem(error) : null;
     if (problem === null) throw error;
     throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem}`], { cause: error });
   });
@@ -68,7 +72,7 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
     missing.unshift(at);
   for (const directory of missing) {
     await mkdir(directory, mode).catch((error: unknown) => {
-      // Another process has made it meanwhile.
+      // Another process has made it in the meantime.
       if (!hasCode(error, "EEXIST")) throw error;
     });
   }
@@ -176,24 +180,23 @@ async function problemOf(target: Target, work: () => Promise<unknown>): Promise<
   }
 }
 
-/** One line for a person. Throws `error` again when it is none of the system's. */
+/** One line for a person. Throws `error` again when it is not one of the system's. */
 export function explainWriteError(what: string, error: unknown): string {
   if (!(error instanceof Error && "errno" in error && typeof error.errno === "number")) throw error;
   const code = errorCode(error) ?? "unknown";
-  return `Cannot write ${what}: ${getSystemErrorMessage(error.errno)} (${code}): expected ${expectations[code] ?? "a place that can be written"}`;
+  const expected = expectations[code];
+  return `Cannot write ${what}: ${getSystemErrorMessage(error.errno)} (${code})${expected === undefined ? "" : `: expected ${expected}`}`;
 }
 
 const expectations: Readonly<Record<string, string>> = {
-  EACCES: "a place that this user may write",
-  EDQUOT: "a disk with room for it",
+  EACCES: "a place that this user can write to",
   EEXIST: "a directory",
-  EFBIG: "a disk with room for it",
   EISDIR: "a file",
-  ENOENT: "a directory that is there",
-  ENOSPC: "a disk with room for it",
+  ENOENT: "an existing directory",
+  ENAMETOOLONG: "a shorter name",
   EPIPE: "a reader that reads it to its end",
-  ENOTDIR: "a directory that is there",
+  ENOTDIR: "an existing directory",
   ENXIO: "a pipe that a program reads",
-  EPERM: "a place that this user may write",
-  EROFS: "a disk that can be written",
+  EPERM: "a place that this user can write to",
+  EROFS: "a writable disk",
 };

@@ -76,13 +76,20 @@ export function parseResource<Schema extends v.GenericSchema>(schema: Schema, an
   );
 }
 
-/** With the code that `fetch` names only in its cause: refused, reset, not found. */
+/** In words: `fetch` names the reason (refused, reset, not found) only in its cause. */
 export function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return "it cannot be reached";
   if (isTimeout(error)) return "it does not answer";
   const code = errorCode(error.cause);
-  return code === null ? error.message : `${error.message} (${code})`;
+  if (code === null) return error.message;
+  return `${networkProblems[code] ?? `the connection failed (${code})`}; check SCANSTREAM_URL, and that the gateway runs`;
 }
+
+const networkProblems: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the gateway refused the connection",
+  ECONNRESET: "the gateway closed the connection",
+  ENOTFOUND: "the host name is unknown",
+};
 
 /** The call took longer than its time. */
 export function isTimeout(error: unknown): boolean {

@@ -18,7 +18,7 @@ export const shortFlags: Readonly<Record<string, string>> = {
   "--waivers": "-w",
 };
 
-/** Gives them to all options of the command and of those below it: a new command has them without a word of its own. */
+/** Gives them to all options of the command and of those below it: a new command has them without its own word. */
 export function addShortFlags(command: Command): void {
   for (const option of command.options) {
     const short = shortFlags[option.long ?? ""];

@@ -8,7 +8,7 @@ import { AppError } from "../shared/app_error.ts";
 import { hasCode } from "../shared/error_code.ts";
 
 /**
- * Embedded Postgres may be open in one process only. Its holder listens on a socket beside it: that is the lock, and other
+ * Embedded Postgres may be open in one process only. Its holder listens on a socket next to it: that is the lock, and other
  * processes send their requests to it. A process that dies leaves a stale socket file, and the next holder replaces it.
  */
 export interface StateLock {
@@ -34,7 +34,7 @@ export async function lockStateDirectory(directory: string, handler: RequestHand
 }
 
 /**
- * Sends one request to the process that holds the directory. Null when there is none, or it exits without a reply; rejects
+ * Sends one request to the process that holds the directory. Null when none exists, or it exits without a reply; rejects
  * with `AppError("unavailable")` when it does not reply in time.
  */
 export async function requestStateHolder(directory: string, request: unknown, timeoutMs: number): Promise<unknown> {
@@ -84,7 +84,7 @@ async function lockPipe(path: string, handler: RequestHandler): Promise<StateLoc
 }
 
 /**
- * Listens under a name of its own, then looks for other live sockets, and renames its own to the path only when there are
+ * Listens under its own name, then looks for other live sockets, and renames its own to the path only when there are
  * none. Of two contenders the one that listened last must see the other: under its own name, or at the path, which is checked
  * last. A path that was found stale may be live a moment later, so it is never removed, only replaced by a contender that is
  * alone. Null when another one is live.

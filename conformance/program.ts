@@ -49,7 +49,7 @@ counted and named, not passed.`,
   );
   const load = program
     .command("load")
-    .description("open many streams of a gateway of yours, and say how fast, what was refused and what was lost")
+    .description("load-test your own gateway: report rates, refusals and lost events")
     .argument("<url>", "the gateway's address")
     .option("--streams <n>", "how many", toWhole(1, 20_000), 100)
     .option("--seconds <n>", "how long they are held after they were opened", toWhole(1, 3600), 30)

@@ -20,8 +20,8 @@ export interface FoundApiKey {
 export async function findApiKey(database: Database, hash: string): Promise<FoundApiKey | null> {
   const rows = await withoutTenant(
     database,
-    (tx) =>
-      tx.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
+    (db) =>
+      db.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
       select id, tenant_id, name, array_to_json(scopes)::text as scopes,
         floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
       from scanstream.find_valid_api_key(${hash})`),
@@ -52,8 +52,8 @@ export async function expireStaleScans(database: Database, olderThanMinutes: num
   if (!(olderThanMinutes >= 1 && olderThanMinutes <= 1_000_000)) {
     throw new RangeError(`Cannot expire scans older than ${olderThanMinutes} minutes: expected 1 to 1,000,000`);
   }
-  const rows = await withoutTenant(database, (tx) =>
-    tx.execute<{ id: string; tenant_id: string; pass: number; fail: number; manual: number; not_applicable: number }>(
+  const rows = await withoutTenant(database, (db) =>
+    db.execute<{ id: string; tenant_id: string; pass: number; fail: number; manual: number; not_applicable: number }>(
       sql`select id, tenant_id, pass, fail, manual, not_applicable from scanstream.expire_stale_scans(${olderThanMinutes})`,
     ),
   );
@@ -80,8 +80,8 @@ export async function deleteExpired(
   database: Database,
   { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
 ): Promise<DeletionStep> {
-  const rows = await withoutTenant(database, (tx) =>
-    tx.execute<{ kind: string; id: string; tenant_id: string }>(
+  const rows = await withoutTenant(database, (db) =>
+    db.execute<{ kind: string; id: string; tenant_id: string }>(
       sql`select kind, id, tenant_id from scanstream.delete_expired(${olderThanDays}, ${maxRows}::integer)`,
     ),
   );
@@ -99,8 +99,8 @@ export interface FoundDoorbell {
 
 /** The doorbells of monitors with the id that have one and have not ended: of several tenants, where they chose the same id. */
 export async function findDoorbells(database: Database, monitorId: string): Promise<readonly FoundDoorbell[]> {
-  const rows = await withoutTenant(database, (tx) =>
-    tx.execute<{ tenant_id: string; doorbell_hash: string }>(
+  const rows = await withoutTenant(database, (db) =>
+    db.execute<{ tenant_id: string; doorbell_hash: string }>(
       sql`select tenant_id, doorbell_hash from scanstream.find_doorbell(${monitorId}::uuid)`,
     ),
   );
@@ -127,8 +127,8 @@ export interface StaleMonitor {
  * returned to one caller only and once until its next heartbeat, at most 1,000 per call; call again until none is left.
  */
 export async function markStaleMonitors(database: Database): Promise<readonly StaleMonitor[]> {
-  const rows = await withoutTenant(database, (tx) =>
-    tx.execute<Omit<StaleMonitor, "lag_seconds"> & { lag_seconds: string | null }>(sql`
+  const rows = await withoutTenant(database, (db) =>
+    db.execute<Omit<StaleMonitor, "lag_seconds"> & { lag_seconds: string | null }>(sql`
     select id, tenant_id, log_status, error_code, last_look_at, lag_seconds, checks_total, pass, fail, manual, not_applicable
     from scanstream.mark_stale_monitors()`),
   );
@@ -167,8 +167,8 @@ export async function claimDeliveries(
   database: Database,
   { most, leaseSeconds, underWay }: ClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
-  const rows = await withoutTenant(database, (tx) =>
-    tx.execute<
+  const rows = await withoutTenant(database, (db) =>
+    db.execute<
       Pick<ClaimedDelivery, "id" | "type" | "attempts" | "failures" | "url" | "host" | "format"> &
         Record<"tenant_id" | "webhook_id" | "data" | "created_at" | "secrets", string>
     >(sql`
@@ -195,8 +195,8 @@ export interface DeliveryBacklog {
 
 /** Of all tenants, without the webhooks that are disabled. */
 export async function deliveryBacklog(database: Database): Promise<DeliveryBacklog> {
-  const [row] = await withoutTenant(database, (tx) =>
-    tx.execute<{ pending: string; due_in_seconds: string | null }>(
+  const [row] = await withoutTenant(database, (db) =>
+    db.execute<{ pending: string; due_in_seconds: string | null }>(
       sql`select pending, due_in_seconds from scanstream.webhook_backlog()`,
     ),
   );

@@ -11,7 +11,7 @@ import { adminRole, appRole } from "./roles.ts";
  * application role and the tenant, all sent in one round trip on every driver. So a write that must not happen by halves
  * is one statement (a CTE where it touches two tables), and a statement reads what the one before it committed.
  */
-export type TenantTransaction = Omit<PgRemoteDatabase, "transaction" | "query" | "$count" | "refreshMaterializedView">;
+export type TenantDatabase = Omit<PgRemoteDatabase, "transaction" | "query" | "$count" | "refreshMaterializedView">;
 
 export interface TenantOptions {
   /** Runs in the transaction of each statement, before it: when it fails, the statement does not run. */
@@ -30,7 +30,7 @@ export interface TenantOptions {
 export async function withTenant<Result>(
   database: Database,
   tenantId: string,
-  work: (tx: TenantTransaction) => Promise<Result>,
+  work: (db: TenantDatabase) => Promise<Result>,
   options: TenantOptions = {},
 ): Promise<Result> {
   if (!isUuid(tenantId)) throw new TypeError("Cannot query: the tenant id is not a canonical lower-case UUID");
@@ -43,7 +43,7 @@ export async function withTenant<Result>(
  */
 export async function asOwner<Result>(
   database: Database,
-  work: (tx: TenantTransaction) => Promise<Result>,
+  work: (db: TenantDatabase) => Promise<Result>,
 ): Promise<Result> {
   return await run(database, { role: adminRole.name, tenantId: "" }, work);
 }
@@ -51,7 +51,7 @@ export async function asOwner<Result>(
 /** Sees no row of any table; may call the functions that look across tenants, see `across_tenants.ts`. */
 export async function withoutTenant<Result>(
   database: Database,
-  work: (tx: TenantTransaction) => Promise<Result>,
+  work: (db: TenantDatabase) => Promise<Result>,
   options: Pick<TenantOptions, "holder"> = {},
 ): Promise<Result> {
   return await run(database, { ...options, role: appRole.name, tenantId: "" }, work);
@@ -64,8 +64,8 @@ export async function withoutTenant<Result>(
 export async function isMigrated(database: Database): Promise<boolean> {
   const newest = Math.max(...journal.entries.map((entry) => entry.when));
   try {
-    const rows = await withoutTenant(database, (tx) =>
-      tx.execute(sql`select 1 from scanstream.migrations where created_at >= ${newest} limit 1`),
+    const rows = await withoutTenant(database, (db) =>
+      db.execute(sql`select 1 from scanstream.migrations where created_at >= ${newest} limit 1`),
     );
     return rows.length > 0;
   } catch (error) {
@@ -99,20 +99,20 @@ interface TransactionSettings extends TenantOptions {
 async function run<Result>(
   database: Database,
   settings: TransactionSettings,
-  work: (tx: TenantTransaction) => Promise<Result>,
+  work: (db: TenantDatabase) => Promise<Result>,
 ): Promise<Result> {
   const { guard, tenantId, holder = tenantId } = settings;
   const begin = beginAs(settings, database.statementTimeoutMs);
   const beginGuarded = guard === undefined ? [begin] : [begin, guard];
   let hasGuardRun = guard === undefined;
-  const tx = drizzle(async (text, params, method) => {
+  const db = drizzle(async (text, params, method) => {
     hasGuardRun = true;
     const { columns, rows } = await database.transact([...beginGuarded, { sql: text, params }], holder);
     if (method === "all") return { rows: [...rows] };
     return { rows: rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))) };
   });
   try {
-    return await work(tx);
+    return await work(db);
   } catch (error) {
     throw unwrapDatabaseError(error);
   } finally {

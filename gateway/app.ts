@@ -113,7 +113,7 @@ function refuseOtherMethods(app: App): void {
   }
 }
 
-/** An error without a response of its own; for the others the request's own log line says enough. */
+/** An error without its own response; for the others the request's own log line says enough. */
 function isUnexpected(error: Error): boolean {
   return !(error instanceof AppError || error instanceof HttpRefusal || error.name === "EventError");
 }

@@ -16,13 +16,8 @@ interface AdminFlags {
 export function addGatewayCommands(program: Command, run: RunCommand): void {
   const serve = program
     .command("serve")
-    .description("the gateway on Node; settings come from the environment (HOST, PORT, DATABASE_URL, …)")
-    .option(
-      "--processes <n>",
-      "as many processes on one port, each with its own share of the streams",
-      parseProcesses,
-      1,
-    )
+    .description("start the gateway; settings come from the environment (HOST, PORT, DATABASE_URL, …)")
+    .option("--processes <n>", "number of worker processes", parseProcesses, 1)
     .action(({ processes }: { readonly processes: number }) =>
       run(async (io) => {
         if (processes === 1) return (await import("./runtime/main_node.ts")).serve(io);
@@ -38,7 +33,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 
   const admin = program
     .command("admin")
-    .description("tenants, users, API keys, audit trails, development tokens and open streams");
+    .description("manage tenants, users, API keys, audit trails, development tokens and open streams");
   addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
@@ -62,9 +57,9 @@ function formatOption(): Option {
 function addTenantCommands(tenant: Command, run: RunCommand): void {
   const deleteTenant = tenant
     .command("delete")
-    .description("delete a tenant with everything that it has; its streams close within 30 s")
+    .description("delete a tenant and all its data; its streams close within 30 seconds")
     .requiredOption(...tenantInput)
-    .requiredOption("--confirm <name>", "the tenant's name, to say that it is meant")
+    .requiredOption("--confirm <name>", "the tenant's name, as confirmation")
     .addOption(formatOption())
     .action((flags: { readonly tenant: string; readonly confirm: string; readonly format: Format }) =>
       run(async (io) => (await import("./admin/tenant_commands.ts")).deleteTenantCommand(flags, io)),
@@ -72,19 +67,19 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
   addExamples(deleteTenant, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
   const exportTenant = tenant
     .command("export")
-    .description("write everything of a tenant to stdout, a line of JSON each, for `admin tenant import`")
+    .description("write all data of a tenant to stdout as NDJSON, for `admin tenant import`")
     .requiredOption(...tenantInput)
-    .addOption(new Option("--format <format>", "lines of JSON in either case").choices(formats).default("json"))
+    .addOption(new Option("--format <format>", "output is NDJSON in either case").choices(formats).default("json"))
     .action((flags: { readonly tenant: string }) =>
       run(async (io) => (await import("./admin/tenant_commands.ts")).exportTenantCommand(flags, io)),
     );
   addExamples(exportTenant, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
   const importTenant = tenant
     .command("import")
-    .description("take in an exported tenant under its own ids")
-    .argument("<file>", "what `admin tenant export` or GET /api/v1/tenant/export wrote")
-    .option("--name <name>", "another name than the exported one")
-    .option("--into-existing", "add the file's members and rows to the tenant that is here under its id")
+    .description("import an exported tenant and keep its ids")
+    .argument("<file>", "file from `admin tenant export` or GET /api/v1/tenant/export")
+    .option("--name <name>", "name of the imported tenant (default: the exported name)")
+    .option("--into-existing", "add the file's members and data to the existing tenant with the same id")
     .addOption(formatOption())
     .action(
       (file: string, flags: { readonly name?: string; readonly intoExisting?: boolean; readonly format: Format }) =>
@@ -106,7 +101,7 @@ const adminGroups = {
   tenant: "tenants",
   user: "members of a tenant",
   "api-key": "API keys of a tenant",
-  audit: "who did what in a tenant",
+  audit: "audit trail of a tenant",
   token: "JWTs of the local development key",
   streams: "open streams of the running gateways",
 };
@@ -124,38 +119,38 @@ const streamFilters: AdminCommand["inputs"] = [
 const adminCommands: readonly AdminCommand[] = [
   {
     operation: "tenant.create",
-    description: "make a tenant",
-    inputs: [["--name <name>", "what people call it"]],
+    description: "create a tenant",
+    inputs: [["--name <name>", "name of the tenant"]],
     example: '--name "Acme Inc."',
   },
   {
     operation: "tenant.rename",
-    description: "give a tenant another name",
-    inputs: [tenantInput, ["--name <name>", "what people call it from now on"]],
+    description: "rename a tenant",
+    inputs: [tenantInput, ["--name <name>", "new name of the tenant"]],
     example: `${tenantExample} --name "Acme Ltd."`,
   },
   { operation: "tenant.list", description: "list every tenant", inputs: [], example: "--format json" },
   {
     operation: "user.create",
-    description: "make a JWT subject a member; again with another role: changes it",
-    inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin; operator unless given", "optional"]],
+    description: "make a JWT subject a member, or change the role of a member",
+    inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin (default: operator)", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --role viewer`,
   },
   { operation: "user.list", description: "list a tenant's members", inputs: [tenantInput], example: tenantExample },
   {
     operation: "user.remove",
-    description: "end a membership; the member's streams close within 30 s",
+    description: "remove a member; the member's streams close within 30 seconds",
     inputs: [tenantInput, subInput],
     example: `${tenantExample} --sub ann@acme.example`,
   },
   {
     operation: "api-key.create",
-    description: "make a key; it is shown once",
+    description: "create a key; it is shown only once",
     inputs: [
       tenantInput,
-      ["--name <name>", "what the key is for, to know it again in a list"],
-      ["--scopes <list>", "of read, publish and admin; read,publish unless given", "optional"],
-      ["--expires-at <time>", "such as 2027-01-31T00:00:00Z; never unless given", "optional"],
+      ["--name <name>", "name that tells what the key is for"],
+      ["--scopes <list>", "comma-separated: read, publish, admin (default: read,publish)", "optional"],
+      ["--expires-at <time>", "expiry time, such as 2027-01-31T00:00:00Z (default: never)", "optional"],
     ],
     example: `${tenantExample} --name "nightly scan" --scopes publish --expires-at 2027-01-31T00:00:00Z`,
   },
@@ -167,34 +162,34 @@ const adminCommands: readonly AdminCommand[] = [
   },
   {
     operation: "api-key.revoke",
-    description: "end a key; its streams close within 30 s",
+    description: "revoke a key; its streams close within 30 seconds",
     inputs: [["<id>", "the key's id, as `admin api-key list` shows it"]],
     example: "5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",
   },
   {
     operation: "audit.list",
     description: "list the audit trail of a tenant, newest first",
-    inputs: [tenantInput, ["--limit <n>", "how many at most, 50 unless given", "optional"]],
+    inputs: [tenantInput, ["--limit <n>", "maximum number of entries (default: 50)", "optional"]],
     example: `${tenantExample} --limit 200`,
   },
   {
     operation: "token.create",
-    description: "make a JWT; only while no AUTH_JWKS… is set",
-    inputs: [tenantInput, subInput, ["--ttl <seconds>", "how long it is valid, 3600 unless given", "optional"]],
+    description: "create a JWT with the development key; only while AUTH_JWKS and AUTH_JWKS_URL are unset",
+    inputs: [tenantInput, subInput, ["--ttl <seconds>", "lifetime (default: 3600)", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --ttl 900`,
   },
   {
     operation: "streams.list",
-    description: "which streams are open, the slowest and then the oldest first",
+    description: "list open streams, the slowest first, then the oldest",
     inputs: [
       ...streamFilters,
-      ["--limit <n>", "how many are shown of each process and in all, 100 unless given", "optional"],
+      ["--limit <n>", "maximum number of streams, per process and in total (default: 100)", "optional"],
     ],
     example: `${tenantExample} --format json`,
   },
   {
     operation: "streams.close",
-    description: "close streams over three seconds; their clients come back, unless their authority has ended",
+    description: "close streams within three seconds; clients that are still authorized reconnect",
     inputs: streamFilters,
     example: `${tenantExample} --principal ann@acme.example`,
   },
@@ -239,7 +234,7 @@ const maxValueLength = 10_000;
 
 /** `name: value` lines, an empty line between two entries of a list; a list below a name is indented. */
 function toText(result: unknown): string {
-  if (Array.isArray(result)) return result.length === 0 ? "None\n" : result.map(toText).join("\n");
+  if (Array.isArray(result)) return result.length === 0 ? "Nothing found\n" : result.map(toText).join("\n");
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
     .map(([name, value]) =>

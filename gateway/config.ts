@@ -19,7 +19,7 @@ export interface GatewayConfig {
   readonly auth: AuthConfig;
   /** Null: on the page a token or key is pasted. */
   readonly signIn: SignInConfig | null;
-  /** Null: generated and kept beside the embedded database. */
+  /** Null: generated and kept next to the embedded database. */
   readonly streamTokenSecret: string | null;
   /** Exact origins, as browsers send them. */
   readonly corsOrigins: readonly string[];
@@ -35,7 +35,7 @@ export interface GatewayConfig {
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
 export type AuthConfig = {
   readonly tenantClaim: string;
-  /** Those of the development key beside an issuer's: the demo has both. No variable sets it. */
+  /** Those of the development key next to an issuer's: the demo has both. No variable sets it. */
   readonly acceptsDevelopmentKey?: true;
 } & (
   | { readonly kind: "local" }
@@ -119,13 +119,12 @@ export function parseOperatorConfig(environment: Environment): {
   const broker = parseBrokerConfig(reader);
   if (broker.kind === "memory" && reader.problems.length === 0) {
     reader.report(
-      "REDIS_URL: required beside DATABASE_URL, or UPSTASH_REDIS_REST_URL: expected the broker of the gateways, " +
+      "REDIS_URL: required with DATABASE_URL, or UPSTASH_REDIS_REST_URL: expected the broker of the gateways, " +
         "through which their streams are reached",
     );
   }
   const secret = reader.text("STREAM_TOKEN_SECRET");
-  if (secret === null)
-    reader.report("STREAM_TOKEN_SECRET: required beside DATABASE_URL: expected that of the gateways");
+  if (secret === null) reader.report("STREAM_TOKEN_SECRET: required with DATABASE_URL: expected that of the gateways");
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return { broker, secret: secret ?? "" };
 }
@@ -169,12 +168,12 @@ function parseAuth(reader: EnvironmentReader): AuthConfig {
   const jwks = hasInline ? parseJwks(reader) : null;
   if (hasUrl && hasInline) reader.report("AUTH_JWKS_URL, AUTH_JWKS: expected one of the two, not both");
   if (!hasUrl && !hasInline) {
-    // Without keys of its own the gateway would silently trust the development key instead of this issuer.
+    // Without its own keys the gateway would silently trust the development key instead of this issuer.
     for (const [name, value] of [
       ["AUTH_ISSUER", issuer],
       ["AUTH_AUDIENCE", audience],
     ] as const) {
-      if (value !== null) reader.report(`${name}: set without keys: expected AUTH_JWKS_URL or AUTH_JWKS beside it`);
+      if (value !== null) reader.report(`${name}: set without keys: expected AUTH_JWKS_URL or AUTH_JWKS as well`);
     }
     return { kind: "local", tenantClaim };
   }
@@ -202,12 +201,12 @@ function parseSignIn(reader: EnvironmentReader, auth: AuthConfig): SignInConfig 
     "scopes with one space between them, openid among them",
   );
   if (reader.text("OIDC_CLIENT_ID") === null) {
-    if (scopes !== null) reader.report("OIDC_SCOPES: set without a client: expected OIDC_CLIENT_ID beside it");
+    if (scopes !== null) reader.report("OIDC_SCOPES: set without a client: expected OIDC_CLIENT_ID as well");
     return null;
   }
   const issuer = reader.text("AUTH_ISSUER");
   if (auth.kind === "local") {
-    if (issuer === null) reader.report("OIDC_CLIENT_ID: set without an issuer: expected AUTH_ISSUER beside it");
+    if (issuer === null) reader.report("OIDC_CLIENT_ID: set without an issuer: expected AUTH_ISSUER as well");
     return null;
   }
   if (issuer !== null && !isIssuerAddress(issuer)) {

@@ -7,13 +7,13 @@ import { addExamples } from "../command_line/examples.ts";
 export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
   const practiceOrg = program
     .command("practice-org")
-    .description("a local identity provider to practise on")
-    .option("--port <n>", "port on 127.0.0.1; 0: any free one", "0")
+    .description("start a local Okta simulator to practice with")
+    .option("--port <n>", "port on 127.0.0.1, where practice-org change finds it; 0: any free port", "8788")
     .addOption(
       offering(
         new Option(
           "--profile <name>",
-          "which org to imitate: typical, compliant, empty, narrow, classic, unclear, edge or large:N",
+          "org to simulate: typical, compliant, empty, narrow, classic, unclear, edge or large:N",
         ).default("typical"),
         "one",
         () => Promise.resolve(["typical", "compliant", "empty", "narrow", "classic", "unclear", "edge", "large:1000"]),
@@ -30,7 +30,7 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     )
     .addOption(
       offering(
-        new Option("--fault <fault...>", "break answers, as NAME or NAME:/path; --fault help lists them"),
+        new Option("--fault <fault...>", "inject a fault, as NAME or NAME:/path; --fault help lists them"),
         "one",
         async () => {
           const { faultNames } = await import("./api/faults.ts");
@@ -38,10 +38,10 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
         },
       ),
     )
-    .option("--latency <ms>", "delay of every answer", "0")
-    .option("--drift <seconds>", "change something at random, again and again")
-    .option("--writable", "take what the Terraform provider writes, from a client of the role super")
-    .option("--state <dir>", "where key and client id are kept", ".scanstream/practice-org")
+    .option("--latency <ms>", "delay of each response", "0")
+    .option("--drift <seconds>", "change a random setting at this interval")
+    .option("--writable", "accept writes of the Terraform provider (needs --role super)")
+    .option("--state <dir>", "directory for the key and client id", ".scanstream/practice-org")
     .action((flags) => run(async (io) => (await import("./practice_org_command.ts")).practiceOrgCommand(flags, io)));
   addExamples(
     practiceOrg,
@@ -50,10 +50,10 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
   );
   const change = practiceOrg
     .command("change")
-    .description("change a running practice org, as a person in its Admin Console would")
+    .description("change a setting of a running practice org, like an admin in the Admin Console")
     .addArgument(
       offering(
-        new Argument("<name...>", "names of changes, made in this order; list: all of them"),
+        new Argument("<name...>", "names of changes to make in this order; list shows all names"),
         "one",
         async () => {
           const { settings, signInName } = await import("./changes/org_changes.ts");

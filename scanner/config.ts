@@ -5,7 +5,7 @@ import {
   type Environment,
   type EnvironmentReader,
 } from "../shared/environment_reader.ts";
-import { errorCode } from "../shared/error_code.ts";
+import { readProblem } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 import { dodIssuers } from "./checks/parsing/distinguished_name.ts";
 import type { ConnectionSettings, ProxySettings } from "./idp/connection_settings.ts";
@@ -135,7 +135,7 @@ function readKeyFile(path: string): string {
     throw new InvalidSetting(`names a file of ${size} bytes; a key has at most ${maxKeyFileBytes}`);
   } catch (error) {
     if (error instanceof InvalidSetting) throw error;
-    throw new InvalidSetting(`names a file that cannot be read: ${fileProblem(error)}`);
+    throw new InvalidSetting(`names a file that cannot be read: ${readProblem(error)}`);
   }
 }
 
@@ -235,12 +235,4 @@ function parseProxy(text: string): string {
     : null;
   if (url !== null && url.hostname !== "" && (url.protocol === "http:" || url.protocol === "https:")) return url.href;
   throw new InvalidSetting("is not a proxy's address: expected http://host:port");
-}
-
-function fileProblem(error: unknown): string {
-  const code = errorCode(error);
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "EACCES" || code === "EPERM") return "no permission to read it";
-  if (code === "EISDIR") return "it is a directory";
-  return "reading it failed";
 }

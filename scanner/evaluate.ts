@@ -45,7 +45,7 @@ function tailoredParameters(check: CatalogCheck, { parameters = {} }: Evaluation
   });
 }
 
-/** The verdict by the organization's values, with the one by the STIG's beside it. */
+/** The verdict by the organization's values, with the one by the STIG's next to it. */
 function withTailoring(result: CheckResult, parameters: Tailoring["parameters"], byStig: CheckResult): CheckResult {
   const effect = parameters.some((parameter) => parameter.effect === "looser") ? "looser" : "stricter";
   const stigFindings = new Map(byStig.findings.map((finding) => [finding.fingerprint, finding.status]));
@@ -79,7 +79,7 @@ function draftFindings(
   }
   try {
     const drafts = check.evaluate(artifacts, context);
-    return drafts.length > 0 ? drafts : [couldNotEvaluate("unreadable", "The check found nothing to say")];
+    return drafts.length > 0 ? drafts : [couldNotEvaluate("unreadable", "The check returned no findings")];
   } catch (error) {
     const problem = error instanceof Error ? error.message : "unknown";
     return [couldNotEvaluate("unreadable", `The check failed on an answer that it does not understand (${problem})`)];
@@ -95,7 +95,7 @@ function toResult(check: CatalogCheck, drafts: readonly FindingDraft[], context:
   const { digest } = context;
   const findings = drafts.map((draft) => {
     const resource = draft.resource ?? org;
-    // Of the check and the resource only: wording, order and time do not change a fingerprint.
+    // For the check and the resource only: wording, order and time do not change a fingerprint.
     return toFinding(draft, resource, digest(JSON.stringify([check.name, org.id, resource.type, resource.id])));
   });
   const sorted = onePerResource(findings).sort(byResource);
@@ -159,7 +159,7 @@ function withoutEnd(text: string): string {
   return text.slice(0, end);
 }
 
-/** Of two findings about one resource the worse one. */
+/** Among two findings about one resource the worse one. */
 function onePerResource(findings: readonly Finding[]): Finding[] {
   const kept = new Map<string, Finding>();
   for (const finding of findings) {

@@ -11,7 +11,7 @@ import type { Connection, ConnectOptions } from "./idp/connection.ts";
 import { probeRequests } from "./idp/probe_requests.ts";
 import type { ScanCounts } from "./streaming/outbox.ts";
 
-/** Is told each step of a scan, for a person who wants to know what takes so long. */
+/** Callbacks for the timing of `--verbose`. */
 export interface ScanTrace extends RequestTrace, CollectionTrace {
   evaluated(check: string, ms: number): void;
 }

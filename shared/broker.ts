@@ -10,7 +10,7 @@ export interface Publisher {
 
 export interface Subscriber {
   /**
-   * Resolves once the broker has confirmed every channel: whatever is published after that is handed to `onMessage`,
+   * Resolves once the broker has confirmed every channel: anything that is published after that is handed to `onMessage`,
    * in the order of each publisher, until `onLost` is called or `signal` aborts.
    *
    * `onLost` is called at most once, at the first moment at which a message may have been missed; the subscription is

@@ -17,10 +17,10 @@ export interface ChannelReader {
 }
 
 const prefixPattern = /^[a-z0-9][a-z0-9-]*$/;
-/** Of a canonical lower-case UUID. */
+/** For a canonical lower-case UUID. */
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const resourceIdPattern = /^[A-Za-z0-9._~-]+$/;
-/** Of a whole name, for documents. */
+/** For a whole name, for documents. */
 export const channelNamePattern = /* @__PURE__ */ joinPatterns(prefixPattern, uuidPattern, resourceIdPattern);
 
 /** True for a canonical lower-case UUID. */
@@ -36,7 +36,7 @@ export function makeChannelName(prefix: string, tenantId: string, resourceId: st
   return `${prefix}:${tenantId}:${resourceId}`;
 }
 
-/** The parts of a well-formed name; `null` for anything else, whatever its type. */
+/** The parts of a well-formed name; `null` for anything else, regardless of its type. */
 export function parseChannelName(name: unknown): ChannelName | null {
   if (typeof name !== "string") return null;
   const [prefix, tenantId, resourceId, ...rest] = name.split(":", 4);

@@ -7,3 +7,17 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   const code = errorCode(error);
   return code !== null && codes.includes(code);
 }
+
+/** Why a file could not be read, in words for a person; null when the error is not one of the system's. */
+export function readProblem(error: unknown): string | null {
+  const code = errorCode(error);
+  return code === null ? null : (readProblems[code] ?? `the system cannot read it (${code})`);
+}
+
+const readProblems: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EISDIR: "it is a directory; expected a file",
+  ENOENT: "no such file",
+  ENOTDIR: "no such file",
+  EPERM: "permission denied",
+};

@@ -30,7 +30,7 @@ export class FairShare {
     this.#random = random;
   }
 
-  /** Of all holders together. */
+  /** For all holders together. */
   get total(): number {
     return this.#total;
   }

@@ -6,7 +6,7 @@ export interface FairTurnsOptions {
 }
 
 /**
- * Runs so many pieces of work at a time. What waits is served in turns: one of each holder, however many a holder has waiting, and
+ * Runs this many pieces of work at a time. What waits is served in turns: one of each holder, however many a holder has waiting, and
  * those of one holder in their order.
  */
 export class FairTurns {

@@ -65,7 +65,7 @@ export interface FindingComparison {
   readonly notCompared: readonly { readonly check: string; readonly onlyIn: "before" | "after" }[];
 }
 
-/** The order of findings, and whatever says when they were found, makes no difference. */
+/** The order of findings, and what says when they were found, makes no difference. */
 export function compareFindings(
   before: readonly ComparedFinding[],
   after: readonly ComparedFinding[],
@@ -132,7 +132,7 @@ function toChange(
   after: ComparedFinding | null,
 ): FindingChange {
   const finding = after ?? before;
-  if (finding === null) throw new TypeError("Cannot compare findings: there is none before nor after");
+  if (finding === null) throw new TypeError("Cannot compare findings: none exists before nor after");
   const { check, severity, resource_type: type, resource_id: id, resource_name: name } = finding;
   return {
     change,

@@ -1,24 +1,23 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Help, type Command, type Option } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { examplesOf } from "../command_line/examples.ts";
 import { createProgram } from "../program.ts";
+import { exitCodeEntries, gatewayVariables, scannerVariables } from "./reference_tables.ts";
 
 /**
- * The manual, `scanstream(1)`, from the same definitions as `--help`; what every command shares (exit status, environment) is
- * that of README.md. One page, so that `package.json` names it once, whatever commands there are. `tools/build.ts` writes it
- * into the package.
+ * The manual, `scanstream(1)`, from the same definitions as `--help`, and from the tables of exit codes and
+ * variables. One page, so that `package.json` names it once. `tools/build.ts` writes it into the package.
  */
 export async function writeManPage(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
-  const readme = await readFile(join(dirname(import.meta.dirname), "README.md"), "utf8");
   const day = new Date(Number(process.env["SOURCE_DATE_EPOCH"] ?? Date.now() / 1000) * 1000).toISOString().slice(0, 10);
-  await writeFile(join(folder, "scanstream.1"), manPage(readme, day));
+  await writeFile(join(folder, "scanstream.1"), manPage(day));
 }
 
 /** In the `man` macros of roff; `day` stands in its footer, as `2026-11-22`. */
-export function manPage(readme: string, day: string): string {
+export function manPage(day: string): string {
   const program = createProgram(() => Promise.resolve());
   const name = program.name();
   const sections = [
@@ -26,18 +25,18 @@ export function manPage(readme: string, day: string): string {
     section("SYNOPSIS", [roff(program.createHelp().commandUsage(program))]),
     section("DESCRIPTION", [
       roff(
-        "A scanner that reads an identity provider and judges it against DISA's STIG, and a gateway that streams scans to its tenants while they run. Each command has --help, and completion for a shell.",
+        "Scans an Okta org against DISA's STIG, and runs a gateway that streams scans to tenants. Each command has --help and shell completion.",
       ),
     ]),
     section("COMMANDS", commandsBelow(program).flatMap(commandLines)),
     section("OPTIONS OF EVERY COMMAND", optionItems(program.createHelp().visibleOptions(program))),
     section(
       "EXIT STATUS",
-      readExitCodes(readme).flatMap(([code, meaning]) => item(bold(code), meaning)),
+      exitCodeEntries.flatMap(([code, meaning]) => item(bold(code), plain(meaning))),
     ),
     section(
       "ENVIRONMENT",
-      readVariables(readme).flatMap(([names, meaning]) => item(bold(names), meaning)),
+      [...scannerVariables, ...gatewayVariables].flatMap(([names, meaning]) => item(bold(names), plain(meaning))),
     ),
     section("FILES", [
       ...item(bold("scanstream.config.json"), "Options and organizations of scan, in the working directory."),
@@ -95,37 +94,6 @@ function section(title: string, lines: readonly string[]): string {
 
 function item(term: string, description: string): readonly string[] {
   return [".TP", term, roff(description)];
-}
-
-/** `| \`A\`, \`B\` | meaning |` of the two tables of variables. */
-function readVariables(readme: string): readonly (readonly [names: string, meaning: string])[] {
-  return ["### Variables of the scanner", "### Variables of the gateway"].flatMap((heading) => {
-    const table = requirePart(readme, heading, new RegExp(`^${heading}\n(.*?)(?=^#)`, "ms"));
-    const rows = table.split("\n").filter((line) => line.startsWith("| "));
-    return rows.slice(1).map((row): readonly [string, string] => {
-      const [names = "", meaning = ""] = row.replace(/^\| | \|$/g, "").split(" | ");
-      return [plain(names), plain(meaning)];
-    });
-  });
-}
-
-/** `**Exit codes.** \`0\` … · \`1\` …`. */
-function readExitCodes(readme: string): readonly (readonly [code: string, meaning: string])[] {
-  const text = requirePart(readme, "Exit codes", /^\*\*Exit codes\.\*\* (.*?)\n\n/ms);
-  return text
-    .replaceAll("\n", " ")
-    .split(" · ")
-    .map((entry): readonly [string, string] => {
-      const [, code = "", meaning = ""] = /^`(\d+)` (.*)$/.exec(entry) ?? [];
-      return [code, plain(meaning)];
-    });
-}
-
-function requirePart(readme: string, what: string, pattern: RegExp): string {
-  const [, part] = pattern.exec(readme) ?? [];
-  if (part === undefined)
-    throw new Error(`Cannot write the manual: README.md has no "${what}" in the form that is read here`);
-  return part;
 }
 
 /** Without the marks of Markdown. */

@@ -36,7 +36,7 @@ export function newFeature(name: string): Start {
       append("test/drizzle/seed.ts", `  ${camel}s,\n`, '} from "../../drizzle/schema.ts"'),
       append(
         "test/drizzle/seed.ts",
-        `  await tx.insert(${camel}s).values(["one", "two"].map((each) => ({ tenantId: id, name: each })));\n  `,
+        `  await db.insert(${camel}s).values(["one", "two"].map((each) => ({ tenantId: id, name: each })));\n  `,
         "  });\n  return",
       ),
     ],
@@ -145,9 +145,9 @@ import {
 import { ${camel}Channel, ${camel}Prefix } from "./events.ts";
 
 /** The channel of the requested ${name}. Rejects with \`NotFound\` for one that is not visible in the tenant. */
-async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
+async function getChannels({ db, params }: Pick<ChannelsRequest, "db" | "params">): Promise<ChannelsResult> {
   const { id, tenantId, endedAt } = ${camel}s;
-  const [row] = await tx.select({ id, tenantId, endedAt }).from(${camel}s).where(eq(id, params.id));
+  const [row] = await db.select({ id, tenantId, endedAt }).from(${camel}s).where(eq(id, params.id));
   if (row === undefined) throw new NotFound("No such ${name}");
   const channel = ${camel}Channel(row.tenantId, row.id);
   return row.endedAt === null ? [channel] : ended(channel);
@@ -220,8 +220,8 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
   app.post("/${plural}", allow("publish"), async (c) => {
     const principal = c.get("principal");
     const { name } = parseBody(new${pascal}Schema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const [row] = await withPrincipal(database, principal, (tx) =>
-      tx.insert(table).values({ tenantId: principal.tenantId, name }).returning(),
+    const [row] = await withPrincipal(database, principal, (db) =>
+      db.insert(table).values({ tenantId: principal.tenantId, name }).returning(),
     );
     if (row === undefined) throw new Error("Cannot store: the insert returned no row");
     return c.json(to${pascal}(row), 201, { location: \`/api/v1/${plural}/\${row.id}\` });
@@ -230,7 +230,7 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
   app.get("/${plural}/:id", allow("read"), async (c) => {
     const principal = c.get("principal");
     const id = pathId(c, "${name}");
-    const [row] = await withPrincipal(database, principal, (tx) => tx.select().from(table).where(eq(table.id, id)));
+    const [row] = await withPrincipal(database, principal, (db) => db.select().from(table).where(eq(table.id, id)));
     if (row === undefined) throw new NotFound("No such ${name}");
     return c.json(to${pascal}(row));
   });
@@ -238,11 +238,11 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
   app.post("/${plural}/:id/end", allow("publish"), async (c) => {
     const principal = c.get("principal");
     const id = pathId(c, "${name}");
-    const row = await withPrincipal(database, principal, async (tx) => {
+    const row = await withPrincipal(database, principal, async (db) => {
       const isOpen = and(eq(table.id, id), isNull(table.endedAt));
-      const [updated] = await tx.update(table).set({ endedAt: new Date() }).where(isOpen).returning();
+      const [updated] = await db.update(table).set({ endedAt: new Date() }).where(isOpen).returning();
       if (updated !== undefined) return updated;
-      const [found] = await tx.select().from(table).where(eq(table.id, id));
+      const [found] = await db.select().from(table).where(eq(table.id, id));
       if (found === undefined) throw new NotFound("No such ${name}");
       throw new AppError("conflict", "It has ended already");
     });

@@ -8,20 +8,20 @@ import type { AttestFlags, DecisionsListFlags, WaiveFlags } from "./decision_com
 export function addDecisionCommands(program: Command, run: RunCommand): void {
   const decisions = program
     .command("decisions")
-    .description("waivers and attestations at the gateway, which scan --decisions-from-gateway reads");
+    .description("manage waivers and attestations for scan --decisions-from-gateway");
   addExamples(decisions, "scanstream decisions list");
   const list = decisions
     .command("list")
-    .description("list the decisions that hold, newest first")
-    .option("--all", "also those that were withdrawn, contradicted or expired")
-    .addOption(new Option("--kind <kind>", "only these").choices(["waiver", "attestation"]))
-    .option("--check <name>", "only those of this check")
+    .description("list active decisions, newest first")
+    .option("--all", "include withdrawn, contradicted and expired decisions")
+    .addOption(new Option("--kind <kind>", "only decisions of this kind").choices(["waiver", "attestation"]))
+    .option("--check <name>", "only decisions for this check")
     .addOption(formats("table", "json", "ndjson"))
     .action((flags: DecisionsListFlags) =>
       run(async (io) => (await import("./decision_commands.ts")).decisionsListCommand(flags, io)),
     );
   addExamples(list, "scanstream decisions list --all --kind waiver");
-  const waive = decisions.command("waive").description("accept findings for a time: they do not fail a run any more");
+  const waive = decisions.command("waive").description("accept findings, so that they no longer fail a run");
   addDecideOptions(waive)
     .option("--resource <text>", "an exact id or name, or a name with * and ?; default: every finding of the check")
     .action((check: string, flags: WaiveFlags) =>
@@ -31,7 +31,9 @@ export function addDecisionCommands(program: Command, run: RunCommand): void {
     waive,
     'scanstream decisions waive apitoken_not_super_admin --resource "ci-*" --reason "ends in January" --expires 2027-01-31',
   );
-  const attest = decisions.command("attest").description("answer for a check where the API shows too little");
+  const attest = decisions
+    .command("attest")
+    .description("record a manual answer for a check that the API cannot decide");
   addDecideOptions(attest)
     .addOption(
       new Option("--status <status>", "what you found")
@@ -47,7 +49,7 @@ export function addDecisionCommands(program: Command, run: RunCommand): void {
   );
   const withdraw = decisions
     .command("withdraw")
-    .description("end a decision; it stays in the list")
+    .description("withdraw a decision; `decisions list --all` still shows it")
     .argument("<id>", "the decision's id, as `decisions list` shows it")
     .action((id: string) =>
       run(async (io) => (await import("./decision_commands.ts")).decisionsWithdrawCommand(id, io)),

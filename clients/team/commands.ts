@@ -10,7 +10,7 @@ import type { FormatFlag } from "./resource_output.ts";
 export function addTeamCommands(program: Command, run: RunCommand): void {
   addMemberCommands(program, run);
   addKeyCommands(program, run);
-  const audit = program.command("audit").description("who did what in the tenant, with a key that has the scope admin");
+  const audit = program.command("audit").description("show who did what in the tenant (needs a key with scope admin)");
   addExamples(audit, "scanstream audit list");
   addExamples(
     audit
@@ -31,9 +31,7 @@ export function addTeamCommands(program: Command, run: RunCommand): void {
 }
 
 function addMemberCommands(program: Command, run: RunCommand): void {
-  const members = program
-    .command("members")
-    .description("list and remove the tenant's members, with a key that has the scope admin");
+  const members = program.command("members").description("manage the tenant's members (needs a key with scope admin)");
   addExamples(members, "scanstream members list");
   addExamples(
     members
@@ -48,7 +46,7 @@ function addMemberCommands(program: Command, run: RunCommand): void {
   addExamples(
     members
       .command("remove")
-      .description("end a membership; the member's streams close within 30 s")
+      .description("remove a member; the member's streams close within 30 seconds")
       .argument("<sub>", "the member, as `members list` shows it")
       .action((sub: string) => run(async (io) => (await import("./member_commands.ts")).membersRemoveCommand(sub, io))),
     "scanstream members remove ann@acme.example",
@@ -56,7 +54,7 @@ function addMemberCommands(program: Command, run: RunCommand): void {
 }
 
 function addKeyCommands(program: Command, run: RunCommand): void {
-  const keys = program.command("keys").description("the tenant's API keys, with a key that has the scope admin");
+  const keys = program.command("keys").description("manage the tenant's API keys (needs a key with scope admin)");
   addExamples(keys, "scanstream keys list");
   addExamples(
     keys
@@ -69,9 +67,9 @@ function addKeyCommands(program: Command, run: RunCommand): void {
   addExamples(
     keys
       .command("create")
-      .description("make a key; it is shown once")
+      .description("create a key; it is shown only once")
       .argument("<name>", "what the key is for, to know it again in a list")
-      .option("--scopes <list>", "of read, publish and admin, with commas; read,publish unless given")
+      .option("--scopes <list>", "comma-separated: read, publish, admin (default: read,publish)")
       .option("--expires-at <time>", "such as 2027-01-31T00:00:00Z; never unless given")
       .addOption(formats("text", "json"))
       .action((name: string, flags: KeyCreateFlags) =>
@@ -82,7 +80,7 @@ function addKeyCommands(program: Command, run: RunCommand): void {
   addExamples(
     keys
       .command("revoke")
-      .description("end a key; its streams close within 30 s")
+      .description("revoke a key; its streams close within 30 seconds")
       .argument("<id>", "the key's id, as `keys list` shows it")
       .action((id: string) => run(async (io) => (await import("./key_commands.ts")).keysRevokeCommand(id, io))),
     "scanstream keys revoke 5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",

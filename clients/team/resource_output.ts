@@ -19,7 +19,7 @@ interface ListCommand {
   readonly columns: Readonly<Record<string, (item: Resource) => unknown>>;
   /** Default: all of them. */
   readonly limit?: number;
-  /** Of what the person typed. */
+  /** For what the person typed. */
   readonly problems?: readonly string[];
 }
 
@@ -49,7 +49,7 @@ interface ChangeCommand {
   /** What is written where the answer has no body. */
   readonly done?: string;
   readonly format?: string;
-  /** Of what the person typed. */
+  /** For what the person typed. */
   readonly problems?: readonly string[];
 }
 

@@ -12,9 +12,7 @@ const deliveryId = "9d6f1a52-4f5b-4c0b-8a0c-1d2e3f405162";
 
 /** Whom the gateway tells what happens. */
 export function addWebhookCommands(program: Command, run: RunCommand): void {
-  const webhooks = program
-    .command("webhooks")
-    .description("whom the gateway tells what happens, with a key that has the scope admin");
+  const webhooks = program.command("webhooks").description("manage webhooks (needs a key with scope admin)");
   const load = () => import("./webhook_commands.ts");
   addExamples(webhooks, "scanstream webhooks list");
   const list = webhooks
@@ -25,7 +23,7 @@ export function addWebhookCommands(program: Command, run: RunCommand): void {
   addExamples(list, "scanstream webhooks list");
   const add = webhooks
     .command("add")
-    .description("make a webhook; its secret is shown once")
+    .description("create a webhook; its secret is shown only once")
     .argument("<url>", "where the messages go, https://…")
     .addOption(
       offering(
@@ -42,14 +40,14 @@ export function addWebhookCommands(program: Command, run: RunCommand): void {
   addExamples(add, "scanstream webhooks add https://hooks.example/scanstream --events scan.end,finding.created");
   const test = webhooks
     .command("test")
-    .description("send a message that only says that the webhook works")
+    .description("send a test message")
     .argument("<id>", "the webhook's id, as `webhooks list` shows it")
     .addOption(formats("text", "json"))
     .action((id: string, flags: FormatFlag) => run(async (io) => (await load()).webhooksTestCommand(id, flags, io)));
   addExamples(test, `scanstream webhooks test ${webhookId}`);
   const rotate = webhooks
     .command("rotate-secret")
-    .description("replace the secret; for 24 h the one before it signs as well")
+    .description("replace the secret; the old secret also signs for 24 hours")
     .argument("<id>", "the webhook's id, as `webhooks list` shows it")
     .addOption(formats("text", "json"))
     .action((id: string, flags: FormatFlag) => run(async (io) => (await load()).webhooksRotateCommand(id, flags, io)));
@@ -62,7 +60,7 @@ export function addWebhookCommands(program: Command, run: RunCommand): void {
   addExamples(remove, `scanstream webhooks remove ${webhookId}`);
   const deliveries = webhooks
     .command("deliveries")
-    .description("list what was sent, or is to be sent, in the last 30 days, newest first")
+    .description("list deliveries of the last 30 days, newest first")
     .argument("<id>", "the webhook's id, as `webhooks list` shows it")
     .addOption(new Option("--status <status>", `only ${deliveryStatuses.join(", ")}`).choices(deliveryStatuses))
     .option("--limit <n>", "how many at most", toWhole(1, 1_000_000), 50)
@@ -73,7 +71,7 @@ export function addWebhookCommands(program: Command, run: RunCommand): void {
   addExamples(deliveries, `scanstream webhooks deliveries ${webhookId} --status dead`);
   const replay = webhooks
     .command("replay")
-    .description("send a delivery again, whatever became of it")
+    .description("resend a delivery, even a successful one")
     .argument("<id>", "the webhook's id, as `webhooks list` shows it")
     .argument("<delivery-id>", "the delivery's id, as `webhooks deliveries` shows it")
     .addOption(formats("text", "json"))

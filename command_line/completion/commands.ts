@@ -8,7 +8,7 @@ import { exitCodes } from "../exit_code.ts";
 export function addCompletionCommands(program: Command, run: RunCommand): void {
   const completion = program
     .command("completion")
-    .description("write what makes a shell complete commands, options, formats, checks and files")
+    .description("print the completion script for a shell")
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"]))
     .action((shell: "bash" | "zsh" | "fish") =>
       run(async (io) => {
@@ -38,5 +38,5 @@ export function addCompletionCommands(program: Command, run: RunCommand): void {
     );
 }
 
-/** Beside a word, in a terminal of the usual width. */
+/** Next to a word, in a terminal of the usual width. */
 const maxLength = 80;

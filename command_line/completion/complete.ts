@@ -28,7 +28,7 @@ export async function complete(program: Command, words: readonly string[]): Prom
   }
   const commands = isOver || position > 0 ? [] : command.createHelp().visibleCommands(command);
   const argument = argumentAt(command, position);
-  // A command that has commands below it may still take an argument of its own.
+  // A command that has commands below it may still take its own argument.
   if (commands.length === 0) return argument === undefined ? nothing : completeValue(argument, typed, "");
   return toWords(
     typed,

@@ -2,7 +2,7 @@ import type { Argument, Option } from "commander";
 
 export interface OfferedValue {
   readonly value: string;
-  /** One line beside it, in shells that show one. */
+  /** One line next to it, in shells that show one. */
   readonly description?: string;
 }
 

@@ -50,7 +50,7 @@ export function problem(code: number, detail: string, headers: Readonly<Record<s
   return status(code, { "content-type": "application/problem+json", ...headers }, JSON.stringify(body));
 }
 
-/** Resolves when the chunk has left this process, so that the next one is a chunk of its own. */
+/** Resolves when the chunk has left this process, so that the next one is a separate chunk. */
 function write(response: ServerResponse, chunk: Chunk): Promise<void> {
   if (response.destroyed) return Promise.resolve();
   if (typeof chunk === "object" && "until" in chunk) return chunk.until;

@@ -9,7 +9,7 @@ export interface ConformanceCase {
   readonly group: Group;
   /** What a right client does, in one sentence without a subject. */
   readonly promise: string;
-  /** Of the stream, as a gateway names it; that of one scan unless given. */
+  /** For the stream, as a gateway names it; that of one scan unless given. */
   readonly path?: string;
   /** How many terminal events the stream has: 1 unless given; 0: it never ends. */
   readonly ends?: number;
@@ -44,14 +44,14 @@ export interface AnswerContext {
   readonly tokens: TokenIssuer;
   /** Resolves with the next request for the resource's state, or after a while. */
   nextStateRead(): Promise<void>;
-  /** Resolves when so many events were reported in all, or after a while. */
+  /** Resolves when this many events were reported in all, or after a while. */
   reported(count: number): Promise<void>;
 }
 
 /** The tokens of one run. The first one is never valid. */
 export interface TokenIssuer {
   isValid(request: IncomingMessage): boolean;
-  /** Those that were issued so far. */
+  /** The ones that were issued so far. */
   revokeAll(): void;
 }
 

@@ -19,7 +19,7 @@ const maxStderrLength = 300;
  */
 export function runClientProcess({ command, env, onLine, signal }: ClientProcessOptions): Promise<string> {
   const [program, ...args] = command;
-  // A process group of its own: a shell's children end with it.
+  // Its own process group: a shell's children end with it.
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], detached: true });
   let errorText = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {

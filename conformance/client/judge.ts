@@ -6,7 +6,7 @@ import type { ConformanceCase, Observed, ReportedEvent, SentEvent, StreamRequest
 const toleranceMs = 50;
 const maxShownLength = 120;
 
-/** What is wrong already, whatever comes; null: nothing. */
+/** What is wrong already, no matter what comes; null: nothing. */
 export function findMistake(one: ConformanceCase, observed: Observed): string | null {
   return (
     observed.unreadable ??

@@ -41,9 +41,9 @@ export interface GatewayControl {
   revokeApiKey(id: string): Promise<void>;
   addUser(tenantId: string, sub: string, role: Role): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
-  /** Of an API key; past the gateway, which never changes them. */
+  /** For an API key; past the gateway, which never changes them. */
   setScopes(apiKeyId: string, scopes: readonly string[]): Promise<void>;
-  /** Publishes past the gateway, whatever the message is. */
+  /** Publishes past the gateway, no matter what the message is. */
   publishRaw(channel: string, message: string): Promise<void>;
   /** How many subscriptions the broker has for the channel. */
   subscriptionCount(channel: string): Promise<number>;
@@ -51,7 +51,7 @@ export interface GatewayControl {
   cutBroker(): void;
 }
 
-/** What a case needs beside an address and an API key. */
+/** What a case needs besides an address and an API key. */
 export type Need = "user" | "stranger" | "origin" | "empty_headers" | "control";
 
 export interface GatewayCase {

@@ -220,7 +220,7 @@ export const httpCases: readonly GatewayCase[] = [
       const made = [await createScan(gateway), await createScan(gateway), await createScan(gateway)];
       const seen: string[] = [];
       let cursor: string | null = null;
-      // Others may register scans meanwhile: the three are found, each once.
+      // Others may register scans in the meantime: the three are found, each once.
       for (let page = 0; page < 500 && !made.every(({ id }) => seen.includes(id)); page += 1) {
         const query: string = cursor === null ? "?limit=2" : `?limit=2&cursor=${encodeURIComponent(cursor)}`;
         const response = await call(gateway, `/api/v1/scans${query}`, { as });

@@ -133,7 +133,7 @@ export const sessionCases: readonly GatewayCase[] = [
     },
   },
   {
-    name: "the session of a token for several tenants lists those that the person is a member of",
+    name: "the session of a token for several tenants lists the ones that the person is a member of",
     needs: ["control"],
     async run(gateway) {
       const { first, second } = await openTwo(gateway);
@@ -185,7 +185,7 @@ export const sessionCases: readonly GatewayCase[] = [
     },
   },
   {
-    name: "a membership that ends closes the person's streams of that tenant, and none of the others",
+    name: "a membership that ends closes the person's streams of that tenant, and no other streams",
     needs: ["control"],
     async run(gateway) {
       const { first, second, as } = await openTwo(gateway);

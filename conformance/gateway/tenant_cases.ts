@@ -216,7 +216,7 @@ export const tenantCases: readonly GatewayCase[] = [
       const { newest_ended_scan_id: newestEndedId, deleted_scans: deletedScans, ...counts } = first?.data ?? {};
       assert.equal(typeof deletedScans, "number");
       assert.deepEqual(counts, { tenant_id: gateway.tenant.id, count: scans.length, monitors: monitors.length });
-      // Other scans of the tenant may end meanwhile.
+      // Other scans of the tenant may end in the meantime.
       const readScan = async (id: unknown) =>
         (await (await call(gateway, `/api/v1/scans/${String(id)}`, { as })).json()) as Record<string, unknown>;
       const newestEnded = await readScan(newestEndedId);

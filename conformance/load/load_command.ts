@@ -19,7 +19,7 @@ export interface LoadFlags {
   readonly format: string;
 }
 
-/** What the process opens beside the streams. */
+/** What the process opens besides the streams. */
 const otherFiles = 64;
 
 /** `load URL`: opens many streams of a gateway of one's own, and says what came. Resolves with the exit code. */

@@ -13,15 +13,15 @@ export function jobChannel(tenantId: string, jobId: string): string {
   return makeChannelName("job", tenantId, jobId);
 }
 
-export async function getChannels({ tx, params }: ChannelsRequest): Promise<ChannelsResult> {
-  const [job] = await tx.select().from(jobs).where(eq(jobs.id, params.id));
+export async function getChannels({ db, params }: ChannelsRequest): Promise<ChannelsResult> {
+  const [job] = await db.select().from(jobs).where(eq(jobs.id, params.id));
   if (job === undefined) throw new NotFound("No such job");
   const channel = jobChannel(job.tenantId, job.id);
   return job.endedAt === null ? [channel] : ended(channel);
 }
 
-export async function getSnapshot({ tx, params }: ChannelsRequest): Promise<Snapshot> {
-  const [job] = await tx.select().from(jobs).where(eq(jobs.id, params.id));
+export async function getSnapshot({ db, params }: ChannelsRequest): Promise<Snapshot> {
+  const [job] = await db.select().from(jobs).where(eq(jobs.id, params.id));
   if (job === undefined) throw new NotFound("No such job");
   const hasEnded = job.endedAt !== null;
   return { events: [{ type: "job.snapshot", data: { job_id: job.id, has_ended: hasEnded } }], hasEnded };

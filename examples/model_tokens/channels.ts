@@ -8,8 +8,8 @@ export function completionChannel(tenantId: string, completionId: string): strin
   return makeChannelName("completion", tenantId, completionId);
 }
 
-export async function getChannels({ principal, tx, params }: ChannelsRequest): Promise<ChannelsResult> {
-  const [completion] = await tx.select().from(completions).where(eq(completions.id, params.id));
+export async function getChannels({ principal, db, params }: ChannelsRequest): Promise<ChannelsResult> {
+  const [completion] = await db.select().from(completions).where(eq(completions.id, params.id));
   if (completion === undefined) throw new NotFound("No such completion");
   if (completion.createdBy !== principal.id) throw new PermissionDenied("Only the user who asked may read the answer");
   const channel = completionChannel(completion.tenantId, completion.id);

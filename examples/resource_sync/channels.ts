@@ -8,8 +8,8 @@ export function workspaceChannel(tenantId: string, workspaceId: string): string 
   return makeChannelName("workspace", tenantId, workspaceId);
 }
 
-export async function getChannels({ tx, params }: ChannelsRequest): Promise<readonly string[]> {
-  const [workspace] = await tx.select().from(workspaces).where(eq(workspaces.id, params.id));
+export async function getChannels({ db, params }: ChannelsRequest): Promise<readonly string[]> {
+  const [workspace] = await db.select().from(workspaces).where(eq(workspaces.id, params.id));
   if (workspace === undefined) throw new NotFound("No such workspace");
   return [workspaceChannel(workspace.tenantId, workspace.id)];
 }

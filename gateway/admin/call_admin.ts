@@ -22,7 +22,7 @@ import {
 } from "./stream_operations.ts";
 
 /**
- * Runs one administrative operation on whatever database the environment names, and returns its result as JSON. Embedded
+ * Runs one administrative operation on the database that the environment names, and returns its result as JSON. Embedded
  * Postgres may be open in one process only: while a gateway has it, the operation is handed to that gateway.
  *
  * Rejects with `UsageError`, or with `AppError`: `invalid`, `not_found`, `conflict`, `permission_denied`, `unavailable`.

@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import * as v from "valibot";
-import { errorCode } from "../../shared/error_code.ts";
+import { readProblem } from "../../shared/error_code.ts";
 import { isJsonObject, parseJsonObject, type JsonObject } from "../../shared/json.ts";
 import { exportEndSchema, exportHeaderSchema, type ExportHeader } from "../../shared/schemas/tenant.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -23,7 +23,7 @@ export interface RowBatch {
 const maxBatchRows = 500;
 const maxBatchLength = 4 * 1024 * 1024;
 
-/** Reads the whole file before the first row is used. Rejects with `UsageError` for one that was cut, or is none. */
+/** Reads the whole file before the first row is used. Rejects with `UsageError` for one that was cut, or is invalid. */
 export async function openExportedFile(path: string, knownTables: ReadonlySet<string>): Promise<ExportedFile> {
   let header: ExportHeader | null = null;
   let end: v.InferOutput<typeof exportEndSchema> | null = null;
@@ -96,9 +96,9 @@ async function* linesOf(path: string): AsyncGenerator<string> {
   try {
     yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   } catch (error) {
-    const code = errorCode(error);
-    if (code === null) throw error;
-    throw problem(path, code);
+    const text = readProblem(error);
+    if (text === null) throw error;
+    throw problem(path, text);
   } finally {
     input.destroy();
   }

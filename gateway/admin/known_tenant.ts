@@ -6,10 +6,10 @@ import { asOwner } from "../../drizzle/with_tenant.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import { parseTenantId, type AdminArguments } from "./arguments.ts";
 
-/** Rejects with `NotFound`, as all of this file do. */
+/** Throws `NotFound`. */
 export async function requireTenant(database: Database, tenantId: string): Promise<void> {
-  const rows = await asOwner(database, (tx) =>
-    tx.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, tenantId)),
+  const rows = await asOwner(database, (db) =>
+    db.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, tenantId)),
   );
   if (rows.length === 0) throw noTenant(tenantId);
 }

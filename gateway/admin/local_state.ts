@@ -39,7 +39,7 @@ export const stateDirectory = ".scanstream";
 export const developmentIssuer = "urn:scanstream:development";
 export const developmentAudience = "scanstream";
 
-/** Nothing is touched until it is needed: with a database, a secret and an issuer of its own a gateway keeps no state. */
+/** Nothing is touched until it is needed: with a database, a secret and its own issuer a gateway keeps no state. */
 export function createLocalState(directory: string): LocalState {
   return {
     directory,

@@ -97,15 +97,15 @@ const roleDenied = "42501";
 
 async function createTenant({ database }: AdminContext, args: AdminArguments): Promise<Tenant> {
   const name = parseName(args);
-  const [tenant] = await asOwner(database, (tx) =>
-    tx.insert(tenants).values({ name }).returning({ id: tenants.id, name: tenants.name }),
+  const [tenant] = await asOwner(database, (db) =>
+    db.insert(tenants).values({ name }).returning({ id: tenants.id, name: tenants.name }),
   );
   return required(tenant);
 }
 
 async function listTenants({ database }: AdminContext): Promise<readonly Tenant[]> {
-  return asOwner(database, (tx) =>
-    tx.select({ id: tenants.id, name: tenants.name }).from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id)),
+  return asOwner(database, (db) =>
+    db.select({ id: tenants.id, name: tenants.name }).from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id)),
   );
 }
 
@@ -118,8 +118,8 @@ async function createUser(
   const sub = parseSub(args);
   const role = parseRole(args);
   const [member] = await orNoTenant(tenantId, () =>
-    asOwner(database, (tx) =>
-      tx.execute<{ role: Role }>(sql`
+    asOwner(database, (db) =>
+      db.execute<{ role: Role }>(sql`
         with person as (insert into users (sub) values (${sub}) on conflict (sub) do nothing)
         insert into memberships (tenant_id, user_id, role) values (${tenantId}::uuid, ${sub}, ${role ?? defaultRole})
         on conflict (tenant_id, user_id) do update set role = coalesce(${role}, memberships.role)
@@ -131,8 +131,8 @@ async function createUser(
 
 async function listUsers({ database }: AdminContext, args: AdminArguments): Promise<readonly Member[]> {
   const tenantId = parseTenantId(args);
-  const rows = await asOwner(database, (tx) =>
-    tx
+  const rows = await asOwner(database, (db) =>
+    db
       .select(shownMember)
       .from(memberships)
       .where(eq(memberships.tenantId, tenantId))
@@ -149,8 +149,8 @@ async function removeUser(
 ): Promise<{ readonly tenant_id: string; readonly sub: string; readonly removed: true }> {
   const tenantId = parseTenantId(args);
   const sub = parseSub(args);
-  const removed = await asOwner(database, (tx) =>
-    tx.execute(sql`delete from memberships where tenant_id = ${tenantId}::uuid and user_id = ${sub} returning user_id`),
+  const removed = await asOwner(database, (db) =>
+    db.execute(sql`delete from memberships where tenant_id = ${tenantId}::uuid and user_id = ${sub} returning user_id`),
   );
   if (removed.length === 0) {
     throw new NotFound(`Cannot remove a user: ${JSON.stringify(sub)} is not a member of tenant ${tenantId}`);
@@ -168,8 +168,8 @@ async function createTenantApiKey(
   const expiresAt = parseExpiresAt(args, nowMs());
   const { apiKey, prefix, hash } = await createApiKey();
   const [created] = await orNoTenant(tenantId, () =>
-    asOwner(database, (tx) =>
-      tx
+    asOwner(database, (db) =>
+      db
         .insert(apiKeys)
         .values({ tenantId, name, prefix, hash, scopes: [...scopes], expiresAt })
         .returning({ id: apiKeys.id }),
@@ -181,8 +181,8 @@ async function createTenantApiKey(
 
 async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly TenantApiKey[]> {
   const tenantId = parseTenantId(args);
-  const rows = await asOwner(database, (tx) =>
-    tx
+  const rows = await asOwner(database, (db) =>
+    db
       .select(shownApiKey)
       .from(apiKeys)
       .where(eq(apiKeys.tenantId, tenantId))
@@ -195,8 +195,8 @@ async function listApiKeys({ database }: AdminContext, args: AdminArguments): Pr
 /** Ends a key; the first time counts. */
 async function revokeApiKey({ database }: AdminContext, args: AdminArguments): Promise<TenantApiKey> {
   const id = parseUuid(args["id"], "the API key's id");
-  const [row] = await asOwner(database, (tx) =>
-    tx
+  const [row] = await asOwner(database, (db) =>
+    db
       .update(apiKeys)
       .set({ revokedAt: sql`coalesce(${apiKeys.revokedAt}, now())` })
       .where(eq(apiKeys.id, id))
@@ -212,8 +212,8 @@ const defaultAuditLimit = 50;
 async function listAuditEvents({ database }: AdminContext, args: AdminArguments): Promise<readonly AuditEvent[]> {
   const tenantId = parseTenantId(args);
   const limit = parseLimit(args, defaultAuditLimit);
-  const rows = await asOwner(database, (tx) =>
-    selectShownEvents(tx)
+  const rows = await asOwner(database, (db) =>
+    selectShownEvents(db)
       .where(eq(auditEvents.tenantId, tenantId))
       .orderBy(...newestFirst)
       .limit(limit),

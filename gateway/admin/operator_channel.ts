@@ -15,7 +15,7 @@ import {
 
 /**
  * How an operator's request reaches every process of every machine: each subscribes to one channel of the broker, and answers
- * on a channel that the request names. The name is none of a tenant's, so that no key can publish on it over HTTP and no
+ * on a channel that the request names. The name is not one of a tenant's, so that no key can publish on it over HTTP and no
  * stream can follow it; what comes from a producer with the broker's password has no seal.
  */
 const requestChannel = "operator";
@@ -107,7 +107,7 @@ export async function askGateways(
 }
 
 interface OperatorRequest {
-  /** Of the answer's channel. */
+  /** For the answer's channel. */
   readonly id: string;
   readonly operation: StreamOperation;
   readonly args: AdminArguments;

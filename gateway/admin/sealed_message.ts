@@ -3,7 +3,7 @@ import { parseJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /**
  * A message between operator and gateways: producers may hold the broker's password too, and are no operators, so each is
- * sealed with the gateways' own secret. The prefix keeps the seal apart from whatever else that secret signs.
+ * sealed with the gateways' own secret. The prefix keeps the seal apart from everything else that this secret signs.
  */
 export function sealMessage(secret: string, message: object): string {
   const json = JSON.stringify(message);

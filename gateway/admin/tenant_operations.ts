@@ -17,9 +17,9 @@ export async function renameTenantAs(database: Database, tenantId: string, name:
   return withTenant(
     database,
     tenantId,
-    async (tx) => {
-      await renameTenant(tx, name);
-      const { id, name: stored } = await selectTenant(tx);
+    async (db) => {
+      await renameTenant(db, name);
+      const { id, name: stored } = await selectTenant(db);
       return { id, name: stored };
     },
     asOperator,
@@ -35,9 +35,9 @@ export async function deleteTenantAs(
   return withTenant(
     database,
     tenantId,
-    async (tx) => {
-      const tenant = await selectTenant(tx);
-      if (tenant.name === name) return { isGone: await deleteTenantStep(tx, name, maxRows) };
+    async (db) => {
+      const tenant = await selectTenant(db);
+      if (tenant.name === name) return { isGone: await deleteTenantStep(db, name, maxRows) };
       throw new AppError(
         "invalid",
         `--confirm is not valid: expected the tenant's name, ${JSON.stringify(tenant.name)}`,
@@ -48,7 +48,7 @@ export async function deleteTenantAs(
 }
 
 export async function exportHeader(database: Database, tenantId: string, nowMs: number): Promise<ExportHeader> {
-  const { id, name } = await withTenant(database, tenantId, (tx) => selectTenant(tx));
+  const { id, name } = await withTenant(database, tenantId, (db) => selectTenant(db));
   return { schema: "scanstream.export/1", tenant_id: id, name, exported_at: new Date(nowMs).toISOString() };
 }
 
@@ -59,7 +59,7 @@ export async function exportPage(
 ): Promise<ExportPage> {
   const exported = requireExportedTable(table);
   const key = v.is(v.array(v.string()), after) ? after : null;
-  return withTenant(database, tenantId, (tx) => readExportPage(tx, exported, key));
+  return withTenant(database, tenantId, (db) => readExportPage(db, exported, key));
 }
 
 /**
@@ -72,8 +72,8 @@ export async function importTenant(
 ): Promise<{ readonly name: string }> {
   const { tenant_id: id, ...named } = v.parse(exportHeaderSchema, header);
   const name = parseName(named);
-  const created = await asOwner(database, (tx) =>
-    tx.execute(
+  const created = await asOwner(database, (db) =>
+    db.execute(
       sql`insert into tenants (id, name) values (${id}::uuid, ${name}) on conflict do nothing returning 1 as one`,
     ),
   );
@@ -83,13 +83,13 @@ export async function importTenant(
       `The tenant ${id} is here already, and nothing was imported: with --into-existing the file's members and rows are added to it`,
     );
   }
-  const stored = await withTenant(database, id, (tx) => selectTenant(tx));
+  const stored = await withTenant(database, id, (db) => selectTenant(db));
   return { name: stored.name };
 }
 
 /**
- * Rows of one table, as `exportTenant` wrote them. Those that are there stay as they are; those that belong to nothing, or whose
- * scan was deleted here, are left out. Returns how many were new, and the keys of those that cannot be stored because another tenant
+ * Rows of one table, as `exportTenant` wrote them. The ones that are there stay as they are; the ones that belong to nothing, or whose
+ * scan was deleted here, are left out. Returns how many were new, and the keys of the ones that cannot be stored because another tenant
  * has a row under them.
  */
 export async function importRows(
@@ -107,7 +107,7 @@ export async function importRows(
   }
   const [first] = rows;
   if (first === undefined || isShownOnly === true) return { created: 0, foreign: [] };
-  // Of another version the file may have more columns or fewer.
+  // For another version the file may have more columns or fewer.
   const columns = sql.join(
     exportedColumns(exported)
       .filter((column) => column in first)
@@ -137,19 +137,19 @@ export async function importRows(
   return withTenant(
     database,
     tenantId,
-    async (tx) => {
+    async (db) => {
       if (getTableName(table) === "memberships") {
-        await tx.execute(sql`
+        await db.execute(sql`
           select scanstream.register_user(given.user_id) from jsonb_to_recordset(${json}::jsonb) as given (user_id text)`);
       }
-      const created = await tx.execute(sql`
+      const created = await db.execute(sql`
         insert into ${table} (${columns})
         select ${columns} from jsonb_populate_recordset(null::${table}, ${json}::jsonb) as given
         where ${isThere} and not ${isDeleted}
         on conflict do nothing returning 1 as created`);
       if (created.length === rows.length) return { created: created.length, foreign: [] };
       // What is neither new nor seen under row-level security is another tenant's.
-      const foreign = await tx.execute<{ key: string }>(sql`
+      const foreign = await db.execute<{ key: string }>(sql`
         select concat_ws(' ', ${shownKey}) as key
         from jsonb_populate_recordset(null::${table}, ${json}::jsonb) as given
         where ${isThere} and not ${isDeleted} and not exists (select from ${table} where ${isOwn}) limit 20`);

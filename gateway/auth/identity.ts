@@ -4,11 +4,11 @@ import type { Principal } from "./principal.ts";
 
 /** Who sends a request, before it is said for which of their tenants. */
 export interface Identity extends Omit<Principal, "tenantId"> {
-  /** One or more. Of a user: those that the token names, whether or not they are a member there. */
+  /** One or more. Of a user: the ones that the token names, whether or not they are a member there. */
   readonly tenantIds: readonly string[];
   /** What the token calls the user, or the API key's name; null: nothing. */
   readonly name: string | null;
-  /** Of an API key; null: of a user, whose role each tenant has. */
+  /** For an API key; null: of a user, whose role each tenant has. */
   readonly scopes: readonly Scope[] | null;
 }
 
@@ -26,7 +26,7 @@ export function toPrincipal(
     throw new AppError("malformed", "The token is for several tenants: name one of them in the header X-Tenant-Id");
   }
   if (named !== null && !tenantIds.includes(named)) {
-    throw new PermissionDenied("The tenant of the header X-Tenant-Id is none of the credential's");
+    throw new PermissionDenied("The tenant of the header X-Tenant-Id is not one of the credential's");
   }
   return { kind, tenantId: named ?? first, id, expiresAtMs, onlyStream };
 }

@@ -44,7 +44,7 @@ const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 const clockToleranceSeconds = 5;
 /** A database's index holds it, and no issuer needs more. */
 const maxSubjectLength = 512;
-/** Of one person; each costs a query where all of them are shown. */
+/** For one person; each costs a query where all of them are shown. */
 const maxTenants = 50;
 
 /** One sentence for every bad token: which part was wrong would help to forge one. */
@@ -68,10 +68,11 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   };
 }
 
-/** Keys given inline. Rejects with `UsageError` when none of them can be used, so that it is found at start. */
+/** Keys given inline. Rejects with `UsageError` when no key can be used, so that it is found at start. */
 export async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
   const usable = await Promise.all(jwks.keys.map(isUsable));
-  if (!usable.includes(true)) throw settingsError(["AUTH_JWKS: expected a key that can be imported: none of them can"]);
+  if (!usable.includes(true))
+    throw settingsError(["AUTH_JWKS: expected a key that can be imported, but no key can be"]);
   return createLocalJWKSet({ keys: [...jwks.keys] });
 }
 

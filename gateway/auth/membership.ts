@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import type { Database, Statement } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
-import { withTenant, type TenantTransaction } from "../../drizzle/with_tenant.ts";
+import { withTenant, type TenantDatabase } from "../../drizzle/with_tenant.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { badToken } from "./jwt.ts";
 import type { Scope, Role } from "../../shared/schemas/team.ts";
@@ -15,19 +15,19 @@ import type { AllowedPrincipal, Principal } from "./principal.ts";
  * costs no round trip and cannot be stale; work that asks the database nothing is checked all the same.
  *
  * Rejects with `PermissionDenied` for a user who is no member, and for a role or scopes without the permission, with
- * `AppError("not_authenticated")` for a key that was revoked or has expired, and with whatever `withTenant` rejects with.
+ * `AppError("not_authenticated")` for a key that was revoked or has expired, and with what `withTenant` rejects with.
  */
 export async function withPrincipal<Result>(
   database: Database,
   principal: AllowedPrincipal,
-  work: (tx: TenantTransaction) => Promise<Result>,
+  work: (db: TenantDatabase) => Promise<Result>,
 ): Promise<Result> {
   requireStorableId(principal);
   try {
     const actor = `${principal.kind}:${principal.id}`;
     return await withTenant(database, principal.tenantId, work, { guard: guardOf(principal), actor });
   } catch (error) {
-    // The guard's own error could also be the feature's: asked again, only where something failed already.
+    // The guard says that the authority does not hold; a second query, only after that, says why.
     if (hasSqlState(error, guardSqlState)) await requireAuthority(database, principal);
     throw error;
   }
@@ -38,8 +38,8 @@ export async function requireAuthority(database: Database, principal: AllowedPri
   requireStorableId(principal);
   const { kind, tenantId, id, permission } = principal;
   if (kind === "user") {
-    const [row] = await withTenant(database, tenantId, (tx) =>
-      tx.execute<{ role: Role }>(
+    const [row] = await withTenant(database, tenantId, (db) =>
+      db.execute<{ role: Role }>(
         sql`select role from memberships where tenant_id = ${tenantId}::uuid and user_id = ${id}`,
       ),
     );
@@ -50,8 +50,8 @@ export async function requireAuthority(database: Database, principal: AllowedPri
     }
     return;
   }
-  const [row] = await withTenant(database, tenantId, (tx) =>
-    tx.execute<{ scopes: string }>(sql`
+  const [row] = await withTenant(database, tenantId, (db) =>
+    db.execute<{ scopes: string }>(sql`
       select array_to_json(scopes)::text as scopes from api_keys
       where tenant_id = ${tenantId}::uuid and id = ${id}::uuid and ${sql.raw(isValidKey)}`),
   );
@@ -92,8 +92,8 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
     async stillAllowed(tenantId, subjects) {
       const userIds = subjects.filter(({ kind }) => kind === "user").map(({ id }) => id);
       const keyIds = subjects.filter(({ kind, id }) => kind === "api_key" && isUuid(id)).map(({ id }) => id);
-      const rows = await withTenant(database, tenantId, (tx) =>
-        tx.execute<{ kind: string; id: string }>(sql`
+      const rows = await withTenant(database, tenantId, (db) =>
+        db.execute<{ kind: string; id: string }>(sql`
           select 'user' as kind, user_id as id from memberships
           where tenant_id = ${tenantId}::uuid and user_id = any (${sql.param(userIds)}::text[])
           union all
@@ -107,22 +107,19 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
   };
 }
 
-/** Division by zero: the shortest way for plain SQL to fail a transaction on a condition. */
-const guardSqlState = "22012";
+/** What `require_member` and `require_api_key` of the database raise, and nothing else. */
+const guardSqlState = "SS403";
 
 function guardOf({ kind, tenantId, id, permission }: AllowedPrincipal): Statement {
-  if (kind === "user") {
-    return {
-      sql: "select 1 / count(*) from memberships where tenant_id = $1::uuid and user_id = $2 and role = any ($3::text[])",
-      params: [tenantId, id, rolesOf(permission)],
-    };
-  }
-  return {
-    // An array contains the empty one, which stands for what no key may.
-    sql: `select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid
-      and scopes @> $3::text[] and cardinality($3::text[]) > 0 and ${isValidKey}`,
-    params: [tenantId, id, permissions[permission].scopes],
-  };
+  return kind === "user"
+    ? {
+        sql: "select scanstream.require_member($1::uuid, $2, $3::text[])",
+        params: [tenantId, id, rolesOf(permission)],
+      }
+    : {
+        sql: "select scanstream.require_api_key($1::uuid, $2::uuid, $3::text[])",
+        params: [tenantId, id, permissions[permission].scopes],
+      };
 }
 
 function requireStorableId(principal: Principal): void {

@@ -6,7 +6,7 @@ const firstRows = 10_000;
 const leastRows = 20;
 
 /**
- * Repeats one statement that deletes so many rows until its answer is the last. Rows that are too large for the time of one
+ * Repeats one statement that deletes this many rows until its answer is the last. Rows that are too large for the time of one
  * statement are deleted in smaller steps. Every step is safe to repeat.
  */
 export async function deleteInBatches<Answer>(

@@ -14,13 +14,13 @@ import { webhooks } from "./webhooks/routes.ts";
 export interface Feature {
   /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;
-  /** No producer publishes on its channels, whatever its key may. */
+  /** No producer publishes on its channels, no matter what its key may. */
   readonly isPublishedByGatewayAlone?: true;
   /** Below `/api/v1`. */
   readonly routes?: (dependencies: Dependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */
   readonly eventStreams: Readonly<Record<string, EventStreamRoute>>;
-  /** Below `/hooks`: what the provider calls, without a key of ours. */
+  /** Below `/hooks`: what the provider calls, without a key of the gateway. */
   readonly hooks?: (dependencies: Dependencies) => Hono;
 }
 

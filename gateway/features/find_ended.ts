@@ -16,8 +16,8 @@ const tables = [
 ] as const;
 
 /**
- * Of the channels those whose scan or monitor ended or was deleted more than `endGraceMs` ago, or never was; a channel of
- * another feature is none of them.
+ * Among the channels those whose scan or monitor ended or was deleted more than `endGraceMs` ago, or never was; a channel of
+ * another feature is not one of them.
  */
 export async function findEnded(
   database: Database,
@@ -32,14 +32,14 @@ export async function findEnded(
         return isOne ? [name.resourceId] : [];
       });
       if (ids.length === 0) return [];
-      const present = await withTenant(database, tenantId, (tx) =>
-        tx
+      const present = await withTenant(database, tenantId, (db) =>
+        db
           .select({ id: table.id })
           .from(table)
           .where(and(isOneOf(table.id, ids), or(isNull(table.endedAt), gte(table.endedAt, graceBegins))))
           // A monitor's row stays when it is deleted.
           .union(
-            tx
+            db
               .select({ id: deletedScans.id })
               .from(deletedScans)
               .where(and(isOneOf(deletedScans.id, ids), gte(deletedScans.deletedAt, graceBegins))),

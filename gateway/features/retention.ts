@@ -12,14 +12,14 @@ export interface RetentionOptions extends AnnounceOptions {
   readonly retentionDays: number | null;
 }
 
-/** So many are published concurrently: one slow answer of the broker does not delay the others. */
+/** This many are published concurrently: one slow answer of the broker does not delay the others. */
 const publishedAtOnce = 50;
 /** In one run: the next one goes on. Half a million findings or more, and less than a Worker may ask of others in one go. */
 const maxSteps = 100;
 
 /**
  * Deletes what ended more than `retentionDays` ago, however many gateways call it at once: scans with their findings and
- * reports, monitors with their changes. Returns how many; never rejects, because it runs beside everything else.
+ * reports, monitors with their changes. Returns how many; never rejects, because nothing awaits it.
  */
 export async function deleteByAge(options: RetentionOptions): Promise<number> {
   const { database, retentionDays, log } = options;

@@ -44,8 +44,8 @@ interface FoundTenant {
 
 /** Null: a user who is no member there. Row-level security leaves the one tenant. */
 async function findTenant(database: Database, tenantId: string, { kind, id }: Identity): Promise<FoundTenant | null> {
-  const [row] = await withTenant(database, tenantId, (tx) =>
-    tx.execute<{ name: string; role: Role | null }>(sql`
+  const [row] = await withTenant(database, tenantId, (db) =>
+    db.execute<{ name: string; role: Role | null }>(sql`
       select name, role from tenants
       left join memberships on tenant_id = tenants.id and user_id = ${id}
       where tenants.id = ${tenantId}::uuid`),

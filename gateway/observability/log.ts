@@ -33,7 +33,7 @@ export function createLog({ level: minLevel = "info", write, pid }: LogOptions =
   return { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
 }
 
-/** An error has no enumerable fields of its own, and what else hangs on one may be circular. */
+/** An error has no enumerable fields of the class Error, and other properties may be circular. */
 function toPlain(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return typeof value === "bigint" ? String(value) : value;
   const { name, message, stack, cause } = value;
@@ -53,7 +53,7 @@ const secretPatterns: readonly (readonly [RegExp, string])[] = [
   [/(\w:\/\/[^\s:@/"'\\]*):[^\s@/"'\\]+@/g, "$1:[hidden]@"],
 ];
 
-/** The last line of defence before a line is written: whatever looks like a secret of ours is hidden. */
+/** The last line of defence before a line is written: anything that looks like a secret of the gateway is hidden. */
 function hideSecrets(line: string): string {
   return secretPatterns.reduce((text, [pattern, hidden]) => text.replace(pattern, hidden), line);
 }

@@ -142,7 +142,7 @@ function createSampler({ followsCaller, ratio }: TracesSampler): Sampler {
 
 const logFailuresEveryMs = 60_000;
 
-/** A collector that is away would otherwise be noticed by nobody: the SDK itself writes to no log of ours. */
+/** A collector that is away would otherwise be noticed by nobody: the SDK itself writes to no log of the gateway. */
 function withFailuresLogged(exporter: SpanExporter, log: Log, nowMs: () => number): SpanExporter {
   let loggedMs = -Infinity;
   return {

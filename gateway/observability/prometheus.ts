@@ -27,12 +27,12 @@ export async function addUpMetrics(processes: readonly (readonly object[])[]): R
 export interface GaugeSources {
   readonly openStreams: () => number;
   readonly openChannels: () => number;
-  /** At most so many streams may be open. */
+  /** At most this many streams may be open. */
   readonly maxStreams: number;
   /** Whether database and broker answer now; bounded in time, because a scrape waits for it. */
   readonly isDatabaseUp: () => Promise<boolean>;
   readonly isBrokerUp: () => Promise<boolean>;
-  /** Of all gateways at one database; the last that is known while it does not answer. Bounded in time. */
+  /** For all gateways at one database; the last that is known while it does not answer. Bounded in time. */
   readonly webhookBacklog: () => Promise<WebhookBacklog>;
 }
 
@@ -158,7 +158,7 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   }
 }
 
-/** A client may send any word as a method; each would be a series of its own. */
+/** A client may send any word as a method; each would be a separate series. */
 function knownMethod(method: string): string {
   return ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].includes(method) ? method : "other";
 }

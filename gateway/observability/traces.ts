@@ -1,7 +1,7 @@
-/** Spans of what the gateway does for a request. There is none on Workers, whose platform traces by itself. */
+/** Spans of what the gateway does for a request. None exists on Workers, whose platform traces by itself. */
 export interface Traces {
   /**
-   * Runs a request within a span of its own. The span ends when the head of the answer is there, also that of a stream, and
+   * Runs a request within its own span. The span ends when the head of the answer is there, also that of a stream, and
    * what goes on after it is not traced.
    */
   request(request: TracedRequest, handle: (span: SpanIds) => Promise<Answer>): Promise<void>;

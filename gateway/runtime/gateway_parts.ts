@@ -234,7 +234,7 @@ function availableMemory(): number {
 
 const defaultMemoryBytes = 1024 * 1_048_576;
 
-/** Unique also where containers share a host's name. On Deno the host's name is behind a permission of its own. */
+/** Unique also where containers share a host's name. On Deno the host's name needs a separate permission. */
 function processName(): string {
   const id = crypto.randomUUID().slice(0, 8);
   try {

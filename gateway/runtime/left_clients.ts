@@ -3,7 +3,7 @@ import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 
 /**
  * True for a request whose client has already gone. In a storm requests for streams wait until their clients give up and come
- * again: each that is answered nevertheless costs what a stream costs that somebody reads. The end of a connection is read in
+ * again: answering it would cost as much as a live stream. The end of a connection is read in
  * the turn of the event loop after its request.
  */
 export async function hasLeft({ incoming, outgoing }: HttpBindings | Http2Bindings): Promise<boolean> {

@@ -27,8 +27,8 @@ const checkConnectionsEveryMs = 5000;
 const keepAliveTimeoutMs = 75_000;
 const probeAfterMs = 30_000;
 /**
- * Connections that wait to be accepted: as many as are opened in ten seconds where streams are opened slowly. In a storm those that
- * wait until their clients give up are accepted all the same, each for a third of what a stream costs. Those that the kernel does
+ * Connections that wait to be accepted: as many as are opened in ten seconds where streams are opened slowly. In a storm the ones that
+ * wait until their clients give up are accepted all the same, each for a third of what a stream costs. The ones that the kernel does
  * not let in cost nothing, and try again after 1, 3, 7, 15 s. Node's own 511 are fewer than what a process opens in a second.
  */
 const maxUnaccepted = 2048;

@@ -16,7 +16,7 @@ import {
 import { type GatewayConfig, settingsError } from "../config.ts";
 import type { Cleanup } from "./cleanup.ts";
 
-/** A database that starts beside the gateway may take this long. */
+/** A database that starts next to the gateway may take this long. */
 const databaseTimeoutMs = 10_000;
 
 export interface DatabaseHolder {

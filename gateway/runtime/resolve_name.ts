@@ -41,7 +41,7 @@ export async function resolveName(
   }
 }
 
-/** Of one attempt at one name server; Node allows twice as much before it gives up. */
+/** For one attempt at one name server; Node allows twice as much before it gives up. */
 const timeoutMs = 2000;
 
 /** Without a file, or without the right to read it, there are none. */

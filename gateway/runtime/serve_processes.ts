@@ -22,7 +22,7 @@ export async function serveProcesses(io: GatewayIo, count: number): Promise<numb
   return new Supervisor(io, log, config.drainDelaySeconds).run(count);
 }
 
-/** With a database or a broker of its own, no process would deliver events to the streams of the others. */
+/** With its own embedded database or broker, no process would deliver events to the streams of the others. */
 function requireShared(config: GatewayConfig, count: number): void {
   const problems: string[] = [];
   if (config.databaseUrl === null) {
@@ -132,7 +132,7 @@ const minRestartMs = 100;
 const maxRestartMs = 10_000;
 /** A worker that lived for so long resets the backoff. */
 const stableMs = 30_000;
-/** Exit code of the command when its first worker was killed before it could listen: a bug of ours. */
+/** Exit code of the command when its first worker was killed before it could listen: a defect in scanstream. */
 const killedExitCode = 4;
 
 class Supervisor {

@@ -23,7 +23,7 @@ export type GatewayOptions = Omit<GatewayPartsOptions, "peerAddress" | "createSi
 export interface RunningGateway {
   /** Without a slash at its end. */
   readonly url: string;
-  /** Where `/metrics` is, when it has a port of its own. */
+  /** Where `/metrics` is, when it has its own port. */
   readonly metricsUrl: string | null;
   readonly parts: GatewayParts;
   /** An administrative operation on this gateway's database. */

@@ -29,7 +29,7 @@ export function createStaticFiles(folder: string): WebAssets {
   });
 }
 
-/** The page inside the single executable; null: this is none. */
+/** The page inside the single executable; null: this is not one. */
 export function createEmbeddedFiles(): WebAssets | null {
   const files = embeddedFiles;
   if (files === null) return null;

@@ -43,7 +43,7 @@ export function createWebhookSender({
   };
 }
 
-/** Of a name with more the others are not tried. */
+/** For a name with more the others are not tried. */
 const maxAddresses = 4;
 const maxHeaderBytes = 16_384;
 
@@ -79,7 +79,7 @@ function post(
     path: url.pathname + url.search,
     method: "POST",
     headers: { ...headers, host: url.host, "content-length": bytes.byteLength },
-    // A connection of its own, so that none is reused that was made for another name.
+    // Its own connection, so that none is reused that was made for another name.
     agent: false,
     maxHeaderSize: maxHeaderBytes,
     signal,

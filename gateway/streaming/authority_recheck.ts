@@ -8,7 +8,7 @@ import type { ScheduledTask, TimerHeap } from "./timer_heap.ts";
 /** A terminal event that was stored may take this long to be published: what ended later is not closed without it. */
 export const endGraceMs = 5000;
 
-/** Of a tenant's channels those whose resource ended more than `endGraceMs` ago. Rejects when the database does not answer. */
+/** Returns the channels whose resource ended more than `endGraceMs` ago. Rejects when the database does not answer. */
 export type FindEnded = (tenantId: string, channels: readonly string[]) => Promise<ReadonlySet<string>>;
 
 export interface AuthorityRecheckOptions {

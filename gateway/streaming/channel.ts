@@ -106,7 +106,7 @@ export class SubscriptionLease {
     this.channels = channels;
   }
 
-  /** From now on the member receives every event. Throws `AppError("unavailable")` when a subscription was lost meanwhile. */
+  /** From now on the member receives every event. Throws `AppError("unavailable")` when a subscription was lost in the meantime. */
   attach(member: HubMember): void {
     if (this.#isReleased) throw new TypeError("Cannot attach to a lease: it was released");
     if (this.channels.some((channel) => channel.isOver)) throw connectionLost();

@@ -8,7 +8,7 @@ const maxChannels = 100;
 /**
  * The second of the two gates before a stream: checks the channels that `getChannels` returned by their names alone, and
  * returns them without duplicates. Throws `PermissionDenied` when one is malformed or another tenant's, without naming it
- * or the reason; `NotFound` when there is none; `Error` for a bug of the feature.
+ * or the reason; `NotFound` when none exists; `Error` for a bug of the feature.
  */
 export function requireReadable(principal: Principal, prefix: string, names: readonly unknown[]): readonly string[] {
   const readable = names.filter((name): name is string => canReadChannel(principal, name));

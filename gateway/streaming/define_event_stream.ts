@@ -38,7 +38,7 @@ export function defineEventStream<const Path extends string = DefaultPath>(
   given: EventStreamDefinition<Path>,
 ): EventStreamRoute {
   makeChannelName(given.prefix, "00000000-0000-0000-0000-000000000000", "-");
-  // The parameters are those that the path names, as the given type requires.
+  // The parameters are the ones that the path names, as the given type requires.
   const definition = { ...given, path: given.path ?? defaultPath } as unknown as EventStreamRoute["definition"];
   const route = Object.assign(new Hono<EventStreamEnvironment>(), { definition });
   const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {

@@ -3,7 +3,7 @@
  * share slabs of memory, because an `ArrayBuffer` for each costs several times its encoding.
  */
 export class Chunk {
-  /** Of the events as they are, without the coding. */
+  /** For the events as they are, without the coding. */
   readonly byteLength: number;
   readonly #memory: Uint8Array<ArrayBuffer>;
   /** Where the head of the chunked coding begins. */

@@ -1,5 +1,5 @@
 import type { ParamKeys } from "hono/types";
-import type { TenantTransaction } from "../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../drizzle/with_tenant.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
 import type { Principal } from "../auth/principal.ts";
 
@@ -29,7 +29,7 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
   readonly path?: Path;
   /** Whether a path parameter can name a resource; anything else is `NotFound` and never reaches the database. Default: a UUID. */
   readonly isResourceId?: (value: string) => boolean;
-  /** Of several streams on one path: whether the query asks for this one. Default: always. */
+  /** Among several streams on one path: whether the query asks for this one. Default: always. */
   readonly isFor?: (query: URLSearchParams) => boolean;
 }
 
@@ -37,7 +37,7 @@ export interface ChannelsRequest<Path extends string = DefaultPath> {
   readonly principal: Principal;
   /** The path's parameters: `params.id` of `/:id/event-stream`. */
   readonly params: { readonly [Name in ParamKeys<Path>]: string };
-  readonly tx: TenantTransaction;
+  readonly db: TenantDatabase;
   /** The query's parameters, without `access_token` and `snapshot`; of a repeated one the first. */
   readonly query: Readonly<Record<string, string>>;
   /** Every value of a parameter that may be repeated. */

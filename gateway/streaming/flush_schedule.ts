@@ -3,7 +3,7 @@ const minBehindMs = 2;
 const maxJoinMs = 5;
 /** A publisher that is only late now and then makes fewer waits in a row in vain. */
 const maxVainWaits = 3;
-/** So many events at most do not wait after that, so that a publisher that has become faster is noticed within a second. */
+/** This many events at most do not wait after that, so that a publisher that has become faster is noticed within a second. */
 const maxSkips = 31;
 
 /**

@@ -63,7 +63,7 @@ export class Hub {
   /** Resolves once the broker has confirmed every channel; rejects with `AppError("unavailable")`. */
   async acquire(names: readonly string[]): Promise<SubscriptionLease> {
     if (this.#isClosed) throw new AppError("unavailable", "The gateway is closing", { retryAfterSeconds: 2 });
-    // The references are counted before the first await, so that no channel that is awaited here is released meanwhile.
+    // The references are counted before the first await, so that no channel that is awaited here is released in the meantime.
     const lease = new SubscriptionLease(
       this.#onIdle,
       Array.from(new Set(names), (name) => this.#addReference(name)),
@@ -151,7 +151,7 @@ export class Hub {
     const channel = new Channel(name);
     this.#channels.set(name, channel);
     channel.confirmed = this.#confirm(channel);
-    // Every lease awaits it for itself; when all were released meanwhile, a failure is of no interest.
+    // Every lease awaits it for itself; when all were released in the meantime, a failure is of no interest.
     channel.confirmed.catch(() => {});
     return channel;
   }
@@ -207,7 +207,7 @@ export class Hub {
     else if (this.#queuedChars > maxQueuedChars) this.#flush();
   }
 
-  /** The terminal event is first delivered whole to every member; what comes after it goes only to those that stay. */
+  /** The terminal event is first delivered whole to every member; what comes after it goes only to the ones that stay. */
   #endMembers(channel: Channel, type: string): void {
     this.#flush();
     const endsWithIt = ({ member }: SubscriptionLease) => member?.terminalTypes.includes(type) ?? false;

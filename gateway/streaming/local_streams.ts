@@ -118,11 +118,11 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     const stream = new OpenStream(tenant, principal, { channels, terminalTypes, checkedMs, context });
     let lease: SubscriptionLease | null = null;
     try {
-      // Before the first await: a client that leaves meanwhile releases its slot at once.
+      // Before the first await: a client that leaves in the meantime releases its slot at once.
       const sink = createSink(request, stream);
       lease = await hub.acquire(channels);
       stream.attach(lease);
-      // Without a snapshot nothing is awaited, and no event can come between. With one, what comes meanwhile waits.
+      // Without a snapshot nothing is awaited, and no event can come between. With one, what comes in the meantime waits.
       const snapshot = request.snapshot === undefined || stream.isOver ? null : await request.snapshot.read();
       requireNotDraining();
       if (stream.isOver) return clientLeft(lease);

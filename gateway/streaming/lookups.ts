@@ -8,7 +8,7 @@ export interface LookupsOptions {
   readonly spacingMs?: number;
   /** Streams that are being opened, and concurrent lookups of all keys; more are refused. Default 2,000. */
   readonly maxRunning?: number;
-  /** So many lookups are at the database at a time, the others wait for them. Default: no limit. */
+  /** This many lookups are at the database at a time, the others wait for them. Default: no limit. */
   readonly atOnce?: number;
   /** How long lookups are refused after the database was found unavailable, before one is tried. Default 1,000. */
   readonly pauseMs?: number;

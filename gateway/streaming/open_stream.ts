@@ -14,7 +14,7 @@ export interface StreamContext {
   readonly heartbeats: Heartbeats;
   readonly metrics: StreamMetrics;
   readonly maxBufferBytes: number;
-  /** A client that reads none of its buffered bytes for so long is closed. */
+  /** A client that reads no buffered bytes for so long is closed. */
   readonly maxStallMs: number;
   /** How long a closed stream's last bytes may take to leave. */
   readonly closeGraceMs: number;
@@ -36,7 +36,7 @@ const firstChunk = encodeChunk(encodeRetry(2000) + encodeComment("open"));
 const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
 
 /**
- * One client's stream, from before its subscription is confirmed until everything it held is released. Whatever ends it
+ * One client's stream, from before its subscription is confirmed until everything it held is released. Anything that ends it
  * (client, timer, hub, buffer limit, recheck, drain) ends it once.
  */
 export class OpenStream implements HubMember, SinkOwner, ScheduledTask, HeartbeatTarget {

@@ -39,10 +39,10 @@ export function isSnapshotRequested({ searchParams }: URL): boolean {
   const values = searchParams.getAll("snapshot");
   if (values.length === 0) return false;
   if (values.every((value) => value === "1")) return true;
-  throw new AppError("malformed", "The query's snapshot is not valid: expected 1, or no snapshot");
+  throw new AppError("malformed", 'Query parameter "snapshot" must be 1 or absent');
 }
 
-/** Where a stream's lookups go; those that are identical are shared where the runtime allows it. */
+/** Where a stream's lookups go; the ones that are identical are shared where the runtime allows it. */
 export interface StreamSources {
   readonly database: Database;
   readonly lookups?: Lookups | undefined;
@@ -96,8 +96,8 @@ async function look<Result>(
   const query = Object.fromEntries([...target.query].toReversed());
   const queryAll = (name: string) => target.query.getAll(name);
   const work = () =>
-    withPrincipal(database, { ...principal, permission: "read" }, (tx) =>
-      find({ principal, params, tx, query, queryAll }),
+    withPrincipal(database, { ...principal, permission: "read" }, (db) =>
+      find({ principal, params, db, query, queryAll }),
     );
   const { kind, tenantId, id, onlyStream } = principal;
   return lookups?.share(tenantId, JSON.stringify([what, kind, tenantId, id, onlyStream, target.name]), work) ?? work();

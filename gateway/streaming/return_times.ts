@@ -1,4 +1,4 @@
-/** So many streams are opened a second at least: what is assumed before a storm has been measured. */
+/** This many streams are opened a second at least: what is assumed before a storm has been measured. */
 const leastPerSecond = 200;
 const windowMs = 1000;
 const shortestMs = 2000;
@@ -33,7 +33,7 @@ export class ReturnTimes {
     this.#openedInWindow += 1;
   }
 
-  /** The whole seconds after which the next client that is refused is to come back, behind so many that are being opened. */
+  /** The whole seconds after which the next client that is refused is to come back, behind this many that are being opened. */
   next(opening: number): number {
     const nowMs = this.#now();
     const eachMs = 1000 / this.#perSecond;

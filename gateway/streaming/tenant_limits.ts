@@ -32,12 +32,14 @@ export class TenantLimits {
     // Spread, so that clients that are refused together do not retry together.
     const retryAfterSeconds = 2 + Math.floor(random() * 9);
     if (this.#count >= maxStreams) {
-      throw new AppError("unavailable", "This gateway has as many open streams as it may", { retryAfterSeconds });
+      throw new AppError("unavailable", `The gateway's limit of ${maxStreams} open streams is reached`, {
+        retryAfterSeconds,
+      });
     }
     const tenant =
       this.#tenants.get(tenantId) ?? new TenantStreams(tenantId, this.#options, () => this.#released(tenant));
     if (tenant.count >= maxStreamsPerTenant) {
-      throw new AppError("too_many", `The tenant has ${maxStreamsPerTenant} open streams: no more are allowed`, {
+      throw new AppError("too_many", `The tenant's limit of ${maxStreamsPerTenant} open streams is reached`, {
         retryAfterSeconds,
       });
     }

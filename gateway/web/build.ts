@@ -16,7 +16,7 @@ export async function buildPage(
     bundle("page.tsx"),
     bundle("styles/page.css"),
     bundle("../../report_page.ts", {
-      // What else of Node is imported beside the formats is not used by them.
+      // What else of Node is imported besides the formats is not used by them.
       plugins: [{ name: "node", setup: (build) => build.onResolve({ filter: /^node:/ }, leaveOut) }],
       inject: [source("report_page_globals.ts")],
       define: { TOOL_VERSION: JSON.stringify(await readVersion()) },
@@ -35,7 +35,7 @@ export async function buildPage(
     (_whole: string, name: keyof typeof assets) => `assets/${assets[name].name}`,
   );
 
-  // Built beside and then put in place: a gateway that is running never serves half a page.
+  // Built next to the old file and then put in place: a gateway that is running never serves half a page.
   const building = `${outputFolder}.${process.pid}`;
   await mkdir(join(building, "assets"), { recursive: true });
   for (const { name, text } of Object.values(assets)) await writeFile(join(building, "assets", name), text);

@@ -9,7 +9,7 @@ export interface Caller {
   readonly kind: "user" | "api_key";
   readonly id: string;
   readonly name: string | null;
-  /** Of an API key; null: of a user. */
+  /** For an API key; null: of a user. */
   readonly scopes: readonly string[] | null;
   readonly tenant: CallerTenant | null;
   readonly tenants: readonly CallerTenant[];

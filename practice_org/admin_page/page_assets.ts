@@ -48,7 +48,7 @@ function show(fresh) {
 async function refresh() {
   const response = await fetch("/");
   const text = await response.text();
-  // Without its head: the nonce of another answer's style is none of this page's.
+  // Without its head: the nonce of another answer's style is not one of this page's.
   show(new DOMParser().parseFromString(text.slice(text.indexOf("<main>"), text.indexOf("</main>")), "text/html"));
 }
 

@@ -99,7 +99,7 @@ function renderEntry({ event }: LogEntry): string {
   );
 }
 
-/** One line, whatever the text holds; a cut surrogate is left out. */
+/** One line, no matter what the text holds; a cut surrogate is left out. */
 function shortened(text: string): string {
   const line = text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ");
   return line.length <= maxTextLength ? line : `${line.slice(0, maxTextLength).toWellFormed()}…`;

@@ -111,7 +111,7 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
   });
 }
 
-/** Of a writable org: what is no write of the table is refused. */
+/** For a writable org: what is no write of the table is refused. */
 async function respondWithWrite(exchange: Exchange): Promise<PracticeResponse> {
   const { org, request, nowMs } = exchange;
   const found = findWriteRoute(request);

@@ -15,7 +15,7 @@ export interface PagedList {
   readonly paging: Paging | null;
   /** Links carry `limit` and `after` alone, so that a next page is of all entries. Default: the whole query. */
   readonly dropsQuery?: true;
-  /** Set where the answer is an object: the field that holds the list, with the next page's link beside it. */
+  /** Set where the answer is an object: the field that holds the list, with the next page's link next to it. */
   readonly envelope?: string;
 }
 

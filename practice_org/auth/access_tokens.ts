@@ -26,7 +26,7 @@ export function orgSigningKeys(): Promise<GenerateKeyPairResult> {
 
 const tokenType = "application/okta-internal-at+jwt";
 
-/** A restart ends every token, as a revocation would: an org takes only those that carry its own key id. */
+/** A restart ends every token, as a revocation would: an org takes only the ones that carry its own key id. */
 export async function createAccessTokens(issuer: string): Promise<AccessTokens> {
   const { publicKey, privateKey } = await orgSigningKeys();
   const kid = randomBytes(32).toString("base64url");

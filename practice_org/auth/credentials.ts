@@ -27,7 +27,7 @@ export async function createKeyPair(): Promise<PracticeKeyPair> {
   return describe(privateKey);
 }
 
-/** The key pair kept in `directory`, so that a restarted org still knows its client; a new one when there is none yet. */
+/** The key pair kept in `directory`, so that a restarted org still knows its client; a new one when none exists yet. */
 export async function loadKeyPair(directory: string): Promise<PracticeKeyPair> {
   const file = join(directory, privateKeyFileName);
   let pem: string;
@@ -95,7 +95,7 @@ export async function publishCredentials(
   };
 }
 
-/** So that the line can be pasted into a shell, whatever the directory is called. */
+/** So that the line can be pasted into a shell, no matter what the directory is called. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

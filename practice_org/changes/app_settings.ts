@@ -129,7 +129,7 @@ function lunchApp({ site, contents }: Draft): App {
   });
 }
 
-/** Made, with events of its own, where there is none yet. */
+/** Made, with its own events, where none exists yet. */
 function weakPolicy(draft: Draft): PolicyWithRules {
   const exists = draft.contents.policies.some(({ policy }) => policy.name === weakPolicyName);
   if (!exists) {

@@ -50,7 +50,7 @@ export function isOwnZone(zone: Resource): boolean {
 
 /** The first network zone that people made. */
 export function ownZone(contents: OrgContents): Resource {
-  return findResource(contents, "zones", "network zone of its own", isOwnZone);
+  return findResource(contents, "zones", "separate network zone", isOwnZone);
 }
 
 export function setStatus(draft: Draft, list: Exclude<ListName, "apiTokens">, item: Resource, status: Status): void {

@@ -15,7 +15,7 @@ export const settings: readonly Setting[] = [
   ...appSettings,
 ];
 
-/** Every change that can be named; a sign-in, which changes nothing, is named `sign-in` beside them. */
+/** Every change that can be named; a sign-in, which changes nothing, is named `sign-in` next to them. */
 export const changes: readonly Change[] = settings.flatMap(({ changes: pair }) => pair);
 
 export const signInName = "sign-in";

@@ -54,7 +54,7 @@ export const platformSettings: readonly Setting[] = [
   },
   statusSetting("Network zones", "First network zone", {
     list: "zones",
-    what: "network zone of its own",
+    what: "separate network zone",
     isWanted: isOwnZone,
     off: ["zone-off", "Switch off the first network zone"],
     on: ["zone-on", "Switch on the first network zone"],

@@ -74,7 +74,7 @@ export const policySettings: readonly Setting[] = [
   },
   {
     area: "Global session",
-    label: "Global session: a rule of its own",
+    label: "Global session: a separate rule",
     present: (contents) => {
       const { parent, rule } = ownSessionRule(contents);
       return `${parent.policy.name}, ${String(rule["name"])}: ${String(rule["status"])}`;
@@ -191,7 +191,7 @@ function sessionSetting(label: string, field: string, values: readonly [Value, V
   };
 }
 
-/** Of the default policy, which holds for everyone whom no other names. */
+/** For the default policy, which holds for everyone whom no other names. */
 function passwordSetting(label: string, field: readonly string[], values: readonly [Value, Value]): Setting {
   const path = ["settings", "password", ...field];
   const policyOf = (contents: OrgContents) => findPolicy(contents, "PASSWORD", "Default Policy");
@@ -231,9 +231,9 @@ function ownSessionRule(contents: OrgContents): { readonly parent: PolicyWithRul
   const others = contents.policies.filter(({ policy }) => policy.type === "OKTA_SIGN_ON");
   const parent = found(
     [sessionPolicy(contents), ...others].find(({ rules }) => rules.some(isOwn)),
-    "session rule of its own",
+    "separate session rule",
   );
-  return { parent, rule: found(parent.rules.find(isOwn), "session rule of its own") };
+  return { parent, rule: found(parent.rules.find(isOwn), "separate session rule") };
 }
 
 function setSessionRule(status: "ACTIVE" | "INACTIVE") {
@@ -246,7 +246,7 @@ function setSessionRule(status: "ACTIVE" | "INACTIVE") {
 /** The first two session policies as the org had them at its start; the built-in one always comes last. */
 function orderedPair(contents: OrgContents): readonly [PolicyWithRules, PolicyWithRules] {
   const own = contents.policies.filter(({ policy }) => policy.type === "OKTA_SIGN_ON" && policy["system"] !== true);
-  return [found(own[0], "session policy of its own"), found(own[1], "second session policy of its own")];
+  return [found(own[0], "separate session policy"), found(own[1], "second separate session policy")];
 }
 
 function reorder(isMovedDown: boolean) {

@@ -1,6 +1,6 @@
 import type { PracticeRequest } from "./messages.ts";
 
-/** A page of another site can reach a port of this machine under a name of its own; it has another host then. */
+/** A page of another site can reach a port of this machine under its own name; it has another host then. */
 export function isLoopbackHost(host: string): boolean {
   return /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(host);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 
-/** A request as the org sees it, whatever server received it. */
+/** A request as the org sees it, no matter what server received it. */
 export interface PracticeRequest {
   readonly method: string;
   /** Without the query, still percent-encoded. */

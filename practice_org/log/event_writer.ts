@@ -10,7 +10,7 @@ export interface WriteOptions {
 }
 
 export interface EventWriter {
-  /** Writes the events of one transaction, and gives those that the log gets. */
+  /** Writes the events of one transaction, and gives the ones that the log gets. */
   write(specs: readonly LogEventSpec[], options: WriteOptions): readonly LogEvent[];
 }
 

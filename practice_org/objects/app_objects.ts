@@ -4,7 +4,7 @@ import type { App, Site } from "./org_contents.ts";
 
 const created = "2026-01-06T09:19:34.000Z";
 const lastUpdated = "2026-01-20T12:10:12.000Z";
-/** Of a kind that no check reads; every app names it. */
+/** For a kind that no check reads; every app names it. */
 const profileEnrollmentPolicyId = "rstwotAqnyKevvn0q5d7";
 const signingKeyId = "48X-q9YWQ_p1aXo_HbPDTPbEncSYjFgiJEzhmK8Kq8I";
 
@@ -138,7 +138,7 @@ function samlSettings(label: string): JsonObject {
   };
 }
 
-/** The tile on the end user's dashboard; null where there is none. */
+/** The tile on the end user's dashboard; null where none exists. */
 function appLinkName(spec: AppSpec): string | null {
   if (spec.name === "saasure") return "admin";
   if (spec.name.startsWith("okta_") || spec.signOnMode === null) return null;

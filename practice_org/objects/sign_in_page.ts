@@ -64,7 +64,7 @@ ${script}
 
 /**
  * The customization with which an org shows DISA's banner: the page's script builds it from concatenated, escaped string
- * literals with markup in them. None of the banner's sentences stands in the page as plain text.
+ * literals with markup in them. No sentence of the banner stands in the page as plain text.
  */
 export function dodBannerPage(): string {
   return signInPage(bannerScript(bannerParagraphs));

@@ -51,7 +51,7 @@ export function anyTwoFactorsPolicy(site: Site): PolicyWithRules {
   });
 }
 
-/** The apps that the provider brings: each bound to the policy of its own name, unless `policies` names another. */
+/** The apps that the provider brings: each bound to the policy with its name, unless `policies` names another. */
 export function firstPartyApps(
   site: Site,
   orgId: string,

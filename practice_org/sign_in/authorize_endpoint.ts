@@ -47,7 +47,7 @@ export function answerAuthorize(
     return messagePage(400, "Not signed in", "No application has this client_id.");
   }
   if (query.getAll("redirect_uri").length !== 1 || !client.redirectUris.includes(redirectUri)) {
-    return messagePage(400, "Not signed in", "The redirect_uri is not one of those that the application registered.");
+    return messagePage(400, "Not signed in", "The redirect_uri is not registered for the application.");
   }
   const state = query.get("state") ?? "";
   const problem = problemOf(query);
@@ -123,8 +123,7 @@ export async function answerLogout(
   const ended = `${sessionCookie}=; Path=${cookiePath(endpoint)}; Max-Age=0; HttpOnly; SameSite=Lax`;
   if (target === null) return messagePage(200, "Signed out", "You can close this page.", [["set-cookie", ended]]);
   if (!postLogoutRedirectUris.includes(target)) {
-    const text =
-      "You are signed out. The post_logout_redirect_uri is not one of those that the application registered.";
+    const text = "You are signed out. The post_logout_redirect_uri is not registered for the application.";
     return messagePage(400, "Signed out", text, [["set-cookie", ended]]);
   }
   const state = query.get("state");

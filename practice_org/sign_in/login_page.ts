@@ -4,7 +4,7 @@ import type { PracticeResponse, Header } from "../http/messages.ts";
 import type { Person } from "./people.ts";
 
 export interface LoginForm {
-  /** Of the authorization request that waits for this. */
+  /** For the authorization request that waits for this. */
   readonly transaction: string;
   readonly people: readonly Person[];
   /** What was typed before; empty: nothing. */

@@ -16,7 +16,7 @@ import { claimsOf, createUserTokens, type UserGrant } from "./user_tokens.ts";
 
 /** An OpenID provider as the provider's custom authorization servers are: it signs people in, and its access tokens are JWTs. */
 export interface OpenIdProvider {
-  /** Null: the path is none of the provider's. */
+  /** Null: the path is not one of the provider's. */
   answer(request: PracticeRequest, nowMs: number): Promise<PracticeResponse> | null;
   /** An access token without any signing in, for a program on this machine. */
   issueAccessToken(person: Person, nowMs: number): Promise<string>;
@@ -56,7 +56,7 @@ export async function createOpenIdProvider(issuer: string, options: SignInOption
       if (!request.path.startsWith(`${issuerPath}/`)) return null;
       const methods = endpoints[request.path.slice(issuerPath.length)];
       if (methods === undefined) return null;
-      // A page of another site can reach this port under a name of its own; it has another host then.
+      // A page of another site can reach this port under its own name; it has another host then.
       const host = request.headers.get("host") ?? "";
       if (!isLoopbackHost(host) && host !== ownHost)
         return Promise.resolve(json(403, { error: "Only for this machine" }));

@@ -19,7 +19,7 @@ export interface SignInClient {
 export interface SignInOptions {
   readonly people: readonly Person[];
   readonly client: SignInClient;
-  /** Of access tokens. */
+  /** For access tokens. */
   readonly audience: string;
   /** The claim that names a person's tenants. */
   readonly tenantClaim: string;

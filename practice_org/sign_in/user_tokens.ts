@@ -7,10 +7,10 @@ import type { Person, SignInOptions } from "./people.ts";
 export interface UserGrant {
   readonly person: Person;
   readonly scopes: readonly string[];
-  /** Of the session at the org. */
+  /** For the session at the org. */
   readonly sessionId: string;
   readonly authTimeSeconds: number;
-  /** Of the authorization request; null: it had none. */
+  /** For the authorization request; null: it had none. */
   readonly nonce: string | null;
 }
 

@@ -36,7 +36,7 @@ function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** In their own order; throws `AppError` for a name that is none, and for a selection that leaves nothing. */
+/** In their own order; throws `AppError` for a name that is invalid, and for a selection that leaves nothing. */
 export function selectChecks(selection: CheckSelection = {}, known: KnownChecks = {}): readonly CatalogCheck[] {
   const { checks = catalog } = known;
   const { check = [], exclude = [], severity = [] } = selection;

@@ -54,7 +54,7 @@ export function freshAnswer(result: AutomatedAnswer | null, engine: ResultEngine
 
 /**
  * A rule that a person may have answered, with the result of this scan. Where the scan has no verdict, the person's answer
- * stays as it is; where it has one, the status is the scan's and the person's words stay beside it. Earlier results of the
+ * stays as it is; where it has one, the status is the scan's and the person's words stay next to it. Earlier results of the
  * scanner are replaced, so the same run again changes nothing.
  */
 export function mergeAnswer(
@@ -92,7 +92,7 @@ function joinComments(before: string, own: string): string {
   return lines.length === 0 ? kept : [...(kept === "" ? [] : [kept]), ...lines].join("\n");
 }
 
-/** As it was when there is none of them. */
+/** As it was when none exists. */
 function withoutOwnLines(comments: string): string {
   if (!comments.includes(ownLine)) return comments;
   return comments

@@ -9,7 +9,7 @@ export type EngineFields = unknown;
 
 type Escape = (text: string) => string;
 
-/** Of the whole checklist; null where the fields say nothing. */
+/** For the whole checklist; null where the fields say nothing. */
 export function rootMark(fields: EngineFields, stigFields: EngineFields, escape: Escape): string | null {
   const { version } = asObject(fields);
   if (typeof version !== "string") return null;
@@ -18,7 +18,7 @@ export function rootMark(fields: EngineFields, stigFields: EngineFields, escape:
   );
 }
 
-/** Of one STIG. */
+/** For one STIG. */
 export function stigMark(fields: EngineFields, escape: Escape): string | null {
   const { time, module } = asObject(fields);
   if (typeof time !== "string") return null;
@@ -28,7 +28,7 @@ export function stigMark(fields: EngineFields, escape: Escape): string | null {
   );
 }
 
-/** Of a rule whose status is a person's. */
+/** For a rule whose status is a person's. */
 export function answerMark(fields: EngineFields, escape: Escape): string | null {
   const { afmod, answer_file: file, old_status: before, new_status: after } = asObject(fields);
   if (afmod !== true) return null;

@@ -17,7 +17,7 @@ const stigShape = v.looseObject({
   stig_id: v.string("expected a text"),
   version: v.nullish(v.union([v.string(), v.number()], "expected a text")),
   release_info: text,
-  // Those of another STIG are none of ours.
+  // Those of another STIG are not checked here.
   rules: v.array(v.looseObject({}), "expected a list"),
 });
 
@@ -61,7 +61,7 @@ function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unkno
 export interface CklbAnswers {
   readonly answers: MergedAnswers;
   readonly engine: ResultEngine;
-  /** Of the benchmark, where the checklist has no such rule. */
+  /** For the benchmark, where the checklist has no such rule. */
   readonly newRules: readonly CklbRule[];
 }
 
@@ -98,7 +98,7 @@ export function withAnswer(rule: CklbRule, answer: MergedAnswer | undefined): Ck
   };
 }
 
-/** Of the whole checklist. */
+/** For the whole checklist. */
 export function rootFields({ toolVersion }: ResultEngine) {
   return { version: `scanstream ${toolVersion}` };
 }

@@ -33,7 +33,7 @@ export function formatBlock(result: ResultBlock, details: string, { toolVersion,
   ].join("\n");
 }
 
-/** The details without the scanner's part, and what that said; null: there is none, and the text is as it was. */
+/** The details without the scanner's part, and what that said; null: none exists, and the text is as it was. */
 export function splitDetails(details: string): { readonly text: string; readonly result: ResultBlock | null } {
   const normal = details.replace(/\r\n?/g, "\n");
   const match = block.exec(normal);

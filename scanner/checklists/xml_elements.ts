@@ -1,7 +1,7 @@
 /** One element of an XML text with its places there, so that a part can be replaced and every other byte stays. */
 export interface XmlElement {
   readonly name: string;
-  /** Of its start tag, and after its end tag. */
+  /** For its start tag, and after its end tag. */
   readonly start: number;
   readonly end: number;
   /** Between its tags; both are `end` for an element without an end tag. */
@@ -36,7 +36,7 @@ interface OpenElement {
 }
 
 const maxDepth = 50;
-/** One piece after another: comment, CDATA, processing instruction, end tag, start tag, text. Quick whatever the text holds. */
+/** One piece after another: comment, CDATA, processing instruction, end tag, start tag, text. Quick no matter what the text holds. */
 const piece =
   /<!--([^]*?)-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<\/([\w.:-]+)\s*>|<([\w.:-]+)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
 

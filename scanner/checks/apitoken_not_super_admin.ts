@@ -24,7 +24,7 @@ export const apitokenNotSuperAdmin = defineCheck({
   explanation: {
     examines: "Whether the owner of an API token is a Super Administrator, by a role of their own or through a group.",
     why:
-      "A token can do whatever its owner can. Whether the account was made for the token, and its role is scoped as documented, " +
+      "A token can do everything that its owner can. Whether the account was made for the token, and its role is scoped as documented, " +
       "only the organization's records can tell, so this covers a part of the rule.",
     fix: [
       "Open Security > API > Tokens in the Admin Console",

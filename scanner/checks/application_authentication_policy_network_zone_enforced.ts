@@ -92,7 +92,7 @@ function isWithoutSignIn(app: JsonObject): boolean {
   return isDirectory && app["name"] !== "ldap_interface" && app["signOnMode"] === null && accessPolicyId(app) === null;
 }
 
-/** The verdict on a policy, whatever app is bound to it: thousands of apps may share one. */
+/** The verdict on a policy, no matter what app is bound to it: thousands of apps may share one. */
 type PolicyEvaluator = (policyId: string) => FindingDraft;
 
 function createPolicyEvaluator(allRules: Evidence<RulesById>, zones: Zones): PolicyEvaluator {
@@ -113,7 +113,7 @@ function judgePolicy(rules: Evidence<JsonList> | null, zones: Zones): FindingDra
   return proven ?? manualForMissing(subject, rules);
 }
 
-/** A policy's own evidence, whatever is missing of others; null where it was not requested. */
+/** A policy's own evidence, no matter what is missing of others; null where it was not requested. */
 function rulesOf(policyId: string, all: Evidence<RulesById>): Evidence<JsonList> | null {
   const byId = availableValue(all) ?? {};
   const rules = Object.hasOwn(byId, policyId) ? byId[policyId] : undefined;
@@ -123,7 +123,7 @@ function rulesOf(policyId: string, all: Evidence<RulesById>): Evidence<JsonList>
 
 interface RulesVerdict {
   readonly draft: FindingDraft;
-  /** A FAIL that these rules prove, whatever other rules there are. */
+  /** A FAIL that these rules prove, no matter what other rules there are. */
   readonly proven: FindingDraft | null;
 }
 
@@ -135,7 +135,7 @@ function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdi
   const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
   if (proven !== null) return { draft: proven, proven };
   const custom = perhapsActive.filter((rule) => isUnidentified(rule) || isBuiltIn(rule) === false);
-  // Which rules there are is proven where the status and the place of each can be read, whatever else cannot.
+  // Which rules there are is proven where the status and the place of each can be read, no matter what else cannot.
   if (perhapsActive.every((rule) => activityOf(rule) === "active" && isBuiltIn(rule) !== null)) {
     const lacking =
       perhapsActive.length === 0
@@ -152,7 +152,7 @@ function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdi
   const zoned = custom.filter((rule) => accessOf(rule, accessPath) === "ALLOW");
   if (zoned.length === 0)
     return {
-      draft: manual(subject, "needs_review", "only rules that deny, none of which names a zone to allow"),
+      draft: manual(subject, "needs_review", "only rules that deny, and no rule names a zone to allow"),
       proven,
     };
   const restricted = zoned.length === 1 ? "1 rule with its zones" : `${zoned.length} rules with their zones`;
@@ -198,7 +198,7 @@ interface SeenApps {
   readonly hidden: string | null;
 }
 
-/** Every org has both of Okta's own apps, so a list without them is not complete, whatever the role. */
+/** Every org has both of Okta's own apps, so a list without them is not complete, regardless of the role. */
 function describeApps(apps: JsonList): SeenApps {
   const names = new Set(apps.map((app) => app["name"]));
   const isWhole = names.has("saasure") && names.has("okta_enduser");

@@ -13,7 +13,7 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
   artifacts: ["authenticators"],
   explanation: {
     examines:
-      "Whether Okta Verify enrolls FIPS-compliant devices only: each active authenticator of its own or of the three that it was " +
+      "Whether Okta Verify enrolls FIPS-compliant devices only: each active authenticator of Okta Verify or of the three that it was " +
       "split into (TOTP, Push, FastPass). One of the three without the setting goes by the others.",
     why: "The keys that Okta Verify signs with must be made and kept by validated cryptography.",
     fix: [
@@ -36,10 +36,10 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
   },
 });
 
-/** The provider may keep the setting with one of those that it split Okta Verify into. */
+/** The provider may keep the setting with one of the ones that it split Okta Verify into. */
 function judgeBySiblings(subject: Subject, siblings: JsonList): FindingDraft {
   const drafts = siblings.map((sibling) => {
-    const which = `no setting of its own, and "${nameOf(sibling)}" with`;
+    const which = `no separate setting, and "${nameOf(sibling)}" with`;
     const fips = fipsOf(sibling);
     if (fips.kind === "absent") return fail(subject, `${which} FIPS compliance not set`);
     return judgeField(subject, fips, { isCompliant, show: (word) => `${which} ${show(word)}` });

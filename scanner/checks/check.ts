@@ -4,7 +4,7 @@ import type { Engine, FindingResource, ManualReason } from "../../shared/report.
 
 /**
  * One check: a pure function of declared artifacts, named after what it examines.
- * It never fetches, waits, logs or reads a clock; `evaluate.ts` turns whatever it does into exactly one result.
+ * It never fetches, waits, logs or reads a clock; `evaluate.ts` turns everything that it does into exactly one result.
  */
 export interface Check {
   /** The public, snake_case name; the catalog has DISA's texts under it. */
@@ -22,7 +22,7 @@ export interface Check {
   readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
 }
 
-/** What `explain` prints beside DISA's own texts. */
+/** What `explain` prints in addition to DISA's own texts. */
 export interface Explanation {
   readonly examines: string;
   readonly why: string;
@@ -32,7 +32,7 @@ export interface Explanation {
   readonly deciding_fields: readonly string[];
 }
 
-/** Input beside the artifacts; the same for every check of a scan. */
+/** Input in addition to the artifacts; the same for every check of a scan. */
 export interface CheckContext {
   readonly engine: Engine;
   /** ISO 8601, UTC, saved with the artifacts: certificates have to be valid at this time. */
@@ -60,7 +60,7 @@ export type FindingDraft = {
   | {
       readonly status: "MANUAL";
       readonly reason: ManualReason;
-      /** Shown beside the verdict of the check, without changing it. */
+      /** Shown next to the verdict of the check, without changing it. */
       readonly isAdvisory?: true;
     }
 );

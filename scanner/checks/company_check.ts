@@ -9,7 +9,7 @@ import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "
 import { showValue } from "./parsing/fields.ts";
 import { isNamed, resourceOf } from "./parsing/names.ts";
 
-/** A rule of a company's own, beside those of the STIG. */
+/** A rule of a company's own, in addition to those of the STIG. */
 export interface CompanyRule {
   /** `ACME-7`. */
   readonly id: string;
@@ -103,7 +103,7 @@ function judgeItem(
   return (truth === true ? pass : fail)(subject, describe(reads));
 }
 
-/** What has no name of its own is named by its place in what has one, so that each entry is a finding of its own. */
+/** What has no separate name is named by its place in what has one, so that each entry is a separate finding. */
 function namedResource(type: string, item: JsonObject, places: Places): FindingResource {
   const keys: (string | number)[] = [];
   let at: object = item;
@@ -119,7 +119,7 @@ function namedResource(type: string, item: JsonObject, places: Places): FindingR
   return { type, id: [owner.id, ...keys].join("/"), name: [owner.name, ...keys].join("/") };
 }
 
-/** Of `[*].rules[*]` the rules. */
+/** Among `[*].rules[*]` the rules. */
 function resourceType(each: Expression, type: string): string {
   if (each.kind === "entries") return resourceType(each.of, type);
   return each.kind === "field" ? each.name.replace(/s$/, "") : type;

@@ -34,7 +34,7 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
       "GET /api/v1/zones: status, usage, type",
       "GET /api/v1/zones: ipServiceCategories.include, .exclude, asns, locations (DYNAMIC_V2)",
       "GET /api/v1/zones: proxyType (DYNAMIC), gateways, proxies (IP)",
-      'GET /api/v1/zones: gateways (of "DefaultExemptIpZone", said beside the verdict)',
+      'GET /api/v1/zones: gateways (of "DefaultExemptIpZone", said next to the verdict)',
     ],
   },
   evaluate: ({ network_zones: zones }) => [judgeZones(zones)],

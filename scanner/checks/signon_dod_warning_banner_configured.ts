@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { availableValue, type BrandSignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
@@ -58,8 +58,22 @@ function isUnseen({ brand }: BrandSignInPage): boolean {
   return Array.isArray(brand["domains"]) && brand["domains"].length === 0;
 }
 
-function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {
-  const subject: Subject = { resource: resourceOf("brand", brand), expected };
+/** Its page as users see it. A FAIL is not proven where a brand that is not the default one has domains that are all unreadable. */
+function judgeBrand(branded: BrandSignInPage): FindingDraft {
+  const draft = judgeShown(branded);
+  const { isDefault, domains } = branded.brand;
+  if (draft.status !== "FAIL" || isDefault !== false || !Array.isArray(domains)) return draft;
+  const isKnown =
+    domains.length === 0 || domains.some((domain) => isJsonObject(domain) && Object.keys(domain).length > 0);
+  return isKnown ? draft : unreadable(subjectOf(branded.brand), `the brand's domains ${showValue(domains)}`);
+}
+
+function subjectOf(brand: JsonObject): Subject {
+  return { resource: resourceOf("brand", brand), expected };
+}
+
+function judgeShown({ brand, page }: BrandSignInPage): FindingDraft {
+  const subject = subjectOf(brand);
   if (page.state === "missing") return manualForMissing(subject, page);
   const { kind, content } = page.value;
   const note = kind === "default" ? "the page is not customized" : undefined;

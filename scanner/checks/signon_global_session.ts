@@ -35,7 +35,7 @@ const idleTimeout = sessionCheck({
       "How long a global session may lie idle before Okta ends it, in the deciding rule of every active policy.",
     why:
       "An unattended browser with a live session is an open door to every app behind it. A lax custom policy governs its users " +
-      "whatever the Default Policy says, so each active policy is judged; 0 means that a session never idles out. " +
+      "no matter what the Default Policy says, so each active policy is judged; 0 means that a session never idles out. " +
       "A rule that denies gives no session, so the next rule that allows decides. Where the deciding rule has conditions, later rules " +
       "govern everybody else: a PASS is partial if one of them is laxer, and names it.",
     fix: [...fixSteps, 'Set "Maximum Okta global session idle time" to 15 minutes and save'],

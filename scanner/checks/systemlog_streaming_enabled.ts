@@ -29,7 +29,7 @@ export const systemlogStreamingEnabled = defineCheck({
   },
 });
 
-/** Null for an inactive stream, which does not count beside an active one. */
+/** Null for an inactive stream, which does not count if there is an active one. */
 function judgeStream(stream: JsonObject): FindingDraft | null {
   const subject = { resource: resourceOf("log_stream", stream), expected };
   const activity = activityOf(stream);

@@ -133,7 +133,7 @@ function judgeLacking({ automations }: SeenAutomations, source: DirectorySource,
     return manual({ ...org, note }, "not_applicable", `no such automation, and ${source.what}`);
   }
   if (source.kind === "in_use") {
-    const note = "whose accounts a directory does not disable, an automation here has to";
+    const note = "accounts that a directory does not manage need an Okta automation";
     return manual({ ...org, note }, "needs_review", `no such automation, and ${source.what}`);
   }
   const unread = automations.find((automation) => automation.kind === "unreadable");

@@ -1,10 +1,11 @@
 import { basename } from "node:path";
 import { countOf } from "../../shared/outcome_text.ts";
-import type { Report } from "../../shared/report.ts";
+import { openFindings, type Report } from "../../shared/report.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { statusLabels } from "../checklists/status.ts";
 import { fullNameOf, hostOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklist_answers.ts";
+import { worstFirst } from "../reports/disposition.ts";
 import { planItems } from "../reports/plan_items.ts";
 
 /** More files than this are named on one line: what else a run has to say should stay on the screen. */
@@ -33,6 +34,15 @@ export function checklistLines(report: Report, checklist: Checklist): readonly s
       : [
           `${countOf(named.length, "checklist answer")} of ${checklist.name} ${named.length === 1 ? "contradicts" : "contradict"} this scan: ${listed(named)}`,
         ]),
+  ];
+}
+
+/** The commands that a reader of the first screen needs next. */
+export function nextLines({ checks }: Report): readonly string[] {
+  const [worst] = checks.filter((check) => openFindings(check).length > 0).toSorted(worstFirst);
+  return [
+    ...(worst === undefined ? [] : [`Next: scanstream explain ${worst.vuln_id}, then scanstream fix -o fixes`]),
+    "Every rule and finding: add --verbose, or --format html --output report",
   ];
 }
 

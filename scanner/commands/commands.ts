@@ -15,9 +15,9 @@ import type { CollectFlags, EvaluateFlags } from "./evidence_commands.ts";
 export function addScannerCommands(program: Command, run: RunCommand): void {
   const scan = program
     .command("scan")
-    .description("collect, evaluate, publish, report")
-    .option("--save-artifacts <file>", "keep the evidence for `evaluate`")
-    .option("--no-stream", "do not register and publish the scan");
+    .description("scan an Okta org against the STIG and report the results")
+    .option("--save-artifacts <file>", "save the evidence for `evaluate`")
+    .option("--no-stream", "do not send the scan to the gateway");
   addConfigOptions(scan);
   addConnectionOptions(scan);
   addJudgingOptions(scan);
@@ -39,13 +39,17 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
 
   const collect = program
     .command("collect")
-    .description("fetch the evidence only")
-    .option("--save-artifacts <file>", "where to keep it (required)");
+    .description("save the evidence of an org, without evaluating it")
+    .option("--save-artifacts <file>", "file for the evidence, - for stdout (required)");
   addConnectionOptions(collect);
   addSelectionOptions(collect);
   addRuleOptions(collect);
   addVerbosityOptions(collect);
-  addExamples(collect, "scanstream collect --save-artifacts evidence.json");
+  addExamples(
+    collect,
+    "scanstream collect --save-artifacts evidence.json",
+    "scanstream collect --quiet --save-artifacts -",
+  );
   collect.action((flags: CollectFlags) =>
     run(async (io) => {
       keepHeapSmall();
@@ -55,8 +59,8 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
 
   const evaluate = program
     .command("evaluate")
-    .description("judge saved evidence, offline")
-    .option("--from-artifacts <file>", "a file of `scan` or `collect` (required)");
+    .description("evaluate saved evidence offline")
+    .option("--from-artifacts <file>", "evidence that `scan` or `collect` saved, - for stdin (required)");
   addJudgingOptions(evaluate);
   addReportOptions(evaluate);
   addVerbosityOptions(evaluate);
@@ -71,7 +75,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
 
   const fix = program
     .command("fix")
-    .description("write Terraform that makes failing checks pass, and the steps that are left to a person")
+    .description("write Terraform that fixes failing checks, and a list of the manual steps")
     .option("--from-artifacts <file>", "plan from saved evidence, offline")
     .option("--output <dir>", "where main.tf, variables.tf and plan.md go (required)");
   addConnectionOptions(fix);
@@ -92,9 +96,9 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
 
   const diff = program
     .command("diff")
-    .description("what differs between two reports, or two files of artifacts: findings and configuration")
-    .argument("<before>", "scan.json, or a file of --save-artifacts")
-    .argument("<after>", "the later one of the same kind")
+    .description("compare two reports or two evidence files: findings and configuration")
+    .argument("<before>", "an earlier scan.json or evidence file")
+    .argument("<after>", "a later file of the same kind")
     .addOption(
       offering(
         new Option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)"),
@@ -120,7 +124,7 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
   const checks = program
     .command("checks")
     .description("list every check: STIG ids, category, severity, scopes, role")
-    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
+    .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
     .addOption(textOrJson())
     .action((flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).checksCommand(flags, io)),
@@ -128,9 +132,9 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
   addExamples(checks, "scanstream checks", "scanstream checks --checks rules.json -f json");
   const explain = program
     .command("explain")
-    .description("what a check examines, why, how to fix it, which API fields decide")
+    .description("explain a check: what it examines, why, how to fix it, and which API fields decide")
     .addArgument(offering(new Argument("<check>", "a check's name, V-, SV- or OKTA-APP-id"), "one", checkNames))
-    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
+    .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
     .addOption(textOrJson())
     .action((check: string, flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io)),
@@ -141,7 +145,7 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
 function addConnectedCommands(program: Command, run: RunCommand): void {
   const doctor = program
     .command("doctor")
-    .description("test key, token, DPoP, scopes, role and rate limits, and say what to fix where")
+    .description("test the connection, scopes and role, and say what to fix where")
     .addOption(textOrJson());
   addConnectionOptions(doctor);
   doctor.addOption(verboseOption());
@@ -152,20 +156,24 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
 
   const follow = program
     .command("follow")
-    .description("keep the verdicts true: read the System Log, and say which verdict moved, and who did it")
-    .option("--state <dir>", "where it keeps what it knows (default: .scanstream/follow)")
-    .option("--interval <seconds>", "between two looks at the log (default: 10)")
-    .option("--reconcile <hours>", "between two full scans (default: 6)")
-    .option("--once", "catch up from the saved state, and end")
-    .option("--until-clean", "end with 0 as soon as nothing fails")
-    .addOption(failOnOption("what ends it with 1 when it is new: fail, manual, never, fail:high, … (default: never)"))
+    .description("watch the org; report each change that alters a result, and who made it")
+    .option("--state <dir>", "directory for saved state (default: .scanstream/follow)")
+    .option("--interval <seconds>", "time between two polls of the System Log (default: 10)")
+    .option("--reconcile <hours>", "time between two full scans (default: 6)")
+    .option("--once", "catch up from the saved state, then exit")
+    .option("--until-clean", "exit 0 as soon as every check passes")
+    .addOption(
+      failOnOption(
+        "exit 1 when a new finding of this kind appears: fail, manual, never, fail:high, … (default: never)",
+      ),
+    )
     .addOption(
       offering(new Option("--format <format>", "table or ndjson (default: table)"), "one", () =>
         Promise.resolve(["table", "ndjson"]),
       ),
     )
-    .option("--with-addresses", "IP addresses of who made a change, too")
-    .option("--no-stream", "do not register and publish the monitor");
+    .option("--with-addresses", "include the IP address of who made a change")
+    .option("--no-stream", "do not send the monitor to the gateway");
   addConnectionOptions(follow);
   addJudgingOptions(follow);
   addVerbosityOptions(follow);
@@ -179,22 +187,27 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
 }
 
 function addConnectionOptions(command: Command): void {
+  command.optionsGroup("Connection:");
   command
-    .option("--org-url <url>", "the organization's address (IDP_ORG_URL)")
-    .option("--client-id <id>", "the service application's client id (IDP_CLIENT_ID)")
-    .option("--private-key-file <file>", "its private key (IDP_PRIVATE_KEY_FILE, or IDP_PRIVATE_KEY)")
-    .option("--concurrency <n>", "requests under way at one time")
-    .option("--timeout <seconds>", "bound on one request");
+    .option("--org-url <url>", "address of the Okta org (IDP_ORG_URL)")
+    .option("--client-id <id>", "client id of the service app (IDP_CLIENT_ID)")
+    .option("--private-key-file <file>", "private key of the service app (IDP_PRIVATE_KEY_FILE, or IDP_PRIVATE_KEY)")
+    .option("--concurrency <n>", "maximum number of parallel requests")
+    .option("--timeout <seconds>", "time limit for one request");
 }
 
 function addSelectionOptions(command: Command): void {
+  command.optionsGroup("Checks:");
   command
     .addOption(checkNamesOption("--check <names>", checkHelp))
     .addOption(excludeOption("--exclude <names>"))
     .addOption(excludeOption("--exclude-check <names>").hideHelp())
     .addOption(
       offering(
-        new Option("--severity <levels>", "only high, medium or low (CAT I, II, III), separated by commas"),
+        new Option(
+          "--severity <levels>",
+          "run only checks of these severities: high, medium, low (CAT I, II, III), separated by commas",
+        ),
         "list",
         () => Promise.resolve(["high", "medium", "low"]),
       ),
@@ -205,35 +218,41 @@ function addSelectionOptions(command: Command): void {
 function addJudgingOptions(command: Command): void {
   addSelectionOptions(command);
   addRuleOptions(command);
+  command.optionsGroup("Decisions:");
   command
-    .option("--waivers <file>", "findings that are accepted for a time")
-    .option("--attestations <file>", "what people attest where the API shows too little")
-    .option("--decisions-from-gateway", "the waivers and attestations that are kept at SCANSTREAM_URL, too");
+    .option("--waivers <file>", "waivers: accepted findings, with an expiry date")
+    .option("--attestations <file>", "attestations: manual answers for checks that the API cannot decide")
+    .option("--decisions-from-gateway", "also use the decisions stored at the gateway (SCANSTREAM_URL)");
 }
 
 function addVerbosityOptions(command: Command): void {
-  command.option("--quiet", "no progress, only problems").addOption(verboseOption().conflicts("quiet"));
+  command.optionsGroup("Output:");
+  command.option("--quiet", "print only problems, no progress").addOption(verboseOption().conflicts("quiet"));
 }
 
 function verboseOption(): Option {
-  return new Option("--verbose", "on stderr each request, wait, collector and check, and how long it took");
+  return new Option(
+    "--verbose",
+    "print every rule and finding; on stderr, the time of each request, wait, collector and check",
+  );
 }
 
 function addConfigOptions(command: Command): void {
+  command.optionsGroup("Organizations:");
   command
-    .option("--config <file>", "options and organizations (default: scanstream.config.json, if it is there)")
-    .option("--no-config", "leave scanstream.config.json alone")
+    .option("--config <file>", "configuration file (default: scanstream.config.json, if it exists)")
+    .option("--no-config", "ignore scanstream.config.json")
     .addOption(
       offering(
-        new Option("--org <names>", "only these organizations of the file, separated by commas"),
+        new Option("--org <names>", "scan only these organizations of the file, separated by commas"),
         "list",
         async () => (await import("./organizations/read_config_file.ts")).organizationNames(),
       ),
     )
-    .option("--parallel <n>", "how many organizations at one time (default: 4)");
+    .option("--parallel <n>", "number of organizations to scan at the same time (default: 4)");
 }
 
-const checkHelp = "only these checks, by name, V-, SV- or OKTA-APP-id, separated by commas";
+const checkHelp = "run only these checks: names or V-, SV- or OKTA-APP- ids, separated by commas";
 
 /** `--exclude` and `--exclude-check` are one option; what both name is skipped. */
 function excludeOption(flags: string): Option {
@@ -263,9 +282,10 @@ function failOnOption(description: string): Option {
 }
 
 function addRuleOptions(command: Command): void {
+  command.optionsGroup("Checks:");
   command
-    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
-    .option("--parameters <file>", "values of your own in place of the STIG's, such as idle minutes (JSON)");
+    .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
+    .option("--parameters <file>", "override the STIG's limits, such as idle minutes (JSON)");
 }
 
 /** Those of `reports/formats.ts`, which is loaded only when a report is written or a shell completes one. */
@@ -273,33 +293,36 @@ const formatNames =
   "table, json, ndjson, csv, sarif, junit, ocsf, cklb, ckl, hdf, xccdf, oscal, poam, poam-json, html, markdown";
 
 function addReportOptions(command: Command): void {
+  command.optionsGroup("Report and exit code:");
   command
     .addOption(
       offering(
         new Option(
           "--format <formats>",
-          `one or several of these, separated by commas (default: table): ${formatNames}, or all`,
+          `report formats, separated by commas (default: table): ${formatNames}, or all`,
         ),
         "list",
         async () => [...(await import("../reports/formats.ts")).reportFormats.map(({ name }) => name), "all"],
       ),
     )
-    .option("--output <dir>", "write scan.<ext> for each format there")
+    .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
     .addOption(
       offering(
         new Option(
           "--status <states>",
-          "print only these in table, html, markdown, csv and ndjson: pass, fail, manual, n/a",
+          "list only these states in table, html, markdown, csv and ndjson: pass, fail, manual, n/a",
         ),
         "list",
         () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
       ),
     )
-    .addOption(failOnOption("what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)"))
-    .option("--threshold <file>", "bounds on the counts of rules, as of SAF (YAML or JSON); one not met exits with 1")
-    .option("--fail-on-new", "only findings that the baseline does not have count")
-    .option("--checklist <file>", "a CKLB or CKL that people worked in: cklb and ckl keep their answers")
-    .option("--baseline <report.json>", "mark findings new, unchanged or resolved against an earlier report");
+    .addOption(
+      failOnOption("exit 1 for these findings: fail, manual, never, fail:high, manual:medium, … (default: fail)"),
+    )
+    .option("--threshold <file>", "threshold file in the format of SAF CLI (YAML or JSON); exit 1 if it is not met")
+    .option("--fail-on-new", "exit 1 only for findings that are not in the baseline")
+    .option("--checklist <file>", "an edited CKLB or CKL checklist; cklb and ckl reports keep its answers")
+    .option("--baseline <report.json>", "compare with an earlier report (new, unchanged, resolved)");
 }
 
 function textOrJson(): Option {

@@ -88,7 +88,7 @@ function examineConfig(flags: ScannerFlags, env: Environment) {
     const results = [
       others.length === 0
         ? ok("configuration", wellFormed)
-        : fail("configuration", joined(others), "Set what is named; the README lists every variable"),
+        : fail("configuration", joined(others), "Set the variables named above (see docs/reference/environment.md)"),
       keyProblems.length === 0
         ? ok("private_key", "A private key in an accepted format")
         : fail("private_key", joined(keyProblems), makeKey),
@@ -206,7 +206,7 @@ async function roleResult(
     const isRole = refused.some(({ reason }) => reason === "missing_role");
     const detail =
       answers.length === 0
-        ? "None of the granted scopes lets a check read anything"
+        ? "No granted scope lets a check read anything"
         : `Nothing can be read: ${refused[0]?.detail ?? ""}`;
     return fail(
       "role",

@@ -3,7 +3,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { requireWritable } from "../../command_line/files.ts";
+import { requireWritable, standardStream } from "../../command_line/files.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
@@ -42,7 +42,7 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
   const checks = selectChecks(toSelection(flags), { checks: await readChecks(flags.checks), warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, null);
   const config = readScannerConfig(flags, io.env);
-  await requireWritable({ file });
+  if (file !== standardStream) await requireWritable({ file });
   const progress = newProgress(flags, io);
   try {
     const { orgUrl, clientId } = config;
@@ -57,7 +57,9 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
     );
     const areSaved = await saveArtifacts(file, scan, io);
     if (areSaved && flags.quiet !== true)
-      progress.message(`Saved evidence for ${countOf(checks.length, "check")} to ${file}`);
+      progress.message(
+        `Saved evidence for ${countOf(checks.length, "check")} to ${file === standardStream ? "stdout" : file}`,
+      );
     if (scan.status === "cancelled") return exitCodes.interrupted;
     return areSaved ? exitCodes.ok : exitCodes.usage;
   } catch (error) {

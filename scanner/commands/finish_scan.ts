@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { writeWhole } from "../../command_line/files.ts";
+import { standardStream, writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { summarizeChecks, type CheckResult, type Report } from "../../shared/report.ts";
@@ -14,12 +14,16 @@ import { allRules } from "../reports/benchmark_rules.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
 import type { FinishedScan } from "../run_scan.ts";
-import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
+import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import type { ReportOptions } from "./scan_options.ts";
 
 /** False when they could not be written, after a message. */
 export async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: CommandIo): Promise<boolean> {
   if (path === undefined) return true;
+  if (path === standardStream) {
+    io.stdout(`${JSON.stringify(scan.document)}\n`);
+    return true;
+  }
   const problem = await writeWhole({ option: "--save-artifacts", path }, JSON.stringify(scan.document));
   if (problem !== null) io.terminal.write(`${problem}\n`);
   return problem === null;
@@ -30,9 +34,9 @@ interface FinishOptions {
   readonly checklist: Checklist | null;
   readonly options: ReportOptions;
   readonly id: string;
-  /** Of the gateway where it is registered. */
+  /** For the gateway where it is registered. */
   readonly tenantId: string | null;
-  readonly flags: { readonly quiet?: boolean };
+  readonly flags: { readonly quiet?: boolean; readonly verbose?: boolean; readonly status?: string };
   /** False: the evidence could not be written, which was said. */
   readonly areSaved?: boolean;
 }
@@ -68,6 +72,8 @@ export async function finishScan(
     baseline: comparison,
   };
   const { formats, outputDir } = options;
+  // Whoever selects states, or asks for details, wants the list.
+  const isBrief = flags.verbose !== true && flags.status === undefined;
   const { files, problems } = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
@@ -76,6 +82,7 @@ export async function finishScan(
       width: io.terminal.columns,
       toolVersion: io.toolVersion,
       states: options.states,
+      isBrief,
       ...(checklist === null ? {} : { checklist }),
     },
   );
@@ -99,6 +106,7 @@ export async function finishScan(
   const closing = [
     ...(isQuiet || isSummaryShown ? [] : [summaryLine(report)]),
     ...(isQuiet && code === exitCodes.ok ? [] : [exitLine]),
+    ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report) : []),
   ];
   for (const line of closing) io.terminal.write(`${printable(line)}\n`);
   return { report, files, gateLine: exitLine, code };

@@ -101,7 +101,7 @@ async function lockDirectory(directory: string): Promise<StateLock> {
   });
   if (lock !== null) return lock;
   throw new UsageError([
-    `--state ${JSON.stringify(directory)}: another follower has it: expected a directory of its own, or the other one stopped`,
+    `--state ${JSON.stringify(directory)}: another follower has it: expected its own directory, or the other one stopped`,
   ]);
 }
 

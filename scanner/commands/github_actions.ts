@@ -7,7 +7,7 @@ import { shorten } from "../../shared/text.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 
 export interface NamedReport {
-  /** Of the organization, where a run has several. */
+  /** For the organization, where a run has several. */
   readonly name: string | null;
   readonly report: Report;
 }
@@ -70,7 +70,7 @@ function annotations(reports: readonly NamedReport[], page: { readonly isInSumma
   return [...failing.slice(0, maxAnnotations), `::notice::${left} more findings failed; the ${place} lists them`];
 }
 
-/** One line without a line break of its own, which would begin another command. */
+/** One line without a line break, which would begin another command. */
 function message(text: string): string {
   return printable(text).replaceAll("%", "%25");
 }

@@ -42,7 +42,7 @@ export function createQuietProgress(terminal: Terminal): Progress {
   return { ...createLines(terminal), started: () => {}, checkEvaluated: () => {} };
 }
 
-/** What is left of a scan beside others: its totals, when it has ended. */
+/** What is left of a scan that runs with others: its totals, when it has ended. */
 export function createTotals(terminal: Terminal, now: () => number = () => performance.now()): Progress {
   let counts: ScanCounts | null = null;
   let startedAtMs = now();

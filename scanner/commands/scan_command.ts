@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { requireWritable } from "../../command_line/files.ts";
+import { requireWritable, standardStream } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { countStates, type CheckResult } from "../../shared/report.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
@@ -13,6 +13,7 @@ import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { runScan, type FinishedScan } from "../run_scan.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { startPublishing } from "../streaming/start_publishing.ts";
@@ -73,6 +74,9 @@ export async function prepareScan(
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
   const checklist = await readChecklist(options.checklistFile);
+  if (flags.saveArtifacts === standardStream) {
+    throw new UsageError(["--save-artifacts -: stdout has the report; expected a file, or the command collect"]);
+  }
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
   const { orgUrl, clientId } = config;
   const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };

@@ -17,7 +17,7 @@ export interface SelectionFlags {
   readonly check?: string;
   readonly exclude?: string;
   readonly severity?: string;
-  /** Rules of the organization's own, beside those of the STIG. */
+  /** Rules of the organization's own, in addition to those of the STIG. */
   readonly checks?: string;
   /** The organization's values in place of the STIG's. */
   readonly parameters?: string;

@@ -24,7 +24,7 @@ export function parseAttestations(text: string, source: DecisionFileSource): rea
 }
 
 /**
- * The results with the attestations beside them; a status never changes. A proven FAIL is not attested away (a
+ * The results with the attestations next to them; a status never changes. A proven FAIL is not attested away (a
  * waiver does that openly), so an attestation of PASS on it is reported as ignored.
  */
 export function applyAttestations(

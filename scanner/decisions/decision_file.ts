@@ -107,7 +107,7 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
 /** What no field shows by itself. */
 function planProblems({ remediation_date: planned, milestones = [] }: PlannedDecision): readonly string[] {
   if (planned === undefined) {
-    return milestones.length === 0 ? [] : [".milestones: expected a remediation_date beside them"];
+    return milestones.length === 0 ? [] : [".milestones: expected a remediation_date next to them"];
   }
   return milestones.flatMap(({ date: day }, index) =>
     day !== null && endOfExpiry(day) > endOfExpiry(planned)

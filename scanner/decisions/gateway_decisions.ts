@@ -37,7 +37,7 @@ const decision = v.object({
 type FetchedDecision = v.InferOutput<typeof decision>;
 
 interface ScannedOrganization {
-  /** The organization that is scanned: the decisions about it, and about every one, are those that count. */
+  /** The organization that is scanned: the decisions about it, and about every one, are the ones that count. */
   readonly orgUrl: string;
   /** Every rule there is: a decision on another one decides nothing here. */
   readonly rules: readonly RuleNames[];
@@ -64,7 +64,7 @@ export interface GatewayDecisionsRequest extends ScannedOrganization {
 }
 
 /**
- * The decisions with those that hold at the gateway, and a line for each of these that does not count here: one on a check
+ * The decisions with the ones that hold at the gateway, and a line for each of these that does not count here: one on a check
  * that is not known, and one for which a file has its own. Throws `UsageError` when they cannot be had, whole: findings that
  * people waived would fail the run, or one attested would not be.
  */

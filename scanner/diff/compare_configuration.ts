@@ -83,7 +83,7 @@ function createReaders(
 function toObjectChange(difference: Difference, readersOf: Readers): ObjectChange {
   const { before, after, changes } = difference;
   const object = after ?? before;
-  if (object === null) throw new TypeError("Cannot compare objects: there is none before nor after");
+  if (object === null) throw new TypeError("Cannot compare objects: none exists before nor after");
   const { type, id, name } = object;
   const fields = changes.map(({ path, fields: names, from, to }) => ({
     path,

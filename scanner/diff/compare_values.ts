@@ -107,7 +107,7 @@ function sortedTexts(items: readonly unknown[]): readonly string[] {
   return items.map(canonical).sort(compareTexts);
 }
 
-/** The same text for the same value, whatever the order of its keys; not set and null are the same. */
+/** The same text for the same value, regardless of the order of its keys; not set and null are the same. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value ?? null);

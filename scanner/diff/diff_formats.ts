@@ -8,7 +8,7 @@ import { renderTable } from "./diff_table.ts";
 export interface DiffFormat {
   /** The word of `--format`. */
   readonly name: string;
-  /** Of the file that `--output` writes: `diff.<extension>`. */
+  /** Part of the file that `--output` writes: `diff.<extension>`. */
   readonly extension: string;
   readonly render: (diff: Diff, options: { readonly width: number }) => string;
 }

@@ -30,7 +30,7 @@ function valueText(value: unknown): string {
 export const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
 
 export function concernText(checks: readonly string[]): string {
-  return checks.length === 0 ? "no check reads it" : `read by ${checks.join(", ")}`;
+  return checks.length === 0 ? "not evaluated by any check" : `read by ${checks.join(", ")}`;
 }
 
 /** `2 new, 1 resolved; 1 object changed`. */

@@ -82,7 +82,7 @@ export interface BuiltInApp {
 }
 
 export interface BrandSignInPage {
-  /** With `domains`, the list of those that show it. Without: it could not be read, is not needed, or is evidence of version 1. */
+  /** With `domains`, the list of the ones that show it. Without: it could not be read, is not needed, or is evidence of version 1. */
   readonly brand: JsonObject;
   readonly page: Evidence<SignInPage>;
 }

@@ -46,12 +46,12 @@ export interface RememberedAnswersOptions {
   /** Asked at each request: a connection is replaced from time to time. */
   readonly source: () => IdpClient;
   readonly saved?: SavedAnswers;
-  /** Of the collection before: what it obtained and this one does not counts as failed. */
+  /** For the collection before: what it obtained and this one does not counts as failed. */
   readonly before?: RememberedAnswers;
 }
 
 const appLists = "/api/v1/apps?";
-/** Of the provider's list of apps. */
+/** For the provider's list of apps. */
 const appsPerPage = 200;
 
 export function createRememberedAnswers(options: RememberedAnswersOptions): RememberedAnswers {
@@ -88,7 +88,7 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
 
   async function ask<Value>({ path }: IdpRequest, read: () => Promise<Reading<Value>>): Promise<Reading<Value>> {
     const known = answers.get(path);
-    // Of the same path, so of the same type.
+    // For the same path, so of the same type.
     if (known !== undefined && !forgotten.has(path)) return known.reading as Reading<Value>;
     const reading = await read();
     forgotten.delete(path);

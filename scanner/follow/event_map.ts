@@ -11,7 +11,7 @@ export interface Touch {
   readonly apps: readonly string[];
 }
 
-/** A family of event types: whatever begins with its prefix, known or not, touches its artifacts. */
+/** A family of event types: anything that begins with its prefix, known or not, touches its artifacts. */
 interface Family {
   readonly prefix: string;
   /** Beginnings of types within it that report traffic or attempts, and change nothing. */
@@ -106,8 +106,8 @@ export function touchOf(event: LogEvent, known: KnownAnswers): Touch | null {
 }
 
 /**
- * Filters of the log in the order in which they are tried: a provider may refuse a long one. The last is none. An
- * event is judged by `touchOf` whatever the filter passed.
+ * Filters of the log in the order in which they are tried: a provider may refuse a long one. The last is empty. An
+ * event is judged by `touchOf` no matter what the filter passed.
  */
 export const logFilters: readonly (string | null)[] = [longFilter(), shortFilter(), null];
 
@@ -132,7 +132,7 @@ function lists(artifact: ArtifactName, path: string): Family["touch"] {
 
 const nothing: Touch = { artifacts: [], paths: [], apps: [] };
 
-/** Of the policy that the target names: its own rules for a rule, the list that holds it for the policy itself. */
+/** For the policy that the target names: its own rules for a rule, the list that holds it for the policy itself. */
 function policyTouch(event: LogEvent, known: KnownAnswers): Touch {
   if (event.type.startsWith("policy.mapping.")) return appPolicyTouch(event, known);
   const targets = event.targets.filter(isPolicy);
@@ -190,7 +190,7 @@ function isApp({ id, type }: LogTarget): boolean {
   return type === "AppInstance" || id.startsWith("0oa");
 }
 
-/** The settings of the console belong to its app; the log has no type of its own for them. */
+/** The settings of the console belong to its app; the log has no separate type for them. */
 function appTouch(event: LogEvent, known: KnownAnswers): Touch {
   const apps = event.targets.filter(isApp);
   if (apps.length === 0) return wholeApps(known);

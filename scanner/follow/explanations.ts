@@ -25,7 +25,7 @@ export function explainMoves(
   round: {
     readonly events: readonly Relevant[];
     readonly recent: readonly Relevant[];
-    /** Of what no event explains. */
+    /** For what no event explains. */
     readonly otherCause: "reconciliation" | "start";
     readonly seenAt: string;
     readonly newId: FollowParts["newId"];

@@ -27,14 +27,14 @@ export interface FollowState extends SavedLines {
   readonly evidence: FollowEvidence;
 }
 
-/** The large part, in a file of its own: it is written only when it is another object than before. */
+/** The large part, in its own file: it is written only when it is another object than before. */
 export interface FollowEvidence {
   readonly answers: SavedAnswers;
   readonly findings: readonly KnownFinding[];
 }
 
 export interface FollowStore {
-  /** Null where there is none that can be used; `say` hears why. Throws `UsageError` for the state of another org. */
+  /** Null where none exists that can be used; `say` hears why. Throws `UsageError` for the state of another org. */
   load(orgUrl: string, say: (text: string) => void): Promise<FollowState | null>;
   save(state: FollowState): Promise<void>;
   /** False while the last `save` failed. */
@@ -69,7 +69,7 @@ export function createFollowStore(directory: string): FollowStore {
     }
     if (parsed.org_url !== orgUrl) {
       throw new UsageError([
-        `--state ${JSON.stringify(directory)}: is the state of ${parsed.org_url}, and the organization is ${orgUrl}: expected a directory of its own`,
+        `--state ${JSON.stringify(directory)}: is the state of ${parsed.org_url}, and the organization is ${orgUrl}: expected its own directory`,
       ]);
     }
     written = { evidence, reference: parsed.evidence };

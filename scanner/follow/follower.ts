@@ -37,14 +37,14 @@ export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Foll
 
 const endReasons = {
   clean: "Nothing fails any more, which --until-clean waited for",
-  failed: "There is a new finding of those that --fail-on names",
+  failed: "There is a new finding that --fail-on names",
 };
 
 interface Round {
   /** What may have moved: checks that read one of these; null: any. */
   readonly artifacts: ReadonlySet<ArtifactName> | null;
   readonly events: readonly Relevant[];
-  /** Of a change that no event explains. */
+  /** For a change that no event explains. */
   readonly cause: "reconciliation" | "start";
 }
 
@@ -190,7 +190,7 @@ class Follower {
     return this.#org.doubt(events);
   }
 
-  /** A full scan. What the log says meanwhile is read again after it, so that no change falls between. */
+  /** A full scan. What the log says in the meantime is read again after it, so that no change falls between. */
   async #reconcile(cause: Round["cause"], { isGap = false } = {}): Promise<void> {
     if (cause !== "start" && !isGap) {
       await this.#reconnect({ forgetsProbe: false });

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { shorten } from "../../shared/text.ts";
 
-/** What is kept of an entry of the System Log. Anything may be missing from an entry, and none of it decides a verdict. */
+/** What is kept of an entry of the System Log. Anything may be missing from an entry, and it decides no verdict. */
 export interface LogEvent {
   /** Its identity: an entry may be read several times. Null: it has none that is usable. */
   readonly uuid: string | null;
@@ -25,7 +25,7 @@ export interface LogTarget {
   readonly id: string;
   readonly type: string | null;
   readonly name: string | null;
-  /** Of a policy: `OktaSignOn`, `Password`, …; null where the log does not say. */
+  /** For a policy: `OktaSignOn`, `Password`, …; null where the log does not say. */
   readonly policyType: string | null;
 }
 

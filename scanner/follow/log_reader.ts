@@ -11,7 +11,7 @@ export type LogReading =
       readonly cursor: string;
       /** Entries that could not be used, or only in part: a line each. The cursor is past them. */
       readonly problems: readonly string[];
-      /** The log goes on at once: so many pages are read in one look at the most. */
+      /** The log goes on at once: this many pages are read in one poll at the most. */
       readonly isMore: boolean;
     }
   /** The provider does not know the cursor any more: what happened since the last look cannot be read. */
@@ -36,7 +36,7 @@ export interface LogReaderOptions {
 }
 
 const pageSize = 1000;
-/** Of one look: an import of a hundred thousand users passes in bounded memory. */
+/** For one look: an import of a hundred thousand users passes in bounded memory. */
 const maxPages = 10;
 const maxSeen = 2000;
 

@@ -24,7 +24,7 @@ export interface LinesToStore {
 
 export interface MonitorFacts {
   readonly monitorId: string;
-  /** Called once it is known there: under another id where the one of before has ended. */
+  /** Called once it is known there: with a new id if the previous monitor has ended. */
   readonly onRegistered: (monitorId: string) => void;
   readonly orgUrl: string;
   readonly clientId: string;
@@ -36,7 +36,7 @@ export interface Look {
   /** When the provider last answered, ISO 8601; null: not yet. */
   readonly at: string | null;
   readonly lagSeconds: number | null;
-  /** Of checks. */
+  /** For checks. */
   readonly counts: StatusCounts;
   readonly logStatus: "reading" | "unreadable" | "unknown";
   readonly error: LookError | null;

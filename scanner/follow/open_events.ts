@@ -10,7 +10,7 @@ const maxKept = 500;
 
 /** Events that may explain a change which is not seen yet, and when to look for it again. */
 export class OpenEvents {
-  /** Of transactions that may go on. */
+  /** For transactions that may go on. */
   #recent: readonly Relevant[] = [];
   /** Their artifacts could not be collected again yet. */
   #waiting: readonly Relevant[] = [];
@@ -32,7 +32,7 @@ export class OpenEvents {
     return this.#waiting;
   }
 
-  /** After a round: those that explained nothing yet are kept while they may, and what failed is planned again. */
+  /** After a round: the ones that explained nothing yet are kept while they may, and what failed is planned again. */
   keep(
     events: readonly Relevant[],
     round: {

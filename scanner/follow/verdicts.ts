@@ -41,7 +41,7 @@ export class Verdicts {
   /** By check. */
   readonly #attestations = new Map<string, Attestation>();
 
-  /** Of what is saved, that of another selection of checks is forgotten. */
+  /** Among what is saved, that of another selection of checks is forgotten. */
   constructor(plan: FollowPlan, saved: FollowState | null) {
     const selected = new Set(plan.checks.map(({ name }) => name));
     const findings = (saved?.evidence.findings ?? []).filter(({ check }) => selected.has(check));

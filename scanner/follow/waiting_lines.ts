@@ -4,11 +4,11 @@ import type { ChangeLine } from "./changes.ts";
 export interface SavedLines {
   /** Oldest first: not written, or not stored at the gateway. */
   readonly pending: readonly ChangeLine[];
-  /** So many at the end may not be written. */
+  /** This many at the end may not be written. */
   readonly unwritten: number;
 }
 
-/** Of a kilobyte or so each. */
+/** For a kilobyte or so each. */
 const maxWaiting = 20_000;
 
 /**
@@ -59,7 +59,7 @@ export class WaitingLines {
     this.#isUnsaved ||= lines.length > 0;
   }
 
-  /** Those that are not written, which count as written from now on. */
+  /** The ones that are not written, which count as written from now on. */
   takeUnwritten(): readonly ChangeLine[] {
     if (this.#unwritten === 0) return [];
     const lines = this.#lines.slice(-this.#unwritten);

@@ -53,7 +53,7 @@ export interface ConnectOptions {
   readonly signal: AbortSignal;
   /**
    * What the probe may read, best first: requests that the selected checks make anyway. Their responses are kept for the
-   * first collector that needs them, so the probe costs no request of its own.
+   * first collector that needs them, so the probe costs no separate request.
    */
   readonly probes?: readonly IdpRequest[];
   /** Whether the probe's answer is dropped: where no collection follows at once, it would be an old one later. */

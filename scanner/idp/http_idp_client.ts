@@ -308,7 +308,7 @@ function asksForNonce(response: ReceivedResponse): boolean {
   return /use_dpop_nonce/.test(challenge) || oauthError(response).error === "use_dpop_nonce";
 }
 
-/** E0000015 is a 401 too, but for a feature that is off, whatever the token. */
+/** E0000015 is a 401 too, but for a feature that is off, no matter what the token. */
 function isTokenRefused(response: ReceivedResponse): boolean {
   return response.status === 401 && objectIn(response.body)["errorCode"] !== "E0000015";
 }

@@ -7,7 +7,7 @@ export interface HttpRequest {
   /** Path and query under the organization's origin. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the token request only. */
+  /** For the token request only. */
   readonly form?: URLSearchParams;
 }
 
@@ -48,7 +48,7 @@ export class ForbiddenRequest extends Error {
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const connect = { timeout: options.timeoutMs };
-  // No timeouts of its own below the one on the whole request, so that there is one error for all of them.
+  // No separate timeouts below the one on the whole request, so that there is one error for all of them.
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: "",
     httpsProxy: options.proxy.httpsProxy ?? "",

@@ -1,4 +1,4 @@
-/** Every way in which logging in to the provider fails. None of them is a verdict: no check is evaluated after one. */
+/** Every way in which logging in to the provider fails. They are not verdicts: no check is evaluated after one. */
 export type IdpErrorCode =
   | "unreachable"
   | "tls_failed"

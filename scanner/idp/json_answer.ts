@@ -58,7 +58,7 @@ function clean(value: unknown): unknown {
   return cleanProviderText(value, { pageField: "pageContent", maxDepth: maxJsonDepth });
 }
 
-/** The object in a body; empty when there is none, for reading error codes. */
+/** The object in a body; empty when none exists, for reading error codes. */
 export function objectIn(body: string): JsonObject {
   const parsed = parseBody(body);
   return parsed.kind === "json" && isJsonObject(parsed.value) ? parsed.value : {};

@@ -4,7 +4,7 @@ export type NextLink =
   | { readonly kind: "next"; readonly target: string }
   | { readonly kind: "broken" };
 
-/** Finds `rel="next"` in `Link` headers (RFC 8288), however many there are and in whatever order their parts come. */
+/** Finds `rel="next"` in `Link` headers (RFC 8288), however many there are and in any order their parts come. */
 export function parseNextLink(header: string | null): NextLink {
   if (header === null || header.trim() === "") return { kind: "none" };
   let rest = header;

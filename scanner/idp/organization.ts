@@ -66,7 +66,7 @@ async function fetchWellKnown({ orgUrl, sender, scopePrefix }: OrganizationOptio
     throw new IdpError(
       "provider_error",
       message,
-      "The organization has a problem of its own: look at its status page and try again",
+      "The organization has its own problem: look at its status page and try again",
     );
   }
   return response;

@@ -35,7 +35,7 @@ export const generalReads: readonly IdpRequest[] = [
  * fault of one endpoint must not stop a scan of all the others.
  */
 const maxProbes = 3;
-/** Of those, the failures that are not about credentials: each may have taken long. */
+/** Among those, the failures that are not about credentials: each may have taken long. */
 const maxFailures = 2;
 
 /** Proves that the credentials can read anything at all (V3). Throws `IdpError` when no check could be evaluated. */
@@ -83,11 +83,7 @@ function probeError(refused: readonly Refused[], { orgUrl, scopes }: ProbeOption
   }
   const [first] = refused;
   if (first === undefined) {
-    return new IdpError(
-      "no_scope",
-      `Cannot read ${orgUrl}: none of the scopes that are granted lets a check read anything`,
-      scopeRemedy,
-    );
+    return new IdpError("no_scope", `Cannot read ${orgUrl}: no granted scope lets a check read anything`, scopeRemedy);
   }
   const scope = refused.every(({ missing }) => missing.reason === "missing_scope");
   if (scope) return new IdpError("no_scope", `Cannot read ${orgUrl}: ${first.missing.detail}`, scopeRemedy);

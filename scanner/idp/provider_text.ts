@@ -13,7 +13,7 @@ const maxLineLength = 2000;
 /** A certificate in base64, an access token. */
 const maxLongLength = 65_536;
 const longFields = new Set(["access_token", "x5c"]);
-/** Of an id that had to be changed, as much as is still shown. */
+/** For an id that had to be changed, as much as is still shown. */
 const maxShownIdLength = 100;
 const nameFields = new Set(["issuer", "subject"]);
 const idFields = new Set(["id", "kid", "href", "include", "exclude"]);

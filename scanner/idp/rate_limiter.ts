@@ -241,7 +241,7 @@ interface Endpoint {
   /** Requests in flight whose window is unknown. */
   probes: number;
   window: RateWindow | null;
-  /** Of its latest window; null until a response named one. */
+  /** For its latest window; null until a response named one. */
   limit: number | null;
   /** The last response named no window. */
   isUnlimited: boolean;

@@ -22,9 +22,9 @@ export interface Observation {
 }
 
 /**
- * The windows that responses belong to. Responses do not say which endpoints share a window, so it is inferred: those that
+ * The windows that responses belong to. Responses do not say which endpoints share a window, so it is inferred: the ones that
  * name the same limit and the same end are taken to share one, until one family shows more left than another saw before
- * its request was sent; from then on that family has windows of its own. Sharing wrongly costs a little time, separating
+ * its request was sent; from then on that family has its own windows. Sharing wrongly costs a little time, separating
  * wrongly costs a 429.
  */
 export class RateWindows {

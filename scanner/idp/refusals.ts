@@ -24,7 +24,7 @@ export function toMissing(response: HttpResponse, request: IdpRequest, scope: st
     return { ...missingScope(call, requiredScopes(response) ?? scope), refusal };
   }
   if (response.status === 403 && errorCode === "E0000006") {
-    const detail = `${call}: the service application's admin role may not read this; assign it the role that the check names`;
+    const detail = `${call}: the service app's admin role may not read this; assign the role that scanstream explain names for this check`;
     return { reason: "missing_role", detail, refusal };
   }
   if (response.status === 401 && errorCode === "E0000015") {
@@ -55,7 +55,7 @@ function requiredScopes(response: HttpResponse): string | null {
 function explain(response: HttpResponse): string {
   const { status } = response;
   if (status === 429) return "its rate limit stayed used up; scan again later, or with a lower --concurrency";
-  if (status >= 500) return "the provider has a problem of its own; scan again later";
+  if (status >= 500) return "the provider has its own problem; scan again later";
   if (status >= 300 && status < 400)
     return `a redirect${redirectTarget(response)} is never followed; check IDP_ORG_URL`;
   if (status === 401) return "it did not take the access token, not even a new one";

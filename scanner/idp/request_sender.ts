@@ -51,7 +51,7 @@ const firstRetryMs = 500;
 const maxRefusals = 4;
 const firstRefusalMs = 1000;
 const maxBackoffMs = 30_000;
-/** After so many requests of an endpoint in a row that failed for good, its next ones are tried once, until one succeeds. */
+/** After this many requests of an endpoint in a row that failed for good, its next ones are tried once, until one succeeds. */
 const maxFailuresInRow = 2;
 const maxTokenRequestsInFlight = 4;
 
@@ -81,8 +81,8 @@ export class RequestSender {
   }
 
   /**
-   * The provider's response, whatever its status. Throws `NetworkError` when there is none, `ForbiddenRequest`, the
-   * signal's reason, and whatever the attempt throws.
+   * The provider's response, regardless of its status. Throws `NetworkError` when none exists, `ForbiddenRequest`, the
+   * signal's reason, and what the attempt throws.
    */
   async send(request: RetryableRequest): Promise<ReceivedResponse> {
     const endpoint = this.#endpointOf(request.path);
@@ -224,7 +224,7 @@ export class RequestSender {
 }
 
 interface EndpointState {
-  /** 429s in a row; those that arrive before `refusedUntilMs` count as one. */
+  /** 429s in a row; the ones that arrive before `refusedUntilMs` count as one. */
   refusals: number;
   refusedUntilMs: number;
   /** Its 429s did not end: the last of them, given back without a request until that time; then one request is sent. */

@@ -11,7 +11,7 @@ export interface RequestTrace {
 
 export interface TracedRequest {
   readonly method: HttpRequest["method"];
-  /** Of its query only what selects and pages openly: a cursor or a search text stands as `…`. */
+  /** Part of its query only what selects and pages openly: a cursor or a search text stands as `…`. */
   readonly path: string;
   /** Null: no answer, and `problem` says why. */
   readonly status: number | null;

@@ -129,7 +129,7 @@ function otherRefusal(
   const wait =
     status === 429
       ? "The organization's rate limit for token requests is used up: try again in some minutes"
-      : "The organization has a problem of its own: look at its status page and try again";
+      : "The organization has its own problem: look at its status page and try again";
   return new IdpError("provider_error", `${context.message} ${code}`.trimEnd(), wait);
 }
 

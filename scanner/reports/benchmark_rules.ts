@@ -25,7 +25,7 @@ export function benchmarkRules(report: Report): readonly RuleOutcome[] {
       rule,
       check,
       disposition: dispositionOf(check),
-      details: findingDetails(check),
+      details: findingDetails(check, evidenceLine(check, report)),
       comments: checkComments(check),
     };
   });
@@ -42,6 +42,18 @@ export function allRules(report: Report): readonly RuleOutcome[] {
   }));
   return [...benchmarkRules(report), ...own];
 }
+
+/** Which API calls the result rests on, and when they were made; empty for a rule of a company, and where nothing was read. */
+export function evidenceLine(check: CheckResult, { scan }: Report): string {
+  const fields = isCompanyRule(check) ? [] : (decidingFields.get(check.rule_id) ?? []);
+  if (fields.length === 0 || check.reason === "interrupted") return "";
+  const calls = [...new Set(fields.map((field) => field.split(": ", 1)[0] ?? field))];
+  return `Read from ${scan.started_at} to ${scan.ended_at}: ${calls.join("; ")}`;
+}
+
+const decidingFields: ReadonlyMap<string, readonly string[]> = new Map(
+  catalog.map(({ rule, explanation }) => [rule.rule_id, explanation.deciding_fields]),
+);
 
 export function isCompanyRule({ origin }: CheckResult): boolean {
   return origin === "company";
@@ -94,6 +106,11 @@ export const benchmarkVersion = revisionOf(benchmark.version, benchmark.release_
 export function hostOf(report: Report): string {
   const { org_url: orgUrl } = report.scan;
   return URL.canParse(orgUrl) ? new URL(orgUrl).hostname.replace(/^\[(.*)\]$/, "$1") : orgUrl;
+}
+
+/** The organization as titles name it: the host, with a port that is not the default, since two orgs may share a host. */
+export function orgNameOf({ scan }: Report): string {
+  return URL.canParse(scan.org_url) ? new URL(scan.org_url).host : scan.org_url;
 }
 
 /** The host where readers of checklists take it for a full name or an address; else empty, as they refuse the rest. */

@@ -16,7 +16,7 @@ import { answersOf, engineOf } from "./checklist_answers.ts";
 import { toJson } from "./json.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
-/** CKLB 1.0: the checklist of STIG Viewer 3, eMASS and STIG Manager. Every rule of the STIG, whatever was selected. */
+/** CKLB 1.0: the checklist of STIG Viewer 3, eMASS and STIG Manager. Every rule of the STIG, no matter what was selected. */
 export const cklbFormat: ReportFormat = {
   name: "cklb",
   extension: "cklb",
@@ -42,7 +42,7 @@ function asCklb(checklist: Checklist): OpenChecklist {
   if (checklist.kind === "cklb") return checklist;
   const document = toCklb(checklist.document);
   const stig = document.stigs[checklist.document.stigs.indexOf(checklist.stig)];
-  if (stig === undefined) throw new Error(`The STIG of ${checklist.name} is none of its own`);
+  if (stig === undefined) throw new Error(`The STIG of ${checklist.name} is missing from its list`);
   return { document, stig };
 }
 

@@ -60,7 +60,7 @@ export function toCsv(header: readonly string[], rows: readonly (readonly string
 const maxCellLength = 32_767;
 
 /**
- * One line, whatever ends a line or a record for the reader, with an apostrophe before what a spreadsheet would run: at
+ * One line, no matter what ends a line or a record for the reader, with an apostrophe before what a spreadsheet would run: at
  * the beginning of the cell, and after what may separate cells: a semicolon where the comma is the decimal mark, and a
  * comma for readers that know no quotes.
  */

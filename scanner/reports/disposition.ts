@@ -1,4 +1,12 @@
-import { ruleStates, stateOf, type CheckResult, type Finding, type Plan, type Waiver } from "../../shared/report.ts";
+import {
+  ruleStates,
+  stateOf,
+  type CheckResult,
+  type Finding,
+  type Plan,
+  type Verdict,
+  type Waiver,
+} from "../../shared/report.ts";
 
 /** The status of a rule in a checklist. `pass` needs evidence, or an attestation, for all of the rule. */
 export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
@@ -6,7 +14,7 @@ export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
 export function dispositionOf(check: CheckResult): Disposition {
   const own = ownDispositionOf(check);
   if (check.tailoring?.effect !== "looser") return own;
-  // A value that is looser than the STIG's closes none of its rules, whoever attests it.
+  // A value that is looser than the STIG's closes no rule, whoever attests it.
   if (check.tailoring.stig_status === "FAIL") return "fail";
   return own === "pass" ? "not_reviewed" : own;
 }
@@ -18,10 +26,23 @@ export function ownDispositionOf(check: CheckResult): Disposition {
   return state === "manual" || isHalfSeen ? "not_reviewed" : state;
 }
 
-/** What was found, a line for each finding, waived and changed ones marked. */
-export function findingDetails(check: CheckResult): string {
-  const tailoring = tailoringLine(check);
-  return [verdictOf(check), ...(tailoring === "" ? [] : [tailoring]), ...check.findings.map(findingLine)].join("\n");
+/** STIG Manager cuts details at 32,767 characters; this leaves room for what people write. */
+const maxDetailsLength = 30_000;
+
+/** What was found, a line for each finding, failures first, waived and changed ones marked; `evidence` says what was read. */
+export function findingDetails(check: CheckResult, evidence: string = ""): string {
+  const lines = [verdictOf(check), tailoringLine(check), evidence].filter((line) => line !== "");
+  const findings = check.findings.toSorted((one, other) => rankOf(one) - rankOf(other)).map(findingLine);
+  let length = lines.join("\n").length;
+  const fitting = findings.findIndex((line) => (length += line.length + 1) > maxDetailsLength);
+  if (fitting === -1) return [...lines, ...findings].join("\n");
+  return [...lines, ...findings.slice(0, fitting), `and ${findings.length - fitting} more findings: see scan.csv`].join(
+    "\n",
+  );
+}
+
+function rankOf(verdict: Verdict): number {
+  return ruleStates.indexOf(stateOf(verdict));
 }
 
 /** One finding as a line for a person. */
@@ -36,16 +57,19 @@ export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">
   return `${status}${reason === null ? "" : ` (${reason})`}`;
 }
 
-/** For `sort`: failures first, then what needs manual review. */
-export function byState(one: CheckResult, other: CheckResult): number {
-  return ruleStates.indexOf(stateOf(one)) - ruleStates.indexOf(stateOf(other));
+/** For `sort`: failures first, then what needs manual review; CAT I first among equals. */
+export function worstFirst(one: CheckResult, other: CheckResult): number {
+  const byState = rankOf(one) - rankOf(other);
+  return byState || severityOrder[one.severity] - severityOrder[other.severity];
 }
+
+export const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 
 /** As people read the four states. */
 export const stateLabels = { pass: "PASS", fail: "FAIL", manual: "MANUAL", not_applicable: "N/A" } as const;
 
 /**
- * What a finding's sentence says beside `expected` and `actual`, for reports that show these two by themselves: its note,
+ * What a finding's sentence says next to `expected` and `actual`, for reports that show these two by themselves: its note,
  * mostly nothing; the whole sentence where it does not hold them word for word.
  */
 export function noteOf({ expected, actual, detail }: Finding): string {
@@ -69,7 +93,7 @@ export function findingMarks(finding: Finding): readonly string[] {
   ];
 }
 
-/** What a reader of a checklist must know beside the findings: attestation, partial coverage. */
+/** What a reader of a checklist must know besides the findings: attestation, partial coverage. */
 export function checkComments(check: CheckResult): string {
   const { attestation } = check;
   const lines = [
@@ -123,7 +147,7 @@ function valueText(value: number | readonly string[]): string {
   return typeof value === "number" ? String(value) : value.join(" or ");
 }
 
-/** The attestation of a check as a line; empty when there is none. */
+/** The attestation of a check as a line; empty when none exists. */
 export function attestationLine({ attestation }: CheckResult): string {
   if (attestation === null) return "";
   const until = attestation.expires === null ? "" : ` until ${attestation.expires}`;

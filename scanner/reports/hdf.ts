@@ -79,7 +79,7 @@ function toControl({ rule, check, disposition, comments }: RuleOutcome, time: st
 function toResults(check: CheckResult, time: string): readonly object[] {
   const attestation = attestationLine(check);
   const disposition = dispositionOf(check);
-  // An attestation decides what the findings leave open; it is a result of its own, beside the evidence.
+  // An attestation decides what the findings leave open; it is its own result, next to the evidence.
   if (attestation !== "" && check.status !== "FAIL") {
     const status = disposition === "fail" ? "failed" : "passed";
     return [{ status, code_desc: attestation, start_time: time, message: check.findings.map(findingLine).join("\n") }];

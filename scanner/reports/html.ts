@@ -8,20 +8,15 @@ import {
   type Report,
   type RuleState,
 } from "../../shared/report.ts";
-import { attestationLine, byState, findingMarks, noteOf, tailoringLine } from "./disposition.ts";
-import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./disposition.ts";
+import { benchmarkVersion, evidenceLine, orgNameOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 
 const stateNames = { pass: "Pass", fail: "Fail", manual: "Manual", not_applicable: "N/A" } as const;
-const roleNames = {
-  super_admin: "Super Administrator",
-  read_only_admin: "Read-Only Administrator",
-  unknown: "unknown",
-} as const;
 
 /** For people: what fails first, what passes folded. */
 export const htmlFormat: ReportFormat = {
@@ -29,16 +24,16 @@ export const htmlFormat: ReportFormat = {
   extension: "html",
   isMachine: false,
   render(report, options) {
-    const checks = shownChecks(report.checks, options).toSorted(byState);
+    const checks = shownChecks(report.checks, options).toSorted(worstFirst);
     const onlyShown = shownLine(report.checks, options);
     return renderPage({
-      title: `Scan of ${hostOf(report)}`,
+      title: `Scan of ${orgNameOf(report)}`,
       about: html`DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
       main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}
         ${overview(checks)}
         <h2>Checks</h2>
-        ${checkSections(checks)} ${controlSection(report, checks)}`,
+        ${checkSections(checks, report)} ${controlSection(report, checks)}`,
       footer: facts(report, options.toolVersion),
     });
   },
@@ -128,21 +123,22 @@ function ruleLink(vulnId: string): Html {
 }
 
 /** What the scan did not reach is one paragraph. */
-function checkSections(checks: readonly CheckResult[]): Html {
+function checkSections(checks: readonly CheckResult[], report: Report): Html {
   const { reached, interrupted } = splitInterrupted(checks);
   const anchors = interrupted.map(({ vuln_id: vulnId }) => html`<span id="${vulnId}"></span>`);
-  return html`${reached.map(checkSection)}
+  return html`${reached.map((check) => checkSection(check, report))}
   ${interrupted.length === 0 ? "" : html`<p class="mark">${anchors}${interruptedLine(interrupted)}</p>`}`;
 }
 
 /** A passing check is folded into one line. */
-function checkSection(check: CheckResult): Html {
+function checkSection(check: CheckResult, report: Report): Html {
   const attestation = attestationLine(check);
   const state = stateOf(check);
   const heading = html`<h3>${badge(state)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
     <code>${check.check}</code> · ${idsOf(check)} ·
-    ${levelOf(check)}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    ${levelOf(check)}${check.coverage === "partial" ? " · partly automated" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    <br />${evidenceLine(check, report)}
   </p>`;
   const open = openFindings(check);
   const others = check.findings.filter((finding) => !open.includes(finding));

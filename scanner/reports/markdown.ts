@@ -1,7 +1,7 @@
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 import { stateOf, type CheckResult, type ControlResult, type Finding, type Report } from "../../shared/report.ts";
-import { attestationLine, findingMarks, tailoringLine, verdictOf } from "./disposition.ts";
-import { hostOf, isCompanyRule } from "./benchmark_rules.ts";
+import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./disposition.ts";
+import { orgNameOf, isCompanyRule } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
 import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
@@ -18,7 +18,7 @@ export const markdownFormat: ReportFormat = {
   isMachine: false,
   render(report, options) {
     const { scan } = report;
-    const checks = shownChecks(report.checks, options);
+    const checks = shownChecks(report.checks, options).toSorted(worstFirst);
     const onlyShown = shownLine(report.checks, options);
     const { reached, interrupted } = splitInterrupted(checks);
     const shown = reached.filter(
@@ -26,13 +26,13 @@ export const markdownFormat: ReportFormat = {
     );
     const [failed = "", ...others] = summaryParts(report).map(({ text }) => text);
     return [
-      `# Scan of ${markdownText(hostOf(report))}`,
+      `# Scan of ${markdownText(orgNameOf(report))}`,
       "",
       `**${failed}**; ${others.join("; ")} · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
       ...(onlyShown === "" ? [] : ["", `${markdownText(onlyShown)}.`]),
       "",
-      "| | check | STIG | category | verdict |",
+      "| | rule | title | category | result |",
       "|---|---|---|---|---|",
       ...checks.map(checkRow),
       "",
@@ -78,9 +78,9 @@ function comparisonLines({ baseline }: Report): readonly string[] {
 }
 
 function checkRow(check: CheckResult): string {
-  const [name, ...ids] = [check.check, ...new Set([check.vuln_id, check.stig_id])].map(markdownCell);
+  const ids = [...new Set([check.vuln_id, check.stig_id, check.check])].map(markdownCell);
   const level = isCompanyRule(check) ? check.severity : check.category;
-  return `| ${icons[stateOf(check)]} | ${name} | ${ids.join(" · ")} | ${level} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
+  return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${level} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
 }
 
 function waivedNote(check: CheckResult): string {

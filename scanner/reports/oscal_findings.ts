@@ -10,7 +10,7 @@ const states = {
   FAIL: { state: "not-satisfied", reason: "fail" },
 } as const;
 
-/** One for each control that is met or is not; where that is for a person to say there is none. */
+/** One for each control that is met or is not; where that is for a person to say none exists. */
 export function controlFindings(context: OscalContext, controls: readonly ControlResult[]): readonly object[] {
   return controls.flatMap((control) => {
     const { status } = control;

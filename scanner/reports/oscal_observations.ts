@@ -4,7 +4,7 @@ import { stableUuid } from "../checklists/stable_uuid.ts";
 import { attestationLine, findingLine, verdictOf } from "./disposition.ts";
 import { oscalProps, ruleProps, textOr, toolOrigin, type OscalContext } from "./oscal_parts.ts";
 
-/** One for each finding, whatever its verdict, and one for each attestation. */
+/** One for each finding, regardless of its verdict, and one for each attestation. */
 export function observationsOf(context: OscalContext): readonly object[] {
   return context.report.checks.flatMap((check) => [
     ...check.findings.map((finding) => toObservation(check, finding, context)),
@@ -50,7 +50,7 @@ function toObservation(check: CheckResult, finding: Finding, context: OscalConte
   };
 }
 
-/** A person's word, beside what the API showed. */
+/** A person's word, next to what the API showed. */
 function attestationObservation(check: CheckResult, context: OscalContext): object {
   const { report } = context;
   return {

@@ -8,12 +8,14 @@ import {
 } from "../../shared/report.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 
-/** What a format may know beside the report; it reads no clock, no environment and no terminal. */
+/** What a format may know besides the report; it reads no clock, no environment and no terminal. */
 export interface RenderOptions {
   /** Colour for a terminal; only the table uses it. */
   readonly color: boolean;
   /** Columns of the terminal; only the table uses it. */
   readonly width: number;
+  /** Only what fits one screen; only the table uses it. Absent: everything. */
+  readonly isBrief?: boolean;
   /** Version of scanstream, for the formats that name the tool. */
   readonly toolVersion: string;
   /** Documents for people list only rules of these states, CSV and NDJSON only such findings; absent: all. */
@@ -26,7 +28,7 @@ export interface RenderOptions {
 export interface ReportFormat {
   /** The word of `--format`. */
   readonly name: string;
-  /** Of the file that `--output` writes: `scan.<extension>`. */
+  /** The extension of the file that `--output` writes: `scan.<extension>`. */
   readonly extension: string;
   /** Read by programs: alone on stdout, it is the only thing there. */
   readonly isMachine: boolean;

@@ -10,7 +10,7 @@ const levels = { high: "error", medium: "error", low: "warning" } as const;
 
 /**
  * SARIF 2.1.0, for code-scanning views: a rule for each check, a result for each failure. GitHub makes an alert of every
- * result, whatever its kind, so what passes and what needs a person is in the other formats only.
+ * result, regardless of its kind, so what passes and what needs a person is in the other formats only.
  */
 export const sarifFormat: ReportFormat = {
   name: "sarif",

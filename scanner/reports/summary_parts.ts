@@ -2,6 +2,12 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { stateOf, type CheckResult, type Report, type RuleState } from "../../shared/report.ts";
 import { countOverdue } from "./plan_items.ts";
 
+export const roleNames = {
+  super_admin: "Super Administrator",
+  read_only_admin: "Read-Only Administrator",
+  unknown: "unknown",
+} as const;
+
 export interface SummaryPart {
   /** What colors it. */
   readonly state: RuleState;

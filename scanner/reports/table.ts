@@ -4,17 +4,17 @@ import { paintStatus, printable, textWidth, wrapText } from "../../command_line/
 import { levelOf } from "./benchmark_rules.ts";
 import {
   attestationLine,
-  byState,
   findingMarks,
   noteOf,
   stateLabels,
   tailoringLine,
   verdictOf,
+  worstFirst,
 } from "./disposition.ts";
+import { firstScreen } from "./first_screen.ts";
 import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
-const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 /** The width of a terminal that does not report its columns. */
 const defaultWidth = 80;
 const minWidth = 40;
@@ -28,8 +28,9 @@ export const tableFormat: ReportFormat = {
   isMachine: false,
   render(report, options) {
     const width = Math.max(options.width || defaultWidth, minWidth);
+    if (options.isBrief === true) return [...firstScreen(report, { ...options, width }), ""].join("\n");
     const { reached, interrupted } = splitInterrupted(shownChecks(report.checks, options));
-    const checks = reached.toSorted((a, b) => byState(a, b) || severityOrder[a.severity] - severityOrder[b.severity]);
+    const checks = reached.toSorted(worstFirst);
     return [
       ...[...header(report), shownLine(report.checks, options)]
         .filter((line) => line !== "")
@@ -45,10 +46,9 @@ export const tableFormat: ReportFormat = {
 };
 
 function header({ scan }: Report): readonly string[] {
-  const roles = { super_admin: "Super Administrator", read_only_admin: "Read-Only Administrator", unknown: "unknown" };
   return [
     `Scan ${scan.id} of ${scan.org_url} (${scan.engine} engine), ${scan.status}`,
-    `Role: ${roles[scan.role]} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
+    `Role: ${roleNames[scan.role]} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
   ];
 }
 
@@ -56,7 +56,7 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
   const state = stateOf(check);
   const status = stateLabels[state];
   const margin = options.width < 60 ? 2 : 7;
-  const label = `${status.padEnd(6)} ${check.vuln_id}  ${levelOf(check).padEnd(7)} ${check.check}`;
+  const label = `${status.padEnd(6)} ${check.vuln_id}  ${levelOf(check).padEnd(7)} ${check.title} (${check.check})`;
   const [first = "", ...more] = wrapped(label, margin, options.width);
   const open = state === "pass" ? [] : check.findings.filter((finding) => finding.status !== "PASS");
   // The expectation is mostly the same for every resource of a check, so it is printed once.

@@ -34,7 +34,7 @@ export async function writeReports(
       }
       const path = join(outputDir, reportFileName(format));
       // A file is for later and for others: without the colours and width of this terminal.
-      const text = format.render(report, { ...options, color: false, width: 120 });
+      const text = format.render(report, { ...options, color: false, width: 120, isBrief: false });
       const problem = await writeWhole({ option: "--output", path }, text);
       if (problem === null) files.push(path);
       else problems.push(problem);

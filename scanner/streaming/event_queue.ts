@@ -26,14 +26,14 @@ interface QueuedEvent {
   readonly message: string;
 }
 
-/** Of a kilobyte or so each. */
+/** For a kilobyte or so each. */
 const maxQueued = 10_000;
 const maxBatch = 500;
-/** After so many an event is dropped, so that it does not hold up all that come after it. */
+/** After this many an event is dropped, so that it does not hold up all that come after it. */
 const maxFailuresInRow = 6;
 const retryDelaysMs = [250, 1000, 2000, 4000] as const;
 
-/** The backoff after so many failures in a row, from 1 on. */
+/** The backoff after this many failures in a row, from 1 on. */
 export function retryDelayMs(failures: number): number {
   return retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0;
 }

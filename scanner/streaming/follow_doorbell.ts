@@ -6,7 +6,7 @@ import type { MonitorEvents } from "../../shared/schemas/monitor.ts";
 const refusedPauseMs = 60_000;
 
 export interface FollowDoorbellOptions {
-  /** Of the gateway, without a path. */
+  /** For the gateway, without a path. */
   readonly url: string;
   readonly apiKey: string;
   readonly monitorId: string;

@@ -16,14 +16,14 @@ import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts"
 
 /** The gateway's REST resources as the scanner uses them. Every call is bounded in time; failures are thrown as `GatewayRefusal` or network errors. */
 export interface GatewayClient {
-  /** Registers a scan under a UUID of ours; the same call again gives the same scan. */
+  /** Registers a scan under a UUID from the scanner; the same call again gives the same scan. */
   putScan(scanId: string, body: ScanBody, signal: AbortSignal): Promise<RegisteredScan>;
   updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
   readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
   storeFindings(scanId: string, findings: readonly FindingBody[], signal: AbortSignal): Promise<void>;
   /** The finished report: the same again changes nothing. A large one may take longer than another call. */
   storeReport(scanId: string, report: Report, signal: AbortSignal): Promise<void>;
-  /** Registers a monitor under a UUID of ours, or goes on with it after a restart. */
+  /** Registers a monitor under a UUID from the scanner, or goes on with it after a restart. */
   putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal): Promise<RegisteredMonitor>;
   updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal): Promise<void>;
   storeChanges(monitorId: string, changes: readonly NewChange[], signal: AbortSignal): Promise<void>;

@@ -44,7 +44,7 @@ export interface ChangesToStore {
 
 export interface MonitorPublisherOptions {
   readonly gateway: GatewayClient;
-  /** Of the gateway, without a path, with the key that its streams are read with. */
+  /** For the gateway, without a path, with the key that its streams are read with. */
   readonly url: string;
   readonly apiKey: string;
   /** A UUID, the same over restarts until the monitor ends. */
@@ -64,7 +64,7 @@ export interface MonitorPublisherOptions {
 const maxBatch = 500;
 /** After a refusal, which a person must mend: a key, a proxy. */
 const refusedPauseMs = 60_000;
-/** So many failures in a row are an outage, with calmer retries. */
+/** This many failures in a row are an outage, with calmer retries. */
 const outageFailures = 8;
 const outageRetryMs = 15_000;
 
@@ -130,7 +130,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     wake.resolve();
   }
 
-  /** Of a monitor that takes nothing any more. */
+  /** For a monitor that takes nothing any more. */
   function settleAll(): void {
     queue?.settle(queue.first(Number.POSITIVE_INFINITY));
   }

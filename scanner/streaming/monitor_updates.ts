@@ -8,7 +8,7 @@ export interface Look {
   readonly at: string;
   /** How far behind the org's log the verdicts are; null when it is not known. */
   readonly lagSeconds: number | null;
-  /** Of checks. */
+  /** For checks. */
   readonly counts: StatusCounts;
   readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
   /** Null when nothing is wrong. */
@@ -58,7 +58,7 @@ export function toEnded(reason: string): MonitorUpdate {
   return { status: "ended", error_detail: toLine(reason, maxDetailChars) };
 }
 
-/** Within the gateway's bounds, whatever the evidence held. */
+/** Within the gateway's bounds, regardless of the evidence held. */
 export function toStored(change: NewChange): NewChange {
   const { type, id, name } = change.resource;
   return {

@@ -41,7 +41,7 @@ const maxDetailChars = 4000;
 
 export function createOutbox(): Outbox {
   let entries: Entry[] = [];
-  /** Of the newest check only: an outage leaves no backlog of progress. */
+  /** For the newest check only: an outage leaves no backlog of progress. */
   let progress: Entry | null = null;
 
   return {
@@ -81,7 +81,7 @@ export function createOutbox(): Outbox {
   };
 }
 
-/** Within the gateway's bounds, whatever the evidence held: one odd name must not cost a scan its results. */
+/** Within the gateway's bounds, regardless of the evidence held: one odd name must not cost a scan its results. */
 function toStored(result: CheckResult, finding: Finding): FindingBody {
   const { status, reason, resource, expected, actual, detail, fingerprint, coverage, advisory } = finding;
   return {

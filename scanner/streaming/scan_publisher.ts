@@ -107,7 +107,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     },
     async end(status, results) {
       const checks_total = options.scan.checks_total;
-      // A cancelled scan's report has a result for every check, also for those that were never evaluated.
+      // A cancelled scan's report has a result for every check, also for the ones that were never evaluated.
       for (const [index, result] of results.entries()) {
         if (evaluatedChecks.has(result.check)) continue;
         const counts = countStates(results.slice(0, index + 1));

@@ -24,7 +24,7 @@ export interface GatewayBrokerOptions {
 }
 
 const maxWaitingBytes = 16_000_000;
-/** Of one request, below the 500 events and 1 MiB that the gateway takes. */
+/** For one request, below the 500 events and 1 MiB that the gateway takes. */
 const maxBatchEvents = 500;
 const maxBatchBytes = 1_000_000;
 const encoder = new TextEncoder();
@@ -33,7 +33,7 @@ const maxDetailChars = 300;
 /**
  * The gateway as a broker, for producers that hold an API key and no broker credentials: a scan in a CI pipeline.
  *
- * It carries events only: a message that is none is refused with `TypeError`. A publish that timed out may still have been
+ * It carries events only: a message that is invalid is refused with `TypeError`. A publish that timed out may still have been
  * taken; one that was refused or could not connect was not.
  */
 export function createGatewayBroker(options: GatewayBrokerOptions): Broker {

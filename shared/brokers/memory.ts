@@ -3,7 +3,7 @@ import { requireMessage } from "./message.ts";
 import { createSharedSubscriptions, type ChannelListener } from "./shared_subscriptions.ts";
 import { brokerClosed } from "./unavailable.ts";
 
-/** A broker inside one process: the embedded default, for one gateway and whatever publishes in the same process. */
+/** A broker inside one process: the embedded default, for one gateway and what publishes in the same process. */
 export function createMemoryBroker(): Broker {
   const listeners = new Map<string, ChannelListener>();
   const waiting: { readonly channel: string; readonly message: string }[] = [];

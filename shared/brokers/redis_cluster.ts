@@ -37,7 +37,7 @@ export function createRedisCluster(settings: RedisClusterSettings): RedisServers
   const queues = new Map<string, SendQueue<string>>();
   let slots: (RedisEndpoint | undefined)[] | null = null;
   let refreshing: Promise<(RedisEndpoint | undefined)[]> | null = null;
-  /** Of the candidates to ask, the one that is asked first. */
+  /** Among the candidates to ask, the one that is asked first. */
   let turn = 0;
   let checking: ReturnType<typeof setInterval> | null = null;
   let isDropped = false;
@@ -78,7 +78,7 @@ export function createRedisCluster(settings: RedisClusterSettings): RedisServers
     async function confirm(): Promise<void> {
       for (let redirects = 0; ; redirects += 1) {
         const node = await nodeOf("subscribe", key);
-        // A subscriber that left meanwhile has nothing to confirm.
+        // A subscriber that left in the meantime has nothing to confirm.
         if (isClosed) return;
         source = node.open(key, listener);
         try {
@@ -150,7 +150,7 @@ export function createRedisCluster(settings: RedisClusterSettings): RedisServers
     return refreshing;
   }
 
-  /** Of any node, within the time of one command; the next call begins with the one that answered, or another. */
+  /** For any node, within the time of one command; the next call begins with the one that answered, or another. */
   async function askAny<Result>(
     action: string,
     command: (redis: Redis) => Promise<Result>,

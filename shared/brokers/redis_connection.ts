@@ -180,7 +180,7 @@ function reset(stream: Redis["stream"]): void {
   else resetSocket(stream);
 }
 
-/** A TLS socket has no reset of its own, nor has every runtime's TCP socket. */
+/** A TLS socket has no separate reset, nor has every runtime's TCP socket. */
 function canReset(stream: Redis["stream"]): boolean {
   return !("encrypted" in stream) && "resetAndDestroy" in stream;
 }

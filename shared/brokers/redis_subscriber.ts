@@ -7,7 +7,7 @@ import { startWatchdog, type Watchdog } from "./watchdog.ts";
 export interface SubscriberSettings extends RedisConnectionSettings {
   readonly pingEveryMs: number;
   readonly pingTimeoutMs: number;
-  /** Of a cluster: a channel belongs to one slot, and with it to one node at a time. */
+  /** For a cluster: a channel belongs to one slot, and with it to one node at a time. */
   readonly isSharded: boolean;
 }
 

@@ -27,7 +27,7 @@ interface Waiting<Item> {
 
 /**
  * Keeps the order of one publisher over HTTP, where two concurrent requests may overtake each other: one request is in
- * flight, and items pushed meanwhile go together in the next.
+ * flight, and items pushed in the meantime go together in the next.
  */
 export function createSendQueue<Item>(options: SendQueueOptions<Item>): SendQueue<Item> {
   let waiting: Waiting<Item>[] = [];

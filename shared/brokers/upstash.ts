@@ -96,7 +96,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
         toFailure: (cause) => toFailure("subscribe", cause),
         isConfirmation: ({ data }) => data.startsWith(`subscribe,${key},`),
         toMessage: (event) => toMessage(event, key),
-        // Upstash promises no keep-alive of its own. Every subscriber of the channel receives this one.
+        // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
         onIdle: () => void redis.publish(key, pingMessage).catch(() => undefined),
         timeoutMs,
         idleMs,

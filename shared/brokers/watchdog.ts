@@ -17,7 +17,7 @@ export interface Watchdog {
  * Finds a connection on which nothing arrives any more.
  *
  * It counts ticks instead of reading a clock: a process that was suspended or starved for longer than the grace then
- * misses one tick, and reads what has arrived meanwhile before it can call a living connection dead.
+ * misses one tick, and reads what has arrived in the meantime before it can call a living connection dead.
  */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
   const tickMs = Math.max(1, Math.min(options.idleMs, options.graceMs) / 4);

@@ -28,7 +28,7 @@ export type SubscriptionEnd<Events extends object> =
 
 export interface Subscription<Events extends object> {
   readonly state: SubscriptionState | "closed";
-  /** Resolves when it is over, whatever the reason; never rejects. */
+  /** Resolves when it is over, regardless of the reason; never rejects. */
   readonly finished: Promise<SubscriptionEnd<Events>>;
   close(): void;
   /** Cuts a pause short, for example when the browser is online again. */
@@ -40,7 +40,7 @@ export interface Subscription<Events extends object> {
  * the caller's picture complete is the present state, read on every open and handed over before the events that came
  * after it. `onSnapshot` gets it from the stream itself; `refetch` reads it where the stream has none.
  *
- * Runs on anything with `fetch` and web streams. Throws `TypeError` or `RangeError` for wrong options; whatever happens
+ * Runs on anything with `fetch` and web streams. Throws `TypeError` or `RangeError` for wrong options; anything that happens
  * later is reported by `onStateChange` and `finished`.
  *
  * In a browser, with short-lived stream tokens:

@@ -208,7 +208,7 @@ export async function runAttempt(
     if (own.signal.aborted) throw own.signal.reason;
     const returned = explained("onEvent", () => settings.onEvent(event));
     if (!isPromise(returned)) return;
-    // Nothing is read meanwhile, so silence would mean nothing.
+    // Nothing is read in the meantime, so silence would mean nothing.
     clearTimeout(timer);
     await call("callback_failed", "onEvent", () => returned);
     expectBytes();

@@ -44,7 +44,7 @@ export interface SubscribeOptions<Events extends object> {
   readonly onSnapshot?: (snapshot: readonly SnapshotEvent<Events>[]) => void | Promise<void>;
   /**
    * Reads the resource's current state where the server sends no snapshot, or what a snapshot does not hold. Called on
-   * every open, after `onSnapshot`, and once when the resource had already ended; never concurrently. Events that arrive meanwhile are handed over after it, so state followed by events is complete. When it
+   * every open, after `onSnapshot`, and once when the resource had already ended; never concurrently. Events that arrive in the meantime are handed over after it, so state followed by events is complete. When it
    * rejects, the subscription reconnects. Its signal aborts when the result is no longer needed.
    */
   readonly refetch?: (signal: AbortSignal) => unknown;

@@ -8,7 +8,7 @@ export interface ResourceDecision {
   readonly resource: string | null;
 }
 
-/** The decisions about one check; of those that match a finding the first of the file counts. */
+/** The decisions about one check; of the ones that match a finding the first of the file counts. */
 export interface ResourceIndex<Entry> {
   readonly entries: readonly Entry[];
   /** The first decision about the whole check; Infinity without one. */
@@ -18,7 +18,7 @@ export interface ResourceIndex<Entry> {
   readonly patterns: readonly { readonly index: number; readonly pattern: NamePattern }[];
 }
 
-/** Well below a second, whatever the file and the provider's names hold. */
+/** Well below a second, no matter what the file and the provider's names hold. */
 const maxSteps = 30_000_000;
 
 export function createBudget(): StepBudget {

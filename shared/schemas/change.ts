@@ -11,10 +11,10 @@ export const changeCauseSchema = v.picklist(
 );
 
 const { check, fingerprint, resource_type: name, actual } = findingEntries;
-/** Of the provider's log, in which anything may be missing. */
+/** For the provider's log, in which anything may be missing. */
 const provided = v.optional(v.nullable(text(0, 2048)), null);
 
-/** An event of the provider's log, beside the change. */
+/** An event of the provider's log, next to the change. */
 const explanationSchema = v.strictObject(
   {
     uuid: text(1, 200),

@@ -14,7 +14,7 @@ export type Role = v.InferOutput<typeof roleSchema>;
 export type Scope = v.InferOutput<typeof scopeSchema>;
 export type ActorKind = v.InferOutput<typeof actorKindSchema>;
 
-/** Of a new member and of a new key where none are named. */
+/** For a new member and of a new key where none are named. */
 export const defaultRole: Role = "operator";
 export const defaultScopes: readonly Scope[] = ["read", "publish"];
 

@@ -14,7 +14,7 @@ export const tenantEventSchemas = {
     tenant_id: uuid(),
     count,
     monitors: count,
-    /** Of the scans that have ended the one that was created last: a client that knows it has missed no other end. */
+    /** Among the scans that have ended the one that was created last: a client that knows it has missed no other end. */
     newest_ended_scan_id: v.nullable(uuid()),
     /** How many scans were deleted so far: a client that knows the number has missed no deletion. */
     deleted_scans: count,

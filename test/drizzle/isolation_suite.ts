@@ -146,8 +146,8 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
 
     test("a finding cannot be attached to another tenant's scan", async () => {
       const [scanId = ""] = globex.scanIds;
-      const attached = withTenant(database, acme.id, (tx) =>
-        tx.insert(findings).values({ ...findingValues, fingerprint: "f2", tenantId: acme.id, scanId }),
+      const attached = withTenant(database, acme.id, (db) =>
+        db.insert(findings).values({ ...findingValues, fingerprint: "f2", tenantId: acme.id, scanId }),
       );
       const error: unknown = await attached.catch((reason: unknown) => reason);
       expect(constraintViolation(error)).toEqual({ kind: "foreign_key", constraint: "findings_scan" });
@@ -156,14 +156,14 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
     test("an insert learns nothing from a row that another tenant has", async () => {
       const [scanId = ""] = globex.scanIds;
       const inserted = (fingerprint: string) =>
-        withTenant(database, acme.id, (tx) =>
-          tx.insert(findings).values({ ...findingValues, fingerprint, tenantId: acme.id, scanId }),
+        withTenant(database, acme.id, (db) =>
+          db.insert(findings).values({ ...findingValues, fingerprint, tenantId: acme.id, scanId }),
         ).catch((error: unknown) => constraintViolation(error)?.kind);
       expect(await inserted(findingValues.fingerprint)).toBe(await inserted("of no finding"));
     });
 
     test("a row cannot be moved to another tenant", async () => {
-      const moved = withTenant(database, acme.id, (tx) => tx.update(scans).set({ tenantId: globex.id }));
+      const moved = withTenant(database, acme.id, (db) => db.update(scans).set({ tenantId: globex.id }));
       await expect(moved).rejects.toMatchObject({ sqlState: "42501" });
     });
 
@@ -171,8 +171,8 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       const seen = await Promise.all(
         Array.from({ length: 200 }, async (_, index) => {
           const tenant = index % 2 === 0 ? acme : globex;
-          const rows = await withTenant(database, tenant.id, (tx) =>
-            tx.select({ tenantId: scans.tenantId }).from(scans),
+          const rows = await withTenant(database, tenant.id, (db) =>
+            db.select({ tenantId: scans.tenantId }).from(scans),
           );
           return rows.every(({ tenantId }) => tenantId === tenant.id) && rows.length > 0;
         }),
@@ -188,18 +188,18 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         );
         return rows[0];
       };
-      await withTenant(database, acme.id, (tx) => tx.select().from(scans));
+      await withTenant(database, acme.id, (db) => db.select().from(scans));
       expect(await session()).toEqual([true, ""]);
 
-      await expect(withTenant(database, acme.id, (tx) => tx.execute("select 1 / 0"))).rejects.toThrow();
+      await expect(withTenant(database, acme.id, (db) => db.execute("select 1 / 0"))).rejects.toThrow();
       expect(await session()).toEqual([true, ""]);
 
-      await withTenant(database, acme.id, (tx) =>
-        tx.execute(
+      await withTenant(database, acme.id, (db) =>
+        db.execute(
           `select set_config('app.tenant_id', '${globex.id}', false), set_config('search_path', 'pg_catalog', false)`,
         ),
       );
-      const rows = await withTenant(database, acme.id, (tx) => tx.select({ tenantId: scans.tenantId }).from(scans));
+      const rows = await withTenant(database, acme.id, (db) => db.select({ tenantId: scans.tenantId }).from(scans));
       expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([acme.id]));
       await raw(database, "select set_config('app.tenant_id', '', false), set_config('search_path', 'public', false)");
     });
@@ -225,12 +225,12 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       ];
       for (const tenantId of bad) {
         await expect(
-          withTenant(silent, tenantId, (tx) => tx.select().from(scans)),
+          withTenant(silent, tenantId, (db) => db.select().from(scans)),
           tenantId,
         ).rejects.toThrow(TypeError);
       }
       expect(sent).toEqual([]);
-      await withTenant(silent, acme.id, (tx) => tx.select().from(scans));
+      await withTenant(silent, acme.id, (db) => db.select().from(scans));
       expect(sent).toHaveLength(2);
     });
 

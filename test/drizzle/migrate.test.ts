@@ -80,7 +80,7 @@ test("two databases of two owners, and each of them twice, all at once, where no
     await withDatabase(url, async (database) => {
       expect(await isMigrated(database)).toBe(true);
       const { id } = await seedTenant(database);
-      expect(await withTenant(database, id, (tx) => tx.select().from(scans))).toHaveLength(2);
+      expect(await withTenant(database, id, (db) => db.select().from(scans))).toHaveLength(2);
     });
   }
 });
@@ -95,7 +95,7 @@ test("an owner who may not create roles, where an administrator has made and gra
   await migrate(url);
   await withDatabase(url, async (database) => {
     const { id, hashes } = await seedTenant(database);
-    expect(await withTenant(database, id, (tx) => tx.select().from(tenants))).toHaveLength(1);
+    expect(await withTenant(database, id, (db) => db.select().from(tenants))).toHaveLength(1);
     expect(await findApiKey(database, hashes[0] ?? "")).toMatchObject({ tenantId: id });
   });
 });
@@ -124,7 +124,7 @@ test("migrating again changes nothing, also after the search path of the role wa
   expect(await applied()).toEqual(before);
   await withDatabase(url, async (database) => {
     expect(await isMigrated(database)).toBe(true);
-    expect((await asOwner(database, (tx) => tx.select().from(tenants))).length).toBeGreaterThan(0);
+    expect((await asOwner(database, (db) => db.select().from(tenants))).length).toBeGreaterThan(0);
   });
 });
 
@@ -134,7 +134,7 @@ test("a login role that is a member of the application role may serve, but not a
     await ping(database);
     expect(await isMigrated(database)).toBe(true);
     expect(await findApiKey(database, "0".repeat(64))).toBeNull();
-    await expect(asOwner(database, (tx) => tx.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
+    await expect(asOwner(database, (db) => db.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
   });
 });
 
@@ -143,7 +143,7 @@ test("the application role itself may serve, but not administer", async () => {
   await withDatabase(urlAs("scanstream_app", "plain_db"), async (database) => {
     expect(await isMigrated(database)).toBe(true);
     expect(await findApiKey(database, "0".repeat(64))).toBeNull();
-    await expect(asOwner(database, (tx) => tx.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
+    await expect(asOwner(database, (db) => db.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
     await expect(
       database.transact([{ sql: "select * from scanstream.find_valid_api_key('%')", params: [] }]),
     ).resolves.toMatchObject({ rows: [] });
@@ -185,7 +185,7 @@ test("PGlite keeps its data in its directory, migrated once", async () => {
   const { id } = await seedTenant(first);
   await first.close();
   const second = await openPgliteDatabase({ directory });
-  expect(await withTenant(second, id, (tx) => tx.select().from(tenants))).toMatchObject([{ id, name: "acme" }]);
+  expect(await withTenant(second, id, (db) => db.select().from(tenants))).toMatchObject([{ id, name: "acme" }]);
   await second.close();
   await rm(directory, { recursive: true });
 });

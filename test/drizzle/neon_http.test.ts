@@ -22,7 +22,7 @@ test("over Neon's HTTP a statement of a tenant is one request", async () => {
   const { database, proxy } = opened;
   const acme = await seedTenant(database);
   const requests = proxy.watch();
-  await withTenant(database, acme.id, (tx) => tx.select().from(scans));
+  await withTenant(database, acme.id, (db) => db.select().from(scans));
   expect(requests).toHaveLength(1);
   await findApiKey(database, randomHash());
   expect(requests).toHaveLength(2);

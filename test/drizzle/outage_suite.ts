@@ -68,7 +68,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
     }
 
     async function expectWell(database: Database): Promise<void> {
-      const rows = await withTenant(database, acme.id, (tx) => tx.select().from(scans));
+      const rows = await withTenant(database, acme.id, (db) => db.select().from(scans));
       expect(rows).toHaveLength(acme.scanIds.length);
     }
 
@@ -85,7 +85,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       const database = open({ statementTimeoutMs: 20_000 });
       await expectWell(database);
       const running = expectUnavailable(() =>
-        withTenant(database, acme.id, (tx) => tx.execute(sql`select pg_sleep(15)`)),
+        withTenant(database, acme.id, (db) => db.execute(sql`select pg_sleep(15)`)),
       );
       await untilRunning(server, testDatabase, "pg_sleep(15)");
       proxy.cut();
@@ -103,14 +103,14 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       proxy.restore();
       await expectWellSoon(() => expectWell(database));
       proxy.stall();
-      await expectUnavailable(() => withTenant(database, acme.id, (tx) => tx.select().from(scans)));
+      await expectUnavailable(() => withTenant(database, acme.id, (db) => db.select().from(scans)));
       proxy.restore();
       await expectWellSoon(() => expectWell(database));
     });
 
     test("a statement that takes too long is also ended on the server", async () => {
       const database = open();
-      await expectUnavailable(() => withTenant(database, acme.id, (tx) => tx.execute(sql`select pg_sleep(25)`)));
+      await expectUnavailable(() => withTenant(database, acme.id, (db) => db.execute(sql`select pg_sleep(25)`)));
       await expectWell(database);
       expect(await countRunning(server, testDatabase, "pg_sleep(25)")).toBe(0);
     });
@@ -120,7 +120,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await asAdmin(withDatabase(server.adminUrl, testDatabase.name), async (admin) => {
         await admin.query("begin");
         await admin.query("lock table scans in access exclusive mode");
-        await expectUnavailable(() => withTenant(database, acme.id, (tx) => tx.select().from(scans)));
+        await expectUnavailable(() => withTenant(database, acme.id, (db) => db.select().from(scans)));
         await admin.query("rollback");
       });
       await expectWell(database);
@@ -130,7 +130,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       const database = open({ statementTimeoutMs: 20_000 });
       await expectWell(database);
       const running = expectUnavailable(() =>
-        withTenant(database, acme.id, (tx) => tx.execute(sql`select pg_sleep(16)`)),
+        withTenant(database, acme.id, (db) => db.execute(sql`select pg_sleep(16)`)),
       );
       await untilRunning(server, testDatabase, "pg_sleep(16)");
       await asAdmin(server.adminUrl, (admin) =>

@@ -33,8 +33,8 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     test("values come back as they were written", async () => {
       const orgUrl = "quotes ' \" back\\slash {a,b} $1 \n\t π 🙂 NULL";
       const startedAt = new Date("2026-02-03T04:05:06.789Z");
-      const [written] = await withTenant(database, acme.id, (tx) =>
-        tx
+      const [written] = await withTenant(database, acme.id, (db) =>
+        db
           .insert(scans)
           .values({
             tenantId: acme.id,
@@ -46,8 +46,8 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
           })
           .returning(),
       );
-      const [read] = await withTenant(database, acme.id, (tx) =>
-        tx
+      const [read] = await withTenant(database, acme.id, (db) =>
+        db
           .select()
           .from(scans)
           .where(and(eq(scans.id, written?.id ?? ""), eq(scans.startedAt, startedAt))),
@@ -65,8 +65,8 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     });
 
     test("raw SQL gives objects; parameters may be of any kind that Postgres has a text form of", async () => {
-      const [row] = await withTenant(database, acme.id, (tx) =>
-        tx.execute(sql`select ${true}::bool as yes, ${7}::int as seven, ${12345678901234567890n}::numeric as big,
+      const [row] = await withTenant(database, acme.id, (db) =>
+        db.execute(sql`select ${true}::bool as yes, ${7}::int as seven, ${12345678901234567890n}::numeric as big,
           ${new Date(0)}::timestamptz = 'epoch' as epoch, ${sql.param(["a", 'b"\\,{}', null])}::text[] as list,
           ${sql.param({ a: ["1"] })}::jsonb ->> 'a' as json, ${sql.param(new Uint8Array([0, 255]))}::bytea = '\\x00ff' as bytes,
           ${null}::text as nothing, 'two words' as "two words", count(*) as n from scans where false`),
@@ -98,7 +98,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       const insert = (name: string) => ({ sql: "insert into tenants (name) values ($1)", params: [name] });
       const admin = { sql: "select set_config('role', 'scanstream_admin', true)", params: [] };
       const names = async () => {
-        const rows = await asOwner(database, (tx) => tx.select({ name: tenants.name }).from(tenants));
+        const rows = await asOwner(database, (db) => db.select({ name: tenants.name }).from(tenants));
         return rows.map(({ name }) => name).filter((name) => name.startsWith("all-"));
       };
 
@@ -134,31 +134,31 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       };
       const [hash = ""] = acme.hashes;
       const key = { tenantId: acme.id, name: secret, prefix: "p", hash };
-      expect(await refused(asOwner(database, (tx) => tx.insert(apiKeys).values(key)))).toEqual({
+      expect(await refused(asOwner(database, (db) => db.insert(apiKeys).values(key)))).toEqual({
         kind: "unique",
         constraint: "api_keys_hash",
       });
       expect(
-        await refused(asOwner(database, (tx) => tx.insert(memberships).values({ tenantId: acme.id, userId: secret }))),
+        await refused(asOwner(database, (db) => db.insert(memberships).values({ tenantId: acme.id, userId: secret }))),
       ).toMatchObject({ kind: "foreign_key" });
-      expect(await refused(asOwner(database, (tx) => tx.insert(apiKeys).values({ ...key, hash: secret })))).toEqual({
+      expect(await refused(asOwner(database, (db) => db.insert(apiKeys).values({ ...key, hash: secret })))).toEqual({
         kind: "check",
         constraint: "api_keys_hash_is_sha256_hex",
       });
       expect(
-        await refused(asOwner(database, (tx) => tx.execute(sql`insert into tenants (name) values (${null})`))),
+        await refused(asOwner(database, (db) => db.execute(sql`insert into tenants (name) values (${null})`))),
       ).toEqual({ kind: "not_null", constraint: null });
-      expect(await refused(withTenant(database, acme.id, (tx) => tx.execute(sql`select ${secret}::uuid`)))).toBeNull();
+      expect(await refused(withTenant(database, acme.id, (db) => db.execute(sql`select ${secret}::uuid`)))).toBeNull();
       expect(
-        await refused(withTenant(database, acme.id, (tx) => tx.execute(sql`select ${`${secret}\0`}::text`))),
+        await refused(withTenant(database, acme.id, (db) => db.execute(sql`select ${`${secret}\0`}::text`))),
       ).toBeNull();
     });
 
     test("a caught failure inside the work still has its constraint", async () => {
-      const kind = await withTenant(database, acme.id, async (tx) => {
+      const kind = await withTenant(database, acme.id, async (db) => {
         const [scanId = ""] = acme.scanIds;
         try {
-          await tx.insert(findings).values({ ...findingValues, tenantId: acme.id, scanId });
+          await db.insert(findings).values({ ...findingValues, tenantId: acme.id, scanId });
           return null;
         } catch (error) {
           return constraintViolation(error)?.kind;
@@ -176,9 +176,9 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       "a scan may be %s",
       async (status) => {
         const endedAt = status === "pending" || status === "running" ? null : new Date();
-        await withTenant(database, acme.id, (tx) => tx.insert(scans).values({ tenantId: acme.id, status, endedAt }));
-        const wrong = withTenant(database, acme.id, (tx) =>
-          tx.insert(scans).values({ tenantId: acme.id, status, endedAt: endedAt === null ? new Date() : null }),
+        await withTenant(database, acme.id, (db) => db.insert(scans).values({ tenantId: acme.id, status, endedAt }));
+        const wrong = withTenant(database, acme.id, (db) =>
+          db.insert(scans).values({ tenantId: acme.id, status, endedAt: endedAt === null ? new Date() : null }),
         );
         const error: unknown = await wrong.catch((reason: unknown) => reason);
         expect(constraintViolation(error)).toEqual({ kind: "check", constraint: "scans_ended_at" });
@@ -187,7 +187,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
 
     test("a scan has no other status and no negative count", async () => {
       const refused = async (assignment: string) => {
-        const work = withTenant(database, acme.id, (tx) => tx.execute(`update scans set ${assignment}`));
+        const work = withTenant(database, acme.id, (db) => db.execute(`update scans set ${assignment}`));
         return constraintViolation(await work.catch((reason: unknown) => reason))?.constraint;
       };
       expect(await refused("status = 'done', ended_at = now()")).toBe("scans_status");
@@ -198,13 +198,13 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
 
     test("a user of two tenants is seen by both, and neither sees the other membership", async () => {
       const sub = "both@example.test";
-      await asOwner(database, async (tx) => {
-        await tx.insert(users).values({ sub });
-        await tx.insert(memberships).values([acme, globex].map(({ id }) => ({ tenantId: id, userId: sub })));
+      await asOwner(database, async (db) => {
+        await db.insert(users).values({ sub });
+        await db.insert(memberships).values([acme, globex].map(({ id }) => ({ tenantId: id, userId: sub })));
       });
       for (const { id } of [acme, globex]) {
-        const seen = await withTenant(database, id, (tx) =>
-          tx
+        const seen = await withTenant(database, id, (db) =>
+          db
             .select({ tenantId: memberships.tenantId, sub: users.sub })
             .from(users)
             .innerJoin(memberships, eq(memberships.userId, users.sub))
@@ -235,7 +235,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     test("findApiKey does not find a revoked key", async () => {
       const [, hash = ""] = acme.hashes;
       const setRevoked = (revokedAt: Date | null) =>
-        asOwner(database, (tx) => tx.update(apiKeys).set({ revokedAt }).where(eq(apiKeys.hash, hash)));
+        asOwner(database, (db) => db.update(apiKeys).set({ revokedAt }).where(eq(apiKeys.hash, hash)));
       await setRevoked(new Date());
       expect(await findApiKey(database, hash)).toBeNull();
       await setRevoked(null);
@@ -245,7 +245,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     test("findApiKey notes the use once a minute, of that key only", async () => {
       const [hash = "", other = ""] = globex.hashes;
       const lastUse = async (ofHash: string) => {
-        const [key] = await asOwner(database, (tx) => tx.select().from(apiKeys).where(eq(apiKeys.hash, ofHash)));
+        const [key] = await asOwner(database, (db) => db.select().from(apiKeys).where(eq(apiKeys.hash, ofHash)));
         return key?.lastUsedAt ?? null;
       };
       expect(await lastUse(hash)).toBeNull();
@@ -254,8 +254,8 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       expect(first).not.toBeNull();
       await findApiKey(database, hash);
       expect(await lastUse(hash)).toEqual(first);
-      await asOwner(database, (tx) =>
-        tx
+      await asOwner(database, (db) =>
+        db
           .update(apiKeys)
           .set({ lastUsedAt: new Date(Date.now() - 61_000) })
           .where(eq(apiKeys.hash, hash)),
@@ -268,7 +268,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     test("expireStaleScans ends what is unfinished and silent for longer, each for one caller, over all tenants", async () => {
       const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
       const stored = async (values: Partial<typeof scans.$inferInsert> & { tenantId: string }) => {
-        const [scan] = await asOwner(database, (tx) => tx.insert(scans).values(values).returning({ id: scans.id }));
+        const [scan] = await asOwner(database, (db) => db.insert(scans).values(values).returning({ id: scans.id }));
         return scan?.id ?? "";
       };
       const stale = await stored({
@@ -296,7 +296,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       ]);
       expect(await expireStaleScans(database, 10)).toEqual([]);
       const status = async (id: string) => {
-        const [scan] = await asOwner(database, (tx) => tx.select().from(scans).where(eq(scans.id, id)));
+        const [scan] = await asOwner(database, (db) => db.select().from(scans).where(eq(scans.id, id)));
         return [scan?.status, scan?.endedAt instanceof Date];
       };
       expect(await status(stale)).toEqual(["expired", true]);
@@ -306,8 +306,8 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
 
     test("expireStaleScans never goes below a minute", async () => {
       await expireStaleScans(database, 1);
-      await asOwner(database, (tx) =>
-        tx.insert(scans).values({ tenantId: acme.id, updatedAt: new Date(Date.now() - 55_000) }),
+      await asOwner(database, (db) =>
+        db.insert(scans).values({ tenantId: acme.id, updatedAt: new Date(Date.now() - 55_000) }),
       );
       for (const minutes of [0.99, 0, -1, NaN, Infinity, 1_000_001]) {
         await expect(expireStaleScans(database, minutes)).rejects.toThrow(RangeError);

@@ -22,15 +22,15 @@ test("over pg a statement of a tenant costs one round trip, also when it fails",
     await work();
     return proxy.count() - before;
   };
-  expect(await costOf(() => withTenant(database, acme.id, (tx) => tx.select().from(scans)))).toBe(1);
+  expect(await costOf(() => withTenant(database, acme.id, (db) => db.select().from(scans)))).toBe(1);
   expect(await costOf(() => findApiKey(database, acme.hashes[0] ?? ""))).toBe(1);
-  const fail = () => withTenant(database, acme.id, (tx) => tx.execute("select 1 / 0")).catch(() => "refused");
+  const fail = () => withTenant(database, acme.id, (db) => db.execute("select 1 / 0")).catch(() => "refused");
   expect(await costOf(fail)).toBe(1);
   expect(
     await costOf(() =>
-      withTenant(database, acme.id, async (tx) => {
-        await tx.select().from(scans);
-        await tx.select().from(scans);
+      withTenant(database, acme.id, async (db) => {
+        await db.select().from(scans);
+        await db.select().from(scans);
       }),
     ),
   ).toBe(2);

@@ -32,27 +32,27 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const monitorIds = [randomUUID(), randomUUID()];
   const webhookIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
-  await asOwner(database, async (tx) => {
-    await tx.insert(tenants).values({ id, name });
-    await tx.insert(users).values(subs.map((sub) => ({ sub })));
-    await tx.insert(memberships).values(subs.map((userId) => ({ tenantId: id, userId })));
-    await tx.insert(apiKeys).values(hashes.map((hash) => ({ tenantId: id, name: "ci", prefix: "ss_1234", hash })));
-    await tx.insert(scans).values(scanIds.map((scanId) => ({ id: scanId, tenantId: id })));
-    await tx.insert(findings).values(scanIds.map((scanId) => ({ ...findingValues, tenantId: id, scanId })));
-    await tx.insert(scanReports).values(scanIds.map((scanId) => ({ ...reportValues, tenantId: id, scanId })));
-    await tx.insert(scanReportParts).values(scanIds.map((scanId) => ({ ...partValues, tenantId: id, scanId })));
-    await tx.insert(deletedScans).values([randomUUID(), randomUUID()].map((each) => ({ tenantId: id, id: each })));
-    await tx
+  await asOwner(database, async (db) => {
+    await db.insert(tenants).values({ id, name });
+    await db.insert(users).values(subs.map((sub) => ({ sub })));
+    await db.insert(memberships).values(subs.map((userId) => ({ tenantId: id, userId })));
+    await db.insert(apiKeys).values(hashes.map((hash) => ({ tenantId: id, name: "ci", prefix: "ss_1234", hash })));
+    await db.insert(scans).values(scanIds.map((scanId) => ({ id: scanId, tenantId: id })));
+    await db.insert(findings).values(scanIds.map((scanId) => ({ ...findingValues, tenantId: id, scanId })));
+    await db.insert(scanReports).values(scanIds.map((scanId) => ({ ...reportValues, tenantId: id, scanId })));
+    await db.insert(scanReportParts).values(scanIds.map((scanId) => ({ ...partValues, tenantId: id, scanId })));
+    await db.insert(deletedScans).values([randomUUID(), randomUUID()].map((each) => ({ tenantId: id, id: each })));
+    await db
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
-    await tx
+    await db
       .insert(webhooks)
       .values(webhookIds.map((webhookId) => ({ ...webhookValues, id: webhookId, tenantId: id })));
-    await tx
+    await db
       .insert(webhookDeliveries)
       .values(webhookIds.map((webhookId) => ({ ...deliveryValues, tenantId: id, webhookId })));
-    await tx.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
-    await tx.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
+    await db.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
+    await db.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
   });
   return { id, scanIds, hashes };
 }

@@ -15,7 +15,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   checks: { code: 0, says: /V-273186/ },
   doctor: { code: 0, says: /of 29 rules can be decided/ },
   "doctor -v": { code: 0, says: /GET \/api\/v1/ },
-  scan: { code: 1, says: /V-273202/ },
+  scan: { code: 1, says: /CAT II: \d+ open/ },
   "scan --verbose": { code: 1, says: /global_session_policies/ },
   "scan --checklist okta.cklb --waivers decisions.json --format all --output report": { code: 1, says: /waive/ },
   "scan --checklist okta.cklb --format cklb,ckl --output report": { code: 1, says: /fail/i },

@@ -32,7 +32,7 @@ describe("artifacts on a full disk", () => {
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr.match(/^.*ENOSPC.*$/gm)).toEqual([
-      'Cannot write --save-artifacts "/dev/full": no space left on device (ENOSPC): expected a disk with room for it',
+      'Cannot write --save-artifacts "/dev/full": no space left on device (ENOSPC)',
     ]);
     const report = JSON.parse(outcome.stdout) as Report;
     expect(report.checks).toHaveLength(catalog.length);
@@ -50,7 +50,7 @@ describe("artifacts on a full disk", () => {
     });
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toContain("(ENOSPC)");
+    expect(outcome.stderr).toContain("no space left on device");
     expect(outcome.stderr).not.toContain("Saved evidence");
   });
 
@@ -63,7 +63,7 @@ describe("artifacts on a full disk", () => {
     await running.until("stderr", /\[ 3\/\d+\]/);
     const { code, stdout, stderr } = await running.stop("SIGINT");
     expect(code).toBe(130);
-    expect(stderr).toContain("(ENOSPC)");
+    expect(stderr).toContain("no space left on device");
     expect((JSON.parse(stdout) as Report).scan.status).toBe("cancelled");
   });
 });
@@ -106,7 +106,7 @@ test("one of several reports that cannot be written is exit code 2, and everythi
 });
 
 test("practice-org without a place for its key exits with 2 and the reason", async () => {
-  const outcome = await runCommand(["practice-org", "--state", "/dev/null/state"], { cwd: stage.cwd });
+  const outcome = await runCommand(["practice-org", "--port", "0", "--state", "/dev/null/state"], { cwd: stage.cwd });
   expectNoBug(outcome);
   expect(outcome.code).toBe(2);
   expect(outcome.stderr).toMatch(/^Cannot write --state "\/dev\/null\/state": .*\(ENOTDIR\): expected .*\n$/);
@@ -122,7 +122,7 @@ describe("reports in a folder", () => {
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(
-      /^Cannot write --output "full\/scan\.ckl": file too large \(EFBIG\): expected .*\nExit 2: a file could not be written; .*\n$/,
+      /^Cannot write --output "full\/scan\.ckl": file too large \(EFBIG\)\nExit 2: a file could not be written; .*\n$/,
     );
     expect(await readFile(join(output, "scan.ckl"), "utf8")).toBe("the checklist of yesterday");
     expect((await readdir(output)).toSorted()).toEqual(["scan.ckl", "scan.csv", "scan.junit.xml", "scan.md"]);

@@ -168,7 +168,7 @@ describe("several organizations", () => {
     [["--baseline", "scan.json"], /^--baseline: is of one organization/m],
     [["--org-url", "https://acme.okta.com"], /^--org-url: is of one organization/m],
     [["--output", ""], /^--output: expected a directory$/m],
-    [["--config", "other.json"], /^Cannot read --config "other\.json": ENOENT$/m],
+    [["--config", "other.json"], /^Cannot read --config "other\.json": no such file$/m],
   ])("%j is refused", async (args, problem) => {
     const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
     const { code, stdout, stderr } = await runCommand(["scan", ...args], { cwd });

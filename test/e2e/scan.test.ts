@@ -242,12 +242,21 @@ describe("scan", () => {
   });
 });
 
+test("collect writes the evidence to stdout and evaluate reads it from stdin, where both are given -", async () => {
+  const { stdout } = await runCommand(["collect", "--quiet", "--save-artifacts", "-"], {
+    cwd: folder.path,
+    env: await envOf(readOnly),
+    shell: `"$@" | "$1" "$2" evaluate --from-artifacts - --format json`,
+  });
+  expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
+});
+
 test.each([
   ["an uncaught error", "setTimeout(()=>{throw(new(Error)('boom'))},100)"],
   ["an unhandled rejection", "setTimeout(()=>{Promise.reject(new(Error)('boom'))},100)"],
 ])("%s exits with 4: Node's own 1 would say that there are findings", async (_, bug) => {
   const options = { cwd: folder.path, env: { NODE_OPTIONS: `--import=data:text/javascript,${bug}` } };
-  const { code, stderr } = await startCommand(["practice-org"], options).finished;
+  const { code, stderr } = await startCommand(["practice-org", "--port", "0"], options).finished;
   expect(code, stderr).toBe(4);
   expect(stderr).toContain("This is a bug of scanstream");
   expect(stderr).toContain("boom");
@@ -270,12 +279,12 @@ describe("usage and configuration exit with 2", () => {
     [["scan", "--fail-on", "cat1"], /a severity needs a status: expected fail:cat1/],
     [["scan", "--status", "open"], /pass, fail, manual, not_applicable/],
     [["scan", "--check", "V-273187", "--exclude-check", "OKTA-APP-000025"], /leaves no check/],
-    [["scan", "--waivers", "missing.json"], /missing\.json.*ENOENT/],
+    [["scan", "--waivers", "missing.json"], /missing\.json.*no such file/],
     [["scan", "--fail-on-new"], /--baseline/],
     [["scan", "--no-such-option"], /unknown option/],
     [["scann"], /unknown command/],
     [["evaluate"], /--from-artifacts/],
-    [["evaluate", "--from-artifacts", "missing.json"], /ENOENT/],
+    [["evaluate", "--from-artifacts", "missing.json"], /no such file/],
     [["collect"], /--save-artifacts/],
     [["explain", "no_such_check"], /Unknown check "no_such_check"/],
     [["scan", "--check", ""], /--check "": expected names or ids of checks/],

@@ -27,7 +27,7 @@ function run(...args: readonly string[]): Promise<Outcome> {
 /** A command that reads the newest scan runs before any other registers one. */
 describe("scans and findings", () => {
   test("a tenant without scans has none", async () => {
-    expect(await run("scans", "list")).toEqual({ code: 0, stdout: "None\n", stderr: "" });
+    expect(await run("scans", "list")).toEqual({ code: 0, stdout: "Nothing found\n", stderr: "" });
     expect(await run("scans", "list", "--format", "json")).toEqual({ code: 0, stdout: "[]\n", stderr: "" });
     expect(await run("scans", "list", "--format", "ndjson")).toEqual({ code: 0, stdout: "", stderr: "" });
     expect(await run("watch", "--latest")).toEqual({
@@ -76,9 +76,9 @@ describe("scans and findings", () => {
     expect(found).toHaveLength(150);
     expect(new Set(found.map(({ status: verdict }) => verdict))).toEqual(new Set(["FAIL"]));
     const { stdout } = await run("findings", "list", scan.id, "--status", "FAIL");
-    expect(stdout).toMatch(/^STATUS {2}SEVERITY {2}CHECK +RESOURCE +DETAIL\nFAIL +high +check_\d+/);
+    expect(stdout).toMatch(/^STATUS {2}RULE {2}SEVERITY {2}CHECK +RESOURCE +FOUND\nFAIL +high +check_\d+/);
     expect(stdout).not.toMatch(steersTerminal);
-    expect((await run("findings", "list", scan.id, "--status", "MANUAL")).stdout).toBe("None\n");
+    expect((await run("findings", "list", scan.id, "--status", "MANUAL")).stdout).toBe("Nothing found\n");
   });
 
   test("findings list takes every name of a rule, and keeps what does not apply apart", async () => {
@@ -86,12 +86,12 @@ describe("scans and findings", () => {
     const finding = buildFinding({ check: "apitoken_not_super_admin", status: "MANUAL", reason: "not_applicable" });
     await scan.store([finding, buildFinding({ check: "systemlog_streaming_enabled" })]);
     const list = (...args: readonly string[]) => run("findings", "list", scan.id, ...args);
-    expect((await list("--status", "manual")).stdout).toBe("None\n");
+    expect((await list("--status", "manual")).stdout).toBe("Nothing found\n");
     for (const args of [
       ["--status", "n/a"],
       ["--check", "V-279690,apitoken_not_super_admin"],
     ]) {
-      expect((await list(...args)).stdout).toMatch(/^STATUS .*\nN\/A +\S+ +apitoken_not_super_admin .*\n$/);
+      expect((await list(...args)).stdout).toMatch(/^STATUS .*\nN\/A +V-\d+ +\S+ +apitoken_not_super_admin .*\n$/);
     }
     const other = await list("--check", "SV-273202r1_rule", "--format", "ndjson");
     expect(other.stdout.trimEnd().split("\n")).toHaveLength(1);
@@ -210,7 +210,9 @@ describe("what is wrong is one line", () => {
       env: { ...gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` },
     });
     expect(unreachable).toMatchObject({ code: 3, stdout: "" });
-    expect(unreachable.stderr).toBe("Cannot list the scans: fetch failed (ECONNREFUSED)\n");
+    expect(unreachable.stderr).toBe(
+      "Cannot list the scans: the gateway refused the connection; check SCANSTREAM_URL, and that the gateway runs\n",
+    );
   });
 
   const answers = [

@@ -47,7 +47,7 @@ test("webhooks from the command line: made, tested, looked at, sent again, given
   await expect
     .poll(async () => (await run("deliveries", id, "--status", "delivered")).stdout, { timeout: 15_000 })
     .toContain(String(queued["id"]));
-  expect((await run("deliveries", id, "--status", "dead")).stdout).toBe("None\n");
+  expect((await run("deliveries", id, "--status", "dead")).stdout).toBe("Nothing found\n");
 
   const rotated = await runJson("rotate-secret", id);
   expect(rotated["secret"]).not.toBe(made["secret"]);
@@ -56,7 +56,7 @@ test("webhooks from the command line: made, tested, looked at, sent again, given
     stdout: "",
     stderr: `Removed ${id}: nothing more is sent to it\n`,
   });
-  expect((await run("list")).stdout).toBe("None\n");
+  expect((await run("list")).stdout).toBe("Nothing found\n");
 });
 
 test("what is wrong is one clear line, and nothing is sent", async () => {

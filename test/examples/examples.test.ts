@@ -58,8 +58,8 @@ function protectedTable(name: string, columns: string): readonly string[] {
 type GetChannels = (request: ChannelsRequest) => Promise<ChannelsResult>;
 
 function channelsOf(getChannels: GetChannels, id: string, principal: Principal = ada): Promise<ChannelsResult> {
-  return withTenant(database, principal.tenantId, (tx) =>
-    getChannels({ principal, params: { id }, tx, query: {}, queryAll: () => [] }),
+  return withTenant(database, principal.tenantId, (db) =>
+    getChannels({ principal, params: { id }, db, query: {}, queryAll: () => [] }),
   );
 }
 

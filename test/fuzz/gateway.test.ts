@@ -145,7 +145,7 @@ function swapped(one: string, other: string): Arbitrary<string> {
   });
 }
 
-test("whatever path and query say, a tenant's credentials show nothing of another's", async () => {
+test("no matter what path and query say, a tenant's credentials show nothing of another's", async () => {
   const ids = constantFrom(own.id, foreign.id, gateway.globex.id, foreign.channel, "..", "%2e%2e", "%00", "null", "");
   const segment = oneof(ids, constantFrom("api", "v1", "scans", "findings", "event-stream", "channels"), pathText);
   const path = oneof(
@@ -191,7 +191,7 @@ test("a Last-Event-ID and other headers change nothing of what a stream is", asy
   );
 });
 
-test("whatever body is sent to whichever route, the answer is a document and the foreign scan is as it was", async () => {
+test("no matter what body is sent to whichever route, the answer is a document and the foreign scan is as it was", async () => {
   const before = await stateOfForeign();
   const route = constantFrom(
     ["POST", "/api/v1/scans"],

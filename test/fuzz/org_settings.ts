@@ -22,12 +22,16 @@ const below = (pattern: RegExp): Place => ({ isAt: (asked) => pattern.test(asked
 const sessionRules = below(/policies\/00p[^/]*\/rules$/);
 const accessRules = below(/policies\/rst\d\/rules$/);
 const passwords = at(paths.password);
+/** A rule that denies keeps out fewer people with a condition than without. */
+const isAllowing = (rule: JsonObject) => !/"access":(?!"ALLOW")/.test(JSON.stringify(rule));
 
 const usingZones = ["apitoken_restricted", "signon_global_session_policy", "application_authentication_policy"];
 const policyZones: Place = {
   ...at(paths.zones),
   isOf: ({ type, usage }) => type === "IP" && usage === "POLICY",
+  put: (zone, changes) => ({ ...zone, ...(changes as object) }),
 };
+const narrowZone = { status: "ACTIVE", gateways: [{ type: "CIDR", value: "192.0.2.0/24" }] };
 
 /** 0 is "no limit" where a number bounds something, and so the laxest. */
 export const settings: readonly Setting[] = [
@@ -49,12 +53,12 @@ export const settings: readonly Setting[] = [
   ),
   setting("actions.signon.session.maxSessionLifetimeMinutes", ["lifetime"], sessionRules, [0, 2000, 1081, 1080, 60, 1]),
   setting("actions.signon.session.usePersistentCookie", ["cookies"], sessionRules, [true, false]),
-  setting("conditions.network", ["signon_global_session_policy"], sessionRules, [
+  setting("conditions.network", ["signon_global_session_policy"], { ...sessionRules, isOf: isAllowing }, [
     null,
     { connection: "ANYWHERE", include: ["nzo1"] },
     { connection: "ZONE", include: ["nzo1"] },
   ]),
-  setting("conditions.network", ["application_authentication_policy"], accessRules, [
+  setting("conditions.network", ["application_authentication_policy"], { ...accessRules, isOf: isAllowing }, [
     { connection: "ANYWHERE" },
     { connection: "ZONE", include: ["nzo1"] },
   ]),
@@ -102,10 +106,11 @@ export const settings: readonly Setting[] = [
     "READ_ONLY_ADMIN",
   ]),
   setting("status", ["idp_smart"], at(paths.idps), ["INACTIVE", "ACTIVE"]),
-  setting("", usingZones, { ...policyZones, put: (zone, changes) => ({ ...zone, ...(changes as object) }) }, [
-    { status: "INACTIVE" },
+  // Whether an inactive zone or one of every address is stricter depends on whether a rule allows or denies by it.
+  setting("", usingZones, policyZones, [{ status: "INACTIVE" }, narrowZone]),
+  setting("", usingZones, policyZones, [
     { status: "ACTIVE", gateways: [{ type: "CIDR", value: "0.0.0.0/0" }] },
-    { status: "ACTIVE", gateways: [{ type: "CIDR", value: "192.0.2.0/24" }] },
+    narrowZone,
   ]),
   setting(
     "ipServiceCategories.include",

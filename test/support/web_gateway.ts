@@ -95,8 +95,8 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
     },
     async silenceMonitor(tenant, monitorId) {
       const updatedAt = new Date(Date.now() - 61_000);
-      await withTenant(database, tenant.id, (tx) =>
-        tx.update(monitors).set({ updatedAt }).where(eq(monitors.id, monitorId)),
+      await withTenant(database, tenant.id, (db) =>
+        db.update(monitors).set({ updatedAt }).where(eq(monitors.id, monitorId)),
       );
     },
     async [Symbol.asyncDispose]() {

@@ -1,15 +1,13 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createProgram } from "../../program.ts";
-import { manPage, writeManPage } from "../../tools/man_page.ts";
+import { writeManPage } from "../../tools/man_page.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 
 const run = promisify(execFile);
-const readme = await readFile(join(import.meta.dirname, "../../README.md"), "utf8");
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let file: string;
@@ -41,21 +39,12 @@ test("shows every command with its options and examples, as they can be copied",
     for (const option of command.options.filter(({ hidden }) => !hidden)) expect(text).toContain(option.flags);
   }
   expect(text).not.toContain("__complete");
-  expect(text).toMatch(/-f, --format <formats>\n\s+one or several of these/);
+  expect(text).toMatch(/-f, --format <formats>\n\s+report formats/);
   expect(text).toContain("scanstream scan -f json,html,cklb -o report --fail-on fail:high");
 });
 
-test("shows exit status and environment as README.md has them", async () => {
+test("shows exit status and environment of the reference", async () => {
   const text = await shown();
   expect(text).toMatch(/^ +130 +interrupted/m);
   expect(text).toMatch(/IDP_ORG_URL\n\s+organization address, https:\/\/acme\.okta\.com/);
-});
-
-test("text that looks like a request of roff stays text", () => {
-  const hostile = readme.replace("`0` nothing to fail on", "`0` .so /etc/passwd\n'br \\fB");
-  expect(manPage(hostile, "2026-11-22")).toContain("\\&.so /etc/passwd 'br \\efB");
-});
-
-test("names what is missing where README.md has another form", () => {
-  expect(() => manPage("# scanstream\n", "2026-11-22")).toThrow('README.md has no "Exit codes"');
 });

@@ -78,7 +78,7 @@ describe("the tarball", () => {
 
   test("runs, and its help comes from it", async () => {
     const { stdout } = await run(process.execPath, [program(), "scan", "--help"], { cwd: installed });
-    expect(stdout).toContain("collect, evaluate, publish, report");
+    expect(stdout).toContain("scan an Okta org against the STIG and report the results");
   });
 
   test("has all that its chunks load, but the embedded database", async () => {

@@ -52,7 +52,7 @@ test("without a stored report the page says so", async () => {
   await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
   await watched.untilConnection("ended");
   await watched.page.getByRole("button", { name: "CSV" }).click();
-  await watched.page.getByRole("alert").getByText("No report of this scan is stored").waitFor();
+  await watched.page.getByRole("alert").getByText("No report was uploaded for this scan").waitFor();
 });
 
 test("a scan is deleted after a second question, and leaves every page at once", async () => {

@@ -52,7 +52,7 @@ test("an admin adds a webhook, sees what is sent to it, sends it again, changes 
     })
     .toContain("Delivered");
   await page.getByLabel("Show").selectOption("dead");
-  await page.getByText("There is none.").waitFor();
+  await page.getByText("No delivery has this status.").waitFor();
 
   await page.getByRole("button", { name: `New secret for ${name}` }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Make a new secret" }).click();

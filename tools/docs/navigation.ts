@@ -9,39 +9,56 @@ export interface Group {
   readonly files: readonly string[];
 }
 
-/** The documents, by who reads them. One that stands nowhere here comes last of all. */
+/** The documents by type: tutorial, how-to, reference, explanation. A document that no group names comes last. */
 const groups: readonly Group[] = [
-  { title: "Start", files: ["README.md", "docs/install.md", "docs/compare.md"] },
+  { title: "Tutorials", files: ["README.md", "docs/install.md", "docs/follow.md", "docs/features.md"] },
   {
-    title: "Scan",
+    title: "How-to guides: scan and review",
     files: [
-      "docs/cli.md",
-      "docs/verdicts.md",
       "docs/ci.md",
       "docs/reports.md",
       "docs/gates.md",
       "docs/decisions.md",
       "docs/company_rules.md",
       "docs/fix.md",
-      "docs/rate_limiting.md",
     ],
   },
-  { title: "Follow", files: ["docs/follow.md", "docs/clients.md", "docs/webhooks.md"] },
   {
-    title: "Run a gateway",
+    title: "How-to guides: run a gateway",
     files: [
       "docs/deploy.md",
+      "docs/operate.md",
       "docs/sign_in.md",
-      "docs/permissions.md",
       "docs/keeping.md",
-      "docs/scale.md",
+      "docs/webhooks.md",
+      "docs/clients.md",
       "docs/load.md",
-      "docs/features.md",
     ],
   },
   {
-    title: "Trust",
-    files: ["docs/promises.md", "docs/reliability.md", "docs/performance.md", "docs/threat_model.md", "SECURITY.md"],
+    title: "Reference",
+    files: [
+      "docs/glossary.md",
+      "docs/cli.md",
+      "docs/reference/commands.md",
+      "docs/reference/environment.md",
+      "docs/reference/exit_codes.md",
+      "docs/permissions.md",
+      "docs/verdicts.md",
+    ],
+  },
+  {
+    title: "Explanation",
+    files: [
+      "docs/compare.md",
+      "docs/promises.md",
+      "docs/reliability.md",
+      "docs/performance.md",
+      "docs/scale.md",
+      "docs/rate_limiting.md",
+      "docs/threat_model.md",
+      "SECURITY.md",
+    ],
   },
   { title: "Project", files: ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md"] },
 ];

@@ -24,7 +24,7 @@ export interface Cast {
   readonly callers: readonly Caller[];
 }
 
-/** Of the tenant. */
+/** For the tenant. */
 export const walkName = "Walk";
 
 const casts = new WeakMap<GatewayUnderTest, Promise<Cast>>();
@@ -66,8 +66,8 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
 
   const callers: Caller[] = [
     { name: "nobody", as: null, expected: notAuthenticated },
-    { name: "a token that is none", as: "Bearer e30.e30.e30", expected: notAuthenticated },
-    { name: "a key that is none", as: `Api-Key scs_00000000_${"0".repeat(64)}`, expected: notAuthenticated },
+    { name: "a token that is invalid", as: "Bearer e30.e30.e30", expected: notAuthenticated },
+    { name: "a key that is invalid", as: `Api-Key scs_00000000_${"0".repeat(64)}`, expected: notAuthenticated },
     { name: "a member whose token has expired", as: await signed(tenant.sub, -60), expected: notAuthenticated },
     { name: "a user who is no member", as: await signed("outsider"), sub: "outsider", expected: notPermitted },
   ];

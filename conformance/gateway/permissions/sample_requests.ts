@@ -10,7 +10,7 @@ import { walkName, type Cast } from "./callers.ts";
 export interface SampleRequest {
   readonly path: string;
   readonly json?: unknown;
-  /** Of those who may, where the request itself would end the walk: another body, and the answer to it. */
+  /** Among those who may, where the request itself would end the walk: another body, and the answer to it. */
   readonly instead?: { readonly json: unknown; readonly status: number };
 }
 
@@ -97,7 +97,7 @@ async function aStoredReport(world: World): Promise<SampleRequest> {
   return { path: `${path}/report` };
 }
 
-/** Of a check of its own: the same is decided once. */
+/** A separate check: the same is decided once. */
 function aDecision(): unknown {
   return { kind: "waiver", check: randomUUID(), reason: "accepted" };
 }

@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, isNull, or, type SQL, sql } from "drizzle-orm";
 import { decisions } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry } from "../../../shared/decisions/expiry.ts";
 import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
@@ -11,7 +11,7 @@ import type { DecisionRow } from "./decision.ts";
 /** The decisions of the transaction's tenant. */
 
 export interface DecisionFilter {
-  /** Null: those that hold, and those that do not. */
+  /** Null: the ones that hold, and the ones that do not. */
   readonly isActive: boolean | null;
   readonly kind: DecisionKind | null;
   readonly check: string | null;
@@ -21,11 +21,11 @@ export interface DecisionFilter {
 
 /** Newest first, one row beyond the limit. */
 export async function selectDecisions(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   page: PageRequest,
   { isActive, kind, check, orgUrl }: DecisionFilter,
 ): Promise<readonly DecisionRow[]> {
-  return tx
+  return db
     .select()
     .from(decisions)
     .where(
@@ -46,7 +46,7 @@ export async function selectDecisions(
  * expired gives its place up: it ends with the first statement, which by itself changes nothing that anybody sees.
  */
 export async function insertDecision(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   principal: Principal,
   decision: NewDecision,
 ): Promise<DecisionRow> {
@@ -59,11 +59,11 @@ export async function insertDecision(
     sql`${decisions.orgUrl} is not distinct from ${orgUrl}`,
     isNull(decisions.endedAt),
   );
-  await tx
+  await db
     .update(decisions)
     .set({ endedAt: sql`${decisions.expiresAt}`, endedReason: "expired" })
     .where(and(isSame, sql`not (${isUnexpired})`));
-  const [row] = await tx
+  const [row] = await db
     .insert(decisions)
     .values({
       tenantId: principal.tenantId,
@@ -82,26 +82,26 @@ export async function insertDecision(
     .onConflictDoNothing()
     .returning();
   if (row !== undefined) return row;
-  const [same] = await tx.select().from(decisions).where(isSame);
+  const [same] = await db.select().from(decisions).where(isSame);
   throw new AppError(
     "conflict",
     `The same is decided already${same === undefined ? "" : ` by ${same.id}`}: expected that decision to be withdrawn first`,
   );
 }
 
-/** Of two that withdraw it, one does; one that has ended stays as it ended. Rejects with `NotFound`. */
+/** Among two that withdraw it, one does; one that has ended stays as it ended. Rejects with `NotFound`. */
 export async function withdrawDecision(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   principal: Principal,
   id: string,
 ): Promise<{ readonly row: DecisionRow; readonly isChanged: boolean }> {
-  const [changed] = await tx
+  const [changed] = await db
     .update(decisions)
     .set({ endedAt: sql`now()`, endedReason: "withdrawn", endedBy: nameOf(principal) })
     .where(and(eq(decisions.id, id), isNull(decisions.endedAt)))
     .returning();
   if (changed !== undefined) return { row: changed, isChanged: true };
-  const [row] = await tx.select().from(decisions).where(eq(decisions.id, id));
+  const [row] = await db.select().from(decisions).where(eq(decisions.id, id));
   if (row === undefined) throw new NotFound("No such decision");
   return { row, isChanged: false };
 }

@@ -55,7 +55,7 @@ export const decisionsDescription: FeatureDescription = {
         {
           name: "active",
           in: "query",
-          description: "true: those that hold now; false: those that ended or expired",
+          description: "true: the ones that hold now; false: the ones that ended or expired",
           schema: { type: "string", enum: ["true", "false"] },
         },
         { name: "kind", in: "query", schema: { type: "string", enum: ["waiver", "attestation"] } },

@@ -42,7 +42,7 @@ function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.get("/decisions", allow("read"), async (c) => {
     const page = parsePageRequest(c.req.url, list);
     const filter = parseFilter(c);
-    const rows = await withPrincipal(database, c.get("principal"), (tx) => selectDecisions(tx, page, filter));
+    const rows = await withPrincipal(database, c.get("principal"), (db) => selectDecisions(db, page, filter));
     return c.json(toPage(rows, page.limit, list));
   });
 
@@ -55,7 +55,7 @@ function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
     const named = requireCheckName(body.check);
     if ("problem" in named) throw new InvalidBody([{ pointer: "/check", detail: named.problem }]);
     const decided = { ...body, check: named.check };
-    const row = await withPrincipal(database, principal, (tx) => insertDecision(tx, principal, decided));
+    const row = await withPrincipal(database, principal, (db) => insertDecision(db, principal, decided));
     const decision = toDecision(row, nowMs());
     afterResponse(c, announceDecision(decision, publishDecisionCreated));
     return c.json(decision, 201, { location: `/api/v1/decisions/${row.id}` });
@@ -64,7 +64,7 @@ function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.delete("/decisions/:id", allow("decide"), async (c) => {
     const principal = c.get("principal");
     const id = pathId(c, "decision");
-    const { row, isChanged } = await withPrincipal(database, principal, (tx) => withdrawDecision(tx, principal, id));
+    const { row, isChanged } = await withPrincipal(database, principal, (db) => withdrawDecision(db, principal, id));
     if (isChanged) afterResponse(c, announceDecision(toDecision(row, nowMs()), publishDecisionUpdated));
     return c.body(null, 204);
   });

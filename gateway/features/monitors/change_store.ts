@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
 import { changes } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import type { PageRequest } from "../../http/paging.ts";
@@ -8,19 +8,19 @@ import type { ChangeRow } from "./monitor.ts";
 import { ended, selectMonitor } from "./monitor_store.ts";
 
 /**
- * Stores changes of a monitor that has not ended, in their order and each once by its id; returns those that are new. One
+ * Stores changes of a monitor that has not ended, in their order and each once by its id; returns the ones that are new. One
  * statement, so that the monitor cannot end in between. Rejects with `NotFound` or `AppError("conflict")`.
  */
 export async function storeChanges(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   given: readonly NewChange[],
 ): Promise<readonly NewChange[]> {
   const byId = new Map(given.toReversed().map((change) => [change.id, change]));
   const lines = given.filter((change) => byId.get(change.id) === change);
-  // The first state is none that moved.
+  // The first state is not a move.
   const lastChangeAt = lines.findLast(({ cause }) => cause !== "start")?.seen_at;
-  const stored = await tx.execute<{ id: string }>(sql`
+  const stored = await db.execute<{ id: string }>(sql`
     with monitor as (
       update monitors set last_change_number = last_change_number + ${lines.length}::integer,
         last_change_at = coalesce(${lastChangeAt === undefined ? null : toInstant(lastChangeAt)}::timestamptz, last_change_at)
@@ -43,24 +43,24 @@ export async function storeChanges(
       returning id
     )
     select id from stored`);
-  if (stored.length === 0 && (await selectMonitor(tx, monitorId)).endedAt !== null) throw ended();
+  if (stored.length === 0 && (await selectMonitor(db, monitorId)).endedAt !== null) throw ended();
   const ids = new Set(stored.map(({ id }) => id));
   return lines.filter(({ id }) => ids.has(id));
 }
 
 /** Which of the changes are stored: after the answer to `storeChanges` was lost. */
 export async function selectStored(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   given: readonly NewChange[],
 ): Promise<readonly NewChange[]> {
   const ids = given.map(({ id }) => id);
-  const rows = await tx
+  const rows = await db
     .select({ id: changes.id })
     .from(changes)
     .where(and(eq(changes.monitorId, monitorId), inArray(changes.id, ids)));
   const stored = new Set(rows.map(({ id }) => id));
-  // Of an id that is given twice the first.
+  // Among an id that is given twice the first.
   return given.filter(({ id }) => stored.delete(id));
 }
 
@@ -71,11 +71,11 @@ export interface ChangeFilter {
 
 /** Newest first, one row beyond the limit. */
 export async function selectChanges(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   { page, filter }: { readonly page: PageRequest; readonly filter: ChangeFilter },
 ): Promise<readonly ChangeRow[]> {
-  return tx
+  return db
     .select()
     .from(changes)
     .where(
@@ -92,7 +92,7 @@ export async function selectChanges(
 
 /** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit. */
 export async function selectPresentFindings(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   page: PageRequest,
 ): Promise<readonly ChangeRow[]> {
@@ -107,14 +107,14 @@ export async function selectPresentFindings(
       select next.* from last cross join lateral (${newestOf(monitorId, sql`and ${fingerprint} < last.fingerprint`)}) as next
     )
     select number from last where to_status is not null limit ${page.limit + 1}::integer)`;
-  return tx
+  return db
     .select()
     .from(changes)
     .where(and(eq(changes.monitorId, monitorId), sql`${number} = any (${last})`))
     .orderBy(desc(fingerprint));
 }
 
-/** The newest change of the last finding, by fingerprint, of those that the condition leaves. */
+/** The newest change of the last finding, by fingerprint, of the ones that the condition leaves. */
 function newestOf(monitorId: string, condition: SQL): SQL {
   return sql`select ${changes.fingerprint}, ${changes.number}, ${changes.toStatus} from ${changes}
     where ${changes.monitorId} = ${monitorId}::uuid ${condition}

@@ -13,9 +13,9 @@ import { toMonitor } from "./monitor.ts";
 import { selectMonitor } from "./monitor_store.ts";
 
 /** The channel of the requested monitor. Rejects with `NotFound` for one that was deleted or is not visible in the tenant. */
-export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
+export async function getChannels({ db, params }: Pick<ChannelsRequest, "db" | "params">): Promise<ChannelsResult> {
   const { id, tenantId, endedAt, deletedAt } = monitors;
-  const [row] = await tx.select({ id, tenantId, endedAt, deletedAt }).from(monitors).where(eq(id, params.id));
+  const [row] = await db.select({ id, tenantId, endedAt, deletedAt }).from(monitors).where(eq(id, params.id));
   if (row === undefined || row.deletedAt !== null) throw new NotFound("No such monitor");
   const channel = monitorChannel(row.tenantId, row.id);
   return row.endedAt === null ? [channel] : ended(channel);
@@ -29,8 +29,8 @@ export const monitorEventStream = defineEventStream({
   terminalTypes: ["monitor.end"],
 });
 
-async function getSnapshot({ tx, params }: ChannelsRequest): Promise<Snapshot> {
-  const row = await selectMonitor(tx, params.id);
+async function getSnapshot({ db, params }: ChannelsRequest): Promise<Snapshot> {
+  const row = await selectMonitor(db, params.id);
   return {
     events: [{ type: "monitor.snapshot", data: toMonitor(row, Date.now()) }],
     hasEnded: row.endedAt !== null,

@@ -64,7 +64,7 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
   return routes;
 
   async function ring(tenantId: string, monitorId: string): Promise<boolean> {
-    const isFirst = await withTenant(database, tenantId, (tx) => ringDoorbell(tx, monitorId));
+    const isFirst = await withTenant(database, tenantId, (db) => ringDoorbell(db, monitorId));
     if (!isFirst) return false;
     const channel = monitorChannel(tenantId, monitorId);
     await announce(

@@ -9,12 +9,12 @@ export interface MarkStaleOptions extends AnnounceOptions {
   readonly database: Database;
 }
 
-/** So many are published concurrently: one slow answer of the broker does not delay the others. */
+/** This many are published concurrently: one slow answer of the broker does not delay the others. */
 const publishedAtOnce = 50;
 
 /**
  * Publishes `monitor.updated` for each running monitor whose producer went silent, once until it reports again, however
- * many gateways call it at once. Returns how many; never rejects, because it runs beside everything else.
+ * many gateways call it at once. Returns how many; never rejects, because nothing awaits it.
  */
 export async function markStale(options: MarkStaleOptions): Promise<number> {
   let count = 0;

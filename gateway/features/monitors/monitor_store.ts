@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import { changes, monitors } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -16,7 +16,7 @@ import type { MonitorRow } from "./monitor.ts";
  * one that was deleted.
  */
 export async function putMonitor(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   { tenantId }: Principal,
   { monitorId: id, monitor }: { readonly monitorId: string; readonly monitor: NewMonitor },
 ): Promise<{ readonly row: MonitorRow; readonly isNew: boolean }> {
@@ -26,13 +26,13 @@ export async function putMonitor(
     interval_seconds: intervalSeconds,
     checks_total: checksTotal,
   } = monitor;
-  const [created] = await tx
+  const [created] = await db
     .insert(monitors)
     .values({ id, tenantId, orgUrl, clientId: clientId ?? null, intervalSeconds, checksTotal: checksTotal ?? 0 })
     .onConflictDoNothing({ target: [monitors.tenantId, monitors.id] })
     .returning();
   if (created !== undefined) return { row: created, isNew: true };
-  const [row] = await tx
+  const [row] = await db
     .update(monitors)
     .set({
       status: "running",
@@ -50,7 +50,7 @@ export async function putMonitor(
     .where(and(isOpen(id), eq(monitors.orgUrl, orgUrl)))
     .returning();
   if (row !== undefined) return { row, isNew: false };
-  const stored = await selectAny(tx, id);
+  const stored = await selectAny(db, id);
   if (stored.deletedAt !== null) throw new AppError("gone", "The monitor was deleted: expected a new UUID");
   if (stored.endedAt !== null) throw ended();
   throw new AppError("conflict", "The monitor follows another org: expected the same org_url, or a new UUID");
@@ -64,22 +64,22 @@ function countsWithin(checksTotal: number): Readonly<Record<Exclude<keyof Counts
 }
 
 /** Rejects with `NotFound` for another tenant's monitor as for one that was deleted or never was. */
-export async function selectMonitor(tx: TenantTransaction, monitorId: string): Promise<MonitorRow> {
-  const row = await selectAny(tx, monitorId);
+export async function selectMonitor(db: TenantDatabase, monitorId: string): Promise<MonitorRow> {
+  const row = await selectAny(db, monitorId);
   if (row.deletedAt !== null) throw new NotFound("No such monitor");
   return row;
 }
 
 /** Deleted ones too. */
-async function selectAny(tx: TenantTransaction, monitorId: string): Promise<MonitorRow> {
-  const [row] = await tx.select().from(monitors).where(eq(monitors.id, monitorId));
+async function selectAny(db: TenantDatabase, monitorId: string): Promise<MonitorRow> {
+  const [row] = await db.select().from(monitors).where(eq(monitors.id, monitorId));
   if (row === undefined) throw new NotFound("No such monitor");
   return row;
 }
 
 /** Newest first, one row beyond the limit. */
-export async function selectMonitors(tx: TenantTransaction, page: PageRequest): Promise<readonly MonitorRow[]> {
-  return tx
+export async function selectMonitors(db: TenantDatabase, page: PageRequest): Promise<readonly MonitorRow[]> {
+  return db
     .select()
     .from(monitors)
     .where(and(isNull(monitors.deletedAt), isPastCursor(page, monitors.createdAt, monitors.id)))
@@ -97,7 +97,7 @@ export interface UpdatedMonitor {
  * `AppError("conflict")` or `InvalidBody`.
  */
 export async function updateMonitor(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   monitorId: string,
   update: MonitorUpdate,
 ): Promise<UpdatedMonitor> {
@@ -109,7 +109,7 @@ export async function updateMonitor(
     manual: update.manual,
     notApplicable: update.not_applicable,
   };
-  const [updated] = await tx
+  const [updated] = await db
     .update(monitors)
     .set({
       // Drizzle leaves out what is undefined.
@@ -142,14 +142,14 @@ export async function updateMonitor(
     const { previousErrorCode, ...row } = updated;
     return { row, previousErrorCode };
   }
-  const stored = await selectMonitor(tx, monitorId);
+  const stored = await selectMonitor(db, monitorId);
   if (stored.endedAt !== null) throw ended();
   throw impossibleCounts({ ...stored, ...withoutUndefined(counts) });
 }
 
 /** Its row stays, so that its id is gone; its changes do not. Rejects with `NotFound`. */
-export async function deleteMonitor(tx: TenantTransaction, monitorId: string): Promise<{ readonly tenantId: string }> {
-  const [deleted] = await tx
+export async function deleteMonitor(db: TenantDatabase, monitorId: string): Promise<{ readonly tenantId: string }> {
+  const [deleted] = await db
     .update(monitors)
     .set({
       status: "ended",
@@ -162,23 +162,23 @@ export async function deleteMonitor(tx: TenantTransaction, monitorId: string): P
     .returning({ tenantId: monitors.tenantId });
   // A second statement sees the changes that were being stored while the first one waited; no more can come. Also after
   // the first one's answer was lost, when the request comes again.
-  await tx.delete(changes).where(eq(changes.monitorId, monitorId));
+  await db.delete(changes).where(eq(changes.monitorId, monitorId));
   if (deleted === undefined) throw new NotFound("No such monitor");
   return deleted;
 }
 
 /** Gives it another doorbell; the last one's secret is worth nothing from now on. Rejects with `NotFound` or `AppError("conflict")`. */
-export async function putDoorbell(tx: TenantTransaction, monitorId: string, doorbellHash: string): Promise<void> {
-  const rows = await tx.update(monitors).set({ doorbellHash }).where(isOpen(monitorId)).returning({ id: monitors.id });
+export async function putDoorbell(db: TenantDatabase, monitorId: string, doorbellHash: string): Promise<void> {
+  const rows = await db.update(monitors).set({ doorbellHash }).where(isOpen(monitorId)).returning({ id: monitors.id });
   if (rows.length > 0) return;
-  await selectMonitor(tx, monitorId);
+  await selectMonitor(db, monitorId);
   throw ended();
 }
 
 /** True at most once a second, over all gateways. */
-export async function ringDoorbell(tx: TenantTransaction, monitorId: string): Promise<boolean> {
+export async function ringDoorbell(db: TenantDatabase, monitorId: string): Promise<boolean> {
   const { doorbellRungAt } = monitors;
-  const rows = await tx
+  const rows = await db
     .update(monitors)
     .set({ doorbellRungAt: sql`now()` })
     .where(and(isOpen(monitorId), or(isNull(doorbellRungAt), lte(doorbellRungAt, sql`now() - interval '1 second'`))))
@@ -198,7 +198,7 @@ function isOpen(monitorId: string): SQL | undefined {
 type Counts = Pick<MonitorRow, "checksTotal" | "pass" | "fail" | "manual" | "notApplicable">;
 type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
 
-/** What is given beside what is stored. A total of 0 is not known yet. */
+/** What is given next to what is stored. A total of 0 is not known yet. */
 function areConsistent(given: GivenCounts): SQL {
   const of = (name: keyof Counts) => {
     const count = given[name];

@@ -1,5 +1,5 @@
 import { Hono, type Context } from "hono";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
@@ -89,7 +89,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const monitorId = pathId(c, "monitor");
     const monitor = parseBody(newMonitorSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const { row, isNew } = await query(principal, (tx) => putMonitor(tx, principal, { monitorId, monitor }));
+    const { row, isNew } = await query(principal, (db) => putMonitor(db, principal, { monitorId, monitor }));
     const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
     await publishStored(row, [(to, channel) => publishMonitorStart(to, channel, start)]);
     return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
@@ -98,14 +98,14 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.get("/monitors", allow("read"), async (c) => {
     const principal = c.get("principal");
     const page = parsePageRequest(c.req.url, monitorList);
-    const rows = await query(principal, (tx) => selectMonitors(tx, page));
+    const rows = await query(principal, (db) => selectMonitors(db, page));
     return c.json(toPage(rows, page.limit, monitorList));
   });
 
   routes.get("/monitors/:id", allow("read"), async (c) => {
     const principal = c.get("principal");
     const monitorId = pathId(c, "monitor");
-    return c.json(toMonitor(await query(principal, (tx) => selectMonitor(tx, monitorId)), nowMs()));
+    return c.json(toMonitor(await query(principal, (db) => selectMonitor(db, monitorId)), nowMs()));
   });
 
   routes.patch("/monitors/:id", allow("publish"), async (c) => {
@@ -125,7 +125,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.delete("/monitors/:id", allow("delete"), async (c) => {
     const principal = c.get("principal");
     const id = pathId(c, "monitor");
-    const { tenantId } = await query(principal, (tx) => deleteMonitor(tx, id));
+    const { tenantId } = await query(principal, (db) => deleteMonitor(db, id));
     await publishEnd({ id, tenantId }, "deleted");
     return c.body(null, 204);
   });
@@ -154,10 +154,10 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     const monitorId = pathId(c, "monitor");
     const page = parsePageRequest(c.req.url, changeList);
     const filter = parseChangeFilter(c);
-    const rows = await query(principal, async (tx) => {
-      const found = await selectChanges(tx, monitorId, { page, filter });
+    const rows = await query(principal, async (db) => {
+      const found = await selectChanges(db, monitorId, { page, filter });
       // No change is an answer only when there is such a monitor.
-      if (found.length === 0) await selectMonitor(tx, monitorId);
+      if (found.length === 0) await selectMonitor(db, monitorId);
       return found;
     });
     return c.json(toPage(rows, page.limit, changeList));
@@ -167,9 +167,9 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const monitorId = pathId(c, "monitor");
     const page = parsePageRequest(c.req.url, findingList);
-    const rows = await query(principal, async (tx) => {
-      const found = await selectPresentFindings(tx, monitorId, page);
-      if (found.length === 0) await selectMonitor(tx, monitorId);
+    const rows = await query(principal, async (db) => {
+      const found = await selectPresentFindings(db, monitorId, page);
+      if (found.length === 0) await selectMonitor(db, monitorId);
       return found;
     });
     return c.json(toPage(rows, page.limit, findingList));
@@ -179,7 +179,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const monitorId = pathId(c, "monitor");
     const { secret, hash } = await createDoorbell();
-    await query(principal, (tx) => putDoorbell(tx, monitorId, hash));
+    await query(principal, (db) => putDoorbell(db, monitorId, hash));
     const url = new URL(doorbellPath(monitorId), c.req.url);
     // A proxy that ends TLS: the provider calls no hook without it. Only the key's holder reads it.
     if (c.req.header("x-forwarded-proto") === "https") url.protocol = "https:";
@@ -216,10 +216,10 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     update: MonitorUpdate,
   ): Promise<UpdatedMonitor> {
     try {
-      return await query(principal, (tx) => updateMonitor(tx, monitorId, update));
+      return await query(principal, (db) => updateMonitor(db, monitorId, update));
     } catch (error) {
       if (!isLost(error) || update.status !== "ended") throw error;
-      const row = await query(principal, (tx) => selectMonitor(tx, monitorId));
+      const row = await query(principal, (db) => selectMonitor(db, monitorId));
       if (row.status === "ended") return { row, previousErrorCode: row.errorCode };
       throw error;
     }
@@ -232,19 +232,16 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     changes: readonly NewChange[],
   ): Promise<readonly NewChange[]> {
     try {
-      return await query(principal, (tx) => storeChanges(tx, monitorId, changes));
+      return await query(principal, (db) => storeChanges(db, monitorId, changes));
     } catch (error) {
       if (!isLost(error)) throw error;
-      const stored = await query(principal, (tx) => selectStored(tx, monitorId, changes));
+      const stored = await query(principal, (db) => selectStored(db, monitorId, changes));
       if (stored.length > 0) return stored;
       throw error;
     }
   }
 
-  function query<Result>(
-    principal: AllowedPrincipal,
-    work: (tx: TenantTransaction) => Promise<Result>,
-  ): Promise<Result> {
+  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
 }

@@ -72,9 +72,9 @@ export function createChangeAnnouncer({
   async function publishUpdate({ id, tenantId }: ScanRow, stored: ScanRow | null): Promise<void> {
     let given = stored;
     await announceChange({ id, tenantId }, async (channel) => {
-      const row = given ?? (await withTenant(database, tenantId, (tx) => selectScan(tx, id)));
+      const row = given ?? (await withTenant(database, tenantId, (db) => selectScan(db, id)));
       given = null;
-      // Its end is published by whatever ended it.
+      // Its end is published by the code that ended it.
       if (!hasEnded(row.status)) await publishScanUpdated(publisher, channel, toScanResource(row));
     });
   }

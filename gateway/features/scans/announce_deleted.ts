@@ -6,14 +6,14 @@ import type { EndedScan } from "./announce_end.ts";
 
 /** A scan that has just been deleted, as it was. */
 export interface DeletedScan extends EndedScan {
-  /** Of its tenant, with this one. */
+  /** For its tenant, with this one. */
   readonly deletedScans: number;
   /** It had not ended, so that its deletion is its end. */
   readonly wasOpen: boolean;
 }
 
 /**
- * Publishes that a scan was deleted: the end on its own channel, which closes whatever still follows it, and on its tenant's where
+ * Publishes that a scan was deleted: the end on its own channel, which closes what still follows it, and on its tenant's where
  * nobody has heard it; then `scan.deleted` on its tenant's. Never rejects.
  */
 export async function announceDeleted(scan: DeletedScan, options: AnnounceOptions): Promise<void> {

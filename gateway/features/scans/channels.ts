@@ -15,15 +15,15 @@ import { hasEnded, toScanResource } from "./scan.ts";
 const maxScans = 100;
 
 /** The channel of the requested scan. Rejects with `NotFound` for a scan that is not visible in the tenant. */
-export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
-  return channelsOf(tx, [params["id"] ?? ""]);
+export async function getChannels({ db, params }: Pick<ChannelsRequest, "db" | "params">): Promise<ChannelsResult> {
+  return channelsOf(db, [params["id"] ?? ""]);
 }
 
 /** `GET /:id/event-stream`: a scan, live, until its `scan.end`. */
 export const scanEventStream = defineEventStream({
   prefix: scanPrefix,
   getChannels,
-  getSnapshot: ({ tx, params }) => snapshotOf(tx, [params.id]),
+  getSnapshot: ({ db, params }) => snapshotOf(db, [params.id]),
   terminalTypes: ["scan.end"],
 });
 
@@ -32,8 +32,8 @@ export const scansEventStream = defineEventStream({
   prefix: scanPrefix,
   path: "/event-stream",
   isFor: (query) => query.has("scan_id"),
-  getChannels: async ({ tx, queryAll }) => channelsOf(tx, parseScanIds(queryAll("scan_id"))),
-  getSnapshot: async ({ tx, queryAll }) => snapshotOf(tx, parseScanIds(queryAll("scan_id"))),
+  getChannels: async ({ db, queryAll }) => channelsOf(db, parseScanIds(queryAll("scan_id"))),
+  getSnapshot: async ({ db, queryAll }) => snapshotOf(db, parseScanIds(queryAll("scan_id"))),
   terminalTypes: ["scan.end"],
 });
 
@@ -45,11 +45,11 @@ function parseScanIds(values: readonly string[]): readonly string[] {
   throw new AppError("malformed", `The query names ${ids.length} scans: expected at most ${maxScans}`);
 }
 
-/** Of those that have not ended; all of them, when all have. */
-async function channelsOf(tx: ChannelsRequest["tx"], scanIds: readonly string[]): Promise<ChannelsResult> {
+/** Among the ones that have not ended; all of them, when all have. */
+async function channelsOf(db: ChannelsRequest["db"], scanIds: readonly string[]): Promise<ChannelsResult> {
   // What a stream's opening needs and no more: to build the statement with every column takes nearly twice as long.
   const { id, tenantId, status } = scans;
-  const rows = await tx.select({ id, tenantId, status }).from(scans).where(isOneOf(scanIds));
+  const rows = await db.select({ id, tenantId, status }).from(scans).where(isOneOf(scanIds));
   if (rows.length < scanIds.length) throw new NotFound("No such scan");
   const running = rows.filter((scan) => !hasEnded(scan.status));
   // The scan's own tenant, not the reader's: that the two are one is checked by name afterwards.
@@ -57,9 +57,9 @@ async function channelsOf(tx: ChannelsRequest["tx"], scanIds: readonly string[])
   return running.length === 0 ? ended(...channels) : channels;
 }
 
-/** All of them, newest first; one that was deleted meanwhile is not there. */
-async function snapshotOf(tx: ChannelsRequest["tx"], scanIds: readonly string[]): Promise<Snapshot> {
-  const rows = await tx.select().from(scans).where(isOneOf(scanIds)).orderBy(desc(scans.createdAt), desc(scans.id));
+/** All of them, newest first; one that was deleted in the meantime is not there. */
+async function snapshotOf(db: ChannelsRequest["db"], scanIds: readonly string[]): Promise<Snapshot> {
+  const rows = await db.select().from(scans).where(isOneOf(scanIds)).orderBy(desc(scans.createdAt), desc(scans.id));
   return {
     events: rows.map((row) => ({ type: "scan.snapshot", data: toScanResource(row) })),
     hasEnded: rows.every((row) => hasEnded(row.status)),

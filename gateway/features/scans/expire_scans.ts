@@ -16,12 +16,12 @@ export interface ExpireScansOptions {
   readonly olderThanMinutes: number;
 }
 
-/** So many ends are published concurrently: one slow answer of the broker does not delay the others. */
+/** This many ends are published concurrently: one slow answer of the broker does not delay the others. */
 const publishedAtOnce = 50;
 
 /**
  * Ends the scans whose producer is gone, and publishes their ends. However many gateways call it at once, each scan is
- * ended by one of them. Returns how many; never rejects, because it runs beside everything else.
+ * ended by one of them. Returns how many; never rejects, because nothing awaits it.
  */
 export async function expireScans(options: ExpireScansOptions): Promise<number> {
   let count = 0;

@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import type { PageRequest } from "../../http/paging.ts";
 import type { FindingRow } from "./scan.ts";
 import { ended, selectScan } from "./scan_store.ts";
@@ -17,11 +17,11 @@ export interface StoredCounts {
  * statement, so that the scan cannot end in between. Rejects with `NotFound` or `AppError("conflict")`.
  */
 export async function storeFindings(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   scanId: string,
   given: readonly NewFinding[],
 ): Promise<StoredCounts> {
-  const [counts] = await tx.execute<{ scans: number; created: number; updated: number }>(sql`
+  const [counts] = await db.execute<{ scans: number; created: number; updated: number }>(sql`
     with scan as (
       update scans set updated_at = now()
       where id = ${scanId}::uuid and status in ('pending', 'running')
@@ -46,13 +46,13 @@ export async function storeFindings(
       (select count(*)::integer from stored where is_new) as created,
       (select count(*)::integer from stored where not is_new) as updated`);
   if (counts !== undefined && counts.scans > 0) return { created: counts.created, updated: counts.updated };
-  await selectScan(tx, scanId);
+  await selectScan(db, scanId);
   throw ended();
 }
 
 /** In the order they were stored, one row beyond the limit. */
 export async function selectFindings(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   scanId: string,
   page: PageRequest,
 ): Promise<readonly FindingRow[]> {
@@ -60,7 +60,7 @@ export async function selectFindings(
     page.after === null
       ? undefined
       : sql`(${findings.createdAt}, ${findings.fingerprint}) > (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key})`;
-  return tx
+  return db
     .select()
     .from(findings)
     .where(and(eq(findings.scanId, scanId), after))

@@ -8,7 +8,7 @@ import {
   scanUpdateSchema,
   type ScanUpdate,
 } from "../../../shared/schemas/scan_requests.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
@@ -62,7 +62,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.post("/scans", allow("register"), async (c) => {
     const principal = c.get("principal");
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
-    const row = await query(principal, (tx) => insertScan(tx, principal, scan));
+    const row = await query(principal, (db) => insertScan(db, principal, scan));
     afterResponse(c, announcer.created(row));
     return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
   });
@@ -71,7 +71,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
-    const { row, isNew } = await query(principal, (tx) => putScan(tx, principal, { scanId, scan }));
+    const { row, isNew } = await query(principal, (db) => putScan(db, principal, { scanId, scan }));
     // Registered before, its creation may not have been published: the answer of the database was lost.
     afterResponse(c, isNew ? announcer.created(row) : announcer.updated(row));
     return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
@@ -80,14 +80,14 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.get("/scans", allow("read"), async (c) => {
     const principal = c.get("principal");
     const page = parsePageRequest(c.req.url, scanList);
-    const rows = await query(principal, (tx) => selectScans(tx, page));
+    const rows = await query(principal, (db) => selectScans(db, page));
     return c.json(toPage(rows, page.limit, scanList));
   });
 
   routes.get("/scans/:id", allow("read"), async (c) => {
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
-    return c.json(toScan(await query(principal, (tx) => selectScan(tx, scanId))));
+    return c.json(toScan(await query(principal, (db) => selectScan(db, scanId))));
   });
 
   routes.patch("/scans/:id", allow("publish"), async (c) => {
@@ -106,7 +106,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.delete("/scans/:id", allow("delete"), async (c) => {
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
-    const deleted = await query(principal, (tx) => deleteScan(tx, scanId));
+    const deleted = await query(principal, (db) => deleteScan(db, scanId));
     await announceDeleted(deleted, { publisher, log });
     // One that ran has ended with it.
     afterResponse(c, webhooks.sendDue());
@@ -116,7 +116,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.post("/scans/:id/cancel", allow("register"), async (c) => {
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
-    const row = await query(principal, (tx) => requestCancel(tx, scanId));
+    const row = await query(principal, (db) => requestCancel(db, scanId));
     afterResponse(c, announcer.updated(row));
     return c.json(toScan(row), 202);
   });
@@ -125,10 +125,10 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
     const page = parsePageRequest(c.req.url, findingList);
-    const rows = await query(principal, async (tx) => {
-      const found = await selectFindings(tx, scanId, page);
+    const rows = await query(principal, async (db) => {
+      const found = await selectFindings(db, scanId, page);
       // No finding is an answer only when there is such a scan.
-      if (found.length === 0) await selectScan(tx, scanId);
+      if (found.length === 0) await selectScan(db, scanId);
       return found;
     });
     return c.json(toPage(rows, page.limit, findingList));
@@ -141,7 +141,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
       newFindingsSchema,
       await readJson(c.req.raw, { maxBytes: maxFindingsBytes, maxValues: maxFindingsValues }),
     );
-    const counts = await query(principal, (tx) => storeFindings(tx, scanId, findings));
+    const counts = await query(principal, (db) => storeFindings(db, scanId, findings));
     return c.json({ received: findings.length, ...counts });
   });
 
@@ -151,20 +151,17 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
   async function store(principal: AllowedPrincipal, scanId: string, update: ScanUpdate): Promise<ScanRow> {
     try {
-      return await query(principal, (tx) => updateScan(tx, scanId, update));
+      return await query(principal, (db) => updateScan(db, scanId, update));
     } catch (error) {
       const isLost = error instanceof AppError && error.code === "unavailable";
       if (!isLost || update.status === undefined || !hasEnded(update.status)) throw error;
-      const row = await query(principal, (tx) => selectScan(tx, scanId));
+      const row = await query(principal, (db) => selectScan(db, scanId));
       if (row.status === update.status) return row;
       throw error;
     }
   }
 
-  function query<Result>(
-    principal: AllowedPrincipal,
-    work: (tx: TenantTransaction) => Promise<Result>,
-  ): Promise<Result> {
+  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
 }

@@ -2,7 +2,7 @@ import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { constraintViolation } from "../../../drizzle/database_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
@@ -14,8 +14,8 @@ import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.
 
 /** The scans of the transaction's tenant. Each write is one statement that checks for itself what it depends on. */
 
-export async function insertScan(tx: TenantTransaction, principal: Principal, scan: NewScan): Promise<ScanRow> {
-  const [row] = await tx.insert(scans).values(toValues(principal, scan)).returning();
+export async function insertScan(db: TenantDatabase, principal: Principal, scan: NewScan): Promise<ScanRow> {
+  const [row] = await db.insert(scans).values(toValues(principal, scan)).returning();
   if (row === undefined) throw new Error("Cannot register a scan: the insert returned no row");
   return row;
 }
@@ -26,12 +26,12 @@ export async function insertScan(tx: TenantTransaction, principal: Principal, sc
  * `AppError("conflict")` for an id that was registered with another body, and with `AppError("gone")` for one that was deleted.
  */
 export async function putScan(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   principal: Principal,
   { scanId: id, scan }: { readonly scanId: string; readonly scan: NewScan },
 ): Promise<{ readonly row: ScanRow; readonly isNew: boolean }> {
   const values = toValues(principal, scan);
-  const [created] = await tx
+  const [created] = await db
     .insert(scans)
     .values({ ...values, id })
     .onConflictDoNothing({ target: [scans.tenantId, scans.id] })
@@ -41,7 +41,7 @@ export async function putScan(
       throw new AppError("gone", "The scan was deleted: expected a new UUID");
     });
   if (created !== undefined) return { row: created, isNew: true };
-  const row = await selectScan(tx, id);
+  const row = await selectScan(db, id);
   if (row.registration === values.registration) return { row, isNew: false };
   throw new AppError("conflict", "Another scan is registered under this id: expected the same body, or a new UUID");
 }
@@ -59,15 +59,15 @@ function toValues(principal: Principal, scan: NewScan) {
 }
 
 /** Rejects with `NotFound` for another tenant's scan as for one that never was. */
-export async function selectScan(tx: TenantTransaction, scanId: string): Promise<ScanRow> {
-  const [row] = await tx.select().from(scans).where(eq(scans.id, scanId));
+export async function selectScan(db: TenantDatabase, scanId: string): Promise<ScanRow> {
+  const [row] = await db.select().from(scans).where(eq(scans.id, scanId));
   if (row === undefined) throw new NotFound("No such scan");
   return row;
 }
 
 /** Newest first, one row beyond the limit. */
-export async function selectScans(tx: TenantTransaction, page: PageRequest): Promise<readonly ScanRow[]> {
-  return tx
+export async function selectScans(db: TenantDatabase, page: PageRequest): Promise<readonly ScanRow[]> {
+  return db
     .select()
     .from(scans)
     .where(isPastCursor(page, scans.createdAt, scans.id))
@@ -79,7 +79,7 @@ export async function selectScans(tx: TenantTransaction, page: PageRequest): Pro
  * A producer's report of progress, and its heartbeat. Counts are judged together with what is stored. Rejects with
  * `NotFound`, `AppError("conflict")` or `InvalidBody`.
  */
-export async function updateScan(tx: TenantTransaction, scanId: string, update: ScanUpdate): Promise<ScanRow> {
+export async function updateScan(db: TenantDatabase, scanId: string, update: ScanUpdate): Promise<ScanRow> {
   const isEnd = update.status !== undefined && hasEnded(update.status);
   const counts = {
     checksDone: update.checks_done,
@@ -89,7 +89,7 @@ export async function updateScan(tx: TenantTransaction, scanId: string, update: 
     manual: update.manual,
     notApplicable: update.not_applicable,
   };
-  const [row] = await tx
+  const [row] = await db
     .update(scans)
     .set({
       updatedAt: sql`now()`,
@@ -102,16 +102,16 @@ export async function updateScan(tx: TenantTransaction, scanId: string, update: 
     .where(and(isOpen(scanId), areConsistent(counts)))
     .returning();
   if (row !== undefined) return row;
-  const stored = await selectScan(tx, scanId);
+  const stored = await selectScan(db, scanId);
   if (hasEnded(stored.status)) throw ended();
   throw impossibleCounts({ ...stored, ...withoutUndefined(counts) });
 }
 
 /** Asks the producer to stop; it learns it from the answer to its next report. Rejects with `NotFound` or `AppError("conflict")`. */
-export async function requestCancel(tx: TenantTransaction, scanId: string): Promise<ScanRow> {
-  const [row] = await tx.update(scans).set({ cancelRequested: true }).where(isOpen(scanId)).returning();
+export async function requestCancel(db: TenantDatabase, scanId: string): Promise<ScanRow> {
+  const [row] = await db.update(scans).set({ cancelRequested: true }).where(isOpen(scanId)).returning();
   if (row !== undefined) return row;
-  await selectScan(tx, scanId);
+  await selectScan(db, scanId);
   throw ended();
 }
 
@@ -119,12 +119,12 @@ export async function requestCancel(tx: TenantTransaction, scanId: string): Prom
  * Deletes a scan with its findings and its report; nothing is stored of it from the first step on. Rejects with `NotFound`.
  * Large scans take several statements, and the same call again goes on where one was interrupted.
  */
-export async function deleteScan(tx: TenantTransaction, scanId: string): Promise<DeletedScan> {
+export async function deleteScan(db: TenantDatabase, scanId: string): Promise<DeletedScan> {
   let wasOpen = false;
   const row = await deleteInBatches(
     async (maxRows) => {
       // The inner query sees the scan as it was before this step.
-      const [step] = await tx.execute<DeletionStep>(
+      const [step] = await db.execute<DeletionStep>(
         sql`select is_deleted, tenant_id, status, pass, fail, manual, not_applicable, deleted_scans,
             exists (select from scans where id = ${scanId}::uuid and ended_at is null) as was_open
           from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
@@ -139,7 +139,7 @@ export async function deleteScan(tx: TenantTransaction, scanId: string): Promise
   return { id: scanId, tenantId, deletedScans, wasOpen, status, pass, fail, manual, not_applicable };
 }
 
-/** A type, so that it fits what a query may answer. */
+/** A type alias, because an interface lacks the index signature that Drizzle needs. */
 type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & {
   readonly is_deleted: boolean;
   readonly was_open: boolean;
@@ -159,7 +159,7 @@ function isOpen(scanId: string): SQL | undefined {
 type Counts = Pick<ScanRow, "checksDone" | "checksTotal" | "pass" | "fail" | "manual" | "notApplicable">;
 type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
 
-/** What is given beside what is stored. A total of 0 is not known yet. */
+/** What is given next to what is stored. A total of 0 is not known yet. */
 function areConsistent(given: GivenCounts): SQL {
   const of = (name: keyof Counts) => {
     const count = given[name];

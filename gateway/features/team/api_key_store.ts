@@ -1,7 +1,7 @@
 import { desc, sql } from "drizzle-orm";
 import { apiKeys } from "../../../drizzle/schema.ts";
 import { constraintViolation } from "../../../drizzle/database_error.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound, PermissionDenied } from "../../../shared/app_error.ts";
 import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
 import type { NewApiKey } from "../../../shared/schemas/team_requests.ts";
@@ -40,8 +40,8 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
 }
 
 /** Newest first, one row beyond the limit; revoked ones too. */
-export async function selectApiKeys(tx: TenantTransaction, page: PageRequest): Promise<readonly ApiKeyRow[]> {
-  return tx
+export async function selectApiKeys(db: TenantDatabase, page: PageRequest): Promise<readonly ApiKeyRow[]> {
+  return db
     .select(shownApiKey)
     .from(apiKeys)
     .where(isPastCursor(page, apiKeys.createdAt, apiKeys.id))
@@ -50,11 +50,11 @@ export async function selectApiKeys(tx: TenantTransaction, page: PageRequest): P
 }
 
 /**
- * Makes a key. A member who may manage gives any scopes; a key gives those that it has, until it expires itself or is revoked: a
+ * Makes a key. A member who may manage gives any scopes; a key gives the ones that it has, until it expires itself or is revoked: a
  * trigger of the database insists, and revokes what a key has made together with it. Rejects with `PermissionDenied`.
  */
 export async function insertApiKey(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   { kind, id: callerId, tenantId, expiresAtMs }: Principal,
   { name, scopes, expires_at: expiresAt }: NewApiKey,
 ): Promise<CreatedApiKey> {
@@ -66,7 +66,7 @@ export async function insertApiKey(
   const { apiKey, prefix, hash } = await createApiKey();
   const given = sql`${sql.param(scopes)}::text[]`;
   const mayGive = isByKey ? sql`${given} <@ (select scopes from api_keys where id = ${callerId}::uuid)` : sql`true`;
-  const [created] = await tx
+  const [created] = await db
     .execute<{ id: string; created_at: string }>(sql`
     insert into api_keys (tenant_id, name, prefix, hash, scopes, expires_at)
     select ${tenantId}::uuid, ${name}, ${prefix}, ${hash}, ${given}, ${expiresAt}::timestamptz where ${mayGive}
@@ -90,14 +90,10 @@ export async function insertApiKey(
 }
 
 /** For good; the first time counts. Its streams end with the next recheck. Rejects with `NotFound`, and with `AppError("conflict")` for the caller's own key. */
-export async function revokeApiKey(
-  tx: TenantTransaction,
-  { kind, id: callerId }: Principal,
-  id: string,
-): Promise<void> {
+export async function revokeApiKey(db: TenantDatabase, { kind, id: callerId }: Principal, id: string): Promise<void> {
   if (kind === "api_key" && callerId === id) {
     throw new AppError("conflict", "This is the caller's own key: another key or an admin can revoke it");
   }
-  const rows = await tx.execute(sql`select scanstream.revoke_api_key(${id}::uuid)`);
+  const rows = await db.execute(sql`select scanstream.revoke_api_key(${id}::uuid)`);
   if (rows.length === 0) throw new NotFound("No such API key");
 }

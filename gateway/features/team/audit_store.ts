@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import type { AuditEvent } from "../../../shared/schemas/team.ts";
 import type { PageRequest } from "../../http/paging.ts";
 
@@ -34,8 +34,8 @@ export function toAuditEvent(row: AuditRow): AuditEvent {
 }
 
 /** For each tenant that the transaction sees. */
-export function selectShownEvents(tx: Pick<TenantTransaction, "select">) {
-  return tx
+export function selectShownEvents(db: Pick<TenantDatabase, "select">) {
+  return db
     .select({
       number: auditEvents.number,
       createdAt: auditEvents.createdAt,
@@ -51,7 +51,7 @@ export function selectShownEvents(tx: Pick<TenantTransaction, "select">) {
     .from(auditEvents);
 }
 
-/** Of an API key; null for everything else. */
+/** For an API key; null for everything else. */
 function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
   // The look-up itself is left out where there is no key: it would else be made for each event.
   return sql<string | null>`case when ${kind} = 'api_key' then (
@@ -63,11 +63,11 @@ export const newestFirst = [desc(auditEvents.createdAt), desc(auditEvents.number
 
 /** Newest first, one row beyond the limit. By time: what is asked of a time is found by it, however much came after. */
 export async function selectAuditEvents(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
 ): Promise<readonly AuditRow[]> {
   const { action, actor, target, from, to } = filter;
-  return selectShownEvents(tx)
+  return selectShownEvents(db)
     .where(
       and(
         page.after === null

@@ -1,6 +1,6 @@
 import { desc, eq, type SQL, sql } from "drizzle-orm";
 import { memberships } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { defaultRole, type Member, type Role } from "../../../shared/schemas/team.ts";
 import type { NewMember } from "../../../shared/schemas/team_requests.ts";
@@ -18,8 +18,8 @@ export function toMember({ userId, role, createdAt }: MemberRow): Member {
 }
 
 /** Newest first, one row beyond the limit. */
-export async function selectMembers(tx: TenantTransaction, page: PageRequest): Promise<readonly MemberRow[]> {
-  return tx
+export async function selectMembers(db: TenantDatabase, page: PageRequest): Promise<readonly MemberRow[]> {
+  return db
     .select(shownMember)
     .from(memberships)
     .where(isPastCursor(page, memberships.createdAt, memberships.userId))
@@ -29,13 +29,13 @@ export async function selectMembers(tx: TenantTransaction, page: PageRequest): P
 
 /** Makes somebody a member. Who is one already gets the role, where one is named; rejects as `updateMember` does. */
 export async function putMember(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   principal: Principal,
   { sub, role }: NewMember,
 ): Promise<{ readonly member: Member; readonly isNew: boolean }> {
   if (role !== undefined) requireOther(principal, { sub, role });
   const { tenantId } = principal;
-  const [row] = await tx.execute<Changed & { is_new: boolean }>(sql`
+  const [row] = await db.execute<Changed & { is_new: boolean }>(sql`
     with ${lockedAdmins(tenantId)}, person as (select scanstream.register_user(${sub}) as sub)
     insert into memberships (tenant_id, user_id, role)
     -- Counted here as well: the member's own row is held before the condition below is looked at.
@@ -54,27 +54,27 @@ export async function putMember(
  * afterwards that they have locked themselves out.
  */
 export async function updateMember(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   principal: Principal,
   { sub, role }: { readonly sub: string; readonly role: Role },
 ): Promise<Member> {
   requireOther(principal, { sub, role });
-  const [row] = await tx.execute<Changed>(sql`
+  const [row] = await db.execute<Changed>(sql`
     with ${lockedAdmins(principal.tenantId)}
     update memberships set role = ${role} where ${isMember(principal, sub)} and ${leavesAnAdmin({ sub, role })}
     returning role, created_at`);
   if (row !== undefined) return toChanged(sub, row);
-  throw await whyUnchanged(tx, sub);
+  throw await whyUnchanged(db, sub);
 }
 
 /** Rejects as `updateMember` does. The member's streams end with the next recheck. */
-export async function deleteMember(tx: TenantTransaction, principal: Principal, sub: string): Promise<void> {
+export async function deleteMember(db: TenantDatabase, principal: Principal, sub: string): Promise<void> {
   requireOther(principal, { sub, role: null });
-  const rows = await tx.execute(sql`
+  const rows = await db.execute(sql`
     with ${lockedAdmins(principal.tenantId)}
     delete from memberships where ${isMember(principal, sub)} and ${leavesAnAdmin({ sub, role: null })}
     returning user_id`);
-  if (rows.length === 0) throw await whyUnchanged(tx, sub);
+  if (rows.length === 0) throw await whyUnchanged(db, sub);
 }
 
 interface Changed extends Record<string, unknown> {
@@ -119,8 +119,8 @@ function requireOther({ kind, id }: Principal, { sub, role }: Change): void {
   throw new AppError("conflict", "This is the caller's own role: another admin can change it or remove the member");
 }
 
-async function whyUnchanged(tx: TenantTransaction, sub: string): Promise<AppError> {
-  const [row] = await tx.select(shownMember).from(memberships).where(eq(memberships.userId, sub));
+async function whyUnchanged(db: TenantDatabase, sub: string): Promise<AppError> {
+  const [row] = await db.select(shownMember).from(memberships).where(eq(memberships.userId, sub));
   return row === undefined ? new NotFound("No such member") : lastAdmin(sub);
 }
 

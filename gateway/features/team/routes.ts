@@ -54,14 +54,14 @@ function teamRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/members", allow("manage"), async (c) => {
     const page = parsePageRequest(c.req.url, memberList);
-    const rows = await withPrincipal(database, c.get("principal"), (tx) => selectMembers(tx, page));
+    const rows = await withPrincipal(database, c.get("principal"), (db) => selectMembers(db, page));
     return c.json(toPage(rows, page.limit, memberList));
   });
 
   routes.post("/members", allow("appoint"), async (c) => {
     const principal = c.get("principal");
     const body = parseBody(newMemberSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const { member, isNew } = await withPrincipal(database, principal, (tx) => putMember(tx, principal, body));
+    const { member, isNew } = await withPrincipal(database, principal, (db) => putMember(db, principal, body));
     return c.json(member, isNew ? 201 : 200);
   });
 
@@ -69,19 +69,19 @@ function teamRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const sub = subOf(c);
     const { role } = parseBody(memberUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    return c.json(await withPrincipal(database, principal, (tx) => updateMember(tx, principal, { sub, role })));
+    return c.json(await withPrincipal(database, principal, (db) => updateMember(db, principal, { sub, role })));
   });
 
   routes.delete("/members/:sub", allow("manage"), async (c) => {
     const principal = c.get("principal");
     const sub = subOf(c);
-    await withPrincipal(database, principal, (tx) => deleteMember(tx, principal, sub));
+    await withPrincipal(database, principal, (db) => deleteMember(db, principal, sub));
     return c.body(null, 204);
   });
 
   routes.get("/api-keys", allow("manage"), async (c) => {
     const page = parsePageRequest(c.req.url, apiKeyList);
-    const rows = await withPrincipal(database, c.get("principal"), (tx) => selectApiKeys(tx, page));
+    const rows = await withPrincipal(database, c.get("principal"), (db) => selectApiKeys(db, page));
     return c.json(toPage(rows, page.limit, apiKeyList));
   });
 
@@ -91,20 +91,20 @@ function teamRoutes(dependencies: Dependencies): Hono<Allowed> {
     if (body.expires_at !== null && Date.parse(body.expires_at) <= nowMs()) {
       throw new InvalidBody([{ pointer: "/expires_at", detail: "is in the past: expected a time to come" }]);
     }
-    return c.json(await withPrincipal(database, principal, (tx) => insertApiKey(tx, principal, body)), 201);
+    return c.json(await withPrincipal(database, principal, (db) => insertApiKey(db, principal, body)), 201);
   });
 
   routes.delete("/api-keys/:id", allow("manage"), async (c) => {
     const principal = c.get("principal");
     const id = pathId(c, "API key");
-    await withPrincipal(database, principal, (tx) => revokeApiKey(tx, principal, id));
+    await withPrincipal(database, principal, (db) => revokeApiKey(db, principal, id));
     return c.body(null, 204);
   });
 
   routes.get("/audit", allow("manage"), async (c) => {
     const page = parsePageRequest(c.req.url, auditList);
     const filter = parseAuditFilter(c);
-    const rows = await withPrincipal(database, c.get("principal"), (tx) => selectAuditEvents(tx, { page, filter }));
+    const rows = await withPrincipal(database, c.get("principal"), (db) => selectAuditEvents(db, { page, filter }));
     return c.json(toPage(rows, page.limit, auditList));
   });
 

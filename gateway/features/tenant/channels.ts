@@ -9,28 +9,28 @@ import { tenantChannel, tenantPrefix } from "./events.ts";
 const maxSnapshots = 1000;
 
 /** The scans that have not ended, and all monitors, newest first. */
-async function getSnapshot({ tx, principal }: Pick<ChannelsRequest, "tx" | "principal">): Promise<Snapshot> {
+async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "principal">): Promise<Snapshot> {
   const [scanRows, monitorRows, [newestEnded], [tenantRow]] = await Promise.all([
-    tx
+    db
       .select()
       .from(scans)
       // Written out as the index has it: with parameters a prepared statement does not find the index.
       .where(sql`${scans.status} in ('pending', 'running')`)
       .orderBy(desc(scans.createdAt), desc(scans.id))
       .limit(maxSnapshots),
-    tx
+    db
       .select()
       .from(monitors)
       .where(isNull(monitors.deletedAt))
       .orderBy(desc(monitors.createdAt), desc(monitors.id))
       .limit(maxSnapshots),
-    tx
+    db
       .select({ id: scans.id })
       .from(scans)
       .where(isNotNull(scans.endedAt))
       .orderBy(desc(scans.createdAt), desc(scans.id))
       .limit(1),
-    tx.select({ deletedScans: tenants.deletedScans }).from(tenants),
+    db.select({ deletedScans: tenants.deletedScans }).from(tenants),
   ]);
   const nowMs = Date.now();
   return {

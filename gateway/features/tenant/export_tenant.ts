@@ -1,6 +1,6 @@
 import { getTableName, sql, type SQL } from "drizzle-orm";
 import { currentTenantId } from "../../../drizzle/policies.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import type { ExportHeader } from "../../../shared/schemas/tenant.ts";
 import { exportedColumns, exportedTables, type ExportedTable } from "./exported_tables.ts";
 
@@ -47,9 +47,9 @@ export async function* exportTenant(
   yield `${JSON.stringify({ end: true, rows: counts })}\n`;
 }
 
-/** Of the transaction's tenant. */
+/** For the transaction's tenant. */
 export async function readExportPage(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   exported: ExportedTable,
   after: readonly string[] | null,
 ): Promise<ExportPage> {
@@ -57,7 +57,7 @@ export async function readExportPage(
   const names = key.map(({ name }) => sql.identifier(name));
   const columns = exportedColumns(exported).map((name) => sql.identifier(name));
   const order = list(names);
-  const rows = await tx.execute<{ json: string; key: string }>(sql`
+  const rows = await db.execute<{ json: string; key: string }>(sql`
     select json, key from (
       select row_to_json(page)::text as json, array_to_json(array[${list(names.map((name) => sql`${name}::text`))}])::text as key,
         row_number() over (order by ${order}) as position,

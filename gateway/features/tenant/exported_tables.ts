@@ -32,7 +32,7 @@ export interface ExportedTable {
 }
 
 /**
- * What an exported tenant has beside its name, each table after those that it refers to. The audit trail stays with the gateway
+ * What an exported tenant has besides its name, each table after the ones that it refers to. The audit trail stays with the gateway
  * where it happened.
  */
 export const exportedTables: readonly ExportedTable[] = [

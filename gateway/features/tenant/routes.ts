@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { tenantNameSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
@@ -30,15 +30,15 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
 
   routes.get("/tenant", allow("manage"), async (c) => {
-    const found = await query(c.get("principal"), (tx) => selectTenant(tx));
+    const found = await query(c.get("principal"), (db) => selectTenant(db));
     return c.json({ ...found, retention_days: retentionDays });
   });
 
   routes.patch("/tenant", allow("manage"), async (c) => {
     const { name } = parseBody(tenantNameSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const found = await query(c.get("principal"), async (tx) => {
-      await renameTenant(tx, name);
-      return selectTenant(tx);
+    const found = await query(c.get("principal"), async (db) => {
+      await renameTenant(db, name);
+      return selectTenant(db);
     });
     return c.json({ ...found, retention_days: retentionDays });
   });
@@ -47,7 +47,7 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const { name } = parseBody(tenantNameSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     await deleteInBatches(
-      (maxRows) => query(principal, (tx) => deleteTenantStep(tx, name, maxRows)),
+      (maxRows) => query(principal, (db) => deleteTenantStep(db, name, maxRows)),
       (isGone) => isGone,
     );
     // Its audit trail went with it.
@@ -59,12 +59,12 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.get("/tenant/export", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const body = await accountOf(c.req.raw).holdUntilRead(heldBytes, async () => {
-      const { id, name } = await query(principal, (tx) => selectTenant(tx));
+      const { id, name } = await query(principal, (db) => selectTenant(db));
       const exportedAt = new Date(nowMs()).toISOString();
       const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
       return toStream(
         exportTenant(header, ({ table, after }) =>
-          query(principal, (tx) => readExportPage(tx, requireExportedTable(table), after)),
+          query(principal, (db) => readExportPage(db, requireExportedTable(table), after)),
         ),
       );
     });
@@ -76,10 +76,7 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   return routes;
 
-  function query<Result>(
-    principal: AllowedPrincipal,
-    work: (tx: TenantTransaction) => Promise<Result>,
-  ): Promise<Result> {
+  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
 }

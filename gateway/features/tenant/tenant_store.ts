@@ -1,29 +1,29 @@
 import { sql } from "drizzle-orm";
 import { tenants } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Tenant } from "../../../shared/schemas/tenant.ts";
 import { InvalidBody } from "../../http/problem.ts";
 
 /** The transaction's tenant. */
 
-export async function selectTenant(tx: TenantTransaction): Promise<Omit<Tenant, "retention_days">> {
+export async function selectTenant(db: TenantDatabase): Promise<Omit<Tenant, "retention_days">> {
   const { id, name, createdAt } = tenants;
-  const [row] = await tx.select({ id, name, createdAt }).from(tenants);
+  const [row] = await db.select({ id, name, createdAt }).from(tenants);
   if (row === undefined) throw new NotFound("The tenant was deleted");
   return { id: row.id, name: row.name, created_at: row.createdAt.toISOString() };
 }
 
-export async function renameTenant(tx: TenantTransaction, name: string): Promise<void> {
-  await tx.execute(sql`select scanstream.rename_tenant(${name})`);
+export async function renameTenant(db: TenantDatabase, name: string): Promise<void> {
+  await db.execute(sql`select scanstream.rename_tenant(${name})`);
 }
 
 /**
- * One step of the deletion of the tenant with everything that it has, at most so many rows of its tables; true: it is gone. Members
+ * One step of the deletion of the tenant with everything that it has, at most this many rows of its tables; true: it is gone. Members
  * and keys go last, so that whoever began can go on. Rejects with `InvalidBody` for another name than the tenant's.
  */
-export async function deleteTenantStep(tx: TenantTransaction, name: string, maxRows: number): Promise<boolean> {
-  const [step] = await tx.execute<{ outcome: string | null }>(
+export async function deleteTenantStep(db: TenantDatabase, name: string, maxRows: number): Promise<boolean> {
+  const [step] = await db.execute<{ outcome: string | null }>(
     sql`select scanstream.delete_tenant(${name}, ${maxRows}::integer) as outcome`,
   );
   if (step === undefined || step.outcome === null) {

@@ -11,7 +11,7 @@ export interface TargetRules {
 }
 
 /**
- * True for an address of the public internet. What is not unicast by its own range is none, and neither is an address in
+ * True for an address of the public internet. What is not unicast by its own range is not, and neither is an address in
  * which another one is written (IPv4 in IPv6, NAT64, 6to4, Teredo) unless that one is looked at in its place.
  */
 export function isPublicAddress(address: string): boolean {

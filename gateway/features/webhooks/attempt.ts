@@ -30,7 +30,7 @@ export const maxAnswerBytes = 1024;
 export type AttemptResult =
   | { readonly kind: "delivered" | "gone"; readonly status: number; readonly error: null }
   | { readonly kind: "failed"; readonly status: number | null; readonly error: string }
-  /** The gateway stopped meanwhile: it does not count. */
+  /** The gateway stopped in the meantime: it does not count. */
   | { readonly kind: "interrupted" };
 
 export interface AttemptOptions {
@@ -83,7 +83,7 @@ function messageOf(error: unknown): string {
   return `${error.message || "The request failed"}${error.message.includes(code.slice(2, -1)) ? "" : code}`;
 }
 
-/** After so many seconds a failed delivery is sent again; after the last of them it is dead. */
+/** After this many seconds a failed delivery is sent again; after the last of them it is dead. */
 const retryDelaysSeconds = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 8 * 3600] as const;
 
 /**

@@ -3,7 +3,7 @@ import { webhookDeliveries, webhooks } from "../../../drizzle/schema.ts";
 import type { Database } from "../../../drizzle/database.ts";
 import { constraintViolation } from "../../../drizzle/database_error.ts";
 import type { ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
-import { withTenant, type TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { withTenant, type TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Delivery, DeliveryStatus } from "../../../shared/schemas/webhook.ts";
 import { isPastCursor, type PageRequest } from "../../http/paging.ts";
@@ -33,12 +33,12 @@ export function toDelivery(row: DeliveryRow): Delivery {
 
 /** Newest first, one row beyond the limit. Rejects with `NotFound`. */
 export async function selectDeliveries(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   webhookId: string,
   { page, status }: { readonly page: PageRequest; readonly status: DeliveryStatus | null },
 ): Promise<readonly DeliveryRow[]> {
   const { createdAt, id } = webhookDeliveries;
-  const rows = await tx
+  const rows = await db
     .select(columns)
     .from(webhookDeliveries)
     .where(
@@ -51,7 +51,7 @@ export async function selectDeliveries(
     .orderBy(desc(createdAt), desc(id))
     .limit(page.limit + 1);
   // No delivery is an answer only when there is such a webhook.
-  if (rows.length === 0) await selectWebhook(tx, webhookId);
+  if (rows.length === 0) await selectWebhook(db, webhookId);
   return rows;
 }
 
@@ -59,11 +59,11 @@ export async function selectDeliveries(
  * Queues a delivery that tells nothing but that the webhook works, one at a time. Rejects with `NotFound`, and with
  * `AppError("conflict")` for a webhook that is disabled, has a test pending, or has too much pending.
  */
-export async function insertTest(tx: TenantTransaction, webhookId: string): Promise<DeliveryRow> {
-  const { tenantId, enabled } = await selectWebhook(tx, webhookId);
+export async function insertTest(db: TenantDatabase, webhookId: string): Promise<DeliveryRow> {
+  const { tenantId, enabled } = await selectWebhook(db, webhookId);
   if (!enabled) throw disabled();
-  await requireRoom(tx, webhookId);
-  const [row] = await tx
+  await requireRoom(db, webhookId);
+  const [row] = await db
     .insert(webhookDeliveries)
     .values({ tenantId, webhookId, type: "webhook.test", data: { webhook_id: webhookId } })
     .onConflictDoNothing()
@@ -77,13 +77,13 @@ export async function insertTest(tx: TenantTransaction, webhookId: string): Prom
  * `AppError("conflict")` as `insertTest` does.
  */
 export async function replayDelivery(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string },
 ): Promise<DeliveryRow> {
-  const { enabled } = await selectWebhook(tx, webhookId);
+  const { enabled } = await selectWebhook(db, webhookId);
   if (!enabled) throw disabled();
-  await requireRoom(tx, webhookId);
-  const [row] = await tx
+  await requireRoom(db, webhookId);
+  const [row] = await db
     .update(webhookDeliveries)
     .set({ status: "pending", failures: 0, nextAttemptAt: sql`now()`, deliveredAt: null })
     .where(and(eq(webhookDeliveries.webhookId, webhookId), eq(webhookDeliveries.id, deliveryId)))
@@ -98,9 +98,9 @@ export async function replayDelivery(
 /** What `queue_webhooks` keeps as well: of a webhook no more are pending. */
 const maxPending = 1000;
 
-async function requireRoom(tx: TenantTransaction, webhookId: string): Promise<void> {
+async function requireRoom(db: TenantDatabase, webhookId: string): Promise<void> {
   const { webhookId: ofWebhook, status } = webhookDeliveries;
-  const pending = await tx
+  const pending = await db
     .select({ id: webhookDeliveries.id })
     .from(webhookDeliveries)
     .where(and(eq(ofWebhook, webhookId), eq(status, "pending")))
@@ -134,9 +134,9 @@ export async function recordAttempt(
     eq(webhookDeliveries.attempts, delivery.attempts),
     eq(webhookDeliveries.status, "pending"),
   );
-  return withTenant(database, delivery.tenantId, async (tx) => {
+  return withTenant(database, delivery.tenantId, async (db) => {
     const store = async (set: Parameters<ReturnType<typeof update>["set"]>[0]) => {
-      await update(tx).set(set).where(isOurs);
+      await update(db).set(set).where(isOurs);
     };
     if (result.kind === "interrupted") {
       await store({ nextAttemptAt: sql`now()` });
@@ -148,7 +148,7 @@ export async function recordAttempt(
       return "delivered";
     }
     if (result.kind === "gone") {
-      await disableWebhook(tx, delivery);
+      await disableWebhook(db, delivery);
       await store({ status: "dead", lastStatus, lastError: "HTTP 410: the webhook was disabled" });
       return "gone";
     }
@@ -164,13 +164,13 @@ export async function recordAttempt(
   });
 }
 
-function update(tx: TenantTransaction) {
-  return tx.update(webhookDeliveries);
+function update(db: TenantDatabase) {
+  return db.update(webhookDeliveries);
 }
 
 /** Unless it leads elsewhere by now. */
-async function disableWebhook(tx: TenantTransaction, { webhookId, url }: ClaimedDelivery): Promise<void> {
-  await tx
+async function disableWebhook(db: TenantDatabase, { webhookId, url }: ClaimedDelivery): Promise<void> {
+  await db
     .update(webhooks)
     .set({ enabled: false, disabledReason: "gone", updatedAt: sql`now()` })
     .where(and(eq(webhooks.id, webhookId), eq(webhooks.url, url), eq(webhooks.enabled, true)));

@@ -168,7 +168,7 @@ export const webhooksDescription: FeatureDescription = {
       operationId: "replayDelivery",
       tags: ["webhooks"],
       summary: "Send a delivery again",
-      description: "Now, whatever became of it, under the same `webhook-id`, and with every retry ahead of it.",
+      description: "Now, no matter what became of it, under the same `webhook-id`, and with every retry ahead of it.",
       parameters: [...parameters, pathParameter("delivery_id", "The delivery's id", uuid())],
       responses: {
         202: json(Delivery, "Queued", { example: deliveryExample }),

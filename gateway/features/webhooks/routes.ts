@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { deliveryStatuses, newWebhookSchema, webhookUpdateSchema } from "../../../shared/schemas/webhook.ts";
 import { withPrincipal } from "../../auth/membership.ts";
@@ -56,21 +56,21 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     const webhook = parseBody(newWebhookSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     requireTarget(webhook.url);
     const secret = createSecret();
-    const row = await query(principal, (tx) => insertWebhook(tx, principal.tenantId, { webhook, secret }));
+    const row = await query(principal, (db) => insertWebhook(db, principal.tenantId, { webhook, secret }));
     return c.json({ ...toWebhook(row), secret }, 201, { location: `/api/v1/webhooks/${row.id}` });
   });
 
   routes.get("/webhooks", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const page = parsePageRequest(c.req.url, webhookList);
-    const rows = await query(principal, (tx) => selectWebhooks(tx, page));
+    const rows = await query(principal, (db) => selectWebhooks(db, page));
     return c.json(toPage(rows, page.limit, webhookList));
   });
 
   routes.get("/webhooks/:id", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
-    return c.json(toWebhook(await query(principal, (tx) => selectWebhook(tx, webhookId))));
+    return c.json(toWebhook(await query(principal, (db) => selectWebhook(db, webhookId))));
   });
 
   routes.patch("/webhooks/:id", allow("disclose"), async (c) => {
@@ -78,7 +78,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     const webhookId = pathId(c, "webhook");
     const update = parseBody(webhookUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     if (update.url !== undefined) requireTarget(update.url);
-    const row = await query(principal, (tx) => updateWebhook(tx, webhookId, update));
+    const row = await query(principal, (db) => updateWebhook(db, webhookId, update));
     // What waited while it was disabled.
     if (update.enabled === true) afterResponse(c, sender.sendDue());
     return c.json(toWebhook(row));
@@ -87,7 +87,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.delete("/webhooks/:id", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
-    await query(principal, (tx) => deleteWebhook(tx, webhookId));
+    await query(principal, (db) => deleteWebhook(db, webhookId));
     return c.body(null, 204);
   });
 
@@ -95,14 +95,14 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     const secret = createSecret();
-    const row = await query(principal, (tx) => rotateSecret(tx, webhookId, secret));
+    const row = await query(principal, (db) => rotateSecret(db, webhookId, secret));
     return c.json({ ...toWebhook(row), secret });
   });
 
   routes.post("/webhooks/:id/test", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
-    const row = await query(principal, (tx) => insertTest(tx, webhookId));
+    const row = await query(principal, (db) => insertTest(db, webhookId));
     afterResponse(c, sender.sendDue());
     return c.json(toDelivery(row), 202);
   });
@@ -112,7 +112,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     const webhookId = pathId(c, "webhook");
     const page = parsePageRequest(c.req.url, deliveryList);
     const status = choiceParameter(c, "status", deliveryStatuses);
-    const rows = await query(principal, (tx) => selectDeliveries(tx, webhookId, { page, status }));
+    const rows = await query(principal, (db) => selectDeliveries(db, webhookId, { page, status }));
     return c.json(toPage(rows, page.limit, deliveryList));
   });
 
@@ -120,7 +120,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     const deliveryId = pathId(c, "delivery", "delivery_id");
-    const row = await query(principal, (tx) => replayDelivery(tx, { webhookId, deliveryId }));
+    const row = await query(principal, (db) => replayDelivery(db, { webhookId, deliveryId }));
     afterResponse(c, sender.sendDue());
     return c.json(toDelivery(row), 202);
   });
@@ -132,10 +132,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     if (problem !== null) throw new InvalidBody([{ pointer: "/url", detail: problem }]);
   }
 
-  function query<Result>(
-    principal: AllowedPrincipal,
-    work: (tx: TenantTransaction) => Promise<Result>,
-  ): Promise<Result> {
+  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
 }

@@ -77,7 +77,7 @@ function toResource(item: JsonObject): string {
 
 /**
  * A value as one line of text. Escaped, because of `<https://…|text>` and `<!channel>` Slack makes links and mentions, and a
- * provider's names are whatever somebody typed there: https://docs.slack.dev/messaging/formatting-message-text#escaping
+ * provider's names are anything that somebody typed there: https://docs.slack.dev/messaging/formatting-message-text#escaping
  */
 function shown(value: unknown, maxLength = maxNameLength): string {
   const line = toLine(typeof value === "string" || typeof value === "number" ? String(value) : "", maxLength);

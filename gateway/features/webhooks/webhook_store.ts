@@ -1,6 +1,6 @@
 import { desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { webhooks } from "../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { NewWebhook, Webhook, WebhookUpdate } from "../../../shared/schemas/webhook.ts";
 import { isPastCursor, type PageRequest } from "../../http/paging.ts";
@@ -30,33 +30,33 @@ export function toWebhook(row: WebhookRow): Webhook {
 
 /** Rejects with `AppError("conflict")` where the tenant has as many as it may have. */
 export async function insertWebhook(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   tenantId: string,
   { webhook, secret }: { readonly webhook: NewWebhook; readonly secret: string },
 ): Promise<WebhookRow> {
-  if ((await countWebhooks(tx)) >= maxWebhooks) throw tooManyWebhooks();
+  if ((await countWebhooks(db)) >= maxWebhooks) throw tooManyWebhooks();
   const { url, events, format = "json" } = webhook;
-  const [row] = await tx
+  const [row] = await db
     .insert(webhooks)
     .values({ tenantId, url, host: receiverOf(url), events: [...events], format, secret: [secret] })
     .returning(columns);
   if (row === undefined) throw new Error("Cannot create a webhook: the insert returned no row");
   // Others that were made at once have counted before this one was stored.
-  if ((await countWebhooks(tx)) > maxWebhooks) {
-    await deleteWebhook(tx, row.id);
+  if ((await countWebhooks(db)) > maxWebhooks) {
+    await deleteWebhook(db, row.id);
     throw tooManyWebhooks();
   }
   return row;
 }
 
 /** Rejects with `NotFound` for another tenant's webhook as for one that never was. */
-export async function selectWebhook(tx: TenantTransaction, webhookId: string): Promise<WebhookRow> {
-  return found(await tx.select(columns).from(webhooks).where(eq(webhooks.id, webhookId)));
+export async function selectWebhook(db: TenantDatabase, webhookId: string): Promise<WebhookRow> {
+  return found(await db.select(columns).from(webhooks).where(eq(webhooks.id, webhookId)));
 }
 
 /** Newest first, one row beyond the limit. */
-export async function selectWebhooks(tx: TenantTransaction, page: PageRequest): Promise<readonly WebhookRow[]> {
-  return tx
+export async function selectWebhooks(db: TenantDatabase, page: PageRequest): Promise<readonly WebhookRow[]> {
+  return db
     .select(columns)
     .from(webhooks)
     .where(isPastCursor(page, webhooks.createdAt, webhooks.id))
@@ -66,11 +66,11 @@ export async function selectWebhooks(tx: TenantTransaction, page: PageRequest): 
 
 /** What is left out stays. Rejects with `NotFound`. */
 export async function updateWebhook(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   webhookId: string,
   { url, events, format, enabled }: WebhookUpdate,
 ): Promise<WebhookRow> {
-  const rows = await tx
+  const rows = await db
     .update(webhooks)
     .set({
       updatedAt: sql`now()`,
@@ -86,15 +86,15 @@ export async function updateWebhook(
 }
 
 /** Its deliveries go with it. Rejects with `NotFound`. */
-export async function deleteWebhook(tx: TenantTransaction, webhookId: string): Promise<void> {
-  const rows = await tx.delete(webhooks).where(eq(webhooks.id, webhookId)).returning({ id: webhooks.id });
+export async function deleteWebhook(db: TenantDatabase, webhookId: string): Promise<void> {
+  const rows = await db.delete(webhooks).where(eq(webhooks.id, webhookId)).returning({ id: webhooks.id });
   if (rows.length === 0) throw noSuchWebhook();
 }
 
 /** Signs with the new secret from now on, and for a day with the one before it as well. Rejects with `NotFound`. */
-export async function rotateSecret(tx: TenantTransaction, webhookId: string, secret: string): Promise<WebhookRow> {
-  await tx.execute(sql`select scanstream.rotate_webhook_secret(${webhookId}::uuid, ${secret})`);
-  return selectWebhook(tx, webhookId);
+export async function rotateSecret(db: TenantDatabase, webhookId: string, secret: string): Promise<WebhookRow> {
+  await db.execute(sql`select scanstream.rotate_webhook_secret(${webhookId}::uuid, ${secret})`);
+  return selectWebhook(db, webhookId);
 }
 
 function found(rows: readonly WebhookRow[]): WebhookRow {
@@ -104,9 +104,9 @@ function found(rows: readonly WebhookRow[]): WebhookRow {
 }
 
 /** Up to one more than a tenant may have. */
-async function countWebhooks(tx: TenantTransaction): Promise<number> {
+async function countWebhooks(db: TenantDatabase): Promise<number> {
   return (
-    await tx
+    await db
       .select({ id: webhooks.id })
       .from(webhooks)
       .limit(maxWebhooks + 1)

@@ -22,7 +22,7 @@ import { createObjectStreams } from "./object_streams.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
 
 /**
- * What a Worker needs beside its objects. Every part serves any number of requests and keeps nothing open between them:
+ * What a Worker needs besides its objects. Every part serves any number of requests and keeps nothing open between them:
  * each request has its own I/O. Rejects with `UsageError`.
  */
 export async function openWorkerParts(environment: WorkerEnvironment): Promise<Dependencies> {
@@ -41,7 +41,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   };
   return {
     database,
-    // Of an isolate's 128 MiB.
+    // Part of an isolate's 128 MiB.
     budget: new Budget(boundsFor(128 * 1_048_576)),
     publisher: createPublisher(config),
     streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),

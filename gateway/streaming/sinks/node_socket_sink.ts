@@ -90,7 +90,7 @@ class NodeSocketSink implements Sink {
     return new Response(null, { headers: streamHeaders });
   }
 
-  /** True for the response that `open` gave, whatever headers were added. */
+  /** True for the response that `open` gave, no matter what headers were added. */
   isAnsweredBy(response: Response): boolean {
     return response.status === 200 && response.headers.get("content-type") === streamHeaders["content-type"];
   }

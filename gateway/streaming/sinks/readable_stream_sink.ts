@@ -3,7 +3,7 @@ import type { StreamRequest } from "../stream_opener.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
 export interface ReadableStreamSinkOptions {
-  /** Sent beside the stream's own. Workers need `content-encoding: identity`, or they compress and hold events back. */
+  /** Sent in addition to the stream's own. Workers need `content-encoding: identity`, or they compress and hold events back. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

@@ -123,7 +123,7 @@ export function App() {
           history.replaceState(null, "", "#/");
           setView({ name: "signed_in", offer, session: next });
         },
-        // Whatever it is, the tenant that is open still answers for itself.
+        // No matter what it is, the tenant that is open still answers for itself.
         () => setTick((tick) => tick + 1),
       );
     };

@@ -2,7 +2,7 @@ import { ruleStates, type RuleState, type StatusCounts } from "../../../shared/r
 import { formatCount, stateNames, statusWords } from "../model/format.ts";
 import type { ScanStatus } from "../scan_wire.ts";
 
-/** Drawn in `index.html`; decoration only: words beside it say the same. */
+/** Drawn in `index.html`; decoration only: words next to it say the same. */
 export type IconName =
   | "pass"
   | "fail"
@@ -131,7 +131,7 @@ export function Message(props: {
   readonly text: string;
   readonly code?: string;
   readonly action?: { readonly label: string; readonly run: () => void };
-  /** Of its heading. */
+  /** For its heading. */
   readonly level: 1 | 2 | 3;
 }) {
   const Heading = `h${props.level}` as const;

@@ -16,7 +16,7 @@ interface ChecksProps {
   /** The check whose findings alone are shown. */
   readonly chosen: string | null;
   readonly choose: (check: string) => void;
-  /** Of people; absent: none is shown. */
+  /** For people; absent: none is shown. */
   readonly decisions?: DecisionIndex;
 }
 

@@ -34,10 +34,10 @@ interface Compared {
   readonly afterId: string;
 }
 
-/** Of all scans and monitors together: many that run change many times a second. */
+/** For all scans and monitors together: many that run change many times a second. */
 const manyScansPauseMs = 250;
 
-/** The signed-in page: the tenant's scans beside the one that is looked at. */
+/** The signed-in page: the tenant's scans next to the one that is looked at. */
 export function Dashboard({ session, ...account }: AccountActions & { readonly session: Session }) {
   const { api } = session;
   const isDemo = session.kind === "demo";
@@ -72,7 +72,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     return () => removeEventListener("hashchange", onHashChange);
   }, [route]);
 
-  // The demo runs a scan of its own, and a person waits for it: it is opened when it appears.
+  // The demo runs its own scan, and a person waits for it: it is opened when it appears.
   const newest = scans.items[0];
   const isIdle = route.scanId === null || (current !== null && isEnded(current.status));
   const isOpenedByItself =
@@ -208,7 +208,7 @@ const noRoute: Omit<Route, "isChosen"> = {
   isDecisions: false,
 };
 
-/** Of an address that means nothing the list. A query is none of ours: mail programs and chats add one. */
+/** Unknown hashes show the list. A query string, which mail and chat clients append, is ignored. */
 function toRoute(address: string): Omit<Route, "isChosen"> {
   const [hash = ""] = address.split("?");
   if (hash === "#/decisions") return { ...noRoute, isDecisions: true };

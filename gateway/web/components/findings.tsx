@@ -27,7 +27,7 @@ interface FindingsProps {
   readonly onOpen: () => void;
   /** Shown below an open finding; the same function on each rendering. */
   readonly more?: ((finding: Finding) => ComponentChild) | undefined;
-  /** Of people; absent: none is shown. */
+  /** For people; absent: none is shown. */
   readonly decisions?: DecisionIndex;
   /** As `more`: the same function on each rendering. */
   readonly onDecide?: ((kind: DecisionKind, finding: Finding) => void) | undefined;

@@ -48,10 +48,10 @@ export function ReportDownload({ api, scanId, onProblem }: ActionProps) {
 
 function toReportProblem(error: unknown, scanId: string): string {
   if (error instanceof ApiError && error.status === 404) {
-    return "No report of this scan is stored: scanners of before stored none, and one that lost the gateway says so.";
+    return "No report was uploaded for this scan.";
   }
   const reason = error instanceof ApiError ? error.message : "its formats could not be loaded";
-  return `The report could not be read: ${reason}. scanstream report ${scanId} writes it, too.`;
+  return `The report could not be read: ${reason}. To write it, run scanstream report ${scanId}.`;
 }
 
 /** Asked twice: nothing brings a scan back. */

@@ -181,7 +181,7 @@ export function ScanPage(props: ScanPageProps) {
   );
 }
 
-/** Scans from before those that the list knows. */
+/** Scans from before the ones that the list knows. */
 function useHistory(api: Api): readonly Scan[] {
   const [history, setHistory] = useState<readonly Scan[]>([]);
   useEffect(() => {

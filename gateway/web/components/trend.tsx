@@ -6,7 +6,7 @@ import { isEnded, toCounts, type Scan } from "../scan_wire.ts";
 import { stateTones } from "./basics.tsx";
 
 const maxBars = 16;
-/** Few bars are drawn as wide as if there were so many. */
+/** Few bars are drawn as wide as if there were this many. */
 const minSlots = 8;
 const width = 320;
 const height = 92;

@@ -32,7 +32,7 @@ export interface Api {
   request(method: string, path: string, options: RequestOptions): Promise<unknown>;
   /** `fetch` with the credential, for an event stream. */
   readonly fetchStream: typeof fetch;
-  /** By the gateway's clock, whatever this machine's says. */
+  /** By the gateway's clock, no matter what this machine's says. */
   readonly nowMs: () => number;
 }
 
@@ -61,7 +61,7 @@ export class ApiError extends Error {
 export interface ApiOptions {
   /** The whole value of the `Authorization` header, asked for each call. */
   readonly getAuthorization: () => string;
-  /** Of a credential for several tenants: the one that every call is about. */
+  /** For a credential for several tenants: the one that every call is about. */
   readonly tenantId?: string | null;
   /** Called when the gateway does not accept the credential; resolves true when there is a new one to try with. */
   readonly onRefused: () => Promise<boolean>;

@@ -10,7 +10,7 @@ export function toFinding(change: Change, order: number): Finding | null {
   const { to, from, check, resource, actual, cause, seen_at } = change;
   if (to === null) return null;
   const since = cause === "start" ? "" : `since ${formatMoment(Date.parse(seen_at))}`;
-  // What is known no longer is said beside, never instead.
+  // What is no longer known is shown in addition, never instead.
   const before =
     to.status === "MANUAL" && from !== null && from.status !== "MANUAL" ? `${formatVerdict(from)} before` : "";
   return {

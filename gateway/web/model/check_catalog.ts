@@ -1,7 +1,7 @@
 import type { Severity } from "../../../shared/report.ts";
 import { formatCheckName } from "./format.ts";
 
-/** What the page says of a check beside its findings. */
+/** What the page says of a check next to its findings. */
 export interface CheckText {
   readonly title: string;
   readonly stigId: string;

@@ -68,7 +68,7 @@ const closeWords: Readonly<Record<string, string>> = {
   revoked: "access was revoked",
   slow: "this browser did not keep up",
   lost: "the gateway lost its broker",
-  lifetime: "the stream reached its greatest age",
+  lifetime: "maximum stream lifetime reached",
   drain: "the gateway is restarting",
   ended: "the stream ended",
 };

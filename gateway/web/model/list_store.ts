@@ -21,7 +21,7 @@ export interface LiveList<Item> extends ListStore<Item> {
   replace(unended: readonly Item[], newest: Page<Item>, deletedCount?: number): void;
   /**
    * As `replace`, without the newest page: false, and nothing taken, where one may have ended or come and ended unseen.
-   * `newestEndedId`: of those that have ended the one that was created last. `deletedCount`: how many were deleted so far.
+   * `newestEndedId`: of the ones that have ended the one that was created last. `deletedCount`: how many were deleted so far.
    */
   resume(
     unended: readonly Item[],
@@ -43,7 +43,7 @@ interface ListItem {
 export interface ListSource<Item extends ListItem> {
   list(request: PageRequest): Promise<Page<Item>>;
   isEnded(item: Item): boolean;
-  /** Of two readings, of which neither need be the newer. */
+  /** Merges two snapshots; either may be newer. */
   merge(known: Item, next: Item): Item;
 }
 
@@ -81,7 +81,7 @@ export function createListStore<Item extends ListItem>(
     try {
       const cursor = nextCursor;
       const page = await source.list({ limit: listPageLimit, cursor, signal });
-      // Else the list began again meanwhile.
+      // Else the list began again in the meantime.
       if (cursor === nextCursor) {
         for (const item of page.items) merge(item);
         nextCursor = page.nextCursor;
@@ -118,7 +118,7 @@ export function createListStore<Item extends ListItem>(
       changed();
     },
     replace(unended, newest, deletedCount) {
-      // Of those that were deleted meanwhile, older pages may still hold some.
+      // Among the ones that were deleted in the meantime, older pages may still hold some.
       const hasMissedDeletion = deletedCount !== undefined && deletedCount !== seenDeletions;
       seenDeletions = deletedCount ?? null;
       const present = new Set([...unended, ...newest.items].map(({ id }) => id));

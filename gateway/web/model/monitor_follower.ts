@@ -18,7 +18,7 @@ export interface MonitorFollower {
   readonly findings: ReadonlyMap<string, Finding>;
   /** Newest first, without the first state. */
   readonly changes: readonly Change[];
-  /** Those that came while the page watched. */
+  /** The ones that came while the page watched. */
   readonly freshIds: ReadonlySet<string>;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -33,7 +33,7 @@ export interface MonitorFollower {
 
 const pageLimit = 200;
 const timelineLimit = 50;
-/** Beyond so many pages of new changes everything is read again. */
+/** Beyond this many pages of new changes everything is read again. */
 const maxCatchUpPages = 10;
 const retryEveryMs = 3000;
 
@@ -134,7 +134,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
       cursor = page.nextCursor;
     }
     for (const change of fresh.toReversed()) apply(change);
-    // Only these: a new first page may have been shown meanwhile.
+    // Only these: a new first page may have been shown in the meantime.
     const shown = new Set(changes.map(({ id }) => id));
     changes = [...fresh.filter(({ id }) => !shown.has(id)), ...changes];
     freshIds = new Set(fresh.map(({ id }) => id));
@@ -157,7 +157,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
       const { signal } = closing;
       const cursor = nextCursor;
       const page = await api.listChanges(monitorId, { limit: timelineLimit, cursor, signal });
-      // Else the timeline began again meanwhile.
+      // Else the timeline began again in the meantime.
       if (cursor === nextCursor) show([...changes, ...page.items], page.nextCursor);
     } catch (error) {
       if (closing.signal.aborted) return;
@@ -180,7 +180,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
       refetch: (signal) => orFinal(load(signal)),
       onEvent: ({ type, data }) => applyEvent(type, data),
       onStateChange(state, detail) {
-        // Of an ended monitor there is no snapshot.
+        // For an ended monitor there is no snapshot.
         if (state === "reconnecting") hasSnapshot = false;
         if (continueAfterExpiry(detail, () => subscription.retryNow())) return;
         connect(toConnection(state, detail));

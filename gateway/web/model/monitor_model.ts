@@ -1,7 +1,7 @@
 import { parseMonitorState, type Monitor } from "../monitor_wire.ts";
 import { toRecord, toText } from "../scan_wire.ts";
 
-/** The monitor as an event leaves it; `nowMs` by the gateway's clock. An event that is none of a monitor changes nothing. */
+/** The monitor as an event leaves it; `nowMs` by the gateway's clock. An event that is not one of a monitor changes nothing. */
 export function applyMonitorEvent(monitor: Monitor, type: string, data: object, nowMs: number): Monitor {
   switch (type) {
     case "monitor.updated": {

@@ -31,7 +31,7 @@ export interface ScanFollower {
 
 const pageLimit = 200;
 const retryEveryMs = 3000;
-/** Of a frame's 16 ms: a burst of events must not freeze the page. */
+/** Part of a frame's 16 ms: a burst of events must not freeze the page. */
 const workBudgetMs = 8;
 
 export function followScan(api: Api, scanId: string, onChange: () => void): ScanFollower {
@@ -113,7 +113,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
         return yieldToBrowser();
       },
       onStateChange: (state, detail) => {
-        // Of an ended scan there is no snapshot.
+        // For an ended scan there is no snapshot.
         if (state === "reconnecting") hasSnapshot = false;
         if (continueAfterExpiry(detail, () => subscription?.retryNow())) return;
         // With a terminal event the state is read once more first: it says more than the events did.

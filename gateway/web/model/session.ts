@@ -86,7 +86,7 @@ export async function openSession(pasted: string, options: SessionOptions, signa
   return open(null);
 }
 
-/** Of sessions that no issuer has a part in. */
+/** For sessions that no issuer has a part in. */
 const nothingToEnd = {
   endsAtMs: null,
   switchTenant(): Promise<Session> {
@@ -153,7 +153,7 @@ export async function openIssuerSession(
   }
 
   try {
-    // A tenant that was taken from the person meanwhile is no reason to keep them out of the others.
+    // A tenant that was taken from the person in the meantime is no reason to keep them out of the others.
     const remembered = tenantId === null ? null : await open(tenantId).catch(() => null);
     return remembered ?? (await open(null));
   } catch (error) {

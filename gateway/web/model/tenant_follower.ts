@@ -21,7 +21,7 @@ export interface TenantFollower {
   close(): void;
 }
 
-/** With so many monitors the snapshot does not hold all of them. */
+/** With this many monitors the snapshot does not hold all of them. */
 const maxSnapshots = 1000;
 /** A tab that nobody looks at gives its connection back: over HTTP/1.1 a browser has six for all tabs of a gateway. */
 const hiddenForMs = 30_000;
@@ -54,7 +54,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
   const deletedScans = new Set<unknown>();
   let snapshot: readonly SnapshotEvent<TenantEvents>[] = [];
 
-  /** A snapshot holds the scans that have not ended; the newest page holds those that have, where one may be unknown. */
+  /** A snapshot holds the scans that have not ended; the newest page holds the ones that have, where one may be unknown. */
   async function load(signal: AbortSignal): Promise<void> {
     const request = { limit: listPageLimit, cursor: null, signal };
     const head = snapshot.find(({ type }) => type === "tenant.snapshot")?.data as

@@ -64,7 +64,7 @@ export const artifactNames: readonly string[] = Object.keys(views);
 
 export function viewOf(name: ArtifactName): ArtifactView {
   const { type, isList, toView } = views[name];
-  // Its callers give each view the value of its own artifact.
+  // Its callers give each view the value of its artifact.
   return { type, isList, toView: toView as (value: unknown) => unknown };
 }
 

@@ -15,7 +15,7 @@ export class Unavailable {
 }
 
 /**
- * True, false, or neither: `not_set` is a field that the org does not assert, which fails a rule whatever is compared with
+ * True, false, or neither: `not_set` is a field that the org does not assert, which fails a rule no matter what is compared with
  * it; a problem is evidence that is missing or has another shape, on which no verdict can rest.
  */
 export type Truth = boolean | "not_set" | Unavailable;

@@ -1,7 +1,7 @@
 import { functions, typeOf, type Expression, type FunctionName, type Literal, type Operator } from "./expression.ts";
 
 export const maxExpressionLength = 1900;
-/** Of brackets and operators inside one another. */
+/** For brackets and operators inside one another. */
 const maxDepth = 20;
 
 /** What is wrong with an expression, and where; one sentence. */

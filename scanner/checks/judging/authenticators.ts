@@ -14,14 +14,14 @@ export interface AuthenticatorCriteria {
 }
 
 /**
- * A finding for each active authenticator of the keys. FAIL where there is none, for each inactive one if there are any.
+ * A finding for each active authenticator of the keys. FAIL where none exists, for each inactive one if there are any.
  * One that cannot be read may be an active one, and makes the verdict MANUAL where no other decides.
  */
 export function judgeAuthenticators(
   authenticators: Evidence<JsonList>,
   { keys, expected, judgeActive }: AuthenticatorCriteria,
 ): readonly FindingDraft[] {
-  // Of a list that broke off, an active one may be in the rest.
+  // Among a list that broke off, an active one may be in the rest.
   const mayBeActive = authenticators.state === "missing" || activeOf(authenticators, keys).length > 0;
   return judgeList(authenticators, {
     expected,

@@ -48,7 +48,7 @@ function judgePieces(pieces: readonly Piece[], resource: FindingResource): Judge
     .join(", ");
   const isUnreadable = pieces.some((piece) => piece.kind === "unreadable");
   const isLacking = pieces.some((piece) => piece.kind === "lacking");
-  // What is lacking is proven, whatever else is unreadable.
+  // What is lacking is proven, no matter what else is unreadable.
   if (isLacking) return { resource, kind: "lacking", problems, actual };
   return { resource, kind: isUnreadable ? "unreadable" : "compliant", problems, actual };
 }

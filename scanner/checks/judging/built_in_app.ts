@@ -77,7 +77,7 @@ interface AppCriteria {
   readonly app: FirstPartyApp;
   readonly expected: string;
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
-  readonly everyone: ReadonlySet<string>;
+  readonly everyone: ReadonlySet<string> | null;
 }
 
 /** Which group is the one of everybody matters only where a rule names groups. */

@@ -8,7 +8,7 @@ import { sortBy, nameOf } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
 
 export interface RuleCriteria {
-  /** The verdict on what a rule that allows demands, whatever place it has. */
+  /** The verdict on what a rule that allows demands, no matter what place it has. */
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
   /** The verdict that a rule that denies settles, or null where the next rule decides; without it a DENY for everybody is PASS. */
   readonly judgeDeny?: (subject: Subject, rule: JsonObject) => FindingDraft | null;
@@ -17,8 +17,8 @@ export interface RuleCriteria {
   readonly accessPath: "actions.signon.access" | "actions.appSignOn.access";
   /** The words of a finding where no active rule can decide. */
   readonly ifNone: string;
-  /** The ids of the group that every user is in. */
-  readonly everyone: ReadonlySet<string>;
+  /** The ids of the group that every user is in; null where it is unknown. */
+  readonly everyone: ReadonlySet<string> | null;
 }
 
 export interface RulesVerdict {
@@ -26,7 +26,7 @@ export interface RulesVerdict {
   readonly draft: FindingDraft;
   /** The rules that allow and that the verdict is about, more than one where they have the same priority. */
   readonly deciding: JsonList;
-  /** A FAIL that stands whatever other rules there are. */
+  /** A FAIL that stands no matter what other rules there are. */
   readonly proven: FindingDraft | null;
 }
 
@@ -37,7 +37,7 @@ export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, crit
   return new RuleWalk(isAtOne ? [first, ...later] : [], rules, { subject, criteria, needsFirst: true }).verdict();
 }
 
-/** By the rules of an access policy: the active one with the lowest priority, whatever the number; the catch-all may be it. */
+/** By the rules of an access policy: the active one with the lowest priority, regardless of the number; the catch-all may be it. */
 export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
   return new RuleWalk(stagesOf(rules), rules, { subject, criteria, needsFirst: false }).verdict();
 }
@@ -49,7 +49,7 @@ interface Walk {
   readonly needsFirst: boolean;
 }
 
-/** A verdict that the rules give in one order of those that tie, and one reading of those whose status is unknown. */
+/** A verdict that the rules give in one order of the ones that tie, and one reading of those whose status is unknown. */
 interface Outcome {
   readonly draft: FindingDraft;
   /** The rule that allows; null where nobody gets in. */
@@ -68,8 +68,8 @@ class RuleWalk {
   readonly #unplaced: JsonList;
   /** An access that is neither ALLOW nor DENY, in words: no reading of it can PASS. */
   #unknownAccess: string | null = null;
-  /** A rule of unknown status on the way, in words. */
-  #unknownStatus: string | null = null;
+  /** What is unknown about a rule on the way (its status, or whom it denies), in words. */
+  #unknownRule: string | null = null;
 
   constructor(stages: readonly JsonList[], rules: JsonList, walk: Walk) {
     this.#stages = stages;
@@ -106,10 +106,10 @@ class RuleWalk {
     if (this.#unknownAccess !== null) return unreadable(subject, this.#unknownAccess);
     if (others.every((other) => verdictOf(other) === verdictOf(draft)))
       return drafts.find((other) => "uncovered" in other) ?? draft;
-    return unreadable(subject, this.#unknownStatus ?? "several active rules of the same priority");
+    return unreadable(subject, this.#unknownRule ?? "several active rules of the same priority");
   }
 
-  /** No rule comes before the one at priority 1, so its FAIL is proven whatever else cannot be read. */
+  /** No rule comes before the one at priority 1, so its FAIL is proven no matter what else cannot be read. */
   #provenByFirst(): FindingDraft | null {
     const { criteria, needsFirst, subject } = this.#walk;
     const sure = (this.#stages[0] ?? []).filter(isSure);
@@ -117,8 +117,9 @@ class RuleWalk {
     const drafts = sure.map((rule) => {
       const access = this.#accessOf(rule);
       if (access === "unknown") return null;
-      const draft = access === "DENY" ? this.#judgeDeny(rule) : criteria.judgeRule(subject, rule);
-      return this.#inPlace(0, rule, draft);
+      const readings = access === "DENY" ? this.#judgeDeny(rule) : [criteria.judgeRule(subject, rule)];
+      const [draft, ...others] = readings.map((reading) => this.#inPlace(0, rule, reading));
+      return others.length === 0 ? draft : null;
     });
     return drafts.every((draft) => draft?.status === "FAIL") ? (drafts[0] ?? null) : null;
   }
@@ -137,15 +138,17 @@ class RuleWalk {
     let leavesOthers = true;
     for (const rule of stage) {
       const access = this.#accessOf(rule);
-      const denied = access === "ALLOW" ? null : this.#inPlace(index, rule, this.#judgeDeny(rule));
-      if (access !== "ALLOW" && denied !== null) outcomes.push({ draft: denied, rule: null });
+      const readings =
+        access === "ALLOW" ? [] : this.#judgeDeny(rule).map((draft) => this.#inPlace(index, rule, draft));
+      const denied = readings.filter((draft) => draft !== null);
+      outcomes.push(...denied.map((draft) => ({ draft, rule: null })));
       if (access !== "DENY") outcomes.push({ draft: this.#allowed(index, rule), rule });
       if (access === "unknown") this.#unknownAccess ??= `${this.#describeAccess(rule)} of rule "${nameOf(rule)}"`;
-      if (!isSure(rule)) this.#unknownStatus ??= describeUnreadable(rule);
-      else if (access === "ALLOW" || denied !== null) leavesOthers = false;
+      if (!isSure(rule)) this.#unknownRule ??= describeUnreadable(rule);
+      else if (denied.length === readings.length) leavesOthers = false;
     }
     if (!leavesOthers) return outcomes;
-    // Only rules of unknown status: in one reading there is none at priority 1.
+    // Only rules of unknown status: in one reading none exists at priority 1.
     if (index === 0 && needsFirst && !stage.some(isSure)) {
       outcomes.push({ draft: fail(subject, criteria.ifNone), rule: null });
       if (stage.every((rule) => this.#accessOf(rule) === "ALLOW")) return outcomes;
@@ -164,19 +167,21 @@ class RuleWalk {
     return index === 0 && judgeFirst !== undefined ? judgeFirst(this.#walk.subject, rule, draft) : draft;
   }
 
-  #judgeDeny(rule: JsonObject): FindingDraft | null {
+  /** What a rule that denies settles; null where the next rule decides. Both where it is unknown whether it is for everybody. */
+  #judgeDeny(rule: JsonObject): readonly (FindingDraft | null)[] {
     const { subject, criteria } = this.#walk;
-    const draft = criteria.judgeDeny?.(subject, rule) ?? this.#deniesEverybody(rule);
-    return draft === null ? null : withUncovered(draft, [this.#remains(this.#stageOf(rule), rule)]);
+    const settled = criteria.judgeDeny?.(subject, rule) ?? null;
+    if (settled !== null) return [withUncovered(settled, [this.#remains(this.#stageOf(rule), rule)])];
+    const limits = [...restrictionsOf(rule, criteria.everyone)];
+    if (limits.some(([, limit]) => limit === "some")) return [null];
+    const everybody = pass(subject, `access denied to everybody by rule "${nameOf(rule)}"`);
+    const [unknown] = limits;
+    if (unknown === undefined) return [everybody];
+    this.#unknownRule ??= `the condition ${showValue(unknown[0])} of rule "${nameOf(rule)}"`;
+    return [everybody, null];
   }
 
-  #deniesEverybody(rule: JsonObject): FindingDraft | null {
-    return this.#restrictions(rule).length > 0
-      ? null
-      : pass(this.#walk.subject, `access denied to everybody by rule "${nameOf(rule)}"`);
-  }
-
-  /** In words, the first later rule that lets in those whom this one leaves to it without what is expected; null where there is none. */
+  /** In words, the first later rule that lets in those whom this one leaves to it without what is expected; null where none exists. */
   #remains(index: number, rule: JsonObject): string | null {
     const restrictions = this.#restrictions(rule);
     if (restrictions.length === 0) return null;
@@ -206,7 +211,7 @@ class RuleWalk {
   }
 
   #restrictions(rule: JsonObject): readonly string[] {
-    return restrictionsOf(rule, this.#walk.criteria.everyone);
+    return [...restrictionsOf(rule, this.#walk.criteria.everyone).keys()];
   }
 
   #accessOf(rule: JsonObject): "ALLOW" | "DENY" | "unknown" {

@@ -73,7 +73,7 @@ function judgePolicy(
 function judgeRules(
   rules: Evidence<JsonList>,
   { expected, uncovered, ...judging }: SessionCriteria,
-  everyone: ReadonlySet<string>,
+  everyone: ReadonlySet<string> | null,
 ): FindingDraft {
   const subject: Subject = { resource: null, expected };
   const { draft, proven } = judgeByRuleAtPriorityOne(availableValue(rules) ?? [], subject, {

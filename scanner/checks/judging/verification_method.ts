@@ -48,7 +48,7 @@ function verdictOf(rule: JsonObject, criteria: VerificationCriteria): Verificati
   return criteria.chains(paths.value);
 }
 
-/** Chains are alternatives, so the FAIL of one stands whatever the others are. */
+/** Chains are alternatives, so the FAIL of one stands no matter what the others are. */
 function failOfOneChain(method: JsonObject, criteria: VerificationCriteria): VerificationVerdict | undefined {
   const chains = readList(method, "chains");
   const alone = chains.kind === "value" ? chains.value.map((chain) => readChains({ chains: [chain] })) : [];

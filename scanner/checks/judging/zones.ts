@@ -39,7 +39,7 @@ export function readZones(evidence: Evidence<JsonList>): Zones {
   const zones = listed.filter((zone) => !isUnidentified(zone));
   const index = (field: string) => {
     const found = new Map<unknown, JsonObject>();
-    // Of two with the same id or name the first counts.
+    // Among two with the same id or name the first counts.
     for (const zone of zones.toReversed()) found.set(zone[field], zone);
     return found;
   };
@@ -88,7 +88,7 @@ export function judgeExcludedZones(ids: readonly string[], zones: Zones): ZonesV
   return { ...unclear, actual: `not in ${unclear.actual}` };
 }
 
-/** The zones that are in both lists, by whatever they are named. */
+/** The zones that are in both lists, by any name. */
 export function zonesInBoth(one: readonly string[], other: readonly string[], zones: Zones): readonly string[] {
   const named = new Set(other.map((id) => zoneOf(id, zones) ?? id));
   return one.filter((id) => named.has(zoneOf(id, zones) ?? id));

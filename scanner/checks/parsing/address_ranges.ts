@@ -18,7 +18,7 @@ export function readAddressRange(text: string): AddressRange | null {
   return { family: first.family, first: first.value, last: last.value };
 }
 
-/** How much of the internet some addresses are, in whatever pieces. `broad`: more than half of it. */
+/** How much of the internet some addresses are, in any pieces. `broad`: more than half of it. */
 export type Extent = "part" | "broad" | "everywhere";
 
 export function extentOf(ranges: readonly AddressRange[]): Extent {

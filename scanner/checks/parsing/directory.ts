@@ -71,7 +71,7 @@ function mayBeDirectoryApp(app: JsonObject): boolean {
   return isDirectory && activityOf(app) !== "inactive";
 }
 
-/** Of a provider that is known and no directory; a policy without one is Okta's. */
+/** For a provider that is known and no directory; a policy without one is Okta's. */
 function isOwnPolicy(policy: JsonObject): boolean {
   if (isUnidentified(policy)) return false;
   const provider = readText(policy, "conditions.authProvider.provider");

@@ -39,7 +39,7 @@ export function namesInScript(tokens: readonly ScriptToken[]): readonly string[]
 }
 
 /**
- * The texts that a script can show: its string and template literals, unescaped, with those that `+` joins as one; of a
+ * The texts that a script can show: its string and template literals, unescaped, with the ones that `+` joins as one; of a
  * template with `${…}` its own words, and then those inside of it. `isUsed` says whether a name occurs a second time.
  */
 export function textsOfScript(

@@ -21,7 +21,7 @@ export interface Doubt {
 
 /** Far above any real sign-in page. */
 const maxLength = 4_194_304;
-/** Of one page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
+/** For one page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
 const maxElements = 300_000;
 // Scripts that write scripts that write scripts, and so on.
 const maxDepth = 5;
@@ -159,7 +159,7 @@ function loadsFromElsewhere(element: Element): boolean {
   return isStyleSheet && !/^\s*\{\{\s*themedStylesUrl\s*\}\}\s*$/.test(attributeOf(element, "href") ?? "");
 }
 
-/** With a stack of its own: a page may be nested deeper than calls can be. `scripts` is how many it is inside of. */
+/** With its own stack: a page may be nested deeper than calls can be. `scripts` is how many it is inside of. */
 function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
   const stack: (Node | DoubtfulPart | string)[] = [];
   pushReversed(stack, nodes);

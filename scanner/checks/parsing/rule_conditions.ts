@@ -1,95 +1,125 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { availableValue, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
-import { readText } from "./fields.ts";
 import { sortTexts } from "./names.ts";
+
+/** How far a condition, or a part of one, limits whom a rule is for: not at all, or to some, or nobody can tell from what was read. */
+export type Limit = "none" | "some" | "unknown";
 
 /**
  * The conditions of a policy rule that can leave somebody to a later rule, by their names in the provider's JSON; empty
- * where the rule applies to everybody. Whatever is not provably empty counts, unknown and unreadable conditions included.
- * `everyone` holds the ids of the group that every user is in.
+ * where the rule applies to everybody. Unknown conditions count as ones that limit; a value whose shape this version does
+ * not know is an `unknown` limit. `everyone` holds the ids of the group that every user is in; null where it is unknown.
  */
-export function restrictionsOf(rule: JsonObject, everyone: ReadonlySet<string>): readonly string[] {
+export function restrictionsOf(rule: JsonObject, everyone: ReadonlySet<string> | null): ReadonlyMap<string, Limit> {
   const conditions = rule["conditions"];
-  if (conditions === undefined || conditions === null) return [];
-  if (!isJsonObject(conditions)) return ["conditions"];
-  return sortTexts(Object.keys(conditions)).filter((name) => {
+  if (conditions === undefined || conditions === null) return new Map();
+  if (!isJsonObject(conditions)) return new Map([["conditions", "unknown"]]);
+  const limits = sortTexts(Object.keys(conditions)).map((name) => {
     const condition = conditions[name];
-    if (isEmpty(condition)) return false;
-    if (!isJsonObject(condition)) return true;
-    return name === "people" ? restrictsPeople(condition, everyone) : (restricts.get(name) ?? (() => true))(condition);
+    if (!isJsonObject(condition) || limitOf(condition) === "none") return [name, shapeOf(condition)] as const;
+    return [name, name === "people" ? limitOfPeople(condition, everyone) : limitOfCondition(name, condition)] as const;
   });
+  return new Map(limits.filter(([, limit]) => limit !== "none"));
 }
 
 /** Whether a rule names groups that it is for, so that it matters which of them is the group of everybody. */
 export function includesGroups(rule: unknown): boolean {
   const people = isJsonObject(rule) && isJsonObject(rule["conditions"]) ? rule["conditions"]["people"] : null;
   const groups = isJsonObject(people) ? people["groups"] : null;
-  return isJsonObject(groups) && !isEmpty(groups["include"]);
+  return isJsonObject(groups) && limitOf(groups["include"]) !== "none";
 }
 
 /**
  * The ids of the group that every user is in: built in, and named Everyone (administrators have a built-in group, too).
- * Empty where the groups were not read, so that a condition on groups counts as one.
+ * Null where the group was not read, so that nobody can tell whether a condition on groups leaves anybody out.
  */
-export function everyoneIn(groups: Evidence<JsonList> | undefined): ReadonlySet<string> {
-  const listed = groups === undefined ? [] : (availableValue(groups) ?? []);
+export function everyoneIn(groups: Evidence<JsonList> | undefined): ReadonlySet<string> | null {
+  const listed = groups === undefined ? null : availableValue(groups);
   const isEveryone = (group: unknown): group is JsonObject =>
     isJsonObject(group) &&
     group["type"] === "BUILT_IN" &&
     isJsonObject(group["profile"]) &&
     group["profile"]["name"] === "Everyone";
-  return new Set(
-    listed
-      .filter(isEveryone)
-      .map(({ id }) => id)
-      .filter((id) => typeof id === "string"),
-  );
+  const ids = (listed ?? []).filter(isEveryone).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+  return groups?.state === "obtained" || ids.length > 0 ? new Set(ids) : null;
 }
 
-/** The conditions of which some values mean everybody. */
-const restricts: ReadonlyMap<string, (condition: JsonObject) => boolean> = new Map([
-  // A list that is stored beside ANYWHERE means nothing.
-  ["network", (condition) => condition["connection"] !== "ANYWHERE"],
-  ["riskScore", (condition) => !isAny(condition, "level")],
-  ["authContext", (condition) => !isAny(condition, "authType")],
-  ["identityProvider", (condition) => !isAny(condition, "provider")],
-  ["provider", (condition) => !isAny(condition, "provider")],
-  // `false` asks for nothing.
-  ["device", ({ registered, managed, ...others }) => isAsked(registered) || isAsked(managed) || !isEmpty(others)],
-  ["platform", ({ include, ...others }) => !isEmpty(others) || !(isEmpty(include) || isAnyPlatform(include))],
-]);
+/** A condition by the values of it that mean everybody. */
+function limitOfCondition(name: string, condition: JsonObject): Limit {
+  const { connection, registered, managed, include, ...others } = condition;
+  switch (name) {
+    // A list that is stored next to ANYWHERE means nothing.
+    case "network":
+      if (connection === "ANYWHERE") return "none";
+      return connection === "ZONE" ? "some" : "unknown";
+    case "riskScore":
+      return limitOfWord(condition, "level");
+    case "authContext":
+      return limitOfWord(condition, "authType");
+    case "identityProvider":
+    case "provider":
+      return limitOfWord(condition, "provider");
+    // `false` asks for nothing.
+    case "device":
+      return together([limitOfFlag(registered), limitOfFlag(managed), limitOf({ ...others, connection, include })]);
+    case "platform":
+      return together([limitOfPlatforms(include), limitOf({ ...others, connection, registered, managed })]);
+    default:
+      return limitOf(condition);
+  }
+}
 
 /** Users and groups that are included add up, so that the group of everybody is enough by itself. */
-function restrictsPeople(people: JsonObject, everyone: ReadonlySet<string>): boolean {
-  const { users, groups, ...others } = people;
-  if (!isEmpty(others)) return true;
-  if (!isEmpty(users)) return true;
-  if (isEmpty(groups)) return false;
-  if (!isJsonObject(groups)) return true;
+function limitOfPeople(people: JsonObject, everyone: ReadonlySet<string> | null): Limit {
+  const { groups, ...others } = people;
+  const rest = limitOf(others);
+  if (!isJsonObject(groups)) return together([rest, shapeOf(groups)]);
   const { include, ...excluded } = groups;
-  if (!isEmpty(excluded)) return true;
-  return !(Array.isArray(include) && include.some((id) => typeof id === "string" && everyone.has(id)));
+  const included = limitOf(include);
+  const isIncluded = Array.isArray(include) && include.some((id) => typeof id === "string" && everyone?.has(id));
+  if (isIncluded || included === "none") return together([rest, limitOf(excluded)]);
+  return together([rest, limitOf(excluded), everyone === null || !isListOfTexts(include) ? "unknown" : included]);
 }
 
-function isAny(condition: JsonObject, field: string): boolean {
+/** One limit is enough, and what cannot be read may be one. */
+function together(limits: readonly Limit[]): Limit {
+  return limits.find((limit) => limit === "some") ?? limits.find((limit) => limit === "unknown") ?? "none";
+}
+
+/** A word that means everybody is written as the API writes it; in another case nobody knows. */
+function limitOfWord(condition: JsonObject, field: string): Limit {
   const { [field]: word, ...others } = condition;
-  return word === "ANY" && isEmpty(others);
+  const isKnown = typeof word === "string" && word.toUpperCase() !== "ANY";
+  return together([word === "ANY" ? "none" : isKnown ? "some" : "unknown", limitOf(others)]);
 }
 
-function isAsked(value: unknown): boolean {
-  return value !== false && !isEmpty(value);
+function limitOfFlag(value: unknown): Limit {
+  if (value === true) return "some";
+  return value === false ? "none" : shapeOf(value);
 }
 
-function isAnyPlatform(include: unknown): boolean {
-  if (!Array.isArray(include) || include.length !== 1 || !isJsonObject(include[0])) return false;
-  const { type, os, ...others } = include[0];
-  const isAnyOs = isEmpty(os) || (isJsonObject(os) && readText(os, "type").kind === "value" && isAny(os, "type"));
-  return type === "ANY" && isAnyOs && isEmpty(others);
+function limitOfPlatforms(include: unknown): Limit {
+  if (!Array.isArray(include) || include.length !== 1 || !isJsonObject(include[0])) return limitOf(include);
+  const { os, ...platform } = include[0];
+  return together([limitOfWord(platform, "type"), isJsonObject(os) ? limitOfWord(os, "type") : shapeOf(os)]);
 }
 
-/** Whether a value, with everything inside of it, asserts nothing. */
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === "") return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isJsonObject(value) && Object.values(value).every(isEmpty);
+/** An empty value asserts nothing; of any other that should have been an object nobody knows what it says. */
+function shapeOf(value: unknown): Limit {
+  return limitOf(value) === "none" ? "none" : "unknown";
+}
+
+/** Whether a value asserts anything. An element of a list is a text or an object that does; any other cannot be read. */
+function limitOf(value: unknown): Limit {
+  if (value === undefined || value === null || value === "") return "none";
+  if (Array.isArray(value)) return together(value.map((item) => (isReadable(item) ? "some" : "unknown")));
+  return isJsonObject(value) ? together(Object.values(value).map(limitOf)) : "some";
+}
+
+function isReadable(item: unknown): boolean {
+  return typeof item === "string" ? item !== "" : isJsonObject(item) && limitOf(item) === "some";
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
 }

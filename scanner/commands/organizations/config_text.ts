@@ -6,7 +6,7 @@ export interface PlacedValue {
   readonly pointer: string;
   /** The nearest member's. */
   readonly name: string;
-  /** Of a text, number or other plain value; objects and lists are given by what is in them. */
+  /** For a text, number or other plain value; objects and lists are given by what is in them. */
   readonly value: unknown;
 }
 

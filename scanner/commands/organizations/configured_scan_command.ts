@@ -102,7 +102,7 @@ function inputsOf(organization: OrganizationConfig, config: ConfigFile, given: S
   const { name, ...members } = organization;
   const { flags, env } = inputsOfOrganization(members, config.defaults ?? {}, given);
   if (given.flags.privateKeyFile === undefined) requireKeyVariable({ ...config.defaults, ...members }, env);
-  // Each in a folder of its own, unless the list names another one.
+  // Each in its own folder, unless the list names another one.
   const shared = given.flags.output ?? config.defaults?.output;
   const own = given.flags.output === undefined ? members.output : undefined;
   const output = own ?? (shared === undefined ? undefined : join(shared, name));

@@ -25,7 +25,7 @@ export interface ConfigFile extends ConfigContent {
   readonly file: string;
 }
 
-/** The file that `--config` names, or the one of the working directory; null when there is none, or with `--no-config`. */
+/** The file that `--config` names, or the one of the working directory; null when none exists, or with `--no-config`. */
 export async function findConfigFile(flag: string | boolean | undefined): Promise<string | null> {
   if (flag === false) return null;
   if (typeof flag === "string") return flag;
@@ -48,7 +48,7 @@ export async function organizationNames(): Promise<readonly string[]> {
   return (config?.organizations ?? []).map(({ name }) => name);
 }
 
-/** Its paths are those that the file names, relative to its own folder. */
+/** Its paths are the ones that the file names, relative to its own folder. */
 export function parseConfigFile(text: string, file: string): ConfigFile {
   const fail = refuseFile("--config", file);
   const content = parseOptionJson(text, bounds, (problems) => {

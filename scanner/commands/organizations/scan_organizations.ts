@@ -34,7 +34,7 @@ const codeOrder: readonly number[] = [
 ];
 
 /**
- * Scans them, as many at one time as the options say: each has rate limits of its own. One that fails stops no other. After
+ * Scans them, as many at one time as the options say: each has separate rate limits. One that fails stops no other. After
  * an interruption those under way end as cancelled, and the others are not run. Rejects with the first bug, after the
  * summary.
  */

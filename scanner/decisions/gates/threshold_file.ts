@@ -59,7 +59,7 @@ function flatten(object: JsonObject, prefix = ""): readonly (readonly [key: stri
 
 function parseEntry(key: string, value: unknown, problems: string[]): readonly Threshold[] {
   if (!knownKeys.has(key)) {
-    // Of thousands only the first are shown.
+    // Among thousands only the first are shown.
     const nearest = problems.length < 10 ? nearestName(key, [...knownKeys]) : null;
     const advice =
       nearest === null ? "expected keys such as compliance.min or failed.high.max" : `did you mean ${nearest}?`;

@@ -136,7 +136,7 @@ function isArtifact(name: string): name is ArtifactName {
 
 const categories: { readonly [Level in Severity]: Category } = { high: "I", medium: "II", low: "III" };
 
-/** The rule in the form of the STIG's, so that every report can show it; none of its ids is DISA's. */
+/** The rule in the form of the STIG's, so that every report can show it; no id is DISA's. */
 function toRule(rule: CompanyRule): StigRule {
   const { id, title, severity, artifact, expected, remediation } = rule;
   const needs = needsOf(artifact);
@@ -161,7 +161,7 @@ function toRule(rule: CompanyRule): StigRule {
   };
 }
 
-/** The scopes and role of the rule of the STIG that needs least beside the artifact. */
+/** The scopes and role of the rule of the STIG that needs least next to the artifact. */
 function needsOf(artifact: ArtifactName): Pick<StigRule, "scopes" | "role"> {
   const rules = catalog.filter(({ artifacts }) => artifacts.includes(artifact)).map(({ rule }) => rule);
   const [least] = rules.toSorted((one, other) => one.scopes.length - other.scopes.length);

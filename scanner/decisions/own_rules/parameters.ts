@@ -8,7 +8,7 @@ import { parseOptionJson, refuseFile } from "../option_file.ts";
 
 const maxParametersBytes = 1_048_576;
 const bounds = { maxDepth: 4, maxParts: 200, repeatedKeys: "refuse" } as const;
-/** Beside the known ones: the first few that are misspelt are named. */
+/** In addition to the known ones: the first few that are misspelt are named. */
 const maxProblems = 10;
 const maxItems = 50;
 const maxItemLength = 500;

@@ -43,7 +43,7 @@ export const collectDashboardApp: Collector<"dashboard_app"> = (context) => buil
 export const collectAdminConsoleSettings: Collector<"admin_console_settings"> = async ({ client }) => {
   const settings = await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope });
   const evidence = evidenceOf(settings);
-  // Every role below Super Administrator is refused here, so a 403 means a missing role whatever its error code.
+  // Every role below Super Administrator is refused here, so a 403 means a missing role regardless of its error code.
   const isRefused = settings.refusal?.httpStatus === 403 && evidence.state === "missing";
   return isRefused && evidence.reason === "provider_error" ? { ...evidence, reason: "missing_role" } : evidence;
 };

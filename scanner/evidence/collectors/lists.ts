@@ -5,7 +5,7 @@ import { keeping, type Collector, type CollectorContext, evidenceOf } from "./co
 /** Without the token of a Splunk stream. */
 const streamSettings = ["accountId", "edition", "eventSourceName", "host", "region"].map((name) => `settings.${name}`);
 
-/** The fields that are kept of each entry: those that checks read, and those that `fix` writes back. */
+/** The fields that are kept of each entry: the ones that checks read, and the ones that `fix` writes back. */
 export const listFields = {
   authenticators: ["id", "key", "name", "type", "status", "settings"],
   network_zones: "id name type status usage proxyType asns locations ipServiceCategories gateways proxies".split(" "),

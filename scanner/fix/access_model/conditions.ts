@@ -15,8 +15,8 @@ export interface RuleConditions {
 }
 
 export interface ConditionsContext {
-  /** The ids of the group that every user is in. */
-  readonly everyone: ReadonlySet<string>;
+  /** The ids of the group that every user is in; null where it is unknown, and the group a fact like others. */
+  readonly everyone: ReadonlySet<string> | null;
   /** Whether a zone holds every address. */
   readonly isEverywhere: (zoneId: string) => boolean;
 }
@@ -29,7 +29,7 @@ export function conditionsOf(rule: JsonObject, context: ConditionsContext): Rule
   const conditions = isJsonObject(rule["conditions"]) ? rule["conditions"] : {};
   const anyOf: (readonly Fact[])[] = [];
   const noneOf: Fact[] = [];
-  for (const name of restrictionsOf(rule, context.everyone)) {
+  for (const name of restrictionsOf(rule, context.everyone).keys()) {
     const condition = conditions[name];
     const parts = isJsonObject(condition) ? (readers[name]?.(condition, context) ?? null) : null;
     if (parts === null) anyOf.push([`${name} ${canonicalText(condition)}`]);
@@ -75,11 +75,11 @@ function readPeople(people: JsonObject, { everyone }: ConditionsContext): RuleCo
     const lists = [`${field}.include`, `${field}.exclude`];
     if (lists.some((path) => readTexts(people, path).kind === "unreadable")) return null;
     for (const id of textsIn(people, `${field}.include`)) {
-      if (field === "groups" && everyone.has(id)) isForEverybody = true;
+      if (field === "groups" && everyone?.has(id) === true) isForEverybody = true;
       else included.push(`${word} ${id}`);
     }
     for (const id of textsIn(people, `${field}.exclude`)) {
-      noneOf.push(field === "groups" && everyone.has(id) ? alwaysTrue : `${word} ${id}`);
+      noneOf.push(field === "groups" && everyone?.has(id) === true ? alwaysTrue : `${word} ${id}`);
     }
   }
   return { anyOf: isForEverybody || included.length === 0 ? [] : [included], noneOf };

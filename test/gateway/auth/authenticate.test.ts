@@ -103,7 +103,7 @@ describe("Authorization header", () => {
     expect(await statusOf(scan.event_stream, { authorization: fill(header) })).toBe(stream);
   });
 
-  test.each(rows)("%j wins over whatever is in the query", async (header, ordinary, stream) => {
+  test.each(rows)("%j wins over what is in the query", async (header, ordinary, stream) => {
     for (const query of ["good JWT", "nonsense"]) {
       expect(await statusOf("/api/v1/scans", { authorization: fill(header), query: [query] })).toBe(ordinary);
       expect(await statusOf(scan.event_stream, { authorization: fill(header), query: [query] })).toBe(stream);

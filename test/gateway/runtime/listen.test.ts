@@ -48,7 +48,7 @@ test("of clients that come together several are let in each turn of the event lo
   }
 });
 
-test("in a storm only so many connections wait as are answered before their clients give up", async () => {
+test("in a storm only this many connections wait as are answered before their clients give up", async () => {
   listening = await listenForMany(() => {}, { host: "127.0.0.1", port: 0, variable: "PORT" });
   const connected = new Int32Array(new SharedArrayBuffer(4));
   const workerData = { port: listening.port, clients: 3000, connected };

@@ -123,7 +123,7 @@ test("S3: a user who is not a member is refused, also by a feature without a que
   expect((await without.get(path, { ...linus, tenantId })).status).toBe(403);
   expect((await without.get(path, linus)).status).toBe(200);
   await using withQuery = createApp(async (request) => {
-    await request.tx.execute(sql`select 1`);
+    await request.db.execute(sql`select 1`);
     return ownChannel(request);
   });
   expect((await withQuery.get(path, stranger)).status).toBe(403);
@@ -199,7 +199,7 @@ test("a storm of reconnects shares a few queries, each of which begins after its
   let lookups = 0;
   await using app = createApp(async (request) => {
     lookups += 1;
-    await request.tx.execute(sql`select 1`);
+    await request.db.execute(sql`select 1`);
     return isEnded ? ended(channel) : ownChannel(request);
   });
   const opened = await Promise.all(Array.from({ length: 200 }, () => app.get(path, ada)));

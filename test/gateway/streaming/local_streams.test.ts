@@ -208,7 +208,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     expect(busy.body()).not.toContain("heartbeat");
   });
 
-  test("S5: a client that reads none of its buffered bytes is closed although it stays under the limit", async () => {
+  test("S5: a client that reads no buffered bytes is closed although it stays under the limit", async () => {
     const broker = createMemoryBroker();
     const counted = createMetrics();
     await using server = await startStreamServer({

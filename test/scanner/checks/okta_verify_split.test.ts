@@ -163,7 +163,7 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
 
   test("names the sibling that decides", () => {
     const result = evaluate(fipsCheck, { authenticators: obtained([push(), fastPass("REQUIRED")]) });
-    expect(result.findings[1]?.actual).toBe('no setting of its own, and "FastPass" with FIPS compliance REQUIRED');
+    expect(result.findings[1]?.actual).toBe('no separate setting, and "FastPass" with FIPS compliance REQUIRED');
   });
 
   test("in a list that broke off only a FAIL is proven", () => {

@@ -101,6 +101,48 @@ describe.each([...appChecks, idle])("%s: a first rule whose conditions are", (ch
   });
 });
 
+/** Conditions of which nobody can tell whether they leave anybody out. */
+const unknownConditions: readonly unknown[] = [
+  "everybody",
+  { people: "everybody" },
+  { people: { users: { exclude: [7] } } },
+  { people: { users: { exclude: [null] } } },
+  { people: { groups: { include: [{}] } } },
+  { people: { groups: { include: ["00g1", 7] } } },
+  { userType: { include: [[]], exclude: [] } },
+  { network: { connection: "Anywhere" } },
+  { riskScore: { level: "any" } },
+  { device: { registered: "false" } },
+  { platform: { include: [{ type: "Any", os: { type: "ANY" } }] } },
+];
+
+describe.each([...appChecks, idle])("%s: a first rule that denies, with conditions that cannot be read", (check) => {
+  const access = check === idle ? { signon: { access: "DENY" } } : { appSignOn: { access: "DENY" } };
+  const denies = (conditions: unknown) => strict({ conditions, actions: access }, check);
+  const next = strict({ id: "next", name: "Next", priority: 2 }, check);
+
+  test.each(unknownConditions)("%j: MANUAL before a lax rule, PASS before a strict one", (found) => {
+    const lax = judge(check, [denies(found), laxLast(check)]);
+    expect(lax).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(lax.detail).toMatch(/the condition "\w+" of rule "Strict"/);
+    expect(judge(check, [denies(found), next]).status).toBe("PASS");
+  });
+
+  test.each([
+    { people: { users: { exclude: ["00u1", 7] } } },
+    { people: { users: { exclude: [7] } }, riskScore: { level: "HIGH" } },
+  ])("%j, which leave somebody to a lax rule in any case: FAIL", (found) => {
+    expect(judge(check, [denies(found), laxLast(check)]).status).toBe("FAIL");
+  });
+
+  test("for the group Everyone is undecided where the groups were not read", () => {
+    const forEveryone = { people: { groups: { include: ["00gEveryone"] } } };
+    for (const unread of [null, missing<JsonList>("missing_scope", "groups.read is not granted")]) {
+      expect(judge(check, [denies(forEveryone), laxLast(check)], unread).status).toBe("MANUAL");
+    }
+  });
+});
+
 const inZone = { network: { connection: "ZONE", include: ["nzo1"] } };
 const forSome = { people: { groups: { include: ["00g1"] } } };
 type Row = [what: string, rules: JsonList, outcome: string, remains?: RegExp];

@@ -434,6 +434,7 @@ describe("the pages of the brands", () => {
     ["a domain that is not verified", { isDefault: false, domains: [{ validationStatus: "NOT_STARTED" }] }, false],
     ["domains that were not read", { isDefault: false }, false],
     ["domains of another shape", { isDefault: false, domains: {} }, false],
+    ["a domain that can be read, and one that cannot", { isDefault: false, domains: [{}, { id: "OcD1" }] }, false],
   ])("with %s", (_, fields, isLeftOut) => {
     const pageOf = (content: string) => obtained({ kind: "customized" as const, content });
     const one = { brand: { id: "b1", name: "Unseen", ...fields }, page: pageOf("bare") };
@@ -443,6 +444,18 @@ describe("the pages of the brands", () => {
     expect(/left out.*: "Unseen"\.$/.test(result.detail)).toBe(isLeftOut);
     const alone = evaluate(check, { brand_sign_in_pages: obtained([one]) });
     expect([alone.status, alone.reason]).toEqual(isLeftOut ? ["MANUAL", "unreadable"] : ["FAIL", null]);
+  });
+
+  test("with domains that cannot be read it proves nothing without the banner", () => {
+    const brand = { id: "b1", name: "Unseen", isDefault: false, domains: [{}] };
+    const verdicts = ["bare", banner].map((content) => {
+      const page = obtained({ kind: "customized" as const, content });
+      return evaluate(check, { brand_sign_in_pages: obtained([{ brand, page }]) });
+    });
+    expect(verdicts.map(({ status, reason }) => [status, reason])).toEqual([
+      ["MANUAL", "unreadable"],
+      ["PASS", null],
+    ]);
   });
 
   test("none is one FAIL for the org", () => {

@@ -25,7 +25,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({}, { database });
 });
 afterAll(() => gateway.stop());
-beforeEach(() => asOwner(database, async (tx) => void (await tx.delete(decisions))));
+beforeEach(() => asOwner(database, async (db) => void (await db.delete(decisions))));
 
 async function decide(json: object): Promise<void> {
   const as = `Bearer ${gateway.acme.token}`;
@@ -98,7 +98,7 @@ describe("addGatewayDecisions", () => {
       authorId: "ada",
       authorName: "ada",
     }));
-    await asOwner(database, async (tx) => void (await tx.insert(decisions).values(values)));
+    await asOwner(database, async (db) => void (await db.insert(decisions).values(values)));
     expect(new Set((await add()).decisions.waivers.map(({ resource }) => resource)).size).toBe(450);
   });
 

@@ -339,7 +339,7 @@ describe("a follower", () => {
     org.change("mfa-off");
     await follower.after();
     expect(await follower.finished).toBe("failed");
-    expect(follower.calls.at(-1)).toBe("ended There is a new finding of those that --fail-on names");
+    expect(follower.calls.at(-1)).toBe("ended There is a new finding that --fail-on names");
   });
 
   it("ends as soon as nothing fails", async () => {

@@ -135,7 +135,7 @@ test("a number that no double can hold is no number, so that a saved file says t
   expect(parsed).toMatchObject({ kind: "json", value: { a: "Infinity", b: ["-Infinity"], c: 1e308 } });
 });
 
-test("whatever comes in, what goes out is lines, and passing again changes nothing", () => {
+test("no matter what comes in, what goes out is lines, and passing again changes nothing", () => {
   const entry = dictionary(hostileString, oneof(hostileString, array(hostileString)), { noNullPrototype: true });
   assert(
     property(entry, hostileString, (fields, id) => {

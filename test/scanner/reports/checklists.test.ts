@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
 import type { Finding } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 
@@ -61,4 +62,24 @@ test("the test result of XCCDF names the benchmark that it belongs to", () => {
   const xccdf = renderAs("xccdf", aReport());
   const id = /<Benchmark [^>]*id="([^"]+)"/.exec(xccdf)?.[1] ?? "no id";
   expect(xccdf).toMatch(new RegExp(`<TestResult [^>]*>\\s*<benchmark href="#${id}" id="${id}"/>`));
+});
+
+describe("the details of a rule", () => {
+  test("name the API calls and the time of reading", () => {
+    const report = aReport([aCheckResult({ findings: [aFinding({})] })]);
+    const [rule] = benchmarkRules(report);
+    const { started_at: started, ended_at: ended } = report.scan;
+    expect(rule?.details).toContain(`Read from ${started} to ${ended}: GET /api/v1/policies?type=OKTA_SIGN_ON; GET `);
+  });
+
+  test("have failures first and stay below what STIG Manager keeps, with the number that was left out", () => {
+    const passing = Array.from({ length: 3000 }, () => aFinding({ status: "PASS" }));
+    const [rule] = benchmarkRules(
+      aReport([aCheckResult({ findings: [...passing, aFinding({ detail: "Failing one" })] })]),
+    );
+    const details = rule?.details ?? "";
+    expect(details.length).toBeLessThan(31_000);
+    expect(details.split("\n")[2]).toBe("FAIL: Failing one");
+    expect(details).toMatch(/\nand \d+ more findings: see scan\.csv$/);
+  });
 });

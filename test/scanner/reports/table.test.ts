@@ -53,7 +53,8 @@ test("prints what a check expects once, and what was found for each open resourc
   const closed = aFinding({ status: "PASS", resource: { type: "policy", id: "three", name: "Three" } });
   const lines = linesOf([aCheckResult({ findings: [...findings, closed] })], 80);
   expect(lines.slice(lines.indexOf("") + 1, -3)).toEqual([
-    "FAIL   V-273186  CAT II  signon_global_session_idle_timeout_15min",
+    "FAIL   V-273186  CAT II  Okta must log out a session after a 15-minute",
+    "       period of inactivity. (signon_global_session_idle_timeout_15min)",
     "       expected 15 minutes",
     "       FAIL One: 120 minutes: see the rule.",
     "       FAIL Two: 120 minutes: see the rule.",
@@ -74,4 +75,43 @@ test("colour changes nothing but the colour", () => {
       .join("\n")
       .replaceAll(/\u001b\[\d+m/g, ""),
   ).toBe(plain);
+});
+
+describe("the first screen", () => {
+  const render = (shown: readonly CheckResult[], width = 80) =>
+    tableFormat
+      .render(aReport(shown), { color: false, width, toolVersion: "1.2.3", isBrief: true })
+      .trimEnd()
+      .split("\n");
+  const many = Array.from({ length: 10 }, () => checks).flat();
+
+  test("fits 80 columns and leaves 6 lines of 24 for messages", () => {
+    const lines = render(many);
+    expect(lines.length).toBeLessThanOrEqual(18);
+    expect(Math.max(...lines.map(textWidth))).toBeLessThanOrEqual(80);
+  });
+
+  test("begins with the organization and the answer, then the counts of each category and the worst rule", () => {
+    const worst = aCheckResult({
+      vuln_id: "V-1",
+      severity: "high",
+      category: "I",
+      title: "Worst",
+      findings: [aFinding({})],
+    });
+    const lines = render([aCheckResult({ findings: [aFinding({})] }), worst]);
+    expect(lines[0]).toMatch(/^https:\S+: 2 of 2 rules failed \(2 findings\)$/);
+    expect(lines.slice(2, 7)).toEqual([
+      "",
+      "CAT I: 1 open · CAT II: 1 open",
+      "",
+      "FAIL V-1 CAT I Worst",
+      "       Default Policy: 120 minutes",
+    ]);
+  });
+
+  test("names the role and what could not be read", () => {
+    const unread = aCheckResult({ status: "MANUAL", reason: "missing_role", findings: [] });
+    expect(render([unread]).join(" ")).toMatch(/Could not read evidence for 1 rule +\(missing_role: 1\)/);
+  });
 });

@@ -189,8 +189,8 @@ async function gatewayRequests({ admin, database, tenant }: Asked): Promise<read
       name: "page of the export",
       rows: 500,
       run: () =>
-        withTenant(database, tenant.id, (tx) =>
-          readExportPage(tx, requireExportedTable("findings"), exported.map(({ id, print }) => [id, print])[0] ?? null),
+        withTenant(database, tenant.id, (db) =>
+          readExportPage(db, requireExportedTable("findings"), exported.map(({ id, print }) => [id, print])[0] ?? null),
         ),
     },
   ];

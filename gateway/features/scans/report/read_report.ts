@@ -15,9 +15,9 @@ const digestBlockBytes = 1024 * 1024;
 
 /** A report that is valid, as it is stored. */
 export interface ReceivedReport {
-  /** Of the body; the same bytes have the same digest. */
+  /** For the body; the same bytes have the same digest. */
   readonly digest: string;
-  /** Of the body. */
+  /** For the body. */
   readonly sizeBytes: number;
   /** Gzip. */
   readonly parts: readonly Uint8Array[];

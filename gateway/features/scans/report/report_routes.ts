@@ -18,7 +18,7 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
     const report = await readReport(c.req.raw, scanId);
-    const { isNew } = await withPrincipal(database, principal, (tx) => storeReport(tx, scanId, report));
+    const { isNew } = await withPrincipal(database, principal, (db) => storeReport(db, scanId, report));
     const { digest, sizeBytes } = report;
     return c.json({ scan_id: scanId, size_bytes: sizeBytes }, isNew ? 201 : 200, { etag: toEtag({ digest }) });
   });
@@ -26,7 +26,7 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
   routes.get("/scans/:id/report", allow("read"), async (c) => {
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
-    const report = await withPrincipal(database, principal, (tx) => selectReport(tx, scanId));
+    const report = await withPrincipal(database, principal, (db) => selectReport(db, scanId));
     const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
     if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
     const account = accountOf(c.req.raw);
@@ -36,9 +36,9 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
 
   return routes;
 
-  /** One part in memory at a time. The first is read at once, so that an outage is an answer of its own. */
+  /** One part in memory at a time. The first is read at once, so that an outage is a separate answer. */
   async function openReport(principal: AllowedPrincipal, report: ReportRow): Promise<ReadableStream<Uint8Array>> {
-    const read = (part: number) => withPrincipal(database, principal, (tx) => selectPart(tx, report, part));
+    const read = (part: number) => withPrincipal(database, principal, (db) => selectPart(db, report, part));
     let next: Uint8Array<ArrayBuffer> | null = await read(0);
     let part = 0;
     const compressed = new ReadableStream<BufferSource>({

@@ -8,7 +8,7 @@ export interface ReportSplitter {
   end(): { readonly text: string; readonly findingCount: number };
 }
 
-/** Of what is kept of it: everything of a report but its findings is bounded by its checks and controls. */
+/** For what is kept of it: everything of a report but its findings is bounded by its checks and controls. */
 const maxFindingBytes = 1024 * 1024;
 const maxRestBytes = 8 * 1024 * 1024;
 const maxDepth = 100;
@@ -30,12 +30,12 @@ const zero = new Uint8Array([0x30]);
 
 /**
  * Reads the JSON of a report as it comes and passes each finding on as text, with a JSON pointer to it, so that a large report is never whole in memory.
- * Only strings and brackets are followed: whatever else is no JSON is found when the parts are parsed. The body is UTF-8.
+ * Only strings and brackets are followed: everything else that is no JSON is found when the parts are parsed. The body is UTF-8.
  */
 export function createReportSplitter(onFinding: (text: string, pointer: string) => void): ReportSplitter {
-  const rest = createBuffer(maxRestBytes, "The report is too large: expected 8 MiB at most beside its findings");
+  const rest = createBuffer(maxRestBytes, "The report is too large: expected 8 MiB at most next to its findings");
   const finding = createBuffer(maxFindingBytes, "A finding is too large: expected 1 MiB at most");
-  /** Of the containers that are open: whether each is an object. */
+  /** For the containers that are open: whether each is an object. */
   const isObject: boolean[] = [];
   /** The key whose value is being read, in the report itself and in a check. */
   const keys: string[] = [];
@@ -48,7 +48,7 @@ export function createReportSplitter(onFinding: (text: string, pointer: string) 
   let hexDigitsLeft = 0;
   let isInFinding = false;
   let findingCount = 0;
-  /** Of the text or the blanks that are being read. */
+  /** For the text or the blanks that are being read. */
   let run = 0;
   /** Where what is kept of the chunk begins; null: nothing of it is, for now. */
   let start: number | null = 0;

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { constraintViolation } from "../../../../drizzle/database_error.ts";
 import { scanReports } from "../../../../drizzle/schema.ts";
-import type { TenantTransaction } from "../../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../../shared/app_error.ts";
 import { selectScan } from "../scan_store.ts";
 import type { ReceivedReport } from "./read_report.ts";
@@ -13,27 +13,27 @@ export type ReportRow = typeof scanReports.$inferSelect;
  * `NotFound`, or with `AppError("conflict")` where another report is stored.
  */
 export async function storeReport(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   scanId: string,
   { digest, sizeBytes, parts }: ReceivedReport,
 ): Promise<{ readonly isNew: boolean }> {
-  const stored = await findReport(tx, scanId);
-  if (stored === null) await selectScan(tx, scanId);
+  const stored = await findReport(db, scanId);
+  if (stored === null) await selectScan(db, scanId);
   else if (stored.digest === digest) return { isNew: false };
   else throw anotherReport();
   const uploadId = crypto.randomUUID();
   try {
     for (const [part, content] of parts.entries()) {
-      await tx.execute(sql`
+      await db.execute(sql`
         insert into scan_report_parts (tenant_id, scan_id, upload_id, part, content)
         select tenant_id, id, ${uploadId}::uuid, ${part}::integer, decode(${toBase64(content)}, 'base64')
         from scans where id = ${scanId}::uuid`);
     }
-    const [kept] = await tx.execute<{ digest: string | null }>(sql`
+    const [kept] = await db.execute<{ digest: string | null }>(sql`
       select scanstream.finish_report(${scanId}::uuid, ${uploadId}::uuid, ${digest}, ${sizeBytes}::integer, ${parts.length}::integer) as digest`);
     if (kept?.digest === digest) return { isNew: true };
   } catch (error) {
-    // It was deleted meanwhile.
+    // It was deleted in the meantime.
     if (constraintViolation(error)?.kind === "foreign_key") throw new NotFound("No such scan");
     throw error;
   }
@@ -41,21 +41,21 @@ export async function storeReport(
 }
 
 /** Rejects with `NotFound`. */
-export async function selectReport(tx: TenantTransaction, scanId: string): Promise<ReportRow> {
-  const row = await findReport(tx, scanId);
+export async function selectReport(db: TenantDatabase, scanId: string): Promise<ReportRow> {
+  const row = await findReport(db, scanId);
   if (row !== null) return row;
-  await selectScan(tx, scanId);
+  await selectScan(db, scanId);
   throw new NotFound("No report of this scan is stored");
 }
 
-/** Gzip. Rejects with `NotFound` for a part that was deleted meanwhile. */
+/** Gzip. Rejects with `NotFound` for a part that was deleted in the meantime. */
 export async function selectPart(
-  tx: TenantTransaction,
+  db: TenantDatabase,
   report: ReportRow,
   part: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { scanId, uploadId } = report;
-  const [row] = await tx.execute<{ content: string }>(sql`
+  const [row] = await db.execute<{ content: string }>(sql`
     select encode(content, 'base64') as content from scan_report_parts
     where scan_id = ${scanId}::uuid and upload_id = ${uploadId}::uuid and part = ${part}::integer
       and tenant_id = ${report.tenantId}::uuid`);
@@ -63,7 +63,7 @@ export async function selectPart(
   return fromBase64(row.content);
 }
 
-/** Of three bytes each, so that the pieces' texts make the whole's. */
+/** A multiple of 3, so that concatenated base64 pieces equal the base64 of the whole. */
 const piece = 3 * 4096;
 
 function toBase64(bytes: Uint8Array): string {
@@ -79,8 +79,8 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-async function findReport(tx: TenantTransaction, scanId: string): Promise<ReportRow | null> {
-  const [row] = await tx.select().from(scanReports).where(eq(scanReports.scanId, scanId));
+async function findReport(db: TenantDatabase, scanId: string): Promise<ReportRow | null> {
+  const [row] = await db.select().from(scanReports).where(eq(scanReports.scanId, scanId));
   return row ?? null;
 }
 

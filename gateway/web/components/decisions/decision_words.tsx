@@ -15,7 +15,7 @@ export function toUntil(expires: string | null): string {
   return expires === null ? "" : ` until ${expires}`;
 }
 
-/** What it is about, beside its check. */
+/** What it is about, next to its check. */
 export function toScope({ kind, resource, org_url: orgUrl }: Decision): string {
   const what = resource ?? (kind === "waiver" ? "every finding" : "the whole check");
   return `${what} · ${orgUrl === null ? "every organization" : formatOrg({ orgUrl })}`;

@@ -8,7 +8,7 @@ import { MiniBar, MoreButton } from "../basics.tsx";
 import { useNow } from "../hooks.ts";
 import { PulseBadge } from "./pulse.tsx";
 
-/** The organizations that are watched, each with its present state; nothing where there is none. */
+/** The organizations that are watched, each with its present state; nothing where none exists. */
 export function MonitorList(props: {
   readonly store: ListStore<Monitor>;
   readonly selectedId: string | null;

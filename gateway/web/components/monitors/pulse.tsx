@@ -39,7 +39,7 @@ interface PulseCardProps {
   readonly nowMs: () => number;
 }
 
-/** Whether anything is watched at all: what the verdicts beside it are worth. */
+/** Whether anything is watched at all: what the verdicts next to it are worth. */
 export function PulseCard({ monitor, disconnectedSinceMs, nowMs }: PulseCardProps) {
   useNow();
   const now = nowMs();
@@ -83,7 +83,7 @@ const explanations: Readonly<Record<Exclude<Pulse, "unknown">, (monitor: Monitor
   blind: () => "The org's log cannot be read: the verdicts rest on full scans alone.",
   stopped: ({ updatedAtMs }, nowMs) =>
     `It does not run. It reported last ${formatDuration(nowMs - updatedAtMs)} ago, and goes on when it is started again.`,
-  ended: () => "It will not go on: the verdicts are the last ones.",
+  ended: () => "Monitoring has ended; these are the final results.",
 };
 
 function behindMs({ lastLookAtMs, lagSeconds }: Monitor, nowMs: number): number {

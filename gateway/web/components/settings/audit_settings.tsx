@@ -66,7 +66,7 @@ export function AuditSettings({ session: { api } }: { readonly session: Session 
       <Rows
         pages={pages}
         label="Audit trail"
-        emptyText={isFiltered ? "Nothing fits." : "Nothing has happened yet."}
+        emptyText={isFiltered ? "No matching entries." : "Nothing has happened yet."}
         row={(event) => (
           <li key={event.number} class="settings-row audit-event">
             <span class="grow">

@@ -108,7 +108,7 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
       {revoking !== null && (
         <ConfirmDialog
           title={`Revoke ${revoking.name}?`}
-          text={`Whatever uses the key ${revoking.prefix}… is refused from then on, for good; its streams close within 30 seconds.`}
+          text={`Anything that uses the key ${revoking.prefix}… is refused from then on, for good; its streams close within 30 seconds.`}
           confirm="Revoke"
           onClose={() => setRevoking(null)}
           onConfirm={() => void revoke(revoking)}

@@ -81,7 +81,7 @@ export function MembersSettings({ session: { api, caller } }: { readonly session
       {removing !== null && (
         <ConfirmDialog
           title={`Remove ${removing.sub}?`}
-          text="They can do nothing here from then on, and what they follow closes within 30 seconds."
+          text="They lose access immediately; open streams close within 30 seconds."
           confirm="Remove"
           onClose={() => setRemoving(null)}
           onConfirm={() =>

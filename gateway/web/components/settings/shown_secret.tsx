@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 
 /** The one time that a secret is shown. */
 export function ShownSecret(props: {
-  /** Of the group, and of the field. */
+  /** For the group, and of the field. */
   readonly label: string;
   readonly fieldLabel: string;
   readonly urge: string;

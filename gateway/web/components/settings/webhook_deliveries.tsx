@@ -60,7 +60,7 @@ export function WebhookDeliveries({ api, webhook: { id, enabled } }: { readonly 
       <Rows
         pages={pages}
         label="Deliveries"
-        emptyText={status === "" ? "Nothing was sent in the last 30 days." : "There is none."}
+        emptyText={status === "" ? "Nothing was sent in the last 30 days." : "No delivery has this status."}
         row={(delivery) => (
           <li key={delivery.id} class="settings-row">
             <span class="grow">

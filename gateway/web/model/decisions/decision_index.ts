@@ -19,7 +19,7 @@ export interface DecisionIndex {
   attestationOf(check: string): Decision | null;
 }
 
-/** Of decisions that hold. */
+/** For decisions that hold. */
 export function indexDecisions(
   decisions: readonly Decision[],
   { orgUrl, nowMs }: { readonly orgUrl: string | null; readonly nowMs: number },

@@ -57,7 +57,7 @@ export function createDecisionStore(api: Api, onChange: () => void, signal: Abor
     try {
       const before = version;
       const found = await listActive(api, signal);
-      // What changed meanwhile may or may not be among them.
+      // What changed in the meantime may or may not be among them.
       if (version !== before) isOld = true;
       else set(found);
     } catch {

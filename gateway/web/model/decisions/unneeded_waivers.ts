@@ -4,7 +4,7 @@ import type { Api } from "../api.ts";
 import { listAllFindings } from "../compare_scans.ts";
 import { indexDecisions, toOrigin } from "./decision_index.ts";
 
-/** Of so many organizations the newest scan is read. */
+/** For this many organizations the newest scan is read. */
 const maxScans = 10;
 
 /**

@@ -67,7 +67,7 @@ export async function renewByRefreshToken(
 /** In the frame: hands the issuer's answer to the page around it. True when this is such a frame. */
 export function answerFromFrame(): boolean {
   if (window.parent === window) return false;
-  // Only to a page of ours; nothing else may frame this one.
+  // Only to a page of the gateway; nothing else may frame this one.
   window.parent.postMessage({ scanstreamSignIn: location.search }, location.origin);
   return true;
 }

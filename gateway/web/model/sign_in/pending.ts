@@ -13,7 +13,7 @@ export interface PendingSignIn {
 }
 
 /**
- * The only thing that is ever in storage, and only while this tab is at the issuer: the page is gone meanwhile, so memory
+ * The only thing that is ever in storage, and only while this tab is at the issuer: the page is gone in the meantime, so memory
  * is not enough. Session storage belongs to one tab and ends with it; without the code that only this tab's address
  * receives, what is in it opens nothing. Tokens are never there.
  */

@@ -20,7 +20,7 @@ export interface Provider {
 export interface SignInOffer {
   readonly isDemo: boolean;
   readonly provider: Provider | null;
-  /** An issuer that the gateway cannot reach; null: it can, or there is none. */
+  /** An issuer that the gateway cannot reach; null: it can, or none exists. */
   readonly unreachableIssuer: string | null;
 }
 

@@ -30,7 +30,7 @@ export class SignInError extends Error {
 
 /** A clock may be wrong by this much. */
 const clockToleranceSeconds = 300;
-/** Of a token whose lifetime nobody says. */
+/** For a token whose lifetime nobody says. */
 const defaultLifetimeSeconds = 300;
 
 /**
@@ -106,7 +106,7 @@ export function explainRefusal({ accessToken }: TokenSet, { tenantClaim }: Provi
   );
 }
 
-/** One word for a shell, whatever the issuer put into a claim: the command is there to be pasted. */
+/** One word for a shell, no matter what the issuer put into a claim: the command is there to be pasted. */
 function quoted(text = ""): string {
   return /^[\w@.:/+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

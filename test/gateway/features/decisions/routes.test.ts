@@ -28,7 +28,7 @@ beforeAll(async () => {
   producer = createScanProducer(gateway.url, gateway.acme.apiKey);
 });
 afterAll(() => gateway.stop());
-beforeEach(() => asOwner(database, async (tx) => void (await tx.delete(decisions))));
+beforeEach(() => asOwner(database, async (db) => void (await db.delete(decisions))));
 
 const post = (json: object, as = key) => gateway.request("/api/v1/decisions", { method: "POST", as, json });
 const withdraw = (id: string, as = key) => gateway.request(`/api/v1/decisions/${id}`, { method: "DELETE", as });
@@ -52,7 +52,7 @@ async function completeScan(findings: readonly ReturnType<typeof buildFinding>[]
 }
 
 const auditOf = async (id: string) =>
-  (await asOwner(database, (tx) => tx.select().from(auditEvents).orderBy(auditEvents.number)))
+  (await asOwner(database, (db) => db.select().from(auditEvents).orderBy(auditEvents.number)))
     .filter(({ targetId }) => targetId === id)
     .map(({ action, actorKind, actorId }) => ({ action, actorKind, actorId }));
 
@@ -133,7 +133,7 @@ describe("POST /decisions", () => {
     const { id } = await decide({ ...waiver, expires: "2099-01-31" });
     await asOwner(
       database,
-      async (tx) => void (await tx.update(decisions).set({ expiresAt: new Date(Date.now() - 1) })),
+      async (db) => void (await db.update(decisions).set({ expiresAt: new Date(Date.now() - 1) })),
     );
     expect(await list("?active=true")).toEqual([]);
     const again = await decide(waiver);

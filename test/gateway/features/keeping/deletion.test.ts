@@ -167,7 +167,7 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
           return database.transact(statements);
         },
       };
-      const deleted = await withTenant(slow, gateway.acme.id, (tx) => deleteScan(tx, id));
+      const deleted = await withTenant(slow, gateway.acme.id, (db) => deleteScan(db, id));
       expect(deleted.status).toBe("cancelled");
       expect(tried).toEqual([10_000, 1_250, 1_250, 1_250]);
       expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
@@ -204,8 +204,8 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
       return { count, published };
     };
     const age = (id: string, days: number, table = "scans") =>
-      asOwner(gateway.opened.database, (tx) =>
-        tx.execute(
+      asOwner(gateway.opened.database, (db) =>
+        db.execute(
           sql`update ${sql.identifier(table)} set ended_at = now() - make_interval(days => ${days}::integer) where id = ${id}::uuid`,
         ),
       );
@@ -232,8 +232,8 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
 
     test("never deletes what ended within a day", async () => {
       const id = await fullScan("completed");
-      await withoutTenant(gateway.opened.database, (tx) =>
-        tx.execute(sql`select count(*) from scanstream.delete_expired(0, 1000)`),
+      await withoutTenant(gateway.opened.database, (db) =>
+        db.execute(sql`select count(*) from scanstream.delete_expired(0, 1000)`),
       );
       await run(1);
       expect(await rowsOf(id)).toEqual([[1, 2, 1, 1]]);

@@ -25,12 +25,12 @@ afterAll(() => database.close());
 async function insert(fields: Partial<typeof monitors.$inferInsert> = {}): Promise<string> {
   const id = randomUUID();
   const values = { id, tenantId: acme.id, orgUrl: "https://acme.okta.com", intervalSeconds: 10, ...fields };
-  await asOwner(database, (tx) => tx.insert(monitors).values(values));
+  await asOwner(database, (db) => db.insert(monitors).values(values));
   return id;
 }
 
 const channelsOf = (id: string, tenant = acme) =>
-  withTenant(database, tenant.id, async (tx) => getChannels({ tx, params: { id } }));
+  withTenant(database, tenant.id, async (db) => getChannels({ db, params: { id } }));
 /** Longer ago than the terminal event may take. */
 const over = { status: "ended", endedAt: new Date(Date.now() - 6000) } as const;
 
@@ -50,14 +50,14 @@ test("findEnded names those that ended some seconds ago, or are not there, among
   const [open, ended, deleted] = [await insert(), await insert(over), await insert({ ...over, deletedAt: new Date() })];
   const justEnded = await insert({ ...over, endedAt: new Date() });
   const [scanId = "", openScanId = ""] = acme.scanIds;
-  await asOwner(database, (tx) =>
-    tx.execute(
+  await asOwner(database, (db) =>
+    db.execute(
       sql`update scans set status = 'failed', ended_at = now() - interval '6 seconds' where id = ${scanId}::uuid`,
     ),
   );
   const [noScan, deletedScan, justDeletedScan] = [randomUUID(), randomUUID(), randomUUID()];
-  await asOwner(database, (tx) =>
-    tx.insert(deletedScans).values([
+  await asOwner(database, (db) =>
+    db.insert(deletedScans).values([
       { tenantId: acme.id, id: deletedScan, deletedAt: new Date(Date.now() - 6000) },
       { tenantId: acme.id, id: justDeletedScan },
     ]),

@@ -32,8 +32,8 @@ test("a doorbell is made with its address and a secret that is shown once and st
   expect(url).toBe(`${gateway.url}/hooks/okta/${id}`);
   expect(secret).toMatch(/^scd_[0-9a-f]{64}$/);
   expect(JSON.stringify(await read())).not.toContain("doorbell");
-  const [row] = await asOwner(database, (tx) =>
-    tx.execute<{ stored: string }>(sql`select monitors::text as stored from monitors where id = ${id}::uuid`),
+  const [row] = await asOwner(database, (db) =>
+    db.execute<{ stored: string }>(sql`select monitors::text as stored from monitors where id = ${id}::uuid`),
   );
   expect(row?.stored).not.toContain(secret.slice(4));
   const behindProxy = await gateway.request(`/api/v1/monitors/${id}/doorbell`, {

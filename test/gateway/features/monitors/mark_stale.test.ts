@@ -23,8 +23,8 @@ async function startMonitor(intervalSeconds: number, silentSeconds: number) {
   const monitor = createMonitorClient(gateway);
   await monitor.put({ ...newMonitor, interval_seconds: intervalSeconds });
   const silence = (seconds: number) =>
-    asOwner(database, (tx) =>
-      tx.execute(
+    asOwner(database, (db) =>
+      db.execute(
         sql`update monitors set updated_at = now() - make_interval(secs => ${seconds}) where id = ${monitor.id}::uuid`,
       ),
     );

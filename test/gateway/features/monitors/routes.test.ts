@@ -494,8 +494,8 @@ describe("reading", () => {
   test("a running monitor that is silent for three intervals, at least a minute, is read as stale", async () => {
     const { id, put, read, patch } = await startMonitor();
     const silentFor = (seconds: number) =>
-      asOwner(database, (tx) =>
-        tx.execute(
+      asOwner(database, (db) =>
+        db.execute(
           sql`update monitors set updated_at = now() - make_interval(secs => ${seconds}) where id = ${id}::uuid`,
         ),
       );
@@ -534,8 +534,8 @@ describe("DELETE /monitors/{id}", () => {
       const refused = await problemOf(await send(method, suffix, json));
       expect(refused, `${method} ${suffix}`).toMatchObject({ status: 404 });
     }
-    const [row] = await asOwner(database, (tx) =>
-      tx.execute<{ count: number }>(sql`select count(*)::integer as count from changes where monitor_id = ${id}::uuid`),
+    const [row] = await asOwner(database, (db) =>
+      db.execute<{ count: number }>(sql`select count(*)::integer as count from changes where monitor_id = ${id}::uuid`),
     );
     expect(row?.count).toBe(0);
   });

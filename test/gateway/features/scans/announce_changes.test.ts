@@ -36,14 +36,14 @@ beforeEach(() => {
 });
 
 async function createRow(): Promise<ScanRow> {
-  const [row] = await withTenant(database, tenantId, (tx) => tx.insert(scans).values({ tenantId }).returning());
+  const [row] = await withTenant(database, tenantId, (db) => db.insert(scans).values({ tenantId }).returning());
   if (row === undefined) throw new Error("No scan was made");
   return row;
 }
 
 async function store({ id }: ScanRow, change: Partial<ScanRow>): Promise<ScanRow> {
-  const [row] = await withTenant(database, tenantId, (tx) =>
-    tx.update(scans).set(change).where(eq(scans.id, id)).returning(),
+  const [row] = await withTenant(database, tenantId, (db) =>
+    db.update(scans).set(change).where(eq(scans.id, id)).returning(),
   );
   if (row === undefined) throw new Error("No such scan");
   return row;

@@ -33,7 +33,7 @@ afterAll(() => gateway.stop());
 
 describe("getChannels", () => {
   const ask = (tenantId: string, id: string) =>
-    withTenant(database, tenantId, (tx) => getChannels({ tx, params: { id } }));
+    withTenant(database, tenantId, (db) => getChannels({ db, params: { id } }));
 
   test("gives the scan's channel, built with the scan's own tenant", async () => {
     const scan = await createScan(gateway, gateway.acme);

@@ -19,8 +19,8 @@ afterAll(() => gateway.stop());
 
 async function createSilentScan(minutes: number) {
   const scan = await createScan(gateway, gateway.acme);
-  await asOwner(database, (tx) =>
-    tx.execute(
+  await asOwner(database, (db) =>
+    db.execute(
       sql`update scans set updated_at = now() - make_interval(mins => ${minutes}) where id = ${scan.id}::uuid`,
     ),
   );

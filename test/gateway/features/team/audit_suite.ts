@@ -51,7 +51,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
     async function trail(): Promise<readonly AuditEvent[]> {
       const page = { limit: 200, after: null };
       const filter = { action: null, actor: null, target: null, from: null, to: null };
-      const rows = await withTenant(database, tenantId, (tx) => selectAuditEvents(tx, { page, filter }));
+      const rows = await withTenant(database, tenantId, (db) => selectAuditEvents(db, { page, filter }));
       return rows.map(toAuditEvent);
     }
 
@@ -99,16 +99,16 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
 
     test("a member's requests: one event each, and none for what changes nothing", async () => {
       const put = (role?: "viewer") =>
-        asAdmin((tx) => putMember(tx, admin, { sub: "bob", ...(role === undefined ? {} : { role }) }));
+        asAdmin((db) => putMember(db, admin, { sub: "bob", ...(role === undefined ? {} : { role }) }));
       expect(await written(() => put())).toEqual(expected(ada, "member.created", "bob", { role: "operator" }));
       expect(await written(() => put("viewer"))).toEqual(
         expected(ada, "member.updated", "bob", { role: { from: "operator", to: "viewer" } }),
       );
       expect(await written(() => put("viewer"))).toEqual([]);
-      expect(await written(() => asAdmin((tx) => updateMember(tx, admin, { sub: "bob", role: "operator" })))).toEqual(
+      expect(await written(() => asAdmin((db) => updateMember(db, admin, { sub: "bob", role: "operator" })))).toEqual(
         expected(ada, "member.updated", "bob", { role: { from: "viewer", to: "operator" } }),
       );
-      expect(await written(() => asAdmin((tx) => deleteMember(tx, admin, "bob")))).toEqual(
+      expect(await written(() => asAdmin((db) => deleteMember(db, admin, "bob")))).toEqual(
         expected(ada, "member.deleted", "bob"),
       );
     });
@@ -118,31 +118,31 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       const body = { name: "ci", scopes: ["read"], expires_at: "2099-01-01T00:00:00Z" } as const;
       let id = "";
       const made = await written(async () => {
-        const created = await withPrincipal(database, key, (tx) => insertApiKey(tx, key, body));
+        const created = await withPrincipal(database, key, (db) => insertApiKey(db, key, body));
         secrets.push(created.api_key);
         id = created.id;
       });
       expect(made).toEqual(expected(terraform, "api_key.created", id, { name: "ci", scopes: ["read"] }));
-      const revoked = await written(() => asAdmin((tx) => revokeApiKey(tx, admin, id)));
+      const revoked = await written(() => asAdmin((db) => revokeApiKey(db, admin, id)));
       expect(revoked).toEqual(expected(ada, "api_key.revoked", id));
       expect(revoked[0]?.target.name).toBe("ci");
-      expect(await written(() => asAdmin((tx) => revokeApiKey(tx, admin, id)))).toEqual([]);
+      expect(await written(() => asAdmin((db) => revokeApiKey(db, admin, id)))).toEqual([]);
     });
 
     test("scans that are cancelled, doorbells and monitors that are deleted", async () => {
-      const scan = await asAdmin((tx) => insertScan(tx, admin, {}));
-      expect(await written(() => asAdmin((tx) => requestCancel(tx, scan.id)))).toEqual(
+      const scan = await asAdmin((db) => insertScan(db, admin, {}));
+      expect(await written(() => asAdmin((db) => requestCancel(db, scan.id)))).toEqual(
         expected(ada, "scan.cancel_requested", scan.id),
       );
       const monitorId = crypto.randomUUID();
       const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-      await asAdmin((tx) => putMonitor(tx, admin, { monitorId, monitor }));
+      await asAdmin((db) => putMonitor(db, admin, { monitorId, monitor }));
       const hash = "ab".repeat(32);
       secrets.push(hash);
-      expect(await written(() => asAdmin((tx) => putDoorbell(tx, monitorId, hash)))).toEqual(
+      expect(await written(() => asAdmin((db) => putDoorbell(db, monitorId, hash)))).toEqual(
         expected(ada, "monitor.doorbell_changed", monitorId),
       );
-      expect(await written(() => asAdmin((tx) => deleteMonitor(tx, monitorId)))).toEqual(
+      expect(await written(() => asAdmin((db) => deleteMonitor(db, monitorId)))).toEqual(
         expected(ada, "monitor.deleted", monitorId),
       );
     });
@@ -152,23 +152,23 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       await operate("user.create", { tenant: tenantId, sub: "bob", role: "viewer" });
       expect(
         await written(() =>
-          withPrincipal(database, viewer, (tx) => putMember(tx, viewer, { sub: "eve", role: "admin" })).catch(
+          withPrincipal(database, viewer, (db) => putMember(db, viewer, { sub: "eve", role: "admin" })).catch(
             () => null,
           ),
         ),
       ).toEqual([]);
-      expect(await written(() => asAdmin((tx) => deleteMember(tx, admin, "nobody")).catch(() => null))).toEqual([]);
+      expect(await written(() => asAdmin((db) => deleteMember(db, admin, "nobody")).catch(() => null))).toEqual([]);
     });
 
     test("holds no secret, nor the hash of one", async () => {
       const body = { name: "ci", scopes: ["read"], expires_at: null } as const;
-      const created = await asAdmin((tx) => insertApiKey(tx, admin, body));
+      const created = await asAdmin((db) => insertApiKey(db, admin, body));
       const monitorId = crypto.randomUUID();
       const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-      await asAdmin((tx) => putMonitor(tx, admin, { monitorId, monitor }));
-      await asAdmin((tx) => putDoorbell(tx, monitorId, "cd".repeat(32)));
-      await asAdmin((tx) => deleteMonitor(tx, monitorId));
-      await asAdmin((tx) => revokeApiKey(tx, admin, created.id));
+      await asAdmin((db) => putMonitor(db, admin, { monitorId, monitor }));
+      await asAdmin((db) => putDoorbell(db, monitorId, "cd".repeat(32)));
+      await asAdmin((db) => deleteMonitor(db, monitorId));
+      await asAdmin((db) => revokeApiKey(db, admin, created.id));
       const text = JSON.stringify(await trail());
       for (const secret of [...secrets, created.api_key, "cd".repeat(32)]) expect(text).not.toContain(secret);
       expect(text).not.toMatch(/[0-9a-f]{64}/);
@@ -195,10 +195,10 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
     });
 
     test("no setting of the transaction keeps a deletion out of the trail", async () => {
-      const scan = await asAdmin((tx) => insertScan(tx, admin, {}));
+      const scan = await asAdmin((db) => insertScan(db, admin, {}));
       const monitorId = crypto.randomUUID();
       const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-      await asAdmin((tx) => putMonitor(tx, admin, { monitorId, monitor }));
+      await asAdmin((db) => putMonitor(db, admin, { monitorId, monitor }));
       const begin = `select set_config('role', 'scanstream_app', true), set_config('app.tenant_id', $1, true),
         set_config('app.erasing', 'retention', true)`;
       for (const statement of [
@@ -231,8 +231,8 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
     test("an event cannot be written into another tenant's trail, and is not read there", async () => {
       const other = await operate<{ id: string }>("tenant.create", { name: "Globex" });
       await expect(
-        withTenant(database, tenantId, (tx) =>
-          tx.execute(sql`insert into audit_events (tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
+        withTenant(database, tenantId, (db) =>
+          db.execute(sql`insert into audit_events (tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
             values (${other.id}::uuid, 'user', 'x', 'x', 'x', 'x', '{}')`),
         ),
       ).rejects.toMatchObject({ sqlState: "42501" });

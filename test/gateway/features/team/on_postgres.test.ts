@@ -43,10 +43,10 @@ test("admins who remove and demote each other at once leave one", async () => {
             onlyStream: null,
             permission: "manage",
           };
-          return withPrincipal(database, principal, async (tx) => {
-            if (round % 3 === 0) await deleteMember(tx, principal, sub);
-            else if (round % 3 === 1) await updateMember(tx, principal, { sub, role: "viewer" });
-            else await putMember(tx, principal, { sub, role: "operator" });
+          return withPrincipal(database, principal, async (db) => {
+            if (round % 3 === 0) await deleteMember(db, principal, sub);
+            else if (round % 3 === 1) await updateMember(db, principal, { sub, role: "viewer" });
+            else await putMember(db, principal, { sub, role: "operator" });
           });
         }),
     );
@@ -55,7 +55,7 @@ test("admins who remove and demote each other at once leave one", async () => {
       result.status === "rejected" ? [(result.reason as { readonly code: string }).code] : [],
     );
     for (const code of codes) expect(["conflict", "not_found", "permission_denied"]).toContain(code);
-    const members = await withTenant(database, tenantId, (tx) => selectMembers(tx, { limit: 10, after: null }));
+    const members = await withTenant(database, tenantId, (db) => selectMembers(db, { limit: 10, after: null }));
     expect(members.filter(({ role }) => role === "admin").length).toBeGreaterThanOrEqual(1);
   }
 });
@@ -77,9 +77,9 @@ describe("what an API key made", () => {
     };
     return { kind: "api_key", tenantId, id, expiresAtMs: null, onlyStream: null, permission: "manage" };
   }
-  const make = (by: AllowedPrincipal) => withPrincipal(database, by, (tx) => insertApiKey(tx, by, body));
+  const make = (by: AllowedPrincipal) => withPrincipal(database, by, (db) => insertApiKey(db, by, body));
   const valid = async ({ tenantId }: AllowedPrincipal) =>
-    (await withTenant(database, tenantId, (tx) => selectApiKeys(tx, { limit: 500, after: null }))).filter(
+    (await withTenant(database, tenantId, (db) => selectApiKeys(db, { limit: 500, after: null }))).filter(
       ({ revokedAt }) => revokedAt === null,
     ).length;
 

@@ -171,8 +171,8 @@ test("a stream of 100 scans costs one round trip to the database, its snapshot a
 
 test("a tenant's snapshot has its newest 1,000 unfinished scans, found by their index", async () => {
   const { id: tenantId } = gateway.globex;
-  await asOwner(pglite, (tx) =>
-    tx.execute(sql`
+  await asOwner(pglite, (db) =>
+    db.execute(sql`
       insert into scans (tenant_id, status, created_at, ended_at)
       select ${tenantId}::uuid, case when n <= 1002 then 'running' else 'completed' end,
         now() - n * interval '1 second', case when n <= 1002 then null else now() end

@@ -190,7 +190,7 @@ describe("the REST resources", () => {
     const { database } = gateway.gateway.parts.dependencies;
     const webhook = { url: hook.url, events: ["scan.end"] } as const;
     const insert = () =>
-      withTenant(database, tenant.id, (tx) => insertWebhook(tx, tenant.id, { webhook, secret: createSecret() }));
+      withTenant(database, tenant.id, (db) => insertWebhook(db, tenant.id, { webhook, secret: createSecret() }));
     for (let n = 0; n < 15; n += 1) await insert();
     const results = await Promise.allSettled(Array.from({ length: 30 }, insert));
     const made = results.filter(({ status }) => status === "fulfilled").length;

@@ -1,0 +1,107 @@
+import { countOf } from "../../shared/outcome_text.ts";
+import { countStates, openFindings, ruleStates, stateOf } from "../../shared/report.ts";
+import type { CheckResult, ManualReason, Report, RuleState } from "../../shared/report.ts";
+import { shorten } from "../../shared/text.ts";
+import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
+import { levelOf } from "./benchmark_rules.ts";
+import { severityOrder, stateLabels, worstFirst } from "./disposition.ts";
+import type { RenderOptions } from "./report_format.ts";
+import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
+
+/** The rules on the first screen: with the lines around them they fit 24 lines. */
+const maxRules = 4;
+
+/** The answer on one screen of 24 lines and 80 columns: what was scanned, the counts by category, and the worst rules. */
+export function firstScreen(report: Report, options: RenderOptions): readonly string[] {
+  const { width } = options;
+  const { reached, interrupted } = splitInterrupted(report.checks);
+  const open = reached
+    .filter((check) => ["fail", "manual"].includes(stateOf(check)))
+    .toSorted((one, other) => Number(isWaived(one)) - Number(isWaived(other)) || worstFirst(one, other));
+  const left = open.length - maxRules;
+  const lines = [
+    `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
+    `Role: ${roleNames[report.scan.role]}. ${unreadLine(reached)}`,
+    ...(interrupted.length === 0 ? [] : [shorten(interruptedLine(interrupted), width * 2 - 10)]),
+    "",
+    ...categoryLines(report.checks, width),
+    "",
+  ];
+  return [
+    ...lines.flatMap((line) => indented(line, width)),
+    ...open.slice(0, maxRules).flatMap((check) => ruleLines(check, options)),
+    ...(left > 0 ? [`and ${countOf(left, "more rule")} that failed or ${left === 1 ? "needs" : "need"} review`] : []),
+  ];
+}
+
+const unreadReasons: ReadonlySet<ManualReason | null> = new Set([
+  "missing_scope",
+  "missing_role",
+  "provider_error",
+  "unreadable",
+]);
+
+function isWaived(check: CheckResult): boolean {
+  return openFindings(check).every(({ waived }) => waived);
+}
+
+/** What the scan could not see, and why. */
+function unreadLine(checks: readonly CheckResult[]): string {
+  const unread = checks.filter(({ status, reason }) => status === "MANUAL" && unreadReasons.has(reason));
+  if (unread.length === 0) return "Everything that the checks need was readable.";
+  const reasons = [...Map.groupBy(unread, ({ reason }) => reason)].map(
+    ([reason, { length }]) => `${String(reason)}: ${length}`,
+  );
+  return `Could not read evidence for ${countOf(unread.length, "rule")} (${reasons.join(", ")}); run scanstream doctor.`;
+}
+
+/** `CAT I: 1 open, 2 not reviewed · CAT II: 16 open, …`, broken between categories. */
+function categoryLines(checks: readonly CheckResult[], width: number): readonly string[] {
+  const sorted = checks.toSorted((one, other) => severityOrder[one.severity] - severityOrder[other.severity]);
+  const byLevel = Map.groupBy(sorted, levelOf);
+  const parts = [...byLevel].map(([level, ofLevel]) => {
+    const counts = countStates(ofLevel);
+    const words = ruleStates
+      .filter((state) => counts[state] > 0)
+      .map((state) => `${counts[state]} ${stigWords[state]}`);
+    return `${level}: ${words.join(", ")}`;
+  });
+  const whole = parts.join(" · ");
+  return whole.length <= width ? [whole] : parts;
+}
+
+/** The STIG's words for the states of a rule. */
+const stigWords: Readonly<Record<RuleState, string>> = {
+  fail: "open",
+  manual: "not reviewed",
+  pass: "not a finding",
+  not_applicable: "not applicable",
+};
+
+function ruleLines(check: CheckResult, options: RenderOptions): readonly string[] {
+  const label = stateLabels[stateOf(check)];
+  const head = ` ${check.vuln_id} ${levelOf(check)} ${check.title}`;
+  const [first, ...more] = openFindings(check).toSorted((one, other) => Number(one.waived) - Number(other.waived));
+  const others = more.length === 0 ? "" : ` (and ${countOf(more.length, "more finding")})`;
+  const found = first === undefined ? "" : `${first.waived ? "[waived] " : ""}${first.resource.name}: ${first.actual}`;
+  const room = options.width - margin.length - others.length;
+  return [
+    paintStatus(label, label, options) + cut(head, options.width - label.length),
+    ...(found === "" ? [] : [`${margin}${cut(found, room)}${others}`]),
+  ];
+}
+
+const margin = "       ";
+/** More of a text than this is never looked at. */
+const maxTextLength = 400;
+
+/** One line: what fits, and "…" where something does not. */
+function cut(text: string, room: number): string {
+  const [first = "", ...more] = wrapText(printable(shorten(text, maxTextLength)), room - 1);
+  return more.length === 0 ? first : `${first}…`;
+}
+
+function indented(text: string, width: number): readonly string[] {
+  const [first = "", ...more] = wrapText(printable(text), width - 2);
+  return [first, ...more.map((line) => `  ${line}`)];
+}

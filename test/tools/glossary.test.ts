@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { stateLabels } from "../../scanner/reports/disposition.ts";
+import { summaryLine } from "../../scanner/reports/summary_parts.ts";
+import { tableFormat } from "../../scanner/reports/table.ts";
+import { outcomeText } from "../../shared/outcome_text.ts";
+import { ruleStates } from "../../shared/report.ts";
+import { manualReasonSchema, severitySchema } from "../../shared/schemas/finding.ts";
+import { aReport, everyVerdict } from "../support/report_builders.ts";
+
+const page = await readFile(join(import.meta.dirname, "../../docs/glossary.md"), "utf8");
+
+/** The cells of the table below a heading, without its head. */
+function rowsOf(heading: string): readonly (readonly string[])[] {
+  const section = page.split(`## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
+  const rows = section.split("\n").filter((line) => line.startsWith("| "));
+  return rows.slice(1).map((row) => row.replaceAll(/^\| | \|$|`/g, "").split(" | "));
+}
+
+const states = rowsOf("States of a rule");
+
+test("the states and their words are those of reports, table and page", () => {
+  expect(states.map(([state]) => state)).toEqual(ruleStates);
+  expect(states.map(([state, , label]) => [state, label])).toEqual(
+    ruleStates.map((state) => [state, stateLabels[state]]),
+  );
+  for (const [, words = ""] of states) expect(outcomeText(() => 2)).toContain(`2 ${words}`);
+});
+
+test("the first screen has the STIG's words, and the summary the glossary's", () => {
+  const report = aReport(everyVerdict());
+  const options = { color: false, width: 80, toolVersion: "1.2.3", isBrief: true };
+  for (const [, words = "", , stig = ""] of states) {
+    expect(summaryLine(report)).toContain(words);
+    expect(tableFormat.render(report, options)).toContain(stig.toLowerCase());
+  }
+});
+
+test("the reasons and severities are those of the report schema", () => {
+  expect(rowsOf("Reasons for manual review").map(([reason]) => reason)).toEqual(manualReasonSchema.options);
+  expect(rowsOf("Severities").map(([severity]) => severity)).toEqual(severitySchema.options);
+});
+
+test("every count of a summary names a unit of the glossary, or a state of rules", () => {
+  const [units = ""] = /^Every count names its unit: .*$/m.exec(page) ?? [];
+  for (const [, unit = ""] of summaryLine(aReport(everyVerdict())).matchAll(/\d+ (rules?|findings?)\b/g)) {
+    expect(units).toContain(unit.replace(/s?$/, "s"));
+  }
+});
