@@ -37,10 +37,10 @@ export function compareAccess(before: AccessModel, after: AccessModel): AccessCh
       return { kind: "violation", why: `rule "${is.rule.name}" would let in ${who}, who is denied now` };
     if (!isAtLeastAsStrict(is.rule.actions, was.rule.actions)) {
       const rules = `rule "${is.rule.name}" would decide instead of rule "${was.rule.name}"`;
-      const same = `rule "${is.rule.name}" would demand less than now`;
+      const same = `nothing shows that rule "${is.rule.name}" would demand at least what it demands now`;
       return {
         kind: "violation",
-        why: `for ${who} ${is.rule.name === was.rule.name ? same : `${rules}, which demands more`}`,
+        why: `for ${who} ${is.rule.name === was.rule.name ? same : `${rules}, and nothing shows that it demands as much`}`,
       };
     }
   }
