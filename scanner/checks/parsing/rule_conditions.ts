@@ -31,7 +31,7 @@ export function includesGroups(rule: unknown): boolean {
 
 /**
  * The ids of the group that every user is in: built in, and named Everyone (administrators have a built-in group, too).
- * Null where the group was not read, so that nobody can tell whether a condition on groups leaves anybody out.
+ * Null where no answer shows that group, which every org has, so that nobody can tell whether a condition on groups leaves anybody out.
  */
 export function everyoneIn(groups: Evidence<JsonList> | undefined): ReadonlySet<string> | null {
   const listed = groups === undefined ? null : availableValue(groups);
@@ -41,7 +41,7 @@ export function everyoneIn(groups: Evidence<JsonList> | undefined): ReadonlySet<
     isJsonObject(group["profile"]) &&
     group["profile"]["name"] === "Everyone";
   const ids = (listed ?? []).filter(isEveryone).flatMap(({ id }) => (typeof id === "string" ? [id] : []));
-  return groups?.state === "obtained" || ids.length > 0 ? new Set(ids) : null;
+  return ids.length > 0 ? new Set(ids) : null;
 }
 
 /** A condition by the values of it that mean everybody. */

@@ -135,9 +135,10 @@ describe.each([...appChecks, idle])("%s: a first rule that denies, with conditio
     expect(judge(check, [denies(found), laxLast(check)]).status).toBe("FAIL");
   });
 
-  test("for the group Everyone is undecided where the groups were not read", () => {
+  test("for the group Everyone is undecided where that group was not read", () => {
     const forEveryone = { people: { groups: { include: ["00gEveryone"] } } };
-    for (const unread of [null, missing<JsonList>("missing_scope", "groups.read is not granted")]) {
+    const otherType = obtained([{ ...anEveryoneGroup(), type: "Built_in" }]);
+    for (const unread of [null, missing<JsonList>("missing_scope", "groups.read is not granted"), otherType]) {
       expect(judge(check, [denies(forEveryone), laxLast(check)], unread).status).toBe("MANUAL");
     }
   });
