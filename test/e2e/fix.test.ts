@@ -40,7 +40,13 @@ describe("fix", () => {
     expect(stdout).toBe(
       "44 failing findings are in the plan: 11 objects imported, 7 new; 0 are left to the Admin Console (plan.md)\n",
     );
-    expect((await readdir(join(folder.path, "plan"))).sort()).toEqual(["plan.md", "main.tf", "variables.tf"]);
+    expect((await readdir(join(folder.path, "plan"))).sort()).toEqual([
+      "main.tf",
+      "pages",
+      "plan.md",
+      "terraform.tfvars.example",
+      "variables.tf",
+    ]);
     expect(await read("plan", "main.tf")).toContain('resource "okta_policy_password_default" "default" {');
     expect(await read("plan", "plan.md")).toContain("imports 11 of the org's objects as a whole");
     const methods = new Set(

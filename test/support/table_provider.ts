@@ -35,14 +35,20 @@ export interface JudgeOptions {
  * thousands of organizations cost seconds.
  */
 export async function judgeOrg(org: OrgAnswers, options: JudgeOptions = {}): Promise<readonly CheckResult[]> {
+  return (await scanOrg(org, options)).results;
+}
+
+/** As `judgeOrg`, with the evidence. */
+export async function scanOrg(org: OrgAnswers, options: JudgeOptions = {}) {
   const { checks = catalog, pageSize } = options;
   const collection = createCollection(tableClient(org, pageSize ?? Number.POSITIVE_INFINITY));
-  return Promise.all(
+  const results: readonly CheckResult[] = await Promise.all(
     checks.map(async (check) =>
       // The subject itself in place of its hash: as unique, and without a cost.
       evaluateCheck(check, await collection.obtainFor(check), { ...context, digest: (text) => text }),
     ),
   );
+  return { results, artifacts: collection.artifacts() };
 }
 
 function tableClient(org: OrgAnswers, pageSize: number): HttpIdpClient {

@@ -7,7 +7,7 @@ import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
-import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
+import { everyoneIn, restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
 import { appsOf, areAllAppsSeen, changeOf, lossOf, rulesOf, zonesIn } from "../access_model/planned_policies.ts";
 import { constraintsOf, keepSignedInBlock, readAppRule } from "./app_rule_fields.ts";
 import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
@@ -157,11 +157,16 @@ function planZones(draft: PlanDraft, { policyId, failed }: OfPolicy): string | n
   if (isClosed) return null;
   const closed = importRule(draft, { policyId, rule: catchAll, failed });
   if (typeof closed === "string") return closed;
-  const made = newRule(draft, { policyId, from: closed, catchAll, all, failed });
-  restrictNetwork(made, zones, rules);
+  // Where a rule is for everybody, nobody came to the catch-all.
+  const everyone = everyoneIn(draft.artifacts.built_in_groups);
+  if (custom.every((rule) => restrictionsOf(rule, everyone).size > 0)) {
+    const made = newRule(draft, { policyId, from: closed, catchAll, all, failed });
+    restrictNetwork(made, zones, rules);
+    restricted.push(made);
+  }
   const was = closed.attributes.get("access")?.value;
   change(closed.attributes, "access", "DENY", { rules, was: `was ${showValue(was)}` });
-  for (const resource of [...restricted, made]) closed.dependsOn.add(addressOf(resource));
+  for (const resource of restricted) closed.dependsOn.add(addressOf(resource));
   closed.warnings.add(
     `Users whom no other rule of the policy allows are denied access to ${appsOf(draft.artifacts, policyId).join(", ")}. ` +
       "Check that the zones hold every network that people work from, yours first.",
