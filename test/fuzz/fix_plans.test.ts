@@ -195,7 +195,7 @@ function ruleOf(rule: JsonObject): Rule {
   const isSystem = rule["system"] === true || ["Default Rule", "Catch-all Rule"].includes(String(rule["name"]));
   return {
     place: isSystem ? Number.POSITIVE_INFINITY : Number(rule["priority"] ?? 0),
-    isActive: String(rule["status"] ?? "ACTIVE").toUpperCase() === "ACTIVE",
+    isActive: /^"active"$/i.test(JSON.stringify(rule["status"] ?? "ACTIVE")),
     isDenying: /"access":"DENY"/i.test(text),
     conditions: isJsonObject(rule["conditions"]) ? rule["conditions"] : {},
     isTwoFactors: /"(?:factorMode|factor_mode)":"2FA"/.test(text),
