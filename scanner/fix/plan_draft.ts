@@ -85,6 +85,8 @@ export function createPlanDraft(
   let losses = new Map<string, Loss>();
   let planned = new Set<Finding>();
   const byHand = new Map<Finding, ByHand>();
+  /** In words, that two objects of the org would be one resource. */
+  let collision: string | null = null;
   const draft: PlanDraft = {
     artifacts,
     failedOf: (checks) => failed.filter(({ check }) => checks.includes(check)),
@@ -96,6 +98,7 @@ export function createPlanDraft(
       for (const { finding } of fixes) planned.add(finding);
       const address = addressOf(wanted);
       const known = resources.get(address) ?? draftResource(wanted);
+      if (known.importId !== wanted.importId) collision = `several objects of the org would be the resource ${address}`;
       resources.set(address, known);
       return known;
     },
@@ -115,7 +118,8 @@ export function createPlanDraft(
       variables = new Map(variables);
       losses = new Map(losses);
       planned = new Set(planned);
-      const why = plan();
+      collision = null;
+      const why = plan() ?? collision;
       if (why === null) return;
       ({ resources, variables, losses, planned } = before);
       draft.byHand(findings, why);
