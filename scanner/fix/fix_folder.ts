@@ -66,7 +66,7 @@ export async function readFixFolder(directory: string): Promise<FixFolder> {
   const addresses = [...new Set([...addressesIn(main), ...inState])].filter((address) => !declared.has(address));
   return {
     addresses: addresses.sort(),
-    scopes: [...(/^\s*scopes\s*= \[(.*)\]$/m.exec(main)?.[1] ?? "").matchAll(/"([\w.]+)"/g)].map(
+    scopes: [...(/^[ \t]*scopes[ \t]*= \[(.*)\]$/m.exec(main)?.[1] ?? "").matchAll(/"([\w.]+)"/g)].map(
       ([, scope = ""]) => scope,
     ),
     orgUrl: /Written by scanstream fix for (\S+), from evidence/.exec(main)?.[1] ?? null,
@@ -76,10 +76,12 @@ export async function readFixFolder(directory: string): Promise<FixFolder> {
 
 /** The resources that a file makes, and those that it has Terraform forget. */
 function addressesIn(text: string): readonly string[] {
-  const made = [...text.matchAll(/^\s*resource\s+"(\w+)"\s+"([\w-]+)"/gm)].map(
+  const made = [...text.matchAll(/^[ \t]*resource[ \t]+"(\w+)"[ \t]+"([\w-]+)"/gm)].map(
     ([, type = "", name = ""]) => `${type}.${name}`,
   );
-  const forgotten = [...text.matchAll(/^\s*from\s*=\s*(\w+\.[\w-]+)\s*$/gm)].map(([, address = ""]) => address);
+  const forgotten = [...text.matchAll(/^[ \t]*from[ \t]*=[ \t]*(\w+\.[\w-]+)[ \t]*$/gm)].map(
+    ([, address = ""]) => address,
+  );
   return [...made, ...forgotten];
 }
 
