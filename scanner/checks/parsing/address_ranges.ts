@@ -22,21 +22,36 @@ export function readAddressRange(text: string): AddressRange | null {
 export type Extent = "part" | "broad" | "everywhere";
 
 export function extentOf(ranges: readonly AddressRange[]): Extent {
-  const four = merged([...ranges.filter(({ family }) => family === 4), ...ranges.map(mappedPart).filter(isRange)]);
-  const six = merged(
-    ranges
-      .filter(({ family }) => family === 6)
-      .map((range) => within(range, globalUnicast))
-      .filter(isRange),
-  );
-  if (routable.every((block) => four.some((range) => contains(range, block)))) return "everywhere";
-  if (six.some((range) => contains(range, globalUnicast))) return "everywhere";
+  const { four, six } = familiesOf(ranges);
+  if (isAllOfFour(four) || isAllOfSix(six)) return "everywhere";
   return count(four) > 1n << 31n || count(six) > 1n << 124n ? "broad" : "part";
+}
+
+/** Whether every sign-in comes from one of these addresses: those of both families. */
+export function holdEveryAddress(ranges: readonly AddressRange[]): boolean {
+  const { four, six } = familiesOf(ranges);
+  return isAllOfFour(four) && isAllOfSix(six);
+}
+
+function familiesOf(ranges: readonly AddressRange[]) {
+  const sixes = ranges.filter(({ family }) => family === 6);
+  return {
+    four: merged([...ranges.filter(({ family }) => family === 4), ...sixes.map(mappedPart).filter(isRange)]),
+    six: merged(sixes.map((range) => within(range, globalUnicast)).filter(isRange)),
+  };
+}
+
+function isAllOfFour(four: readonly AddressRange[]): boolean {
+  return routable.every((block) => four.some((range) => contains(range, block)));
+}
+
+function isAllOfSix(six: readonly AddressRange[]): boolean {
+  return six.some((range) => contains(range, globalUnicast));
 }
 
 /** The IPv4 addresses among those of an IPv6 range that stand for one (`::ffff:192.0.2.1`). */
 function mappedPart(range: AddressRange): AddressRange | null {
-  const part = range.family === 6 ? within(range, mapped) : null;
+  const part = within(range, mapped);
   return part === null ? null : { family: 4, first: part.first - mapped.first, last: part.last - mapped.first };
 }
 

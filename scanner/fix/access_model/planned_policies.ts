@@ -7,7 +7,7 @@ import {
   type JsonList,
 } from "../../evidence/artifacts.ts";
 import { isBuiltIn } from "../../checks/judging/rules.ts";
-import { judgeIncludedZones, readZones, type Zones } from "../../checks/judging/zones.ts";
+import { isZoneOfEverybody, readZones, type Zones } from "../../checks/judging/zones.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
@@ -156,7 +156,7 @@ function planRules(rules: JsonList, planned: readonly Planned[], kind: PolicyKin
 
 function contextOf(artifacts: CollectedArtifacts, kind: PolicyKind): ModelContext {
   const zones = zonesIn(artifacts);
-  const isEverywhere = (id: string) => judgeIncludedZones([id], null, zones).kind === "everywhere";
+  const isEverywhere = (id: string) => isZoneOfEverybody(id, zones);
   return { accessPath: accessPaths[kind], everyone: everyoneIn(artifacts.built_in_groups), isEverywhere };
 }
 
