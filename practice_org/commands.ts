@@ -40,7 +40,7 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     )
     .option("--latency <ms>", "delay of each response", "0")
     .option("--drift <seconds>", "change a random setting at this interval")
-    .option("--writable", "accept writes of the Terraform provider (needs --role super)")
+    .option("--writable", "add a second service app, for Terraform, that may change settings")
     .option("--state <dir>", "directory for the key and client id", ".scanstream/practice-org")
     .action((flags) => run(async (io) => (await import("./practice_org_command.ts")).practiceOrgCommand(flags, io)));
   addExamples(

@@ -5,7 +5,7 @@ import { serviceApp } from "./objects/app_objects.ts";
 import { createNonces, createReplayGuard } from "./auth/dpop_proof.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
 import { requestTarget, serve } from "./http/server.ts";
-import { createKeyPair, type PracticeKeyPair } from "./auth/credentials.ts";
+import { createKeyPair, type PracticeKeyPair, type ServiceClient } from "./auth/credentials.ts";
 import { oktaId } from "./objects/ids_and_links.ts";
 import { profileContents, type Profile } from "./profiles/profile.ts";
 import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
@@ -20,7 +20,7 @@ import type { JWK } from "jose";
 import { answer, type Org } from "./api/answer.ts";
 import { routes } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
-import type { OrgContents, Site } from "./objects/org_contents.ts";
+import type { App, OrgContents, Site } from "./objects/org_contents.ts";
 import { createOpenIdProvider, issuerOf, type OpenIdProvider } from "./sign_in/openid_provider.ts";
 import type { SignInOptions } from "./sign_in/people.ts";
 import type { Role } from "./api/endpoints.ts";
@@ -43,8 +43,10 @@ export interface PracticeOrgOptions {
   readonly keyPair?: PracticeKeyPair;
   /** Further public keys of the service application, each with its `kid`. */
   readonly publicKeys?: readonly JWK[];
-  /** Takes what the Terraform provider writes; default: nothing. */
+  /** Has a second service application, Terraform's, which may write; default: nothing is written. */
   readonly isWritable?: boolean;
+  /** Terraform's key. Default: a new one. */
+  readonly terraformKeyPair?: PracticeKeyPair;
   /** Without prefix. Default: those of all routes, but `orgs.read`. */
   readonly grantedScopes?: readonly string[];
   readonly onUngrantedScope?: "refuse" | "drop";
@@ -61,14 +63,14 @@ interface LoggedRequest {
   readonly status: number | null;
 }
 
-export interface PracticeOrg extends AdminConsole {
+/** The scanner's service application, and the org that it scans. */
+export interface PracticeOrg extends AdminConsole, ServiceClient {
   /** The one that clients use. */
   readonly url: string;
   /** The one it listens on. */
   readonly port: number;
-  readonly clientId: string;
-  readonly privateKeyPem: string;
-  readonly privateKeyJwk: JWK;
+  /** Terraform's, with the role Super Administrator; null where nothing is writable. */
+  readonly terraform: ServiceClient | null;
   /** In the order of arrival: the newest 20,000. */
   readonly requests: readonly LoggedRequest[];
   /** The `iss` of those who sign in here. */
@@ -94,12 +96,13 @@ const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets
 export async function createPracticeOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
   const clock = options.clock ?? Date.now;
   const keys = options.keyPair ?? (await createKeyPair());
+  const terraformKeys = options.isWritable === true ? (options.terraformKeyPair ?? (await createKeyPair())) : null;
   const faults = createFaults(options.faults ?? []);
   const log = createLog();
   const server = createServer();
   const listening = await listen(server, options.port ?? 0);
   const url = options.publicUrl ?? listening;
-  const org = await buildOrg(options, { url, clock, keys, faults }).catch((error: unknown) => {
+  const org = await buildOrg(options, { url, clock, keys, terraformKeys, faults }).catch((error: unknown) => {
     server.close();
     throw error;
   });
@@ -113,9 +116,8 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   return {
     url,
     port: Number(new URL(listening).port || 80),
-    clientId: org.tokenEndpoint.client.clientId,
-    privateKeyPem: keys.privateKeyPem,
-    privateKeyJwk: keys.privateKeyJwk,
+    ...clientOf(scannerId, keys),
+    terraform: terraformKeys === null ? null : clientOf(terraformId, terraformKeys),
     requests: log.requests,
     issuer: issuerOf(url),
     async offerSignIn(signIn) {
@@ -136,49 +138,73 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   };
 }
 
+function clientOf(clientId: string, { privateKeyPem, privateKeyJwk }: PracticeKeyPair): ServiceClient {
+  return { clientId, privateKeyPem, privateKeyJwk };
+}
+
+const scanner = "Compliance scanner";
+const terraform = "Terraform";
+const [scannerId, terraformId] = [oktaId("0oa", scanner), oktaId("0oa", terraform)];
+
 interface Parts {
   readonly url: string;
   readonly clock: () => number;
   readonly keys: PracticeKeyPair;
+  readonly terraformKeys: PracticeKeyPair | null;
   readonly faults: Org["faults"];
 }
 
-async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults }: Parts): Promise<Org> {
+async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org> {
+  const { url, clock, keys, terraformKeys, faults } = parts;
   const site: Site = { url, nowMs: clock() };
-  const contents =
+  const profile =
     typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
-  const clientId = oktaId("0oa", "Compliance scanner");
-  const scopePrefix = options.scopePrefix ?? "okta";
+  const { id: orgId, serviceAppPolicyId: policyId } = profile;
   const dpop = options.dpop ?? "required";
+  const requiresDpop = dpop === "required";
+  const appOf = (label: string, clientId: string) =>
+    serviceApp(site, { label, clientId, orgId, policyId, requiresDpop });
+  const contents = terraformKeys === null ? profile : withApp(profile, appOf(terraform, terraformId));
+  const scopePrefix = options.scopePrefix ?? "okta";
   const secret = randomBytes(32);
   const state = createOrgState(contents, { site, clock });
   const systemLog = createSystemLog();
   const events = createEventWriter({ log: systemLog, clock, takeFaults: () => faults.takeForChange() });
   const tokens = await createAccessTokens(url);
   const proofReplays = createReplayGuard(600);
-  const isWritable = options.isWritable ?? false;
-  const standardScopes = isWritable ? [...defaultGrantedScopes, ...manageScopes] : defaultGrantedScopes;
-  const granted = (options.grantedScopes ?? standardScopes).map((scope) => `${scopePrefix}.${scope}`);
+  const withPrefix = (scopes: readonly string[]) => new Set(scopes.map((scope) => `${scopePrefix}.${scope}`));
+  const clients = [
+    {
+      clientId: scannerId,
+      keys: [keys.publicKeyJwk, ...(options.publicKeys ?? [])],
+      grantedScopes: withPrefix(options.grantedScopes ?? defaultGrantedScopes),
+    },
+    ...(terraformKeys === null
+      ? []
+      : [
+          {
+            clientId: terraformId,
+            keys: [terraformKeys.publicKeyJwk],
+            grantedScopes: withPrefix([...defaultGrantedScopes, ...manageScopes]),
+          },
+        ]),
+  ];
   return {
     url,
     state,
     console: createAdminConsole(state, events),
     events,
     log: systemLog,
-    role: options.role,
-    serviceApp: serviceApp(site, {
-      label: "Compliance scanner",
-      clientId,
-      orgId: contents.id,
-      policyId: contents.serviceAppPolicyId,
-      requiresDpop: dpop === "required",
-    }),
+    serviceApp: appOf(scanner, scannerId),
+    callers: new Map([
+      [scannerId, { label: scanner, role: options.role }],
+      [terraformId, { label: terraform, role: "super" }],
+    ]),
     scopePrefix,
-    isWritable,
+    isWritable: terraformKeys !== null,
     tokenEndpoint: {
       url,
-      client: { clientId, keys: [keys.publicKeyJwk, ...(options.publicKeys ?? [])] },
-      grantedScopes: new Set(granted),
+      clients,
       onUngrantedScope: options.onUngrantedScope ?? "refuse",
       dpop,
       tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 3600,
@@ -194,6 +220,12 @@ async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults 
     cursorSecret: secret,
     clock,
   };
+}
+
+function withApp(contents: OrgContents, app: App): OrgContents {
+  const { apps } = contents;
+  const { length } = apps;
+  return { ...contents, apps: { length: length + 1, get: (index) => (index < length ? apps.get(index) : app) } };
 }
 
 function listen(server: Server, port: number): Promise<string> {

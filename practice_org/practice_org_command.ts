@@ -3,7 +3,7 @@ import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import { explainWriteError } from "../command_line/files.ts";
 import { createPracticeOrg, type PracticeOrg, type PracticeOrgOptions } from "./create_practice_org.ts";
-import { publishCredentials, loadKeyPair } from "./auth/credentials.ts";
+import { publishCredentials, loadKeyPair, terraformKeyFileName } from "./auth/credentials.ts";
 import { faultNames, parseFault } from "./api/faults.ts";
 import { parseProfile } from "./profiles/profile.ts";
 import { UsageError } from "../shared/usage_error.ts";
@@ -29,7 +29,11 @@ export async function practiceOrgCommand(flags: PracticeOrgFlags, io: CommandIo)
   const options = parseFlags(flags);
   const keyPair = await inState(flags.state, loadKeyPair(flags.state));
   const { driftSeconds, ...orgOptions } = options;
-  const org = await createPracticeOrg({ ...orgOptions, keyPair }).catch((error: unknown) => {
+  const terraform =
+    options.isWritable === true
+      ? { terraformKeyPair: await inState(flags.state, loadKeyPair(flags.state, terraformKeyFileName)) }
+      : {};
+  const org = await createPracticeOrg({ ...orgOptions, keyPair, ...terraform }).catch((error: unknown) => {
     // The port is in use or not permitted: a mistake in the options.
     throw error instanceof Error && error.message.startsWith("Cannot listen") ? new UsageError([error.message]) : error;
   });

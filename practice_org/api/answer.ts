@@ -25,8 +25,10 @@ export interface Org {
   readonly console: AdminConsole;
   readonly events: EventWriter;
   readonly log: SystemLog;
-  readonly role: Role;
+  /** The scanner's. */
   readonly serviceApp: App;
+  /** Who calls the API, by client id. */
+  readonly callers: ReadonlyMap<string, Caller>;
   readonly scopePrefix: "okta" | "idp";
   /** Takes what the Terraform provider writes. */
   readonly isWritable: boolean;
@@ -38,6 +40,12 @@ export interface Org {
   readonly faults: Faults;
   readonly cursorSecret: Uint8Array;
   readonly clock: () => number;
+}
+
+/** A service application that has a role. */
+export interface Caller {
+  readonly label: string;
+  readonly role: Role;
 }
 
 /** A request that is being answered. */
@@ -91,19 +99,20 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
   const { route, segments } = found;
   const scopes = (route.scopes ?? []).map((scope) => `${org.scopePrefix}.${scope}`);
   let scheme: TokenScheme = "Bearer";
+  let clientId = org.serviceApp.id;
   if (route.scopes !== null) {
     const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
     if (!verdict.isAuthorized) return verdict.response;
-    scheme = verdict.scheme;
+    ({ scheme, clientId } = verdict);
   }
+  const role = org.callers.get(clientId)?.role ?? "none";
   return withinRateLimit(exchange, route.bucket, () => {
     const faulty = firstFaultyAnswer(exchange, { scheme, scopes });
     if (faulty !== null) return faulty;
-    if (route.scopes !== null && org.role === "none") return providerError("E0000006");
+    if (route.scopes !== null && role === "none") return providerError("E0000006");
     const contents = org.state.contents();
     if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
-    const { url, role, serviceApp, cursorSecret } = org;
-    const { clientId } = org.tokenEndpoint.client;
+    const { url, serviceApp, cursorSecret } = org;
     const log = { log: org.log, url, cursorSecret, nowMs, faults: logFaultsOf(faults) };
     const call = { url, contents, role, clientId, serviceApp, query: request.query, request, log, segments };
     const result = route.answer(call);
@@ -122,14 +131,15 @@ async function respondWithWrite(exchange: Exchange): Promise<PracticeResponse> {
   return withinRateLimit(exchange, bucketOf(request.path), () => {
     const faulty = firstFaultyAnswer(exchange, { scheme: verdict.scheme, scopes });
     if (faulty !== null) return faulty;
-    if (org.role !== "super") return providerError("E0000006");
+    const caller = org.callers.get(verdict.clientId);
+    if (caller?.role !== "super") return providerError("E0000006");
     const body = bodyOf(request);
     if (body === null) return providerError("E0000003");
     const { segments } = found;
     const { result, events } = org.state.edit((draft) => found.route.write({ draft, segments, body }));
-    const { clientId } = org.tokenEndpoint.client;
-    if (events.length > 0)
-      org.events.write(events, { actor: clientActor(clientId, org.serviceApp.label), requestUri: request.path });
+    if (events.length > 0) {
+      org.events.write(events, { actor: clientActor(verdict.clientId, caller.label), requestUri: request.path });
+    }
     return result;
   });
 }

@@ -17,7 +17,7 @@ export interface ResourceServer {
 export type TokenScheme = "Bearer" | "DPoP";
 
 export type CallVerdict =
-  | { readonly isAuthorized: true; readonly scheme: TokenScheme }
+  | { readonly isAuthorized: true; readonly scheme: TokenScheme; readonly clientId: string }
   | { readonly isAuthorized: false; readonly response: PracticeResponse };
 
 /**
@@ -64,7 +64,7 @@ export async function authorizeCall(
   }
   const accepted = scopes.flatMap((scope) => [scope, scope.replace(/\.read$/, ".manage")]);
   if (!accepted.some((scope) => fields.scopes.includes(scope))) return refuse(insufficientScope(challenge));
-  return { isAuthorized: true, scheme: challenge.scheme };
+  return { isAuthorized: true, scheme: challenge.scheme, clientId: fields.clientId };
 }
 
 export interface Challenge {

@@ -5,10 +5,13 @@ import type { JWK, JWTPayload } from "jose";
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const maxLifetimeSeconds = 3600;
 
+/** A service application that the org knows. */
 export interface RegisteredClient {
   readonly clientId: string;
   /** Public keys, each with its `kid`. */
   readonly keys: readonly JWK[];
+  /** With their prefix, `okta.apps.read`. */
+  readonly grantedScopes: ReadonlySet<string>;
 }
 
 export interface AssertionContext {
@@ -18,12 +21,12 @@ export interface AssertionContext {
   readonly replays: ReplayGuard;
 }
 
-/** Private-key client authentication (RFC 7523). Null when the client is authenticated, else the provider's error text. */
-export async function refuseClient(
+/** Private-key client authentication (RFC 7523): the client, or the provider's error text. */
+export async function authenticateClient(
   form: URLSearchParams,
-  client: RegisteredClient,
+  clients: readonly RegisteredClient[],
   context: AssertionContext,
-): Promise<string | null> {
+): Promise<RegisteredClient | string> {
   const assertion = form.get("client_assertion");
   if (assertion === null || form.get("client_assertion_type") !== assertionType) {
     return "Client authentication failed. Either the client or the client credentials are invalid.";
@@ -36,16 +39,18 @@ export async function refuseClient(
   } catch {
     return "The client_assertion is not a valid JWT.";
   }
+  if (claims.iss !== claims.sub) return "The issuer and subject of the client_assertion must both be the client_id.";
+  const client = clients.find(({ clientId }) => clientId === claims.iss);
+  if (client === undefined) return "Invalid value for 'client_id' parameter.";
   return (
-    refuseClaims(claims, client, context) ??
+    refuseClaims(claims, context) ??
     (await refuseSignature(assertion, kid, client.keys)) ??
-    refuseReplay(claims, context)
+    refuseReplay(claims, context) ??
+    client
   );
 }
 
-function refuseClaims(claims: JWTPayload, client: RegisteredClient, context: AssertionContext): string | null {
-  if (claims.iss !== claims.sub) return "The issuer and subject of the client_assertion must both be the client_id.";
-  if (claims.iss !== client.clientId) return "Invalid value for 'client_id' parameter.";
+function refuseClaims(claims: JWTPayload, context: AssertionContext): string | null {
   if (claims.aud !== context.audience) {
     return "The audience claim for client_assertion must be the endpoint invoked for the request.";
   }

@@ -20,7 +20,14 @@ export interface PracticeKeyPair {
   readonly publicKeyJwk: JWK;
 }
 
+/** A service application with its key. */
+export interface ServiceClient extends Pick<PracticeKeyPair, "privateKeyPem" | "privateKeyJwk"> {
+  readonly clientId: string;
+}
+
 export const privateKeyFileName = "practice_org_private_key.pem";
+/** The key of Terraform's service application, of an org that takes writes. */
+export const terraformKeyFileName = "practice_org_terraform_key.pem";
 
 export async function createKeyPair(): Promise<PracticeKeyPair> {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
@@ -28,15 +35,15 @@ export async function createKeyPair(): Promise<PracticeKeyPair> {
 }
 
 /** The key pair kept in `directory`, so that a restarted org still knows its client; a new one when none exists yet. */
-export async function loadKeyPair(directory: string): Promise<PracticeKeyPair> {
-  const file = join(directory, privateKeyFileName);
+export async function loadKeyPair(directory: string, fileName = privateKeyFileName): Promise<PracticeKeyPair> {
+  const file = join(directory, fileName);
   let pem: string;
   try {
     pem = await readFile(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     const keys = await createKeyPair();
-    await writePrivateKey(keys.privateKeyPem, directory);
+    await writePrivateKey(keys.privateKeyPem, { directory, fileName });
     return keys;
   }
   try {
@@ -49,9 +56,12 @@ export async function loadKeyPair(directory: string): Promise<PracticeKeyPair> {
 }
 
 /** Writes the key for its owner only and returns the file. A key that is already there is replaced as a whole. */
-async function writePrivateKey(privateKeyPem: string, directory: string): Promise<string> {
+async function writePrivateKey(
+  privateKeyPem: string,
+  { directory, fileName }: { readonly directory: string; readonly fileName: string },
+): Promise<string> {
   await makeDirectory(directory, 0o700);
-  const file = join(directory, privateKeyFileName);
+  const file = join(directory, fileName);
   // The mode applies only to a file that is created: hence a new draft, never an existing file.
   const draft = `${file}.${randomUUID()}.new`;
   await writeFile(draft, privateKeyPem, { mode: 0o600, flag: "wx" });
@@ -75,22 +85,31 @@ async function describe(privateKey: CryptoKey): Promise<PracticeKeyPair> {
 
 export interface PublishedCredentials {
   readonly privateKeyFile: string;
-  /** Lines of a shell, `IDP_ORG_URL=…`: all that a scan of the org needs. */
+  /** Lines of a shell, `IDP_ORG_URL=…`: all that a scan of the org needs, and what Terraform needs where it may write. */
   readonly environmentLines: readonly string[];
 }
 
-/** Writes the client's key into `directory`, readable by its owner only; gives what a scan of the org needs. */
+/** Writes the clients' keys into `directory`, readable by their owner only; gives what a scan of the org needs. */
 export async function publishCredentials(
-  org: { readonly url: string; readonly clientId: string; readonly privateKeyPem: string },
+  org: ServiceClient & { readonly url: string; readonly terraform: ServiceClient | null },
   directory: string,
 ): Promise<PublishedCredentials> {
-  const privateKeyFile = resolve(await writePrivateKey(org.privateKeyPem, directory));
+  const publish = async (pem: string, fileName: string) => resolve(await writePrivateKey(pem, { directory, fileName }));
+  const privateKeyFile = await publish(org.privateKeyPem, privateKeyFileName);
+  const { terraform } = org;
   return {
     privateKeyFile,
     environmentLines: [
       `IDP_ORG_URL=${org.url}`,
       `IDP_CLIENT_ID=${org.clientId}`,
       `IDP_PRIVATE_KEY_FILE=${quoted(privateKeyFile)}`,
+      ...(terraform === null
+        ? []
+        : [
+            `OKTA_API_CLIENT_ID=${terraform.clientId}`,
+            `OKTA_API_PRIVATE_KEY=${quoted(await publish(terraform.privateKeyPem, terraformKeyFileName))}`,
+            `OKTA_API_PRIVATE_KEY_ID=${String(terraform.privateKeyJwk.kid)}`,
+          ]),
     ],
   };
 }

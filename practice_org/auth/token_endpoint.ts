@@ -1,4 +1,4 @@
-import { refuseClient, type RegisteredClient } from "./client_assertion.ts";
+import { authenticateClient, type RegisteredClient } from "./client_assertion.ts";
 import { verifyProof, type Nonces, type ReplayGuard } from "./dpop_proof.ts";
 import { epochSeconds, json, oauthError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { AccessTokens } from "./access_tokens.ts";
@@ -8,9 +8,7 @@ export const tokenPath = "/oauth2/v1/token";
 export interface TokenEndpoint {
   /** Address of the org. */
   readonly url: string;
-  readonly client: RegisteredClient;
-  /** With their prefix, `okta.apps.read`. */
-  readonly grantedScopes: ReadonlySet<string>;
+  readonly clients: readonly RegisteredClient[];
   /**
    * What happens to a request for more than is granted: most orgs refuse it, some issue a token with fewer scopes and say
    * nothing.
@@ -46,20 +44,20 @@ export async function answerTokenRequest(
       "The authorization grant type is not supported by the authorization server.",
     );
   }
-  const refusal = await refuseClient(form, endpoint.client, {
+  const client = await authenticateClient(form, endpoint.clients, {
     audience,
     nowSeconds: now,
     replays: endpoint.assertionReplays,
   });
-  if (refusal !== null) return oauthError(401, "invalid_client", refusal);
+  if (typeof client === "string") return oauthError(401, "invalid_client", client);
 
   const binding = await bind(endpoint, request, now);
   if ("refusal" in binding) return binding.refusal;
 
-  const scopes = grantScopes(endpoint, form.get("scope") ?? "");
+  const scopes = grantScopes(endpoint, client, form.get("scope") ?? "");
   if ("refusal" in scopes) return scopes.refusal;
   const token = await endpoint.tokens.issue(
-    { clientId: endpoint.client.clientId, scopes: scopes.granted, thumbprint: binding.thumbprint },
+    { clientId: client.clientId, scopes: scopes.granted, thumbprint: binding.thumbprint },
     now,
     endpoint.tokenLifetimeSeconds,
   );
@@ -97,14 +95,14 @@ async function bind(endpoint: TokenEndpoint, request: PracticeRequest, now: numb
 
 type Grant = { readonly granted: readonly string[] } | { readonly refusal: PracticeResponse };
 
-function grantScopes(endpoint: TokenEndpoint, text: string): Grant {
+function grantScopes(endpoint: TokenEndpoint, { grantedScopes }: RegisteredClient, text: string): Grant {
   const requested = [...new Set(text.split(" ").filter((scope) => scope !== ""))];
   if (requested.length === 0) {
     return refuseScope(
       "The authorization server resource does not have any configured default scopes, 'scope' must be provided.",
     );
   }
-  const granted = requested.filter((scope) => endpoint.grantedScopes.has(scope));
+  const granted = requested.filter((scope) => grantedScopes.has(scope));
   const isRefused = endpoint.onUngrantedScope === "refuse" ? granted.length < requested.length : granted.length === 0;
   if (isRefused) return refuseScope("One or more scopes are not configured for the authorization server resource.");
   return { granted };

@@ -2,6 +2,7 @@ import { classicOrg } from "./classic.ts";
 import { compliantOrg } from "./compliant.ts";
 import { edgeOrg } from "./edge.ts";
 import { emptyOrg } from "./empty.ts";
+import { guardedOrg } from "./guarded.ts";
 import { largeOrg, smallestLargeOrg } from "./large.ts";
 import { narrowOrg } from "./narrow.ts";
 import { typicalOrg } from "./typical.ts";
@@ -17,6 +18,7 @@ export const profileNames = {
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
   unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
   edge: "compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta",
+  guarded: "typical, with rules that a careless fix would undo: they deny, or come before others",
   "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
 } as const;
 
@@ -57,4 +59,5 @@ const fixedOrgs = {
   classic: classicOrg,
   unclear: unclearOrg,
   edge: edgeOrg,
+  guarded: guardedOrg,
 } as const;

@@ -1,22 +1,18 @@
 import { expect, test } from "vitest";
 import type { CollectedArtifacts, JsonList } from "../../scanner/evidence/artifacts.ts";
-import type { FixPlan } from "../../scanner/fix/plan_draft.ts";
 import { planFixes } from "../../scanner/fix/plan_fixes.ts";
 import type { TerraformResource } from "../../scanner/fix/terraform.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { createOrgGenerator } from "../support/generated_orgs.ts";
 import { createRandom } from "../support/random.ts";
+import { compareSignIns, zonesOfEverybody } from "../support/sign_ins.ts";
 import { scanOrg } from "../support/table_provider.ts";
 import { fuzzed } from "./fuzzed.ts";
 
 /** `npm run fuzz:fixes` tries 10,000. */
 const orgs = Number(process.env["FUZZ_ORGS"] ?? 400);
-const signInsOfPolicy = 40;
 
-/**
- * Who may do what, evaluated sign-in by sign-in and without the model that the planner proves its plans with: two readings
- * of Okta's order of evaluation that have to agree.
- */
+/** Two readings of Okta's order of evaluation, the planner's and that of `sign_ins.ts`, have to agree. */
 test(
   "a plan lets nobody in who was kept out, weakens nothing, and names whom it keeps out",
   { timeout: 60_000 + orgs * 100 },
@@ -37,8 +33,11 @@ test(
         if (planned.length === 0) continue;
         changed += 1;
         const zones = artifacts.network_zones?.state === "obtained" ? artifacts.network_zones.value : [];
-        const everywhere = new Set(zones.filter(isEverywhere).map(({ id }) => `zone ${JSON.stringify(id)}`));
-        for (const problem of problemsOf(policy, planned, { plan, everywhere, random })) problems.add(problem);
+        const before = policy.rules.filter(isJsonObject);
+        const after = rulesAfter(policy.rules, planned);
+        const isNamed = plan.losses.some(({ of }) => of === policy.id);
+        const found = compareSignIns({ before, after }, { everywhere: zonesOfEverybody(zones), isNamed, random });
+        for (const problem of found) problems.add(`policy ${policy.id}, ${problem}`);
       }
     }
     expect(changed).toBeGreaterThan(orgs / 10);
@@ -69,95 +68,6 @@ function policiesOf(artifacts: CollectedArtifacts): readonly Policy[] {
     if (id !== undefined && !found.has(id)) found.set(id, app.value.rules.value);
   }
   return [...found].map(([id, rules]) => ({ id, rules }));
-}
-
-/** A rule by what this test knows of it. */
-interface Rule {
-  readonly place: number;
-  readonly isActive: boolean;
-  readonly isDenying: boolean;
-  readonly conditions: JsonObject;
-  readonly isTwoFactors: boolean;
-  readonly isPhishingResistant: boolean;
-  readonly idleMinutes: number;
-}
-
-function problemsOf(
-  policy: Policy,
-  planned: readonly TerraformResource[],
-  { plan, everywhere, random }: { plan: FixPlan; everywhere: ReadonlySet<string>; random: () => number },
-): readonly string[] {
-  const before = policy.rules.filter(isJsonObject).map(ruleOf).toSorted(byPlace);
-  const after = rulesAfter(policy.rules, planned).map(ruleOf).toSorted(byPlace);
-  const isNamed = plan.losses.some(({ of }) => of === policy.id);
-  const problems: string[] = [];
-  for (let number = 0; number < signInsOfPolicy; number += 1) {
-    const facts = new Map<string, boolean>();
-    const odds = random();
-    // The same fact has the same answer before and after.
-    const holds = (fact: string) =>
-      everywhere.has(fact) || (facts.get(fact) ?? (facts.set(fact, random() < odds), facts.get(fact) === true));
-    const [was, is] = [decide(before, holds), decide(after, holds)];
-    const where = `policy ${policy.id}, ${JSON.stringify([...facts])}`;
-    if (is === null) {
-      if (was !== null && !isNamed) problems.push(`${where}: denied afterwards, and not named`);
-    } else if (was === null) problems.push(`${where}: let in`);
-    else if (was.isTwoFactors && !is.isTwoFactors) problems.push(`${where}: one factor in place of two`);
-    else if (was.isPhishingResistant && !is.isPhishingResistant) problems.push(`${where}: a phished factor is enough`);
-    else if (was.idleMinutes < is.idleMinutes) problems.push(`${where}: a longer session`);
-  }
-  return problems;
-}
-
-function isEverywhere(zone: JsonObject): boolean {
-  // The IPv6 addresses have all of IPv4 among them.
-  return zone["status"] === "ACTIVE" && /"::\/0"/.test(JSON.stringify(zone["gateways"] ?? null));
-}
-
-/** The rule that lets in; null where nobody is let in. */
-function decide(rules: readonly Rule[], holds: (fact: string) => boolean): Rule | null {
-  const found = rules.find(({ isActive, conditions }) => isActive && applies(conditions, holds));
-  return found === undefined || found.isDenying ? null : found;
-}
-
-function applies(conditions: JsonObject, holds: (fact: string) => boolean): boolean {
-  return Object.entries(conditions).every(([name, condition]) => {
-    if (!isJsonObject(condition))
-      return condition === null || condition === undefined || holds(`${name} ${JSON.stringify(condition)}`);
-    if (name === "people") return appliesTo(condition, holds);
-    if (name === "network") return appliesFrom(condition, holds);
-    return isNothing(condition) || holds(`${name} ${JSON.stringify(condition)}`);
-  });
-}
-
-function appliesTo({ users, groups, ...others }: JsonObject, holds: (fact: string) => boolean): boolean {
-  const texts = (value: unknown, field: string) =>
-    isJsonObject(value) && Array.isArray(value[field]) ? value[field].map(String) : [];
-  const included = [
-    ...texts(users, "include").map((id) => `user ${id}`),
-    ...texts(groups, "include").map((id) => `group ${id}`),
-  ];
-  const excluded = [
-    ...texts(users, "exclude").map((id) => `user ${id}`),
-    ...texts(groups, "exclude").map((id) => `group ${id}`),
-  ];
-  const isIn = included.length === 0 || included.some((fact) => fact === "group 00gEveryone" || holds(fact));
-  const isOut = excluded.some((fact) => fact === "group 00gEveryone" || holds(fact));
-  return isIn && !isOut && (isNothing(others) || holds(JSON.stringify(others)));
-}
-
-function appliesFrom({ connection, include, exclude }: JsonObject, holds: (fact: string) => boolean): boolean {
-  const zones = (value: unknown) => (Array.isArray(value) ? value.map((id) => `zone ${JSON.stringify(id)}`) : []);
-  if (connection !== "ZONE")
-    return isNothing(connection) || connection === "ANYWHERE" || holds(`network ${JSON.stringify(connection)}`);
-  const [ins, outs] = [zones(include), zones(exclude)];
-  return (ins.length === 0 || ins.some(holds)) && !outs.some(holds);
-}
-
-function isNothing(value: unknown): boolean {
-  if (value === undefined || value === null || value === "" || value === "ANY" || value === false) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isJsonObject(value) && Object.values(value).every(isNothing);
 }
 
 /** The rules as the resources leave them, by the names of the provider's attributes. */
@@ -193,36 +103,4 @@ function written(rule: JsonObject, { attributes }: TerraformResource): JsonObjec
     conditions: { ...conditions, network },
     planned: Object.fromEntries([...attributes].map(([name, { value }]) => [name, value])),
   };
-}
-
-function ruleOf(rule: JsonObject): Rule {
-  const text = JSON.stringify(rule["planned"] ?? rule["actions"] ?? null);
-  const constraints = /"constraints":(\[.*\])/.exec(text)?.[1] ?? "[]";
-  const idle = Number(/"(?:maxSessionIdleMinutes|session_idle)":(\d+)/.exec(text)?.[1] ?? 0);
-  const isSystem = rule["system"] === true || ["Default Rule", "Catch-all Rule"].includes(String(rule["name"]));
-  return {
-    place: isSystem ? Number.POSITIVE_INFINITY : Number(rule["priority"] ?? 0),
-    isActive: /^"active"$/i.test(JSON.stringify(rule["status"] ?? "ACTIVE")),
-    isDenying: /"access":"DENY"/i.test(text),
-    conditions: isJsonObject(rule["conditions"]) ? rule["conditions"] : {},
-    isTwoFactors: /"(?:factorMode|factor_mode)":"2FA"/.test(text),
-    isPhishingResistant:
-      constraints !== "[]" && (constraints.match(/"phishingResistant":"REQUIRED"/g)?.length ?? 0) >= countOf(rule),
-    idleMinutes: idle === 0 ? Number.POSITIVE_INFINITY : idle,
-  };
-}
-
-/** How many alternatives of factors a rule has. */
-function countOf(rule: JsonObject): number {
-  const planned = rule["planned"];
-  const of = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
-  if (isJsonObject(planned)) return of(planned["constraints"]);
-  const found = JSON.stringify(rule["actions"] ?? null).match(/"constraints":/) === null ? null : rule["actions"];
-  const app = isJsonObject(found) ? found["appSignOn"] : null;
-  const method = isJsonObject(app) ? app["verificationMethod"] : null;
-  return isJsonObject(method) ? of(method["constraints"]) : 0;
-}
-
-function byPlace(one: Rule, other: Rule): number {
-  return one.place === other.place ? 0 : one.place - other.place;
 }

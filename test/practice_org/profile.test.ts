@@ -6,9 +6,12 @@ import { startOrg } from "./start_org.ts";
 const site = { url: "http://127.0.0.1:1", nowMs: Date.UTC(2026, 0, 1) };
 
 describe("parseProfile", () => {
-  test.each(["typical", "compliant", "empty", "narrow", "classic", "unclear", "edge"])("reads %s", (name) => {
-    expect(parseProfile(name)).toEqual({ name });
-  });
+  test.each(["typical", "compliant", "empty", "narrow", "classic", "unclear", "edge", "guarded"])(
+    "reads %s",
+    (name) => {
+      expect(parseProfile(name)).toEqual({ name });
+    },
+  );
 
   test.each([
     ["large:4", 4],
@@ -39,7 +42,7 @@ describe("parseProfile", () => {
 
   test.each(["", "Typical", "nonsense", "typical:5"])("refuses %j and names the profiles", (text) => {
     expect(() => parseProfile(text)).toThrow(
-      `Cannot use profile "${text}": expected one of typical, compliant, empty, narrow, classic, unclear, edge, large:N`,
+      `Cannot use profile "${text}": expected one of typical, compliant, empty, narrow, classic, unclear, edge, guarded, large:N`,
     );
   });
 
@@ -49,7 +52,7 @@ describe("parseProfile", () => {
 });
 
 describe("profileContents", () => {
-  test.each(["typical", "compliant", "empty", "narrow", "classic", "large:50"])(
+  test.each(["typical", "compliant", "empty", "narrow", "classic", "guarded", "large:50"])(
     "of %s refers only to what is there",
     (name) => {
       const contents = profileContents(parseProfile(name), site);

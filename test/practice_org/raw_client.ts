@@ -166,6 +166,12 @@ export async function signedIn(org: PracticeOrg, scopes: readonly string[] = all
   return { ...client, token, get: (path: string) => client.call(token, path) };
 }
 
+/** The same org for Terraform's application in place of the scanner's. */
+export function asTerraform(org: PracticeOrg): PracticeOrg {
+  if (org.terraform === null) throw new TypeError("The org has no application for Terraform");
+  return { ...org, ...org.terraform };
+}
+
 /** Follows `rel="next"` to its end; each page's items. */
 export async function allPages(
   get: (path: string) => Promise<Response>,

@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { signedIn } from "./raw_client.ts";
+import { asTerraform, signedIn } from "./raw_client.ts";
 import { startOrg } from "./start_org.ts";
 
 const manage = ["policies", "networkZones", "authenticators", "logStreams", "apiTokens", "brands"].map(
@@ -13,7 +13,7 @@ let client: Awaited<ReturnType<typeof signedIn>>;
 
 beforeAll(async () => {
   org = await startOrg({ isWritable: true });
-  client = await signedIn(org, manage);
+  client = await signedIn(asTerraform(org), manage);
 });
 
 async function send(method: string, path: string, body?: unknown, by = client) {
@@ -50,16 +50,27 @@ describe("a writable org", () => {
   });
 
   test("needs a token with the scope, and the role Super Administrator", async () => {
-    const zones = await signedIn(org, ["okta.networkZones.manage"]);
+    const zones = await signedIn(asTerraform(org), ["okta.networkZones.manage"]);
     const name = { name: "Anything", type: "IP" };
     expect((await send("POST", "/api/v1/logStreams", name, zones)).status).toBe(403);
     expect((await fetch(`${org.url}/api/v1/zones`, { method: "POST" })).status).toBe(403);
+    await expect(signedIn(org, manage)).rejects.toThrow("invalid_scope");
+    const scanner = await signedIn(org, ["okta.networkZones.read"]);
+    expect((await send("POST", "/api/v1/zones", name, scanner)).status).toBe(403);
+  });
+
+  test("Terraform has a role and an identity of its own, next to a scanner that only reads", async () => {
     const readOnly = await startOrg({ isWritable: true, role: "read-only" });
-    const other = await signedIn(readOnly, manage);
-    expect(await send("POST", "/api/v1/zones", name, other)).toMatchObject({
-      status: 403,
-      body: { errorCode: "E0000006" },
-    });
+    const terraform = await signedIn(asTerraform(readOnly), [...manage, "okta.logs.read", "okta.apps.read"]);
+    expect((await send("POST", "/api/v1/zones", { name: "New", type: "IP" }, terraform)).status).toBe(200);
+    const [event] = (await (await terraform.get("/api/v1/logs")).json()) as readonly { actor: object }[];
+    expect(event?.actor).toMatchObject({ id: readOnly.terraform?.clientId, displayName: "Terraform" });
+    const labels = async (by: typeof terraform) =>
+      ((await (await by.get("/api/v1/apps?limit=200")).json()) as readonly { label: string }[]).map(
+        ({ label }) => label,
+      );
+    expect(await labels(terraform)).toEqual(expect.arrayContaining(["Okta Admin Console", "Terraform"]));
+    expect(await labels(await signedIn(readOnly))).toEqual(["Compliance scanner"]);
   });
 
   test("a scope for writing reads too", async () => {

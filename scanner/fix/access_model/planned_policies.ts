@@ -18,7 +18,7 @@ import { idOf, listed, type Loss } from "../plan_draft.ts";
 import type { ResourceDraft, TerraformResource } from "../terraform.ts";
 import { writeWhole } from "../whole_objects.ts";
 import { createAccessModel, type ModelContext } from "./access_model.ts";
-import { conditionsOf } from "./conditions.ts";
+import { conditionsOf, type Fact } from "./conditions.ts";
 import { compareAccess, type AccessChange, type LostAccess } from "./compare_access.ts";
 
 /** The two kinds of policies whose rules a plan may change. */
@@ -53,13 +53,32 @@ export function lossOf(
   artifacts: CollectedArtifacts,
   { kind, policyId, lost }: { readonly kind: PolicyKind; readonly policyId: string; readonly lost: LostAccess },
 ): Loss {
-  const parts = [...lost.within.map((fact) => `within ${fact}`), ...lost.outside.map((fact) => `outside ${fact}`)];
-  const who = parts.length === 0 ? "Everybody" : `Everybody ${listTexts(parts)}`;
+  const zones = zonesIn(artifacts);
+  const parts = [
+    ...lost.within.map((fact) => wordsOf(fact, true, zones)),
+    ...lost.outside.map((fact) => wordsOf(fact, false, zones)),
+  ];
+  const who = parts.length === 0 ? "Everybody" : `Everybody who signs in ${parts.join(" and ")}`;
   const groups = groupsOf(artifacts, kind, policyId);
   const ofGroups = groups.length === 0 ? "of every group" : `of every group, ${listTexts(groups)} included`;
   const what =
     kind === "app" ? describeApps(artifacts, policyId) : `sign-in by ${describeSession(artifacts, policyId)}`;
   return { of: policyId, text: `${who}, ${ofGroups}, loses access to ${what}` };
+}
+
+/** A fact that holds for a sign-in, or does not, as it stands after "who signs in". */
+function wordsOf(fact: Fact, isTrue: boolean, zones: Zones): string {
+  const [, kind = "", name = ""] = /^(\w+) (\S+)$/.exec(fact) ?? [];
+  const zone = zones.byId.get(name);
+  const place = zone === undefined ? `the zones of ${name}` : `the zone "${nameOf(zone)}"`;
+  const words: Readonly<Record<string, readonly [yes: string, no: string]>> = {
+    zone: [`from ${place}`, `from outside ${place}`],
+    group: [`as a member of group ${name}`, `without being a member of group ${name}`],
+    user: [`as user ${name}`, `as another user than ${name}`],
+    risk: [`at risk level ${name}`, `at another risk level than ${name}`],
+    device: [`on a ${name} device`, `on a device that is not ${name}`],
+  };
+  return words[kind]?.[isTrue ? 0 : 1] ?? `with${isTrue ? "" : "out"} the condition ${fact}`;
 }
 
 /** All rules of a policy; null where some may be missing. */

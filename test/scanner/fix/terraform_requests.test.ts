@@ -7,7 +7,7 @@ import type { FinishedScan } from "../../../scanner/run_scan.ts";
 import type { PracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
-import { signedIn } from "../../practice_org/raw_client.ts";
+import { asTerraform, signedIn } from "../../practice_org/raw_client.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import recorded from "../../fixtures/terraform/requests.json" with { type: "json" };
 
@@ -56,7 +56,7 @@ describe("a practice org in which every fixable rule fails", () => {
 
   test("passes every check after the provider's own requests, and each is in the System Log with who made it", async () => {
     const scopes = ["policies", "networkZones", "authenticators", "logStreams", "apiTokens", "brands"];
-    const client = await signedIn(org, [
+    const client = await signedIn(asTerraform(org), [
       ...scopes.map((name) => `okta.${name}.manage`),
       "okta.groups.read",
       "okta.logs.read",
@@ -84,7 +84,7 @@ describe("a practice org in which every fixable rule fails", () => {
     const writes = recorded.apply.filter(({ method, path }) => method !== "GET" && !path.endsWith("/activate"));
     expect(log).toHaveLength(writes.length);
     expect(new Set(log.map(({ actor }) => `${actor.type} ${actor.id}`))).toEqual(
-      new Set([`PublicClientAppEntity ${org.clientId}`]),
+      new Set([`PublicClientAppEntity ${String(org.terraform?.clientId)}`]),
     );
     expect(new Set(log.map(({ eventType }) => eventType))).toEqual(
       new Set([
