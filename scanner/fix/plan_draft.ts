@@ -50,6 +50,8 @@ export interface FixPlan {
 /** A plan while it is made. Each planner adds the resources of its checks. */
 export interface PlanDraft {
   readonly artifacts: CollectedArtifacts;
+  /** The organization's values. */
+  readonly parameters: ParameterValues;
   /** The findings of these checks that fail. */
   failedOf(checks: readonly string[]): readonly Failed[];
   /** The organization's value in place of the STIG's for a check with such a parameter; else the value itself. */
@@ -89,6 +91,7 @@ export function createPlanDraft(
   let collision: string | null = null;
   const draft: PlanDraft = {
     artifacts,
+    parameters,
     failedOf: (checks) => failed.filter(({ check }) => checks.includes(check)),
     limitOf(check, stigValue) {
       const parameter = findCheck(check).parameters.find(({ kind }) => kind === "number");

@@ -1,4 +1,5 @@
 import type { JsonList } from "../../scanner/evidence/artifacts.ts";
+import { canonicalText } from "../../scanner/fix/access_model/conditions.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /**
@@ -47,15 +48,16 @@ export function compareSignIns(
 
 /** The zones that every sign-in comes from, as facts. */
 export function zonesOfEverybody(zones: JsonList): ReadonlySet<string> {
-  // The IPv6 addresses have all of IPv4 among them.
+  // The IPv6 addresses have all of IPv4 among them; the two ranges are all that the internet routes.
   const isOne = (zone: JsonObject) =>
-    zone["status"] === "ACTIVE" && /"::\/0"/.test(JSON.stringify(zone["gateways"] ?? null));
-  return new Set(
-    zones
-      .filter(isJsonObject)
-      .filter(isOne)
-      .map(({ id }) => `zone ${JSON.stringify(id)}`),
-  );
+    zone["status"] === "ACTIVE" &&
+    zone["usage"] === "POLICY" &&
+    /"::\/0"|"1\.0\.0\.0-223\.255\.255\.255".*"2000::\/3"/.test(JSON.stringify(zone["gateways"] ?? null));
+  const ids = zones
+    .filter(isJsonObject)
+    .filter(isOne)
+    .map(({ id }) => id);
+  return new Set((ids.length === 0 ? [] : [...ids, "ALL_ZONES"]).map((id) => `zone ${JSON.stringify(id)}`));
 }
 
 /** The rule that lets in; null where nobody is let in. */
@@ -67,10 +69,10 @@ function decide(rules: readonly Rule[], holds: (fact: string) => boolean): Rule 
 function applies(conditions: JsonObject, holds: (fact: string) => boolean): boolean {
   return Object.entries(conditions).every(([name, condition]) => {
     if (!isJsonObject(condition))
-      return condition === null || condition === undefined || holds(`${name} ${JSON.stringify(condition)}`);
+      return condition === null || condition === undefined || holds(`${name} ${canonicalText(condition)}`);
     if (name === "people") return appliesTo(condition, holds);
     if (name === "network") return appliesFrom(condition, holds);
-    return isNothing(condition) || holds(`${name} ${JSON.stringify(condition)}`);
+    return isNothing(condition) || holds(`${name} ${canonicalText(condition)}`);
   });
 }
 

@@ -31,21 +31,33 @@ const ruleTypes: Readonly<Record<PolicyKind, string>> = {
 
 const accessPaths = { app: "actions.appSignOn.access", session: "actions.signon.access" } as const;
 
-type Planned = Pick<TerraformResource | ResourceDraft, "type" | "importId" | "attributes" | "blocks">;
+export interface PolicyOf {
+  readonly kind: PolicyKind;
+  readonly policyId: string;
+}
+
+export type Planned = Pick<TerraformResource | ResourceDraft, "type" | "importId" | "attributes" | "blocks">;
 
 /** What the rules that are planned for a policy do to its people. */
-export function changeOf(
+export function changeOf(artifacts: CollectedArtifacts, of: PolicyOf, resources: readonly Planned[]): AccessChange {
+  const rules = rulesOf(artifacts, of.kind, of.policyId);
+  const after = plannedRules(artifacts, of, resources);
+  if (rules === null || after === null) return { kind: "violation", why: "not all rules of the policy could be read" };
+  const context = contextOf(artifacts, of.kind);
+  return compareAccess(createAccessModel(rules, context), createAccessModel(after, context));
+}
+
+/** The rules of a policy as they are after the plan; null where some of them may be missing. */
+export function plannedRules(
   artifacts: CollectedArtifacts,
-  { kind, policyId }: { readonly kind: PolicyKind; readonly policyId: string },
+  { kind, policyId }: PolicyOf,
   resources: readonly Planned[],
-): AccessChange {
+): JsonList | null {
   const rules = rulesOf(artifacts, kind, policyId);
-  if (rules === null) return { kind: "violation", why: "not all rules of the policy could be read" };
   const planned = resources.filter(
     ({ type, attributes }) => type === ruleTypes[kind] && attributes.get("policy_id")?.value === policyId,
   );
-  const context = contextOf(artifacts, kind);
-  return compareAccess(createAccessModel(rules, context), createAccessModel(planRules(rules, planned, kind), context));
+  return rules === null ? null : planRules(rules, planned, kind);
 }
 
 /** The sentence about those who lose access by a policy. */
@@ -145,7 +157,7 @@ function namedGroups(object: JsonObject): readonly string[] {
   return [...anyOf.flat(), ...noneOf].flatMap((fact) => /^group (\S+)$/.exec(fact)?.[1] ?? []);
 }
 
-/** The rules of a policy as they are after the plan. A new rule pushes those after it back. */
+/** A new rule pushes those after it back. */
 function planRules(rules: JsonList, planned: readonly Planned[], kind: PolicyKind): JsonList {
   let after: JsonList = rules.map((rule) => {
     const resource = planned.find(({ importId }) => importId?.split("/")[1] === idOf(rule));

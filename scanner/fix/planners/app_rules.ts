@@ -8,6 +8,7 @@ import { activityOf } from "../../checks/parsing/activity.ts";
 import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
+import { whyStillFailing } from "../access_model/planned_evidence.ts";
 import { appsOf, areAllAppsSeen, changeOf, lossOf, rulesOf, zonesIn } from "../access_model/planned_policies.ts";
 import { constraintsOf, keepSignedInBlock, readAppRule } from "./app_rule_fields.ts";
 import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
@@ -65,17 +66,20 @@ function planByPolicy(
   }
   for (const [policyId, ofPolicy] of byPolicy) {
     const of = { policyId, failed: ofPolicy };
-    draft.attempt(ofPolicy, () => plan(draft, of) ?? proofOf(draft, policyId));
+    draft.attempt(ofPolicy, () => plan(draft, of) ?? proofOf(draft, of));
   }
 }
 
-/** Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less. */
-function proofOf(draft: PlanDraft, policyId: string): string | null {
+/**
+ * Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less, and makes
+ * these findings pass.
+ */
+function proofOf(draft: PlanDraft, { policyId, failed }: OfPolicy): string | null {
   const of = { kind: "app", policyId } as const;
   const effect = changeOf(draft.artifacts, of, draft.resources());
   if (effect.kind === "violation") return effect.why;
   if (effect.lost !== null) draft.loses(lossOf(draft.artifacts, { ...of, lost: effect.lost }));
-  return null;
+  return whyStillFailing(draft, of, failed);
 }
 
 function planVerification(draft: PlanDraft, { policyId, failed }: OfPolicy): string | null {

@@ -6,6 +6,7 @@ import { activityOf } from "../../checks/parsing/activity.ts";
 import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
+import { whyStillFailing } from "../access_model/planned_evidence.ts";
 import { changeOf, lossOf } from "../access_model/planned_policies.ts";
 import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
 import { behavior, sessionRuleSources } from "./session_rule_fields.ts";
@@ -30,7 +31,7 @@ export function planSessionRules(draft: PlanDraft): void {
     for (const parent of listed(draft.artifacts.global_session_policies)) {
       const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(parent.policy));
       if (ofPolicy.length === 0) continue;
-      draft.attempt(ofPolicy, () => planPolicy(draft, parent, ofPolicy) ?? proofOf(draft, parent));
+      draft.attempt(ofPolicy, () => planPolicy(draft, parent, ofPolicy) ?? proofOf(draft, parent, ofPolicy));
     }
     draft.byHand(
       failed.filter(({ finding }) => finding.resource.type !== "policy"),
@@ -39,13 +40,16 @@ export function planSessionRules(draft: PlanDraft): void {
   }
 }
 
-/** Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less. */
-function proofOf(draft: PlanDraft, { policy }: PolicyWithRules): string | null {
+/**
+ * Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less, and makes
+ * these findings pass.
+ */
+function proofOf(draft: PlanDraft, { policy }: PolicyWithRules, failed: readonly Failed[]): string | null {
   const of = { kind: "session", policyId: String(policy["id"]) } as const;
   const effect = changeOf(draft.artifacts, of, draft.resources());
   if (effect.kind === "violation") return effect.why;
   if (effect.lost !== null) draft.loses(lossOf(draft.artifacts, { ...of, lost: effect.lost }));
-  return null;
+  return whyStillFailing(draft, of, failed);
 }
 
 function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed: readonly Failed[]): string | null {
