@@ -1,7 +1,8 @@
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
 import { effectOf } from "./checks/parameter.ts";
-import type { CheckContext, FindingDraft } from "./checks/check.ts";
+import { causeTypes, type CauseObject, type CheckContext, type FindingDraft } from "./checks/check.ts";
+import { isUsableId } from "./checks/parsing/ids.ts";
 import { toLine } from "../shared/text.ts";
 import {
   stateOf,
@@ -92,12 +93,7 @@ function couldNotEvaluate(reason: ManualReason, detail: string): FindingDraft {
 
 function toResult(check: CatalogCheck, drafts: readonly FindingDraft[], context: EvaluationContext): CheckResult {
   const org = orgResource(context.orgUrl);
-  const { digest } = context;
-  const findings = drafts.map((draft) => {
-    const resource = draft.resource ?? org;
-    // For the check and the resource only: wording, order and time do not change a fingerprint.
-    return toFinding(draft, resource, digest(JSON.stringify([check.name, org.id, resource.type, resource.id])));
-  });
+  const findings = drafts.map((draft) => toFinding(draft, { check, org, digest: context.digest }));
   const sorted = onePerResource(findings).sort(byResource);
   const counted = sorted.filter((finding) => !finding.advisory);
   const status = worstStatus((counted.length > 0 ? counted : sorted).map((finding) => finding.status));
@@ -112,7 +108,28 @@ function toResult(check: CatalogCheck, drafts: readonly FindingDraft[], context:
   };
 }
 
-function toFinding(draft: FindingDraft, resource: FindingResource, fingerprint: string): Finding {
+/** 12 hex digits, the same for the same object in every scan. */
+export function causeId({ type, id }: CauseObject, digest: EvaluationContext["digest"]): string {
+  return digest(`${type}\n${id}`).slice(0, 12);
+}
+
+/** What decides, else the resource itself where a change of it can make the finding pass. */
+function causeOf(draft: FindingDraft): CauseObject | null {
+  if (draft.status !== "FAIL") return null;
+  if (draft.cause !== undefined || draft.resource === null) return draft.cause ?? null;
+  const { type, id } = draft.resource;
+  const known = causeTypes.find((name) => name === type);
+  return known !== undefined && isUsableId(id) ? { type: known, id } : null;
+}
+
+interface Subject extends Pick<EvaluationContext, "digest"> {
+  readonly check: CatalogCheck;
+  readonly org: FindingResource;
+}
+
+function toFinding(draft: FindingDraft, { check, org, digest }: Subject): Finding {
+  const resource = draft.resource ?? org;
+  const cause = causeOf(draft);
   return {
     status: draft.status,
     reason: draft.status === "MANUAL" ? draft.reason : null,
@@ -120,12 +137,14 @@ function toFinding(draft: FindingDraft, resource: FindingResource, fingerprint: 
     expected: toLine(draft.expected, maxTextLength),
     actual: toLine(draft.actual, maxTextLength),
     detail: sentence(resource, draft),
-    fingerprint,
+    // For the check and the resource only: wording, order and time do not change a fingerprint.
+    fingerprint: digest(JSON.stringify([check.name, org.id, resource.type, resource.id])),
     waived: false,
     waiver: null,
     change: null,
     ...coverageOf(draft),
     advisory: draft.status === "MANUAL" && draft.isAdvisory === true,
+    cause: cause === null ? null : causeId(cause, digest),
   };
 }
 

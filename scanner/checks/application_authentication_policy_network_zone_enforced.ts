@@ -11,6 +11,7 @@ import {
   manualForMissing,
   pass,
   unreadable,
+  withCause,
   withUncovered,
   type Subject,
 } from "./judging/finding_drafts.ts";
@@ -97,7 +98,9 @@ type PolicyEvaluator = (policyId: string) => FindingDraft;
 
 function createPolicyEvaluator(allRules: Evidence<RulesById>, zones: Zones): PolicyEvaluator {
   return memoize((policyId) => {
-    const draft = judgePolicy(rulesOf(policyId, allRules), zones);
+    const verdict = judgePolicy(rulesOf(policyId, allRules), zones);
+    const draft: FindingDraft =
+      verdict.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...verdict } : verdict;
     // Where other evidence is missing, a policy's own rules can prove a FAIL, but no PASS.
     if (draft.status !== "PASS" || allRules.state === "obtained") return draft;
     return manualForMissing({ resource: null, expected }, allRules);
@@ -133,20 +136,15 @@ function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdi
   );
   const drafts = perhapsActive.map((rule) => judgeRule(subject, rule, zones));
   const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
-  if (proven !== null) return { draft: proven, proven };
   const custom = perhapsActive.filter((rule) => isUnidentified(rule) || isBuiltIn(rule) === false);
-  // Which rules there are is proven where the status and the place of each can be read, no matter what else cannot.
-  if (perhapsActive.every((rule) => activityOf(rule) === "active" && isBuiltIn(rule) !== null)) {
-    const lacking =
-      perhapsActive.length === 0
-        ? "no active rule in its policy"
-        : custom.length === 0
-          ? "no active rule but the catch-all"
-          : custom.length === perhapsActive.length
-            ? "no active catch-all rule"
-            : null;
-    if (lacking !== null) return { draft: fail(subject, lacking), proven };
+  const lacking = lackingIn(perhapsActive, custom);
+  if (proven !== null) {
+    const open = perhapsActive.filter((_, index) => drafts[index]?.status === "FAIL");
+    // One rule is what decides, where it is the only one to change.
+    const [rule] = open.length === 1 && lacking === null ? open : [];
+    return { draft: rule === undefined ? proven : withCause(proven, "policy_rule", rule), proven };
   }
+  if (lacking !== null) return { draft: fail(subject, lacking), proven };
   const unclear = drafts.find((draft) => draft !== null);
   if (unclear !== undefined && unclear !== null) return { draft: unclear, proven };
   const zoned = custom.filter((rule) => accessOf(rule, accessPath) === "ALLOW");
@@ -157,6 +155,14 @@ function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdi
     };
   const restricted = zoned.length === 1 ? "1 rule with its zones" : `${zoned.length} rules with their zones`;
   return { draft: pass(subject, `${restricted} and a catch-all that denies`), proven };
+}
+
+/** Which rule the policy has to have besides; proven where the status and the place of each rule can be read. */
+function lackingIn(rules: JsonList, custom: JsonList): string | null {
+  if (!rules.every((rule) => activityOf(rule) === "active" && isBuiltIn(rule) !== null)) return null;
+  if (rules.length === 0) return "no active rule in its policy";
+  if (custom.length === 0) return "no active rule but the catch-all";
+  return custom.length === rules.length ? "no active catch-all rule" : null;
 }
 
 const accessPath = "actions.appSignOn.access";

@@ -2,7 +2,7 @@ import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activeOf, judgeAuthenticators } from "./judging/authenticators.ts";
-import { fail, judgeField, unreadable, type Subject } from "./judging/finding_drafts.ts";
+import { fail, judgeField, unreadable, withCause, type Subject } from "./judging/finding_drafts.ts";
 import { readObject, readWord, type Field } from "./parsing/fields.ts";
 import { sortBy, nameOf } from "./parsing/names.ts";
 
@@ -41,8 +41,11 @@ function judgeBySiblings(subject: Subject, siblings: JsonList): FindingDraft {
   const drafts = siblings.map((sibling) => {
     const which = `no separate setting, and "${nameOf(sibling)}" with`;
     const fips = fipsOf(sibling);
-    if (fips.kind === "absent") return fail(subject, `${which} FIPS compliance not set`);
-    return judgeField(subject, fips, { isCompliant, show: (word) => `${which} ${show(word)}` });
+    const draft =
+      fips.kind === "absent"
+        ? fail(subject, `${which} FIPS compliance not set`)
+        : judgeField(subject, fips, { isCompliant, show: (word) => `${which} ${show(word)}` });
+    return withCause(draft, "authenticator", sibling);
   });
   return (
     drafts.find(({ status }) => status === "FAIL") ??

@@ -43,6 +43,16 @@ export interface CheckContext {
   readonly parameters?: ParameterValues;
 }
 
+/** An object of the org, by what kind of thing it is and its id. */
+export interface CauseObject {
+  readonly type: CauseType;
+  readonly id: string;
+}
+
+/** The kinds of objects whose change can close a finding. */
+export const causeTypes = ["policy_rule", "policy", "zone", "app", "authenticator", "api_token"] as const;
+export type CauseType = (typeof causeTypes)[number];
+
 /** A finding without its fingerprint. A null resource means the org. */
 export type FindingDraft = {
   readonly resource: FindingResource | null;
@@ -50,6 +60,8 @@ export type FindingDraft = {
   readonly actual: string;
   /** An addition at the end of the finding's sentence. */
   readonly note?: string;
+  /** What decides, where it is another object than the resource: the smallest one whose change makes this finding pass. */
+  readonly cause?: CauseObject;
 } & (
   | {
       readonly status: "PASS";

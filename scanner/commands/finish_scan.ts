@@ -13,7 +13,8 @@ import { toErrorReport, type IdpError } from "../idp/idp_error.ts";
 import { allRules } from "../reports/benchmark_rules.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
-import type { FinishedScan } from "../run_scan.ts";
+import { causesOf } from "../causes/causes.ts";
+import { sha256, type FinishedScan } from "../run_scan.ts";
 import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import type { ReportOptions } from "./scan_options.ts";
 
@@ -70,6 +71,7 @@ export async function finishScan(
     summary: summarizeChecks(results),
     checks: results,
     baseline: comparison,
+    causes: causesOf(results, scan.document.artifacts, sha256),
   };
   const { formats, outputDir } = options;
   // Whoever selects states, or asks for details, wants the list.

@@ -4,12 +4,15 @@ import type { CheckResult, ManualReason, Report, RuleState } from "../../shared/
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
+import { causesLine } from "./cause_lines.ts";
 import { severityOrder, stateLabels, worstFirst } from "./disposition.ts";
 import type { RenderOptions } from "./report_format.ts";
 import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 /** The rules on the first screen: with the lines around them they fit 24 lines. */
 const maxRules = 4;
+/** The changes on the first screen, each in place of a rule. */
+const maxChanges = 2;
 
 /** The answer on one screen of 24 lines and 80 columns: what was scanned, the counts by category, and the worst rules. */
 export function firstScreen(report: Report, options: RenderOptions): readonly string[] {
@@ -18,7 +21,9 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
   const open = reached
     .filter((check) => ["fail", "manual"].includes(stateOf(check)))
     .toSorted((one, other) => Number(isWaived(one)) - Number(isWaived(other)) || worstFirst(one, other));
-  const left = open.length - maxRules;
+  const changes = changeLines(report, options);
+  const shown = maxRules - Math.max(changes.length - 1, 0);
+  const left = open.length - shown;
   const lines = [
     `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
     `Role: ${roleNames[report.scan.role]}. ${unreadLine(reached)}`,
@@ -29,8 +34,21 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
   ];
   return [
     ...lines.flatMap((line) => indented(line, width)),
-    ...open.slice(0, maxRules).flatMap((check) => ruleLines(check, options)),
+    ...changes,
+    ...open.slice(0, shown).flatMap((check) => ruleLines(check, options)),
     ...(left > 0 ? [`and ${countOf(left, "more rule")} that failed or ${left === 1 ? "needs" : "need"} review`] : []),
+  ];
+}
+
+/** `4 changes close 14 of 17 rules`, and the first of them. */
+function changeLines(report: Report, { width }: RenderOptions): readonly string[] {
+  if (report.causes.length === 0) return [];
+  return [
+    ...indented(`${causesLine(report)}. The first:`, width),
+    ...report.causes.slice(0, maxChanges).map((cause) => {
+      const count = `  ${countOf(cause.checks.length, "rule")}: `;
+      return `${count}${cut(cause.change, width - count.length)}`;
+    }),
   ];
 }
 

@@ -10,6 +10,7 @@ import {
 } from "../../shared/report.ts";
 import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./disposition.ts";
 import { benchmarkVersion, evidenceLine, orgNameOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { causesLine, closedText } from "./cause_lines.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
@@ -31,7 +32,7 @@ export const htmlFormat: ReportFormat = {
       about: html`DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
       main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}
-        ${overview(checks)}
+        ${changes(report)} ${overview(checks)}
         <h2>Checks</h2>
         ${checkSections(checks, report)} ${controlSection(report, checks)}`,
       footer: facts(report, options.toolVersion),
@@ -48,6 +49,28 @@ function summary(report: Report): Html {
       })}
     </ul>
     ${baseline === null ? "" : html`<p>Against scan ${baseline.scan_id}: ${baseline.new} new, ${baseline.unchanged} unchanged, ${baseline.resolved} resolved.</p>`}`;
+}
+
+/** More changes than this are counted. */
+const maxChanges = 100;
+
+/** What to change, first what closes most. */
+function changes(report: Report): Html | string {
+  const { causes } = report;
+  if (causes.length === 0) return "";
+  const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
+  const left = causes.length - maxChanges;
+  return html`<h2 id="changes">${causesLine(report)}</h2>
+    <ol>
+      ${causes.slice(0, maxChanges).map(
+        (cause) =>
+          html`<li>
+            ${cause.change}.
+            <small>${closedText(cause)}: ${cause.checks.map((check) => ruleLink(vulnIds.get(check) ?? check))}</small>
+          </li> `,
+      )}
+    </ol>
+    ${left > 0 ? html`<p>And ${countOf(left, "more change")}.</p>` : ""}`;
 }
 
 function overview(checks: readonly CheckResult[]): Html {

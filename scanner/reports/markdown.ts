@@ -3,6 +3,7 @@ import { stateOf, type CheckResult, type ControlResult, type Finding, type Repor
 import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./disposition.ts";
 import { orgNameOf, isCompanyRule } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
+import { causesLine, closedText } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
 import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
@@ -31,6 +32,7 @@ export const markdownFormat: ReportFormat = {
       `**${failed}**; ${others.join("; ")} · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
       ...(onlyShown === "" ? [] : ["", `${markdownText(onlyShown)}.`]),
+      ...causeSection(report),
       "",
       "| | rule | title | category | result |",
       "|---|---|---|---|---|",
@@ -42,6 +44,21 @@ export const markdownFormat: ReportFormat = {
     ].join("\n");
   },
 };
+
+/** What to change, first what closes most. */
+function causeSection(report: Report): readonly string[] {
+  const { causes } = report;
+  if (causes.length === 0) return [];
+  return [
+    "",
+    `**${causesLine(report)}:**`,
+    "",
+    ...causes
+      .slice(0, maxListed)
+      .map((cause, index) => `${index + 1}. ${markdownText(cause.change)} (${closedText(cause)}; \`${cause.id}\`)`),
+    ...(causes.length > maxListed ? ["", `And ${causes.length - maxListed} more.`] : []),
+  ];
+}
 
 /** The same verdicts by control, for those who read by NIST SP 800-53. */
 function controlSection(report: Report): readonly string[] {

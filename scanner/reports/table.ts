@@ -11,6 +11,8 @@ import {
   verdictOf,
   worstFirst,
 } from "./disposition.ts";
+import { countOf } from "../../shared/outcome_text.ts";
+import { causesLine, closedText } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
 import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
@@ -36,6 +38,7 @@ export const tableFormat: ReportFormat = {
         .filter((line) => line !== "")
         .flatMap((line) => wrapped(line, 2, width)),
       "",
+      ...causeLines(report, width),
       ...checks.flatMap((check) => checkLines(check, { ...options, width })),
       ...(interrupted.length === 0 ? [] : wrapped(interruptedLine(interrupted), 2, width)),
       "",
@@ -49,6 +52,25 @@ function header({ scan }: Report): readonly string[] {
   return [
     `Scan ${scan.id} of ${scan.org_url} (${scan.engine} engine), ${scan.status}`,
     `Role: ${roleNames[scan.role]} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
+  ];
+}
+
+/** More changes than this are counted; the other formats have all of them. */
+const maxChanges = 20;
+
+function causeLines(report: Report, width: number): readonly string[] {
+  const { causes } = report;
+  if (causes.length === 0) return [];
+  const left = causes.length - maxChanges;
+  return [
+    ...wrapped(`${causesLine(report)}:`, 2, width),
+    ...causes
+      .slice(0, maxChanges)
+      .flatMap((cause, index) =>
+        wrapped(`${index + 1}. ${cause.change} (${closedText(cause)}; ${cause.id})`, 3, width),
+      ),
+    ...(left > 0 ? [`and ${countOf(left, "more change")}`] : []),
+    "",
   ];
 }
 

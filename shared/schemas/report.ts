@@ -124,6 +124,10 @@ export const findingSchema = v.pipe(
       v.optional(v.boolean(), false),
       v.description("true: it does not count for the check's status, nor for an exit code"),
     ),
+    cause: v.pipe(
+      v.optional(v.nullable(v.string()), null),
+      v.description("The id of the object whose change makes it pass, with FAIL; null: there is none (since 1.2)"),
+    ),
     plan: v.exactOptional(v.pipe(planSchema, v.description("Absent without one (since 1.1)"))),
     detected_first: v.exactOptional(
       v.pipe(
@@ -207,6 +211,20 @@ const comparisonSchema = object({
   ),
 });
 
+/** The smallest object whose change closes failing findings that nobody waived. */
+const causeSchema = object({
+  id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/), v.description("The same for the same object in every scan")),
+  object: object({
+    type: v.picklist(["policy_rule", "policy", "zone", "app", "authenticator", "api_token"]),
+    id: v.string(),
+    name: v.string(),
+  }),
+  checks: v.pipe(v.array(v.string()), v.description("The checks whose findings it closes")),
+  findings: count,
+  fingerprints: v.pipe(v.array(v.string()), v.description("Of these findings")),
+  change: v.pipe(someText, v.description("What to change, in one sentence")),
+});
+
 /** A control of NIST SP 800-53 rev. 5, as far as the rules of the STIG examine it. */
 const controlSchema = object({
   id: v.pipe(v.string(), v.description("As in OSCAL: ac-2.3")),
@@ -258,6 +276,10 @@ export const reportSchema = object({
   ),
   checks: v.array(checkSchema),
   baseline: v.pipe(v.optional(v.nullable(comparisonSchema), null), v.description("Null without a baseline")),
+  causes: v.pipe(
+    v.optional(v.array(causeSchema), []),
+    v.description("What to change, first what takes most rules from FAIL (since 1.2)"),
+  ),
   controls: v.exactOptional(
     v.pipe(v.array(controlSchema), v.description("The same verdicts by control of NIST SP 800-53 rev. 5 (since 1.1)")),
   ),
@@ -275,6 +297,7 @@ export const reportDefinitions = {
   comparison: comparisonSchema,
   plan: planSchema,
   control: controlSchema,
+  cause: causeSchema,
 };
 
 export type Report = Output<typeof reportSchema>;
@@ -287,6 +310,7 @@ export type Waiver = Output<typeof waiverSchema>;
 export type Plan = Output<typeof planSchema>;
 export type Milestone = Output<typeof milestoneSchema>;
 export type ControlResult = Output<typeof controlSchema>;
+export type Cause = Output<typeof causeSchema>;
 export type Attestation = Output<typeof attestationSchema>;
 export type Tailoring = Output<typeof tailoringSchema>;
 export type Comparison = Output<typeof comparisonSchema>;

@@ -9,7 +9,8 @@ import { defaultScopes } from "../../scanner/config.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { connect } from "../../scanner/idp/connection.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
-import { runScan, toContext, type FinishedScan } from "../../scanner/run_scan.ts";
+import { causesOf } from "../../scanner/causes/causes.ts";
+import { runScan, sha256, toContext, type FinishedScan } from "../../scanner/run_scan.ts";
 import { summarizeChecks, type CheckResult, type Report } from "../../shared/report.ts";
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
 import { compliantOrg } from "./compliant_org.ts";
@@ -137,6 +138,7 @@ export function requireReports({ results, document, status }: FinishedScan, maxF
     summary: summarizeChecks(checks),
     checks,
     baseline: null,
+    causes: causesOf(checks, document.artifacts, sha256),
   };
   for (const format of reportFormats) {
     const text = format.render(report, { color: false, width: 100, toolVersion: "1.2.3" });

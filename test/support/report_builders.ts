@@ -20,6 +20,7 @@ export function aFinding(changes: Partial<Finding> = {}): Finding {
     coverage: "full",
     coverage_reason: null,
     advisory: false,
+    cause: null,
     ...changes,
   };
 }
@@ -66,6 +67,7 @@ export function aReport(checks: readonly CheckResult[] = [aCheckResult()], chang
     summary: summarizeChecks(checks),
     checks,
     baseline: null,
+    causes: [],
     ...changes,
   };
 }

@@ -2,6 +2,7 @@ import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { defaultScopes } from "../../scanner/config.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
+import { sha256 } from "../../scanner/run_scan.ts";
 import { HttpIdpClient } from "../../scanner/idp/http_idp_client.ts";
 import type { OAuthClient } from "../../scanner/idp/oauth_client.ts";
 import { RoleEvidence } from "../../scanner/idp/role_evidence.ts";
@@ -44,8 +45,7 @@ export async function scanOrg(org: OrgAnswers, options: JudgeOptions = {}) {
   const collection = createCollection(tableClient(org, pageSize ?? Number.POSITIVE_INFINITY));
   const results: readonly CheckResult[] = await Promise.all(
     checks.map(async (check) =>
-      // The subject itself in place of its hash: as unique, and without a cost.
-      evaluateCheck(check, await collection.obtainFor(check), { ...context, digest: (text) => text }),
+      evaluateCheck(check, await collection.obtainFor(check), { ...context, digest: sha256 }),
     ),
   );
   return { results, artifacts: collection.artifacts() };

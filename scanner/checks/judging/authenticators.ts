@@ -4,7 +4,8 @@ import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
 import { fail, judgeList, unreadable, type Subject } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
-import { resourceOf } from "../parsing/names.ts";
+import { isUsableId } from "../parsing/ids.ts";
+import { resourceOf, sortBy } from "../parsing/names.ts";
 
 export interface AuthenticatorCriteria {
   /** More than one where the provider split an authenticator. */
@@ -33,7 +34,15 @@ export function judgeAuthenticators(
       if (unnamed.length > 0)
         return unnamed.map((one) => unreadable(subjectOf(one), `the key ${showValue(one["key"])}`));
       const inactive = all.filter((authenticator) => isOneOf(authenticator, keys));
-      if (inactive.length > 0) return inactive.map((one) => fail(subjectOf(one), statusOf(one)));
+      // One active authenticator is enough, so one change closes them all.
+      const [first] = sortBy(inactive.map(subjectOf), ({ resource }) => `${resource.name} ${resource.id}`);
+      const cause = first === undefined || !isUsableId(first.resource.id) ? null : first.resource.id;
+      if (inactive.length > 0) {
+        return inactive.map((one) => ({
+          ...fail(subjectOf(one), statusOf(one)),
+          ...(cause !== null && { cause: { type: "authenticator", id: cause } as const }),
+        }));
+      }
       return [fail({ resource: null, expected }, "none set up")];
     },
   });
@@ -48,7 +57,7 @@ export function judgeAuthenticators(
     return unreadable(subject, statusOf(authenticator));
   }
 
-  function subjectOf(authenticator: JsonObject): Subject {
+  function subjectOf(authenticator: JsonObject) {
     return { resource: resourceOf("authenticator", authenticator), expected };
   }
 }

@@ -108,12 +108,13 @@ function judgeApp({ app, rules }: BuiltInApp, criteria: AppCriteria, context: Ch
   if (policyId === null) return withoutPolicy(subject, context);
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
   if (rules.state === "missing") return manualForMissing(subject, rules);
-  return judgeByFirstRule(rules.value, subject, {
+  const { draft } = judgeByFirstRule(rules.value, subject, {
     judgeRule: criteria.judgeRule,
     accessPath: "actions.appSignOn.access",
     ifNone: "no active rule in its authentication policy",
     everyone: criteria.everyone,
-  }).draft;
+  });
+  return draft.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...draft } : draft;
 }
 
 /** On Identity Engine an app without an authentication policy is open. Classic Engine has other policies for apps, which only a person can see. */

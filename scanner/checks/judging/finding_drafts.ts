@@ -1,8 +1,9 @@
 import type { Evidence, MissingEvidence } from "../../evidence/artifacts.ts";
-import { isJsonObject } from "../../../shared/json.ts";
-import type { FindingDraft } from "../check.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { CauseType, FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { showValue, type Field } from "../parsing/fields.ts";
+import { isUsableId } from "../parsing/ids.ts";
 
 /** The resource of a finding, null for the org, and what is expected of it. */
 export interface Subject {
@@ -28,6 +29,12 @@ export function withUncovered<Draft extends FindingDraft | null>(
 
 export function fail(subject: Subject, actual: string): FindingDraft {
   return { ...subject, status: "FAIL", actual };
+}
+
+/** Names an object as what makes it fail, where no other was named. */
+export function withCause<Draft extends FindingDraft | null>(draft: Draft, type: CauseType, { id }: JsonObject): Draft {
+  if (draft?.status !== "FAIL" || draft.cause !== undefined || !isUsableId(id)) return draft;
+  return { ...draft, cause: { type, id } };
 }
 
 export function manual(subject: Subject, reason: ManualReason, actual: string): FindingDraft {

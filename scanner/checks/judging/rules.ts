@@ -2,7 +2,7 @@ import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, isUnidentified, unknownActivity } from "../parsing/activity.ts";
-import { fail, pass, unreadable, withUncovered, type Subject } from "./finding_drafts.ts";
+import { fail, pass, unreadable, withCause, withUncovered, type Subject } from "./finding_drafts.ts";
 import { readBoolean, readNumber, readText, readWord, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
@@ -73,7 +73,7 @@ class RuleWalk {
 
   constructor(stages: readonly JsonList[], rules: JsonList, walk: Walk) {
     this.#stages = stages;
-    this.#walk = walk;
+    this.#walk = { ...walk, criteria: namingRules(walk.criteria) };
     this.#unplaced = sortBy(
       rules.filter((rule) => isUnidentified(rule) || (activityOf(rule) !== "inactive" && !hasReadablePriority(rule))),
       orderText,
@@ -100,7 +100,7 @@ class RuleWalk {
     const [draft, ...others] = drafts;
     if (draft === undefined) return fail(subject, criteria.ifNone);
     // Every reading FAILs.
-    if (drafts.every(({ status }) => status === "FAIL")) return draft;
+    if (drafts.every(({ status }) => status === "FAIL")) return withOneCause(draft, drafts);
     const [unplaced] = this.#unplaced;
     if (unplaced !== undefined) return unreadable(subject, describeUnreadable(unplaced));
     if (this.#unknownAccess !== null) return unreadable(subject, this.#unknownAccess);
@@ -121,7 +121,9 @@ class RuleWalk {
       const [draft, ...others] = readings.map((reading) => this.#inPlace(0, rule, reading));
       return others.length === 0 ? draft : null;
     });
-    return drafts.every((draft) => draft?.status === "FAIL") ? (drafts[0] ?? null) : null;
+    const [first = null] = drafts;
+    if (first === null || !drafts.every((draft) => draft?.status === "FAIL")) return null;
+    return withOneCause(first, drafts);
   }
 
   /** `passed`: the rules before this stage that leave people to it. */
@@ -226,6 +228,26 @@ class RuleWalk {
   #stageOf(rule: JsonObject): number {
     return this.#stages.findIndex((stage) => stage.includes(rule));
   }
+}
+
+/** Where several rules fail in one place, changing one of them is not enough: then no rule is named. */
+function withOneCause(draft: FindingDraft, drafts: readonly (FindingDraft | null)[]): FindingDraft {
+  if (drafts.every((other) => other?.cause?.id === draft.cause?.id)) return draft;
+  const { cause: _several, ...rest } = draft;
+  return rest;
+}
+
+/** The same verdicts, each FAIL with the rule that decides. */
+function namingRules(criteria: RuleCriteria): RuleCriteria {
+  const { judgeRule, judgeDeny, judgeFirst } = criteria;
+  return {
+    ...criteria,
+    judgeRule: (subject, rule) => withCause(judgeRule(subject, rule), "policy_rule", rule),
+    ...(judgeDeny && { judgeDeny: (subject, rule) => withCause(judgeDeny(subject, rule), "policy_rule", rule) }),
+    ...(judgeFirst && {
+      judgeFirst: (subject, rule, draft) => withCause(judgeFirst(subject, rule, draft), "policy_rule", rule),
+    }),
+  };
 }
 
 /** What a rule does with those whom it matches; one that does not say lets them in. */
