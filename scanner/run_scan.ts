@@ -60,7 +60,7 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   const connection = await unlessAborted(parts.connect({ signal, probes, trace: parts.trace }), signal);
   const engine = connection?.org.engine ?? "unknown";
   const context = toContext({ ...plan, engine, evaluatedAt: startedAt });
-  const collectionOptions = { signal, parameters: plan.parameters ?? {}, trace: parts.trace };
+  const collectionOptions = { signal, parameters: plan.parameters ?? {}, trace: parts.trace, now: parts.now };
   const collection = connection === null ? null : createCollection(connection.client, collectionOptions);
   const evaluated = new Map<CatalogCheck, CheckResult>();
 
@@ -87,7 +87,7 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
       },
       evaluatedAt: startedAt,
       checks: checks.map((check) => check.name),
-      artifacts: collection?.artifacts() ?? {},
+      artifacts: collection?.readArtifacts() ?? {},
     }),
   };
 

@@ -5,7 +5,7 @@ import { addExamples } from "../../command_line/examples.ts";
 import type { FixFlags } from "./fix_command.ts";
 import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
-import type { CatalogFlags } from "./catalog_commands.ts";
+import type { CatalogFlags, ExplainFlags } from "./catalog_commands.ts";
 import type { DiffFlags } from "./diff_command.ts";
 import type { ConfiguredScanFlags } from "./organizations/configured_scan_command.ts";
 import type { DoctorFlags } from "./doctor_command.ts";
@@ -77,7 +77,8 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .command("fix")
     .description("write Terraform that fixes failing checks, and a list of the manual steps")
     .option("--from-artifacts <file>", "plan from saved evidence, offline")
-    .option("--output <dir>", "where main.tf, variables.tf and plan.md go (required)");
+    .option("--output <dir>", "where main.tf, variables.tf and plan.md go (required)")
+    .option("--only <id...>", "plan these causes only, by the ids that scan --verbose shows");
   addConnectionOptions(fix);
   addJudgingOptions(fix);
   addVerbosityOptions(fix);
@@ -86,6 +87,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     "scanstream fix -o fixes",
     "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
     "scanstream fix -o fixes --waivers decisions.json --parameters limits.json",
+    "scanstream fix -o fixes --only 9b23c2a6313d",
   );
   fix.action((flags: FixFlags) =>
     run(async (io) => {
@@ -132,14 +134,21 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
   addExamples(checks, "scanstream checks", "scanstream checks --checks rules.json -f json");
   const explain = program
     .command("explain")
-    .description("explain a check: what it examines, why, how to fix it, and which API fields decide")
+    .description("explain a check: what it examines, why, how to fix it, and what decides in your org")
     .addArgument(offering(new Argument("<check>", "a check's name, V-, SV- or OKTA-APP-id"), "one", checkNames))
+    .option("--from-artifacts <file>", "evidence of an org: also say what decides there")
     .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
-    .addOption(textOrJson())
-    .action((check: string, flags: CatalogFlags) =>
+    .option("--parameters <file>", "the organization's own limits (JSON)")
+    .addOption(textOrJson(["markdown"]))
+    .action((check: string, flags: ExplainFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io)),
     );
-  addExamples(explain, "scanstream explain signon_global_session_idle_timeout_15min", "scanstream explain V-273186");
+  addExamples(
+    explain,
+    "scanstream explain signon_global_session_idle_timeout_15min",
+    "scanstream explain V-273186 --from-artifacts evidence.json",
+    "scanstream explain V-273186 --from-artifacts evidence.json --format markdown",
+  );
 }
 
 function addConnectedCommands(program: Command, run: RunCommand): void {
@@ -325,6 +334,8 @@ function addReportOptions(command: Command): void {
     .option("--baseline <report.json>", "compare with an earlier report (new, unchanged, resolved)");
 }
 
-function textOrJson(): Option {
-  return new Option("--format <format>", "text or json").choices(["text", "json"]).default("text");
+function textOrJson(more: readonly string[] = []): Option {
+  const formats = ["text", "json", ...more];
+  const words = `${formats.slice(0, -1).join(", ")} or ${formats.at(-1) ?? ""}`;
+  return new Option("--format <format>", words).choices(formats).default("text");
 }

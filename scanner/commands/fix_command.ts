@@ -1,10 +1,13 @@
 import { join } from "node:path";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { CheckResult } from "../../shared/report.ts";
+import type { Cause, CheckResult } from "../../shared/report.ts";
+import { shorten } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { makeDirectory, requireWritable, writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
+import { causesOf } from "../causes/causes.ts";
+import { listTexts } from "../checks/parsing/names.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { applyDecisions } from "../decisions/decisions.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
@@ -14,7 +17,7 @@ import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
-import { runScan } from "../run_scan.ts";
+import { runScan, sha256 } from "../run_scan.ts";
 import { evaluateSaved } from "./saved_evidence.ts";
 import { writeIdpError } from "./finish_scan.ts";
 import { readJudging, type Judging, type JudgingFlags } from "./judging_options.ts";
@@ -25,6 +28,8 @@ export interface FixFlags extends ScannerFlags, JudgingFlags {
   readonly fromArtifacts?: string;
   readonly output?: string;
   readonly verbose?: boolean;
+  /** Ids of causes. */
+  readonly only?: readonly string[];
 }
 
 /** `fix`: what would make failing checks pass, as Terraform and as steps for a person. Changes nothing in the org. */
@@ -46,7 +51,9 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   const { results, warnings } = applyDecisions(judged.results, await judging.decisionsFor(orgUrl), io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   await requireWritable({ directory: output, fileNames: fixFileNames });
-  const plan = planFixes(results, document.artifacts, judging.parameters);
+  const causes = causesOf(results, document.artifacts, sha256);
+  const only = readOnly(flags.only, causes);
+  const plan = planFixes(results, document.artifacts, { parameters: judging.parameters, ...(only && { only }) });
   const origin = { orgUrl, collectedAt: document.evaluated_at };
   const files = {
     ...renderFiles(plan, origin, folder),
@@ -67,6 +74,20 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
       `${plan.byHand.length} are left to the Admin Console (plan.md)\n`,
   );
   return areWritten ? exitCodes.ok : exitCodes.usage;
+}
+
+/** The causes to plan; null: all. Throws `UsageError` for an id that no cause has. */
+function readOnly(ids: readonly string[] | undefined, causes: readonly Cause[]): ReadonlySet<string> | null {
+  if (ids === undefined) return null;
+  const known = causes.map(({ id, change }) => `${id} (${shorten(change, 60)})`);
+  const problems = ids
+    .filter((id) => !causes.some((cause) => cause.id === id))
+    .map((id) => {
+      const expected = known.length === 0 ? "there is none in this org" : `expected one of ${listTexts(known)}`;
+      return `--only ${JSON.stringify(id)}: no cause has this id: ${expected}`;
+    });
+  if (problems.length > 0) throw new UsageError(problems);
+  return new Set(ids);
 }
 
 interface Judged {

@@ -5,7 +5,17 @@ import type { ManualReason } from "../../shared/report.ts";
 export type MissingReason = Exclude<ManualReason, "interrupted" | "not_applicable" | "needs_review">;
 
 /** A value that was obtained, or why it was not; never an empty default. */
-export type Evidence<Value> = { readonly state: "obtained"; readonly value: Value } | MissingEvidence<Value>;
+export type Evidence<Value> =
+  | { readonly state: "obtained"; readonly value: Value; readonly read?: ReadFact }
+  | MissingEvidence<Value>;
+
+/** Where an artifact of a saved file was read; files of version 1 have none. */
+export interface ReadFact {
+  /** `GET /api/v1/policies?type=PASSWORD`, and the others that it took. */
+  readonly request: string;
+  /** ISO 8601, UTC: when the last answer was there. */
+  readonly at: string;
+}
 
 export interface MissingEvidence<Value = unknown> {
   readonly state: "missing";
@@ -14,6 +24,7 @@ export interface MissingEvidence<Value = unknown> {
   readonly detail: string;
   /** The part that arrived before the failure (the first pages of a list): enough for a FAIL, never for a PASS. */
   readonly partial: Value | null;
+  readonly read?: ReadFact;
 }
 
 export type JsonList = readonly JsonObject[];

@@ -85,11 +85,13 @@ const time = v.pipe(
 const json = v.custom<JsonObject>(isJsonObject, "and should be an object");
 const jsonList = v.array(json, "and should be a list");
 
+const read = v.exactOptional(v.object({ request: text, at: time }));
+
 function evidence<Value>(value: Schema<Value>): Schema<Evidence<Value>> {
   return v.variant(
     "state",
     [
-      v.object({ state: v.literal("obtained"), value }),
+      v.object({ state: v.literal("obtained"), value, read }),
       v.object({
         state: v.literal("missing"),
         reason: v.picklist(
@@ -98,6 +100,7 @@ function evidence<Value>(value: Schema<Value>): Schema<Evidence<Value>> {
         ),
         detail: text,
         partial: v.nullable(value),
+        read,
       }),
     ],
     'and should be evidence with the state "obtained" or "missing"',

@@ -5,7 +5,9 @@ import {
   type Artifacts,
   type CollectedArtifacts,
   type MissingEvidence,
+  type ReadFact,
 } from "./artifacts.ts";
+import { artifactRequests } from "./artifact_requests.ts";
 import type { Check } from "../checks/check.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import type { CollectorContext } from "./collectors/collector.ts";
@@ -21,6 +23,8 @@ export interface Collection {
   obtainFor(check: Check): Promise<CollectedArtifacts>;
   /** What was collected so far. */
   artifacts(): CollectedArtifacts;
+  /** The same, each with where and when it was read. */
+  readArtifacts(): CollectedArtifacts;
 }
 
 /** Is told of each artifact, and how long it took, by its own clock. */
@@ -34,12 +38,14 @@ export interface CollectionOptions {
   /** The organization's values, of which it may depend what a check needs. */
   readonly parameters?: ParameterValues;
   readonly trace?: CollectionTrace | undefined;
+  readonly now?: () => Date;
 }
 
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
-  const { signal, parameters = {}, trace } = options;
+  const { signal, parameters = {}, trace, now = () => new Date() } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
-  const collected: Partial<Record<ArtifactName, unknown>> = {};
+  const collected: Partial<Record<ArtifactName, object>> = {};
+  const readAt = new Map<string, string>();
   const context: CollectorContext = {
     client,
     obtain: start,
@@ -47,7 +53,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     policyRules: createPolicyRules(client),
   };
 
-  return { obtain, obtainFor, artifacts };
+  return { obtain, obtainFor, artifacts, readArtifacts };
 
   async function obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts> {
     await Promise.all(names.map((name) => start(name)));
@@ -81,6 +87,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
       return notUnderstood(error);
     });
     collected[name] = artifact;
+    readAt.set(name, now().toISOString());
     trace?.collected(name, trace.nowMs() - startedAtMs, outcomeOf(artifact));
     return artifact;
   }
@@ -88,6 +95,14 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   /** A copy, so that later artifacts do not appear in the input of a check that is being evaluated. */
   function artifacts(): CollectedArtifacts {
     return { ...collected } as CollectedArtifacts;
+  }
+
+  function readArtifacts(): CollectedArtifacts {
+    const entries = Object.entries(collected).map(([name, artifact]) => {
+      const read: ReadFact = { request: artifactRequests[name as ArtifactName], at: readAt.get(name) ?? "" };
+      return [name, { ...artifact, read }];
+    });
+    return Object.fromEntries(entries) as CollectedArtifacts;
   }
 }
 

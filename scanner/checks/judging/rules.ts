@@ -272,6 +272,13 @@ function stagesOf(rules: JsonList): readonly JsonList[] {
   return [...stages.values()];
 }
 
+/** All rules as Okta lists them: in the order in which they apply, those that cannot be read last. */
+export function inOrder(rules: JsonList): JsonList {
+  return sortBy(rules, orderText)
+    .filter((rule) => !isUnidentified(rule))
+    .toSorted(byPriority);
+}
+
 /** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
 export function isBuiltIn(rule: JsonObject): boolean | null {
   if (builtInNames.has(rule["name"])) return true;

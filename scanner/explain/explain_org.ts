@@ -1,0 +1,236 @@
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { stateOf, type Cause, type CheckResult, type Finding } from "../../shared/report.ts";
+import { shorten } from "../../shared/text.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import { causesOf } from "../causes/causes.ts";
+import { accessPolicyId } from "../checks/parsing/access_policy.ts";
+import { activityOf } from "../checks/parsing/activity.ts";
+import { nameOf } from "../checks/parsing/names.ts";
+import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
+import { accessOf, inOrder } from "../checks/judging/rules.ts";
+import { causeId } from "../evaluate.ts";
+import {
+  availableValue,
+  type ArtifactName,
+  type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
+} from "../evidence/artifacts.ts";
+import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { sha256 } from "../run_scan.ts";
+
+/** What an org's evidence says about one rule of the STIG. */
+export interface OrgExplanation {
+  readonly org_url: string;
+  readonly status: CheckResult["status"];
+  readonly detail: string;
+  /** Those of one cause in which the same was found are one. */
+  readonly findings: readonly ExplainedFinding[];
+  /** Findings that are not listed. */
+  readonly more: number;
+  /** What was read for it, in the order of the check's needs. */
+  readonly read: readonly ReadArtifact[];
+}
+
+export interface ReadArtifact {
+  readonly artifact: ArtifactName;
+  readonly request: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly state: string;
+}
+
+export interface ExplainedFinding extends Pick<Finding, "status" | "reason" | "resource" | "expected" | "actual"> {
+  /** The names of the other objects that the same is true of. */
+  readonly also: readonly string[];
+  /** The rules that Okta evaluates, in its order; empty where no rules decide. */
+  readonly rules: readonly ExplainedRule[];
+  /** The fields of the object that decide, as the API shows them. */
+  readonly values: readonly DecidingValue[];
+  /** What would make it pass; null where it passes or no change is known. */
+  readonly change: string | null;
+}
+
+export interface ExplainedRule {
+  readonly id: string;
+  readonly name: string;
+  readonly priority: unknown;
+  readonly status: "active" | "inactive" | "unknown";
+  readonly access: "ALLOW" | "DENY" | "unknown";
+  /** The names of the conditions that leave others to the next rule; empty: the rule is for everybody. */
+  readonly conditions: readonly string[];
+  readonly decides: boolean;
+  /** False: a rule before it is for everybody. */
+  readonly isReached: boolean;
+  readonly values: readonly DecidingValue[];
+}
+
+export interface DecidingValue {
+  /** As in `settings.password.age.historyCount`. */
+  readonly field: string;
+  /** As JSON. */
+  readonly value: string;
+}
+
+/** More findings than this are counted. */
+const maxFindings = 20;
+/** Longer values are cut. */
+const maxValueLength = 300;
+
+/** One check's objects in the order in which Okta evaluates them, and what decides. */
+export function explainOrg(check: CatalogCheck, result: CheckResult, document: ArtifactsDocument): OrgExplanation {
+  const { artifacts, scan } = document;
+  const causes = causesOf([result], artifacts, sha256);
+  const order = { fail: 0, manual: 1, pass: 2, not_applicable: 3 };
+  const sorted = result.findings.toSorted((one, other) => order[stateOf(one)] - order[stateOf(other)]);
+  const alike = ({ cause, fingerprint, actual }: Finding) => (cause === null ? fingerprint : `${cause} ${actual}`);
+  const findings = [...Map.groupBy(sorted, alike).values()];
+  return {
+    org_url: scan.org_url,
+    status: result.status,
+    detail: result.detail,
+    findings: findings.slice(0, maxFindings).flatMap(([finding, ...others]) => {
+      if (finding === undefined) return [];
+      const also = others.map(({ resource }) => resource.name);
+      return [{ ...explainFinding(finding, { check, artifacts, causes }), also }];
+    }),
+    more: findings.slice(maxFindings).flat().length,
+    read: check.artifacts.map((artifact) => readOf(artifact, document)),
+  };
+}
+
+/** Where the evidence came from; a file of an earlier version knows only when its scan ended. */
+function readOf(artifact: ArtifactName, { artifacts, scan }: ArtifactsDocument): ReadArtifact {
+  const evidence = artifacts[artifact];
+  const { request = artifact, at = scan.ended_at } = evidence?.read ?? {};
+  const state = evidence === undefined ? "not collected" : evidence.state === "missing" ? evidence.reason : "obtained";
+  return { artifact, request, at, state };
+}
+
+interface Context {
+  readonly check: CatalogCheck;
+  readonly artifacts: CollectedArtifacts;
+  readonly causes: readonly Cause[];
+}
+
+function explainFinding(finding: Finding, { check, artifacts, causes }: Context): Omit<ExplainedFinding, "also"> {
+  const { status, reason, resource, expected, actual } = finding;
+  const rules = rulesOf(finding, artifacts);
+  const fields = fieldsOf(check, rules !== null);
+  const everyone = everyoneIn(artifacts.built_in_groups);
+  const deciding = decidingRule(finding, rules ?? []);
+  const object = rules === null ? objectOf(finding, artifacts) : null;
+  let isReached = true;
+  return {
+    status,
+    reason,
+    resource,
+    expected,
+    actual,
+    rules: inOrder(rules ?? []).map((rule) => {
+      const conditions = [...restrictionsOf(rule, everyone).keys()];
+      const wasReached = isReached;
+      isReached &&= activityOf(rule) !== "active" || conditions.length > 0;
+      return {
+        id: String(rule["id"]),
+        name: nameOf(rule),
+        priority: rule["priority"] ?? null,
+        status: activityOf(rule),
+        access: accessOf(rule, isOfApp(rule) ? "actions.appSignOn.access" : "actions.signon.access"),
+        conditions,
+        decides: rule === deciding,
+        isReached: wasReached,
+        values: valuesOf(rule, fields),
+      };
+    }),
+    values: object === null ? [] : valuesOf(object, fields),
+    change: causes.find(({ id }) => id === finding.cause)?.change ?? null,
+  };
+}
+
+/** The rules that decide about a policy or an app; null where it is not rules that decide. */
+function rulesOf({ resource }: Finding, artifacts: CollectedArtifacts): JsonList | null {
+  const { global_session_policies: sessions, app_policy_rules: byId } = artifacts;
+  if (resource.type === "policy") {
+    const found = valuesIn(sessions).find(({ policy }) => policy["id"] === resource.id);
+    return found === undefined ? null : found.rules === null ? [] : (availableValue(found.rules) ?? []);
+  }
+  if (resource.type !== "app") return null;
+  const builtIn = [artifacts.admin_console_app, artifacts.dashboard_app].map((evidence) =>
+    evidence === undefined ? null : availableValue(evidence),
+  );
+  const own = builtIn.find((found) => found?.app?.["id"] === resource.id);
+  if (own?.rules) return availableValue(own.rules) ?? [];
+  const app = valuesIn(artifacts.apps).find(({ id }) => id === resource.id);
+  const policyId = app === undefined ? null : accessPolicyId(app);
+  const all = byId === undefined ? null : availableValue(byId);
+  const rules =
+    typeof policyId === "string" && all !== null && Object.hasOwn(all, policyId) ? all[policyId] : undefined;
+  return rules === undefined ? null : (availableValue(rules) ?? []);
+}
+
+/** The rule that the verdict names: by its cause where it fails, else by its name in what was found. */
+function decidingRule({ cause, actual }: Finding, rules: JsonList): JsonObject | null {
+  const byCause = rules.find(
+    ({ id }) => typeof id === "string" && causeId({ type: "policy_rule", id }, sha256) === cause,
+  );
+  const byName = rules.filter((rule) => actual.includes(`rule "${nameOf(rule)}"`));
+  return byCause ?? (byName.length === 1 ? (byName[0] ?? null) : null);
+}
+
+function objectOf({ resource }: Finding, artifacts: CollectedArtifacts): JsonObject | null {
+  if (resource.id === "admin-console") {
+    const { admin_console_settings: settings } = artifacts;
+    return settings === undefined ? null : availableValue(settings);
+  }
+  const lists = [
+    artifacts.password_policies,
+    artifacts.network_zones,
+    artifacts.authenticators,
+    artifacts.api_tokens,
+    artifacts.log_streams,
+  ].flatMap(valuesIn);
+  const others = [
+    ...valuesIn(artifacts.smart_card_idps).map(({ idp }) => idp),
+    ...valuesIn(artifacts.brand_sign_in_pages).map(({ brand }) => brand),
+  ];
+  return [...lists, ...others].find(({ id }) => id === resource.id) ?? null;
+}
+
+/** The paths in the check's list of deciding fields that are about a rule, or about any other object. */
+function fieldsOf({ explanation }: CatalogCheck, areOfRules: boolean): readonly string[] {
+  const lines = explanation.deciding_fields.filter((line) => line.includes("/rules") === areOfRules);
+  const paths = lines.flatMap((line) => {
+    let parent = "";
+    return line
+      .slice(line.indexOf(": ") + 2)
+      .split(/,\s*/)
+      .flatMap((part) => {
+        const path = /^\.?\w+(?:\.\w+)*/.exec(part)?.[0];
+        if (path === undefined) return [];
+        // `.include` after `conditions.network.connection` is `conditions.network.include`.
+        const whole = path.startsWith(".") ? `${parent}${path}` : path;
+        parent = whole.slice(0, Math.max(whole.lastIndexOf("."), 0));
+        return [whole];
+      });
+  });
+  const ofRules = areOfRules ? paths.filter((path) => /^(?:actions|conditions)\./.test(path)) : paths;
+  return [...new Set(ofRules)].filter((path) => !/access$/.test(path));
+}
+
+function valuesOf(object: JsonObject, fields: readonly string[]): readonly DecidingValue[] {
+  return fields.flatMap((field) => {
+    const value = field
+      .split(".")
+      .reduce<unknown>((inner, key) => (isJsonObject(inner) ? inner[key] : undefined), object);
+    return value === undefined ? [] : [{ field, value: shorten(JSON.stringify(value), maxValueLength) }];
+  });
+}
+
+function isOfApp(rule: JsonObject): boolean {
+  return isJsonObject(rule["actions"]) && "appSignOn" in rule["actions"];
+}
+
+function valuesIn<Item>(evidence: Evidence<readonly Item[]> | undefined): readonly Item[] {
+  return evidence === undefined ? [] : (availableValue(evidence) ?? []);
+}

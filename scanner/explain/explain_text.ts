@@ -1,0 +1,88 @@
+import { wrapText, printable } from "../../command_line/terminal.ts";
+import { countOf } from "../../shared/outcome_text.ts";
+import { listTexts } from "../checks/parsing/names.ts";
+import { markdownText } from "../reports/markdown_text.ts";
+import { verdictOf } from "../reports/disposition.ts";
+import type { DecidingValue, ExplainedFinding, ExplainedRule, OrgExplanation } from "./explain_org.ts";
+
+/** The lines for a terminal of so many columns. */
+export function explanationText(explained: OrgExplanation, width: number): string {
+  const { org_url: url, status, findings, more, read } = explained;
+  const lines = [
+    `In ${url}: ${status}`,
+    ...findings.flatMap((finding) => [
+      "",
+      `${verdictOf(finding)}  ${finding.resource.type.replaceAll("_", " ")} "${finding.resource.name}"`,
+      ...(finding.also.length === 0
+        ? []
+        : [`  and the same for ${countOf(finding.also.length, "other")}: ${listTexts(finding.also)}`]),
+      `  expected ${finding.expected}`,
+      `  found ${finding.actual}`,
+      ...(finding.rules.length === 0 ? [] : ["  Okta evaluates these rules in this order:"]),
+      ...ruleLines(finding).map((line) => `  ${line}`),
+      ...finding.values.map((value) => `  ${valueText(value)}`),
+      ...(finding.change === null ? [] : [`  To pass: ${finding.change}`]),
+    ]),
+    ...(more > 0 ? ["", `and ${countOf(more, "more finding")}: see evaluate --verbose`] : []),
+    "",
+    "Read with",
+    ...read.map(({ request, at, state }) => `  ${request} (${state}, ${at})`),
+  ];
+  return `${lines.flatMap((line) => fitted(line, width)).join("\n")}\n`;
+}
+
+/** The same for a pull request or a ticket. */
+export function explanationMarkdown(explained: OrgExplanation): string {
+  const { org_url: url, status, findings, more, read } = explained;
+  const sections = [
+    `## In ${markdownText(url)}: ${status}`,
+    ...findings.map((finding) =>
+      [
+        `### ${markdownText(`${verdictOf(finding)}: ${finding.resource.name}`)}`,
+        "",
+        ...(finding.also.length === 0 ? [] : [`- and the same for ${markdownText(listTexts(finding.also))}`]),
+        `- expected ${markdownText(finding.expected)}`,
+        `- found ${markdownText(finding.actual)}`,
+        ...finding.values.map((value) => `- ${markdownText(valueText(value))}`),
+        ...(finding.change === null ? [] : [`- to pass: ${markdownText(finding.change)}`]),
+        ...(finding.rules.length === 0 ? [] : ["", "Okta evaluates these rules in this order:", ""]),
+        ...ruleLines(finding).map((line) => `- ${markdownText(line.trim())}`),
+      ].join("\n"),
+    ),
+    ...(more > 0 ? [`And ${countOf(more, "more finding")}.`] : []),
+    `Read with:\n\n${read.map(({ request, at, state }) => `- ${markdownText(request)} (${markdownText(state)}, ${markdownText(at)})`).join("\n")}`,
+  ];
+  return `${sections.join("\n\n")}\n`;
+}
+
+/** One line for each rule, an arrow at the one that decides, and its values below it. */
+function ruleLines({ rules }: ExplainedFinding): readonly string[] {
+  return rules.flatMap((rule) => [
+    `${rule.decides ? "→" : " "} ${ruleText(rule)}`,
+    ...(rule.decides ? rule.values.map((value) => `    ${valueText(value)}`) : []),
+  ]);
+}
+
+function ruleText({ priority, name, status, access, conditions, decides, isReached }: ExplainedRule): string {
+  const place = typeof priority === "number" ? `priority ${priority}` : "no priority";
+  if (status !== "active")
+    return `"${name}" (${place}): ${status === "inactive" ? "inactive" : "status unknown"}, not evaluated`;
+  if (!isReached) return `"${name}" (${place}): ${access}, never reached`;
+  const others =
+    conditions.length === 0
+      ? "for everybody who gets here"
+      : `with conditions (${conditions.join(", ")}); others fall through to the next rule`;
+  return `"${name}" (${place}): ${access}, ${others}${decides ? "; decides" : ""}`;
+}
+
+function valueText({ field, value }: DecidingValue): string {
+  return `${field} = ${value}`;
+}
+
+/** Long lines are broken behind their own margin. */
+function fitted(line: string, width: number): readonly string[] {
+  const margin = (/^[ →]*/.exec(line)?.[0].length ?? 0) + 2;
+  const [first = "", ...rest] = wrapText(printable(line), width);
+  if (rest.length === 0) return [first];
+  return [first, ...wrapText(rest.join(" "), width - margin).map((more) => " ".repeat(margin) + more)];
+}

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { expect, test } from "vitest";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { causesOf } from "../../../scanner/causes/causes.ts";
+import { explainOrg } from "../../../scanner/explain/explain_org.ts";
+import { explanationMarkdown, explanationText } from "../../../scanner/explain/explain_text.ts";
+import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
+import { tableFormat } from "../../../scanner/reports/table.ts";
+import { sha256 } from "../../../scanner/run_scan.ts";
+import { startOrg } from "../../practice_org/start_org.ts";
+import { aReport } from "../../support/report_builders.ts";
+import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
+
+const guarded = startOrg({ profile: { name: "guarded" } }).then(scanPracticeOrg);
+const typical = startOrg({ profile: { name: "typical" } }).then(scanPracticeOrg);
+
+test("a cause is the object to change, with an id that every scan and every program finds", async () => {
+  const { results, document } = await typical;
+  const causes = causesOf(results, document.artifacts, sha256);
+  for (const { id, object } of causes) {
+    const digest = createHash("sha256").update(`${object.type}\n${object.id}`).digest("hex");
+    expect(id).toBe(digest.slice(0, 12));
+  }
+  const named = results.flatMap(({ findings }) => findings.filter(({ cause }) => cause !== null));
+  expect(named.every(({ status }) => status === "FAIL")).toBe(true);
+  expect(causes.flatMap(({ fingerprints }) => fingerprints).toSorted()).toEqual(
+    named.map(({ fingerprint }) => fingerprint).toSorted(),
+  );
+});
+
+test("a scan begins with the changes that close most rules", async () => {
+  const { results, document } = await typical;
+  const report = aReport(results, { causes: causesOf(results, document.artifacts, sha256) });
+  const first = tableFormat.render(report, { color: false, width: 80, toolVersion: "1", isBrief: true }).split("\n");
+  expect(first.find((line) => line.includes("changes close"))).toBe("14 changes close 17 of 19 rules. The first:");
+  expect(first.join("\n")).toContain('  7 rules: In the password policy "Default Policy": check');
+  expect(first.length).toBeLessThanOrEqual(20);
+  const whole = tableFormat.render(report, { color: false, width: 80, toolVersion: "1" });
+  expect(whole.replaceAll(/\s+/g, " ")).toContain(
+    `1. ${report.causes[0]?.change ?? ""} (7 rules, 7 findings; ${report.causes[0]?.id ?? ""})`,
+  );
+});
+
+test("what a waiver accepts has no cause", async () => {
+  const { results, document } = await typical;
+  const waived = results.map((result) => ({
+    ...result,
+    findings: result.findings.map((finding) => ({ ...finding, waived: true })),
+  }));
+  expect(causesOf(waived, document.artifacts, sha256)).toEqual([]);
+});
+
+test("a plan of one cause changes that object and no other", async () => {
+  const { results, document } = await typical;
+  const causes = causesOf(results, document.artifacts, sha256);
+  const verify = causes.find(({ object }) => object.type === "authenticator");
+  const plan = planFixes(results, document.artifacts, { only: new Set([verify?.id ?? ""]) });
+  expect(plan.resources.map(({ title }) => title)).toEqual(['Authenticator "Okta Verify"']);
+  expect(plan.fixed.map(({ check }) => check)).toEqual(verify?.checks);
+});
+
+test("explain shows Okta's order, who falls through, the value that decides, and where it was read", async () => {
+  const { results, document } = await guarded;
+  const name = "signon_global_session_idle_timeout_15min";
+  const [check, result] = [catalog.find((one) => one.name === name), results.find((one) => one.check === name)];
+  if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");
+  const explained = explainOrg(check, result, document);
+  const text = explanationText(explained, 200);
+  const [travelers] = text.split("\n\n").filter((part) => part.includes('"Travelers"'));
+  expect(travelers?.split("\n").slice(3)).toEqual([
+    "  Okta evaluates these rules in this order:",
+    '    "Not from there" (priority 1): DENY, with conditions (network); others fall through to the next rule',
+    '  → "From anywhere else" (priority 2): ALLOW, for everybody who gets here; decides',
+    "      actions.signon.session.maxSessionIdleMinutes = 480",
+    '  To pass: In rule "From anywhere else" of the global session policy "Travelers": set "Maximum Okta global session idle time" to 15 minutes',
+  ]);
+  expect(text).toContain('    "Never reached" (priority 2): DENY, never reached');
+  const at = document.artifacts.global_session_policies?.read?.at ?? "";
+  expect(Date.parse(at)).toBeGreaterThanOrEqual(Date.parse(document.scan.started_at));
+  const read = `GET /api/v1/policies?type=OKTA_SIGN_ON, GET /api/v1/policies/{id}/rules (obtained, ${at})`;
+  expect(text).toContain(`Read with\n  ${read}`);
+  expect(explanationMarkdown(explained)).toContain("### FAIL: Travelers");
+  // A file of an earlier version knows when its scan ended.
+  const { read: _read, ...older } = document.artifacts.global_session_policies ?? { read: null };
+  const old = { ...document, artifacts: { ...document.artifacts, global_session_policies: older as never } };
+  expect(explainOrg(check, result, old).read[0]?.at).toBe(document.scan.ended_at);
+});
