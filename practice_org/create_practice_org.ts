@@ -14,6 +14,7 @@ import { createAdminConsole, type AdminConsole } from "./changes/admin_console.t
 import { createOrgState } from "./changes/org_changes.ts";
 import { createEventWriter, type WriteOptions } from "./log/event_writer.ts";
 import type { LogEvent, LogEventSpec } from "./log/log_events.ts";
+import { writeSignInHistory } from "./log/sign_in_history.ts";
 import { createSystemLog } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
 import type { JWK } from "jose";
@@ -53,6 +54,8 @@ export interface PracticeOrgOptions {
   readonly dpop?: "required" | "off";
   readonly scopePrefix?: "okta" | "idp";
   readonly tokenLifetimeSeconds?: number;
+  /** Days of sign-ins that the System Log begins with; default: none. */
+  readonly signInDays?: number;
 }
 
 interface LoggedRequest {
@@ -169,6 +172,7 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
   const secret = randomBytes(32);
   const state = createOrgState(contents, { site, clock });
   const systemLog = createSystemLog();
+  writeSignInHistory(systemLog, contents, { days: options.signInDays ?? 0, nowMs: clock() });
   const events = createEventWriter({ log: systemLog, clock, takeFaults: () => faults.takeForChange() });
   const tokens = await createAccessTokens(url);
   const proofReplays = createReplayGuard(600);

@@ -32,6 +32,8 @@ export interface LogEventSpec {
   readonly targets: readonly LogTarget[] | null;
   readonly severity?: "DEBUG" | "INFO" | "WARN" | "ERROR";
   readonly outcome?: { readonly result: string; readonly reason: string | null };
+  /** Of a sign-in: `FIDO_WEBAUTHN`. */
+  readonly factor?: string;
 }
 
 /** What the events of one action in the Admin Console have in common. */
@@ -41,6 +43,11 @@ export interface LogTransaction {
   readonly nowMs: number;
   /** The part of the Admin Console's API that was called. */
   readonly requestUri: string;
+  /** Default: an address of the headquarters. */
+  readonly address?: string;
+  /** Default: one for each transaction. */
+  readonly session?: string;
+  readonly isProxy?: boolean;
 }
 
 /** The provider's transaction ids are 22 characters of base64 with a fixed beginning or end; ours are as long. */
@@ -51,7 +58,7 @@ export function createTransactionId(): string {
 const rawUserAgent =
   "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
 /** From the range for documentation (RFC 5737). */
-const ipAddress = "198.51.100.23";
+const headquarters = "198.51.100.23";
 const geographicalContext = {
   city: "Arlington",
   state: "Virginia",
@@ -61,7 +68,12 @@ const geographicalContext = {
 };
 
 export function logEvent(transaction: LogTransaction, spec: LogEventSpec): LogEvent {
-  const { requestUri } = transaction;
+  const {
+    requestUri,
+    address: ipAddress = headquarters,
+    session = `idx${transaction.id}`,
+    isProxy = false,
+  } = transaction;
   return {
     actor: transaction.actor,
     client: {
@@ -81,7 +93,7 @@ export function logEvent(transaction: LogTransaction, spec: LogEventSpec): LogEv
       interface: null,
       authenticationStep: 0,
       rootSessionId: null,
-      externalSessionId: `idx${transaction.id}`,
+      externalSessionId: session,
     },
     displayMessage: spec.displayMessage,
     eventType: spec.eventType,
@@ -92,10 +104,17 @@ export function logEvent(transaction: LogTransaction, spec: LogEventSpec): LogEv
       asOrg: "practice example",
       isp: "practice example",
       domain: "practice.example",
-      isProxy: false,
+      isProxy,
     },
     severity: spec.severity ?? "INFO",
-    debugContext: { debugData: { requestId: transaction.id, requestUri, url: `${requestUri}?` } },
+    debugContext: {
+      debugData: {
+        requestId: transaction.id,
+        requestUri,
+        url: `${requestUri}?`,
+        ...(spec.factor !== undefined && { factor: spec.factor }),
+      },
+    },
     legacyEventType: null,
     transaction: { type: "WEB", id: transaction.id, detail: {} },
     uuid: randomUUID(),

@@ -78,6 +78,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .description("write Terraform that fixes failing checks, and a list of the manual steps")
     .option("--from-artifacts <file>", "plan from saved evidence, offline")
     .option("--output <dir>", "where main.tf, variables.tf and plan.md go (required)")
+    .option("--impact [days]", "say whom each change would have blocked in the last days (1 to 90, default 30)")
     .option("--only <id...>", "plan these causes only, by the ids that scan --verbose shows");
   addConnectionOptions(fix);
   addJudgingOptions(fix);
@@ -87,6 +88,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     "scanstream fix -o fixes",
     "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
     "scanstream fix -o fixes --waivers decisions.json --parameters limits.json",
+    "scanstream fix -o fixes --impact 30",
     "scanstream fix -o fixes --only 9b23c2a6313d",
   );
   fix.action((flags: FixFlags) =>

@@ -14,7 +14,10 @@ import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { fixFileNames, readFixFolder } from "../fix/fix_folder.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
+import { renderPlanJson } from "../fix/plan_json.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
+import { withImpact } from "../impact/impact.ts";
+import { parseImpact, readImpact, readImpactConfig } from "../impact/read_impact.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
 import { runScan, sha256 } from "../run_scan.ts";
@@ -28,6 +31,8 @@ export interface FixFlags extends ScannerFlags, JudgingFlags {
   readonly fromArtifacts?: string;
   readonly output?: string;
   readonly verbose?: boolean;
+  /** Days; true: 30. */
+  readonly impact?: string | true;
   /** Ids of causes. */
   readonly only?: readonly string[];
 }
@@ -37,6 +42,8 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   const { output } = flags;
   if (output === undefined || output === "")
     throw new UsageError(["--output DIR: is missing: main.tf, variables.tf and plan.md are written there"]);
+  const impactDays = parseImpact(flags.impact);
+  const logConfig = impactDays === null ? null : readImpactConfig(flags, io);
   const folder = await readFixFolder(output);
   const judging = await readJudging(flags, io);
   const judged = await judge(flags, judging, io);
@@ -53,11 +60,25 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   await requireWritable({ directory: output, fileNames: fixFileNames });
   const causes = causesOf(results, document.artifacts, sha256);
   const only = readOnly(flags.only, causes);
-  const plan = planFixes(results, document.artifacts, { parameters: judging.parameters, ...(only && { only }) });
+  const planned = planFixes(results, document.artifacts, { parameters: judging.parameters, ...(only && { only }) });
+  const say = (text: string) => {
+    if (flags.quiet !== true) io.terminal.write(`${printable(text)}\n`);
+  };
+  if (logConfig !== null && logConfig.orgUrl !== new URL(orgUrl).origin) {
+    throw new UsageError([
+      `--impact: the evidence is of ${orgUrl}, and the connection leads to ${logConfig.orgUrl}: expected the same organization`,
+    ]);
+  }
+  const impact =
+    impactDays === null || logConfig === null
+      ? null
+      : await readImpact({ plan: planned, artifacts: document.artifacts, days: impactDays }, logConfig, { io, say });
+  const plan = impact === null ? planned : withImpact(planned, impact);
   const origin = { orgUrl, collectedAt: document.evaluated_at };
   const files = {
     ...renderFiles(plan, origin, folder),
-    "plan.md": renderPlanPage({ plan, results, origin, folder }),
+    "plan.md": renderPlanPage({ plan, results, causes, origin, folder }),
+    "plan.json": renderPlanJson({ plan, results, causes, impact, origin }),
   };
   const names = Object.keys(files);
   if (names.some((name) => name.startsWith("pages/"))) await makeDirectory(join(output, "pages"));

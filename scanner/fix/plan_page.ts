@@ -1,25 +1,29 @@
 import { catalog } from "../catalog/catalog.ts";
-import type { CheckResult } from "../../shared/report.ts";
+import type { Cause, CheckResult } from "../../shared/report.ts";
+import { shorten } from "../../shared/text.ts";
 import { markdownCell, markdownText } from "../reports/markdown_text.ts";
+import { causeOfChange } from "./cause_of_change.ts";
 import { digestOf, marker, scopesOfRun, type Origin } from "./fix_files.ts";
 import type { FixFolder } from "./fix_folder.ts";
+import { expression } from "./hcl.ts";
 import type { ByHand, Failed, FixPlan } from "./plan_draft.ts";
-import { addressOf, type Variable } from "./terraform.ts";
+import { addressOf, type TerraformResource, type Variable } from "./terraform.ts";
 
 export interface PlanPageInput {
   readonly plan: FixPlan;
   readonly results: readonly CheckResult[];
+  readonly causes: readonly Cause[];
   readonly origin: Origin;
   readonly folder: Pick<FixFolder, "addresses" | "scopes" | "others">;
 }
 
 /** `plan.md`: what the plan does, who loses access, what a person decides, and what is left to the Admin Console. */
-export function renderPlanPage({ plan, results, origin, folder }: PlanPageInput): string {
+export function renderPlanPage({ plan, results, causes, origin, folder }: PlanPageInput): string {
   const planned = new Set(plan.resources.map(addressOf));
   const kept = folder.addresses.filter((address) => !planned.has(address));
   const hasMain = plan.resources.length > 0 || kept.length > 0;
   const sections = [
-    ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan)),
+    ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan, causes, results)),
     ...keptSection(kept),
     ...(hasMain ? useSections(plan, folder) : []),
     ...acceptedSection(plan.accepted),
@@ -54,28 +58,52 @@ function acceptedSection(accepted: readonly Failed[]): readonly string[] {
   return [`## Accepted by a waiver, so not planned\n\n${lines.join("\n")}`];
 }
 
-function planSections(plan: FixPlan): readonly string[] {
+function planSections(plan: FixPlan, causes: readonly Cause[], results: readonly CheckResult[]): readonly string[] {
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   const created = plan.resources.length - imported;
-  const rows = plan.resources.map((resource) => {
-    const attributes = [resource.attributes, ...resource.blocks.map((block) => block.attributes)];
-    const changed = attributes.flatMap((map) => [...map].filter(([, { change }]) => change !== null));
-    const rules = [...new Set(changed.flatMap(([, { change }]) => change?.rules ?? []))].sort();
-    const names = [...new Set(changed.map(([name]) => `\`${name}\``))];
-    const how = resource.importId === null ? "new" : "imported";
-    return `| \`${addressOf(resource)}\` | ${markdownCell(resource.title)} | ${how} | ${names.join(", ")} | ${rules.join(", ")} |`;
-  });
-  const warnings = plan.resources.flatMap(({ title, warnings: all }) =>
-    all.map((warning) => `- ${markdownText(title)}: ${markdownText(warning)}`),
-  );
   return [
     "## The plan",
     `\`main.tf\` imports ${imported} of the org's objects as a whole, changes only the attributes below in them, and makes ${created} new ones. It destroys nothing, lets nobody in who is kept out now, and lets nobody in with less than now.`,
-    ["| resource | what it is | | sets | rules |", "|---|---|---|---|---|", ...rows].join("\n"),
-    ...(warnings.length === 0 ? [] : [`## Read before you apply\n\n${warnings.join("\n")}`]),
+    ...plan.resources.map((resource, index) =>
+      changeSection(resource, index + 1, causeOfChange(resource, causes, results)),
+    ),
     ...lossesSection(plan),
     ...(plan.variables.length === 0 ? [] : [variableTable(plan.variables)]),
   ];
+}
+
+/** More of a value than this is in `main.tf` only. */
+const maxValueLength = 120;
+
+/** One change: why, what, whom it concerns, and the way back. */
+function changeSection(resource: TerraformResource, number: number, cause: Cause | null): string {
+  const { title, importId, warnings } = resource;
+  const attributes = [resource.attributes, ...resource.blocks.map((block) => block.attributes)];
+  const changed = attributes.flatMap((map) =>
+    [...map].flatMap(([name, { value, change }]) => (change === null ? [] : [{ name, value, change }])),
+  );
+  const rules = [...new Set(changed.flatMap(({ change }) => change.rules))].sort();
+  const about = [
+    importId === null ? "new" : "imported",
+    `for ${rules.join(", ")}`,
+    ...(cause === null ? [] : [`cause \`${cause.id}\``]),
+  ];
+  const back =
+    importId === null
+      ? "To go back: delete the object in the Admin Console, and take it out of the state with `terraform state rm`."
+      : "To go back: write the earlier values into `main.tf`, and apply.";
+  return [
+    `### ${number}. ${markdownText(title)}`,
+    "",
+    `\`${addressOf(resource)}\`, ${about.join(", ")}`,
+    "",
+    ...changed.map(({ name, value, change }) => {
+      const text = shorten(expression(value).replaceAll(/\s+/g, " "), maxValueLength);
+      return `- \`${name}\`: ${markdownText(change.was)}, becomes ${/^[\w ."()[\]{}=:,/-]+$/.test(text) ? `\`${text}\`` : markdownText(text)}`;
+    }),
+    ...warnings.map((warning) => `- ${markdownText(warning)}`),
+    `- ${back}`,
+  ].join("\n");
 }
 
 function lossesSection({ losses }: FixPlan): readonly string[] {
@@ -90,7 +118,7 @@ function useSections(plan: FixPlan, folder: Pick<FixFolder, "scopes" | "addresse
     "## How to use it",
     [
       `1. Give a service application of its own, not the scanner's, these scopes and the role Super Administrator: ${scopes.map((scope) => `\`${scope}\``).join(", ")}.`,
-      "2. Set `OKTA_API_CLIENT_ID` and `OKTA_API_PRIVATE_KEY` (the key itself, PEM). Copy `terraform.tfvars.example` to `terraform.tfvars` and fill it in.",
+      "2. Set `OKTA_API_CLIENT_ID` and `OKTA_API_PRIVATE_KEY` (the file of the key, or the key itself). Copy `terraform.tfvars.example` to `terraform.tfvars` and fill it in.",
       "3. `terraform init`, then `terraform plan`. Read the plan: it must destroy nothing, and change in what it imports only the attributes above.",
       "4. `terraform apply`, and scan again.",
     ].join("\n"),
