@@ -72,7 +72,7 @@ export function writeSignInHistory(
   const apps = new Map<string, string>();
   for (let index = 0; index < Math.min(contents.apps.length, 500); index += 1) {
     const { id, label } = contents.apps.get(index);
-    apps.set(String(label), String(id));
+    apps.set(label, id);
   }
   const policy = contents.policies.find(
     (one) => one.policy.type === "OKTA_SIGN_ON" && one.policy["system"] === true,
@@ -104,7 +104,7 @@ export function writeSignInHistory(
         };
         log.append(logEvent(transaction, spec), atMs);
       };
-      for (const spec of beginning(habit, policy === undefined ? null : String(policy["id"]))) write(startMs, spec);
+      for (const spec of beginning(habit, policy?.id ?? null)) write(startMs, spec);
       for (const [minutes, label] of habit.opens) {
         const id = apps.get(label);
         if (id !== undefined) write(startMs + minutes * 60_000, opening(id, label));

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Cause, CheckResult } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
@@ -57,10 +58,10 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   }
   const { results, warnings } = applyDecisions(judged.results, await judging.decisionsFor(orgUrl), io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
-  await requireWritable({ directory: output, fileNames: fixFileNames });
   const causes = causesOf(results, document.artifacts, sha256);
   const only = readOnly(flags.only, causes);
   const planned = planFixes(results, document.artifacts, { parameters: judging.parameters, ...(only && { only }) });
+  await requireWritable({ directory: output, fileNames: fixFileNames });
   const say = (text: string) => {
     if (flags.quiet !== true) io.terminal.write(`${printable(text)}\n`);
   };
@@ -91,7 +92,7 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   }
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   io.stdout(
-    `${plan.fixed.length} failing findings are in the plan: ${imported} objects imported, ${plan.resources.length - imported} new; ` +
+    `${countOf(plan.fixed.length, "failing finding")} ${plan.fixed.length === 1 ? "is" : "are"} in the plan: ${countOf(imported, "object")} imported, ${plan.resources.length - imported} new; ` +
       `${plan.byHand.length} are left to the Admin Console (plan.md)\n`,
   );
   return areWritten ? exitCodes.ok : exitCodes.usage;

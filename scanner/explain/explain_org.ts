@@ -215,7 +215,7 @@ function fieldsOf({ explanation }: CatalogCheck, areOfRules: boolean): readonly 
       });
   });
   const ofRules = areOfRules ? paths.filter((path) => /^(?:actions|conditions)\./.test(path)) : paths;
-  return [...new Set(ofRules)].filter((path) => !/access$/.test(path));
+  return [...new Set(ofRules)].filter((path) => !path.endsWith("access"));
 }
 
 function valuesOf(object: JsonObject, fields: readonly string[]): readonly DecidingValue[] {

@@ -76,7 +76,7 @@ export function unjudgedReason({ type }: TerraformResource): string {
 }
 
 function sessionRule({ attributes }: TerraformResource, artifacts: CollectedArtifacts): ChangeJudge | null {
-  const policyId = attributes.get("policy_id")?.value;
+  const policyId = textOf(attributes, "policy_id");
   const limitOf = (name: string) => {
     const attribute = attributes.get(name);
     const minutes = attribute?.change ? attribute.value : null;
@@ -91,7 +91,7 @@ function sessionRule({ attributes }: TerraformResource, artifacts: CollectedArti
   return {
     see(signIn, session) {
       const { kind, atMs, userId } = signIn;
-      const isOther = session !== null && session.policies.size > 0 && !session.policies.has(String(policyId));
+      const isOther = session !== null && session.policies.size > 0 && !session.policies.has(policyId);
       if (isOther || (kind !== "session" && kind !== "app")) return;
       if (kind === "session") {
         if (zones !== null && !countOutside(zones, signIn)) unclear += 1;
@@ -118,7 +118,7 @@ function appRule(
   resources: readonly TerraformResource[],
   artifacts: CollectedArtifacts,
 ): ChangeJudge | null {
-  const policyId = String(attributes.get("policy_id")?.value);
+  const policyId = textOf(attributes, "policy_id");
   const apps = appIdsOf(artifacts, policyId);
   const needsResistant = isChanged(attributes, "constraints");
   const needsTwo = isChanged(attributes, "factor_mode");
@@ -264,6 +264,11 @@ function rangeOf(address: string): AddressRange | null {
 
 function isWithin(range: AddressRange, block: AddressRange): boolean {
   return range.family === block.family && range.first >= block.first && range.last <= block.last;
+}
+
+function textOf(attributes: TerraformResource["attributes"], name: string): string {
+  const value = attributes.get(name)?.value;
+  return typeof value === "string" ? value : "";
 }
 
 function isChanged(attributes: TerraformResource["attributes"], name: string): boolean {

@@ -86,7 +86,7 @@ export function withImpact(plan: FixPlan, { changes, days }: PlanImpact): FixPla
 }
 
 /** `at least 12 sign-ins of 3 users would have been blocked or asked for more (a@…, b@…)`. */
-export function impactText(impact: Impact): string {
+function impactText(impact: Impact): string {
   const { users, apps, sign_ins: signIns, names, zones, asked_again: again, not_evaluated: unclear, complete } = impact;
   const least = complete ? "" : "at least ";
   const counted = (count: number, of: number, who: readonly string[]) =>

@@ -77,7 +77,7 @@ export async function readSignIns(
 }
 
 /** Null for an entry about something else, one that failed, or one without a time. */
-export function toSignIn(entry: JsonObject): SignIn | null {
+function toSignIn(entry: JsonObject): SignIn | null {
   const kind = kinds.get(entry["eventType"]);
   const atMs = Date.parse(text(entry["published"]) ?? "");
   const result = text(inside(entry, "outcome")["result"]);

@@ -22,6 +22,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "collect --save-artifacts evidence.json": { code: 0, says: /evidence\.json/ },
   "evaluate --from-artifacts evidence.json --format json,cklb,html --output report": { code: 1, says: /fail/i },
   "fix --from-artifacts evidence.json --output fixes": { code: 0, says: /fixes/ },
+  "explain V-279693 --from-artifacts evidence.json": { code: 0, says: /Okta evaluates these rules in this order/ },
+  "fix --output fixes --only 9b23c2a6313d": { code: 0, says: /1 failing finding is in the plan: 1 object imported/ },
   "fix --output fixes": { in: "test/e2e/fix.test.ts" },
   "scan --org acme": { in: "test/e2e/organizations.test.ts" },
   "scan --org acme,acme-gov --parallel 2 --output tonight": { in: "test/e2e/organizations.test.ts" },

@@ -39,7 +39,7 @@ async function entries(...specs: readonly JsonObject[]): Promise<PageReader> {
     ({ type, at = 0, ip = "198.51.100.1", user = "00u1", session = "s1", factor, isProxy, result = "SUCCESS" }) => ({
       eventType: type,
       published: new Date(Date.now() - 3_600_000 * 24 + Number(at) * 60_000).toISOString(),
-      actor: user === null ? null : { id: user, alternateId: `${String(user)}@example` },
+      actor: typeof user === "string" ? { id: user, alternateId: `${user}@example` } : null,
       client: { ipAddress: ip },
       outcome: { result },
       authenticationContext: { externalSessionId: session },
