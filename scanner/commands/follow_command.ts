@@ -9,8 +9,7 @@ import { errorCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readApprovedIssuers, readScannerConfig } from "../config.ts";
 import { applyDecisions } from "../decisions/decisions.ts";
-import { changeText } from "../follow/change_text.ts";
-import type { ChangeLine } from "../follow/changes.ts";
+import { changeTexts } from "../follow/change_text.ts";
 import { createDoorbell } from "../follow/doorbell.ts";
 import { follow } from "../follow/follower.ts";
 import type { FollowEnd } from "../follow/follow_plan.ts";
@@ -64,9 +63,8 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         decide: (results) => applyDecisions(results, decisions, io.now().getTime()).results,
         write(lines) {
           const color = io.colorStdout;
-          const text = (line: ChangeLine) =>
-            changeText(line, { format, color, severity: severities.get(line.check) ?? null });
-          io.stdout(lines.map((line) => `${text(line)}\n`).join(""));
+          const texts = changeTexts(lines, { format, color, severityOf: (check) => severities.get(check) ?? null });
+          io.stdout(texts.map((text) => `${text}\n`).join(""));
         },
         say,
         monitor: createMonitor(streamConfig, { doorbell, log: say, isQuiet: flags.quiet === true }),

@@ -2,25 +2,38 @@ import { paintStatus, printable } from "../../command_line/terminal.ts";
 import { stateOf, type Severity } from "../../shared/report.ts";
 import { stateLabels } from "../reports/disposition.ts";
 import { toPrintableJson } from "../../shared/text.ts";
+import { groupChanges, groupText } from "../../shared/change_groups.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
+
+interface TextOptions {
+  readonly format: ChangeFormat;
+  readonly color: boolean;
+  /** How bad it is that a check fails. */
+  readonly severityOf: (check: string) => Severity | null;
+}
+
+/** Lines without their ends. In a table, what one act moved is one entry. */
+export function changeTexts(lines: readonly ChangeLine[], options: TextOptions): readonly string[] {
+  if (options.format === "ndjson") return lines.map((line) => toPrintableJson(line));
+  return groupChanges(lines).flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || group.length === 1) return group.map((line) => changeText(line, options));
+    const types = [...new Set(first.explained_by.map(({ event_type: type }) => type))].join(", ");
+    return [
+      `${first.seen_at.slice(11, 19)}  ${printable(groupText(group))} (${printable(types)})`,
+      ...group.map((line) => `  ${changeText(line, options, false)}`),
+    ];
+  });
+}
 
 export type ChangeFormat = "table" | "ndjson";
 
-/** One line, without its end. */
-export function changeText(
-  line: ChangeLine,
-  options: {
-    readonly format: ChangeFormat;
-    readonly color: boolean;
-    /** How bad it is that the check fails. */
-    readonly severity: Severity | null;
-  },
-): string {
-  if (options.format === "ndjson") return toPrintableJson(line);
+/** One line of a table. */
+function changeText(line: ChangeLine, options: TextOptions, isAlone = true): string {
   const { seen_at: seenAt, from, to, check, resource, cause } = line;
   const moved = cause === "start" ? verdict(to, options) : `${verdict(from, options)} → ${verdict(to, options)}`;
-  const severity = to?.status === "FAIL" ? options.severity : null;
-  const parts = [seenAt.slice(11, 19), moved, check, printable(resource.name), reason(line), severity];
+  const severity = to?.status === "FAIL" ? options.severityOf(check) : null;
+  const parts = [seenAt.slice(11, 19), moved, check, printable(resource.name), isAlone ? reason(line) : "", severity];
   return parts.filter((part) => part !== null && part !== "").join("  ");
 }
 

@@ -46,6 +46,8 @@ export interface Explanation {
   readonly published: string | null;
   readonly actor: LogActor;
   readonly transaction_id: string | null;
+  /** What the event was about; absent: the log does not say. */
+  readonly object?: { readonly type: string; readonly name: string };
   /** Only with `--with-addresses`. */
   readonly ip_address?: string | null;
 }
@@ -151,14 +153,22 @@ export function toLine({ from, to, actual }: Move, facts: LineFacts): ChangeLine
 }
 
 function toExplanation(event: LogEvent, { withAddresses }: LineFacts): Explanation {
+  const object = objectOf(event);
   return {
     uuid: event.uuid ?? "unknown",
     event_type: event.type,
     published: event.published,
     actor: event.actor,
     transaction_id: event.transactionId,
+    ...(object !== null && { object }),
     ...(withAddresses ? { ip_address: event.ipAddress } : {}),
   };
+}
+
+/** The last target with a name: where there are several, the log names a rule after its policy. */
+function objectOf({ targets }: LogEvent): NonNullable<Explanation["object"]> | null {
+  const found = targets.findLast(({ type, name }) => type !== null && name !== null && type !== "User");
+  return found === undefined ? null : { type: found.type ?? "", name: found.name ?? "" };
 }
 
 function toKnown(check: string, finding: Finding): KnownFinding {

@@ -25,6 +25,10 @@ const explanationSchema = v.strictObject(
       null,
     ),
     transaction_id: provided,
+    object: v.pipe(
+      v.exactOptional(v.nullable(v.strictObject({ type: text(0, 2048), name: text(0, 2048) }, fieldMessage))),
+      v.description("What the event was about, where the log says it"),
+    ),
     ip_address: v.pipe(v.exactOptional(v.nullable(text(0, 100))), v.description("Only with `--with-addresses`")),
   },
   fieldMessage,

@@ -1,6 +1,7 @@
+import type { Severity } from "../../../shared/report.ts";
 import { describe, expect, it } from "vitest";
 import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
-import { changeText } from "../../../scanner/follow/change_text.ts";
+import { changeTexts } from "../../../scanner/follow/change_text.ts";
 import {
   compareFindings,
   countChecks,
@@ -122,7 +123,9 @@ it("countChecks counts each check once, what does not apply apart, and an attest
   expect(countChecks(checks, attestations)).toEqual({ pass: 1, fail: 1, manual: 1, not_applicable: 1 });
 });
 
-describe("changeText", () => {
+describe("changeTexts", () => {
+  const changeText = (...[written, options]: [ChangeLine, Parameters<typeof changeTexts>[1]]): string =>
+    changeTexts([written], options).join("\n");
   const event = (login: string): LogEvent => {
     const found = toLogEvent({
       uuid: login,
@@ -144,7 +147,7 @@ describe("changeText", () => {
         withAddresses: false,
       },
     );
-  const table = { format: "table", color: false, severity: "medium" } as const;
+  const table = { format: "table", color: false, severityOf: (): Severity => "medium" } as const;
 
   it("says what moved, and who did it", () => {
     expect(changeText(line("log", [event("a@x.example"), event("a@x.example"), event("b@x.example")]), table)).toBe(
@@ -158,16 +161,31 @@ describe("changeText", () => {
     expect(changeText(repaired, table)).toMatch(/log$/);
   });
 
+  it("writes what one act moved as one entry", () => {
+    const target = [{ id: "nzo1", type: "NetworkZone", displayName: "Offices" }];
+    const actor = { alternateId: "alex@x.example", displayName: "Alex Admin" };
+    const moved = toLogEvent({ uuid: "e1", eventType: "zone.update", actor, target });
+    if (moved === null) throw new TypeError("The event has no type");
+    const lines = [line("log", [moved]), line("log", [moved]), line("reconciliation"), line("reconciliation")];
+    expect(changeTexts(lines, table)).toEqual([
+      '14:03:12  one change of zone "Offices" by Alex Admin moved 2 verdicts (zone.update)',
+      "  14:03:12  PASS → FAIL  a_check  Default Policy  medium",
+      "  14:03:12  PASS → FAIL  a_check  Default Policy  medium",
+      "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log  medium",
+      "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log  medium",
+    ]);
+  });
+
   it.each(["\u001b[31mred", "two\nlines", "\u202Ebidi"])("writes one harmless line where the actor is %j", (login) => {
     for (const format of ["table", "ndjson"] as const) {
-      const text = changeText(line("log", [event(login)]), { format, color: false, severity: null });
+      const text = changeText(line("log", [event(login)]), { format, color: false, severityOf: () => null });
       expect(text).not.toMatch(/[\p{Cc}\u202a-\u202e]/u);
     }
   });
 
   it("writes the whole line as JSON, without addresses", () => {
     const written = line("log", [event("a@x.example")]);
-    const text = changeText(written, { format: "ndjson", color: false, severity: "high" });
+    const text = changeText(written, { format: "ndjson", color: false, severityOf: () => "high" });
     expect(JSON.parse(text)).toEqual(written);
     expect(text).not.toContain("192.0.2.1");
   });

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { groupChanges, groupText } from "../../../../shared/change_groups.ts";
 import { stateOf } from "../../../../shared/report.ts";
 import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
@@ -44,8 +45,8 @@ export function Timeline({
         </button>
       </div>
       <ol class="changes">
-        {shown.map((change) => (
-          <ChangeRow key={change.id} change={change} isFresh={freshIds.has(change.id)} hasName />
+        {groupChanges(shown).map((group) => (
+          <ChangeGroup key={group.at(-1)?.id} group={group} freshIds={freshIds} />
         ))}
       </ol>
       {shown.length === 0 && (
@@ -63,6 +64,37 @@ export function Timeline({
 
 function toChanges(count: number): string {
   return count === 1 ? "1 change" : `${formatCount(count)} changes`;
+}
+
+/** What one act of a person moved is one entry; it opens into its changes. */
+function ChangeGroup({
+  group,
+  freshIds,
+}: {
+  readonly group: readonly Change[];
+  readonly freshIds: ReadonlySet<string>;
+}) {
+  const [first] = group;
+  if (first === undefined || group.length === 1) {
+    return first === undefined ? null : <ChangeRow change={first} isFresh={freshIds.has(first.id)} hasName />;
+  }
+  return (
+    <li class="change change-group">
+      <details>
+        <summary>
+          <time class="fine" dateTime={first.seen_at}>
+            {formatMoment(Date.parse(first.seen_at))}
+          </time>{" "}
+          <span class="strong">{groupText(group)}</span>
+        </summary>
+        <ol class="changes">
+          {group.map((change) => (
+            <ChangeRow key={change.id} change={change} isFresh={freshIds.has(change.id)} hasName />
+          ))}
+        </ol>
+      </details>
+    </li>
+  );
 }
 
 interface ChangeRowProps {

@@ -1,0 +1,56 @@
+import { countOf } from "./outcome_text.ts";
+import type { Change, Explanation } from "./schemas/change.ts";
+
+type Explained = Pick<Change, "explained_by" | "cause">;
+
+/** Changes that follow one another and that the same events of the log explain: one act of a person. */
+export function groupChanges<Item extends Explained>(changes: readonly Item[]): readonly (readonly Item[])[] {
+  const groups: Item[][] = [];
+  let lastKey: string | null = null;
+  for (const change of changes) {
+    const key = keyOf(change);
+    const last = groups.at(-1);
+    if (key !== null && key === lastKey && last !== undefined) last.push(change);
+    else groups.push([change]);
+    lastKey = key;
+  }
+  return groups;
+}
+
+/** Null for what no event explains: it belongs to nothing else. */
+function keyOf({ explained_by: events, cause }: Explained): string | null {
+  if (cause === "start" || events.length === 0 || events.some(({ uuid }) => uuid === "unknown")) return null;
+  return events
+    .map(({ uuid }) => uuid)
+    .toSorted()
+    .join(" ");
+}
+
+/** `one change of zone "Offices" by Alex Admin moved 7 verdicts`. */
+export function groupText(group: readonly Explained[]): string {
+  const events = group[0]?.explained_by ?? [];
+  const objects = [
+    ...new Set(events.flatMap(({ object }) => (object ? [`${wordsOf(object.type)} "${object.name}"`] : []))),
+  ];
+  const [object, ...others] = objects;
+  const about =
+    object === undefined
+      ? ""
+      : ` of ${object}${others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`}`;
+  const who = [...new Set(events.map(nameOf))].join(", ");
+  const number = events.length === 1 ? "one change" : countOf(events.length, "change");
+  return `${number}${about} by ${who} moved ${countOf(group.length, "verdict")}`;
+}
+
+function nameOf({ actor }: Explanation): string {
+  return actor?.name ?? actor?.login ?? actor?.id ?? "an unknown actor";
+}
+
+/** The log's `NetworkZone`, `PolicyEntity` and `AppInstance` as people call them. */
+function wordsOf(type: string): string {
+  return type
+    .replace(/(?:Entity|Instance)$/, "")
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .toLowerCase()
+    .replace(/^network zone$/, "zone");
+}
