@@ -3,6 +3,7 @@ import { countStates, type CheckResult, type Engine, type ScanStatus, type Statu
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import type { ParameterValues } from "./checks/parameter.ts";
+import { withChanges } from "./causes/causes.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
@@ -108,7 +109,7 @@ export function evaluateTraced(
   { context, trace }: { readonly context: EvaluationContext; readonly trace: ScanTrace | undefined },
 ): CheckResult {
   const startedAtMs = trace?.nowMs() ?? 0;
-  const result = evaluateCheck(check, artifacts, context);
+  const result = withChanges(evaluateCheck(check, artifacts, context), artifacts, context.digest);
   trace?.evaluated(check.name, trace.nowMs() - startedAtMs);
   return result;
 }

@@ -225,6 +225,8 @@ CREATE TABLE "findings" (
 	"detail" text NOT NULL,
 	"coverage" text DEFAULT 'full' NOT NULL,
 	"coverage_reason" text,
+	"cause" text,
+	"to_pass" text,
 	"advisory" boolean DEFAULT false NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "findings_pkey" PRIMARY KEY("tenant_id","scan_id","fingerprint"),

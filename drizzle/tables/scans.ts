@@ -103,6 +103,10 @@ export const findings = pgTable(
     coverage: text("coverage").$type<Coverage>().notNull().default("full"),
     /** What of the rule a partial PASS leaves to a person. */
     coverageReason: text("coverage_reason"),
+    /** The id of the object whose change makes it pass. */
+    cause: text("cause"),
+    /** What to change, in one sentence. */
+    toPass: text("to_pass"),
     /** Does not count for the check's status. */
     advisory: boolean("advisory").notNull().default(false),
     createdAt: instant("created_at").notNull().defaultNow(),

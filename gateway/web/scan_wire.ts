@@ -48,6 +48,10 @@ export interface FindingRecord {
   readonly resourceId: string | null;
   /** What of the rule a partial PASS leaves to a person. */
   readonly coverageReason: string | null;
+  /** The same for all findings that one change closes. */
+  readonly cause: string | null;
+  /** What to change. */
+  readonly toPass: string | null;
   /** Does not count for the check's status. */
   readonly isAdvisory: boolean;
 }
@@ -99,6 +103,8 @@ const findingSchema = v.object({
   resource_type: v.fallback(v.nullable(entries.resource_type), null),
   resource_id: v.fallback(v.nullable(entries.resource_id), null),
   coverage_reason: v.fallback(entries.coverage_reason, null),
+  cause: v.fallback(entries.cause, null),
+  to_pass: v.fallback(entries.to_pass, null),
   advisory: v.fallback(entries.advisory, false),
 });
 
@@ -118,6 +124,8 @@ export function parseFinding(value: unknown): FindingRecord {
     resourceType: finding.resource_type,
     resourceId: finding.resource_id,
     coverageReason: finding.coverage_reason,
+    cause: finding.cause,
+    toPass: finding.to_pass,
     isAdvisory: finding.advisory,
   };
 }

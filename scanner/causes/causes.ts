@@ -44,6 +44,23 @@ export function causesOf(
     .map(({ cause }) => cause);
 }
 
+/** The result with what to change in each finding that a change closes. */
+export function withChanges(
+  result: CheckResult,
+  artifacts: CollectedArtifacts,
+  digest: (text: string) => string,
+): CheckResult {
+  const changes = new Map(causesOf([result], artifacts, digest).map(({ id, change }) => [id, change]));
+  if (changes.size === 0) return result;
+  return {
+    ...result,
+    findings: result.findings.map((finding) => {
+      const change = finding.cause === null ? undefined : changes.get(finding.cause);
+      return change === undefined ? finding : { ...finding, to_pass: change };
+    }),
+  };
+}
+
 function openFailures(result: CheckResult): readonly Finding[] {
   if (stateOf(result) !== "fail") return [];
   return result.findings.filter(({ status, waived, advisory }) => status === "FAIL" && !waived && !advisory);

@@ -98,6 +98,8 @@ function toStored(result: CheckResult, finding: Finding): FindingBody {
     detail: toLine(detail, maxDetailChars),
     coverage,
     coverage_reason: finding.coverage_reason === null ? null : toLine(finding.coverage_reason, maxDetailChars),
+    cause: finding.cause,
+    to_pass: finding.to_pass === undefined ? null : toLine(finding.to_pass, maxDetailChars),
     advisory,
   };
 }

@@ -44,6 +44,11 @@ export const findingEntries = {
   detail: longText,
   coverage: coverageSchema,
   coverage_reason: v.pipe(v.nullable(longText), v.description("What of the rule a partial PASS leaves to a person")),
+  cause: v.pipe(
+    v.nullable(text(1, 64)),
+    v.description("The id of the object whose change makes it pass, the same for all findings that this change closes"),
+  ),
+  to_pass: v.pipe(v.nullable(longText), v.description("What to change, in one sentence; null where it is not known")),
   advisory: v.pipe(
     v.boolean("expected true or false"),
     v.description("true: it does not count for the check's status"),

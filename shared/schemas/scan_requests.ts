@@ -52,6 +52,8 @@ const newFindingSchema = v.object(
     detail: v.optional(finding.detail, ""),
     coverage: v.optional(finding.coverage, "full"),
     coverage_reason: v.optional(finding.coverage_reason),
+    cause: v.optional(finding.cause),
+    to_pass: v.optional(finding.to_pass),
     advisory: v.optional(finding.advisory, false),
   },
   fieldMessage,

@@ -47,6 +47,36 @@ test("filters findings by result, severity, text and check, and sorts them", asy
   expect(await page.locator(".finding").count()).toBe(4);
 });
 
+test("a scan that has ended begins with the changes that close most rules, also where it was watched from the start", async () => {
+  const acme = await demoTenant();
+  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 4 });
+  await scan.update({ status: "running" });
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  const rule = { cause: "aaaaaaaaaaaa", status: "FAIL" } as const;
+  const findings = [
+    buildFinding({ check: "check_one", ...rule, to_pass: 'In rule "Lax" of the policy "P": set b' }),
+    buildFinding({ check: "check_two", ...rule, to_pass: 'In rule "Lax" of the policy "P": set c' }),
+    buildFinding({ check: "check_two", status: "FAIL", cause: "bbbbbbbbbbbb", to_pass: "In the app: set d" }),
+    buildFinding({ check: "check_three", status: "FAIL" }),
+    buildFinding({ check: "check_four", status: "PASS" }),
+  ];
+  await publishMany(scan, findings);
+  await scan.store(findings);
+  await page.getByText("5 findings", { exact: true }).waitFor();
+  expect(await page.locator(".causes").count()).toBe(0);
+  await scan.end("completed", { pass: 1, fail: 3, manual: 0 });
+  await page.getByRole("heading", { name: "2 changes close 2 of 3 rules" }).waitFor();
+  const listed = await page.locator(".causes-list li").allInnerTexts();
+  expect(listed.map((text) => text.replaceAll(/\n+/g, "\n"))).toEqual([
+    'In rule "Lax" of the policy "P": set b; set c\n2 rules, 2 findings · aaaaaaaaaaaa',
+    "In the app: set d\n1 rule, 1 finding · bbbbbbbbbbbb",
+  ]);
+  await page.getByText(findings[2]?.resource_name ?? "", { exact: true }).click();
+  await page.getByText("In the app: set d").nth(1).waitFor();
+});
+
 /** CPU time, because others use the machine; half a second feels slow, and the longest takes a tenth of it. */
 const longestTaskMs = 500;
 

@@ -64,6 +64,9 @@ const findingExample = {
   detail: "The Admin Console can be opened with a password alone",
   coverage: "full",
   coverage_reason: null,
+  cause: "ac037fcf29ae",
+  to_pass:
+    'In rule "Catch-all" of the authentication policy of "Okta Admin Console": set "User must authenticate with" to a choice of two factor types',
   advisory: false,
 };
 

@@ -51,6 +51,8 @@ export function toFinding(row: FindingRow): StoredFinding {
     detail: row.detail,
     coverage: row.coverage,
     coverage_reason: row.coverageReason,
+    cause: row.cause,
+    to_pass: row.toPass,
     advisory: row.advisory,
     created_at: row.createdAt.toISOString(),
   };

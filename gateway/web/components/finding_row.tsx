@@ -105,6 +105,7 @@ function Explanation({ finding, isComplete }: { readonly finding: Finding; reado
         )}
         <Fact term="Actual" text={finding.actual ?? "Being read…"} class="fact-actual strong" />
         {finding.detail !== "" && <Fact term="Detail" text={finding.detail} />}
+        {finding.toPass !== null && <Fact term="To pass" text={finding.toPass} />}
         {finding.coverageReason !== null && <Fact term="Left to a person" text={finding.coverageReason} />}
         {finding.reason !== null && (
           <Fact

@@ -13,6 +13,7 @@ import { countChecks, type CheckCounts } from "../model/scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import { BackLink, Message, ScanBadge } from "./basics.tsx";
 import { Announcement, ConnectionState } from "./connection.tsx";
+import { Causes } from "./causes.tsx";
 import { Checks } from "./checks.tsx";
 import { DecideDialog, type DecisionDraft } from "./decisions/decide_dialog.tsx";
 import { toVerb } from "./decisions/decision_words.tsx";
@@ -72,6 +73,12 @@ export function ScanPage(props: ScanPageProps) {
     if (scan !== null && counts !== null) onScan(withCounts(scan, counts));
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the model changes in place: a frame says that it did
   }, [frame]);
+
+  const isOver = scan !== null && isEnded(scan.status);
+  useEffect(() => {
+    // An event does not say what would close its finding.
+    if (isOver && follower.model.isIncomplete) follower.fill();
+  }, [isOver, follower]);
 
   if (isDeleted) {
     return (
@@ -142,6 +149,7 @@ export function ScanPage(props: ScanPageProps) {
             <Progress model={model} scan={scan} counts={counts} />
             <Trend scans={[...history, ...knownScans]} current={withCounts(scan, counts)} />
           </div>
+          {isEnded(scan.status) && <Causes findings={model.findings} frame={frame} />}
           <div class="split">
             <Checks
               checks={[...model.checks.values()]}

@@ -26,6 +26,8 @@ export function toFinding(change: Change, order: number): Finding | null {
     resourceType: resource.type,
     resourceId: resource.id,
     coverageReason: null,
+    cause: null,
+    toPass: null,
     isAdvisory: false,
     order,
   };

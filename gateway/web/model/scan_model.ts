@@ -83,6 +83,8 @@ export function createScanModel(): ScanModel {
             resourceType: record.resourceType ?? known.resourceType,
             resourceId: record.resourceId ?? known.resourceId,
             coverageReason: record.expected === null ? known.coverageReason : record.coverageReason,
+            cause: record.expected === null ? known.cause : record.cause,
+            toPass: record.expected === null ? known.toPass : record.toPass,
           };
     if (merged.expected === null) incomplete.add(record.fingerprint);
     else incomplete.delete(record.fingerprint);

@@ -506,6 +506,8 @@ describe("findings", () => {
     const given = finding({
       coverage: "partial",
       coverage_reason: "A person asks for the rest",
+      cause: "9b23c2a6313d",
+      to_pass: 'In rule "A": set b',
       advisory: true,
       detail: `"quoted" \\ \n\r\t \u2028 💣 ${"x".repeat(60_000)}`,
       resource_name: "Ünï'; drop table scans; --",
@@ -678,6 +680,8 @@ function finding(changes: Readonly<Record<string, unknown>> = {}): Record<string
     detail: "Policy Default asks for 8 characters, expected 15 or more",
     coverage: "full",
     coverage_reason: null,
+    cause: null,
+    to_pass: null,
     advisory: false,
     ...changes,
   };
