@@ -18,8 +18,14 @@ export interface OrgObject {
   readonly isBuiltIn: boolean;
 }
 
-/** Every object in the evidence that can be a cause, also where a list broke off. Objects without a usable id are left out. */
-export function orgObjects(artifacts: CollectedArtifacts): readonly OrgObject[] {
+/**
+ * Every object in the evidence that can be a cause, also where a list broke off. Objects without a usable id are left out,
+ * and apps and their policies where nobody asks for them: an org may have tens of thousands.
+ */
+export function orgObjects(
+  artifacts: CollectedArtifacts,
+  { withApps }: { readonly withApps: boolean },
+): readonly OrgObject[] {
   const { global_session_policies: sessions, password_policies: passwords } = artifacts;
   return [
     ...listed(sessions).flatMap(({ policy, rules }) => {
@@ -27,8 +33,8 @@ export function orgObjects(artifacts: CollectedArtifacts): readonly OrgObject[] 
       return [...objectOf("policy", policy, where), ...rulesIn(rules, where)];
     }),
     ...listed(passwords).flatMap((policy) => objectOf("policy", policy, `the password policy "${nameOf(policy)}"`)),
-    ...appPolicies(artifacts),
-    ...appsIn(artifacts).flatMap((app) => objectOf("app", app, `the app "${nameOf(app)}"`)),
+    ...(withApps ? appPolicies(artifacts) : []),
+    ...(withApps ? appsIn(artifacts) : []).flatMap((app) => objectOf("app", app, `the app "${nameOf(app)}"`)),
     ...listed(artifacts.network_zones).flatMap((zone) => objectOf("zone", zone, `the zone "${nameOf(zone)}"`)),
     ...listed(artifacts.authenticators).flatMap((one) =>
       objectOf("authenticator", one, `the authenticator "${nameOf(one)}"`),

@@ -17,7 +17,8 @@ export function causesOf(
   const failing = results.flatMap((result) => openFailures(result).map((finding) => ({ result, finding })));
   const byCause = Map.groupBy(failing, ({ finding }) => finding.cause);
   if (![...byCause.keys()].some((id) => id !== null)) return [];
-  const objects = new Map(orgObjects(artifacts).map((object) => [causeId(object, digest), object]));
+  const withApps = failing.some(({ finding }) => finding.resource.type === "app");
+  const objects = new Map(orgObjects(artifacts, { withApps }).map((object) => [causeId(object, digest), object]));
   const causes = [...byCause].flatMap(([id, closed]) => {
     if (id === null) return [];
     const [{ finding }] = closed as [(typeof closed)[number]];
