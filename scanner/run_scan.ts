@@ -109,7 +109,7 @@ export function evaluateTraced(
   { context, trace }: { readonly context: EvaluationContext; readonly trace: ScanTrace | undefined },
 ): CheckResult {
   const startedAtMs = trace?.nowMs() ?? 0;
-  const result = withChanges(evaluateCheck(check, artifacts, context), artifacts, context.digest);
+  const result = withChanges(check, evaluateCheck(check, artifacts, context), { artifacts, digest: context.digest });
   trace?.evaluated(check.name, trace.nowMs() - startedAtMs);
   return result;
 }

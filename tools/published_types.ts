@@ -32,7 +32,8 @@ const findingTypes = {
   Coverage: coverageSchema,
 };
 
-const { scan, check, finding, resource, waiver, attestation, tailoring, comparison, plan, control } = reportDefinitions;
+const { scan, check, finding, resource, waiver, attestation, tailoring, comparison, plan, control, cause } =
+  reportDefinitions;
 
 /** What of `shared/schemas/` the published modules name. */
 const files: Readonly<Record<string, TypesFile>> = {
@@ -51,6 +52,7 @@ const files: Readonly<Record<string, TypesFile>> = {
       Comparison: comparison,
       Plan: plan,
       ControlResult: control,
+      Cause: cause,
     },
     aliases: {
       StatusCounts: 'Pick<Report["summary"], "pass" | "fail" | "manual" | "not_applicable">',

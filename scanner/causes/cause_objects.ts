@@ -58,7 +58,7 @@ function appPolicies(artifacts: CollectedArtifacts): readonly OrgObject[] {
     rules.set(id, found);
   const apps = Map.groupBy(appsIn(artifacts), accessPolicyId);
   return [...rules].flatMap(([id, found]) => {
-    const names = (apps.get(id) ?? []).map((app) => `"${nameOf(app)}"`);
+    const names = [...new Set((apps.get(id) ?? []).map((app) => `"${nameOf(app)}"`))];
     const name = names.length === 0 ? id : `Authentication policy of ${listTexts(names)}`;
     const where =
       names.length === 0 ? `the authentication policy ${id}` : `the authentication policy of ${listTexts(names)}`;

@@ -1,6 +1,6 @@
 import { stateOf, type Cause, type CheckResult, type Finding } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
-import type { CauseObject } from "../checks/check.ts";
+import type { CauseObject, Check } from "../checks/check.ts";
 import { causeId } from "../evaluate.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { orgObjects, type OrgObject } from "./cause_objects.ts";
@@ -45,12 +45,16 @@ export function causesOf(
     .map(({ cause }) => cause);
 }
 
-/** The result with what to change in each finding that a change closes. */
+/**
+ * The result with what to change in each finding that a change closes. It goes by the check's own artifacts: which others are
+ * there while a scan is running is chance.
+ */
 export function withChanges(
+  check: Pick<Check, "artifacts">,
   result: CheckResult,
-  artifacts: CollectedArtifacts,
-  digest: (text: string) => string,
+  { artifacts: all, digest }: { readonly artifacts: CollectedArtifacts; readonly digest: (text: string) => string },
 ): CheckResult {
+  const artifacts: CollectedArtifacts = Object.fromEntries(check.artifacts.map((name) => [name, all[name]]));
   const changes = new Map(causesOf([result], artifacts, digest).map(({ id, change }) => [id, change]));
   if (changes.size === 0) return result;
   return {

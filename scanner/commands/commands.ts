@@ -3,6 +3,8 @@ import type { RunCommand } from "../../command_line/command_io.ts";
 import { offering, type OfferedValue } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
 import type { FixFlags } from "./fix_command.ts";
+import type { PackageFlags } from "./package_command.ts";
+import type { KeygenFlags, VerifyFlags } from "./signature_commands.ts";
 import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
 import type { CatalogFlags, ExplainFlags } from "./catalog_commands.ts";
@@ -40,7 +42,8 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   const collect = program
     .command("collect")
     .description("save the evidence of an org, without evaluating it")
-    .option("--save-artifacts <file>", "file for the evidence, - for stdout (required)");
+    .option("--save-artifacts <file>", "file for the evidence, - for stdout (required)")
+    .addOption(signOption());
   addConnectionOptions(collect);
   addSelectionOptions(collect);
   addRuleOptions(collect);
@@ -121,7 +124,61 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   );
 
   addCatalogCommands(program, run);
+  addSignatureCommands(program, run);
   addConnectedCommands(program, run);
+}
+
+function signOption(): Option {
+  return new Option(
+    "--sign <file>",
+    "sign the files with this private key (SCANSTREAM_SIGNING_KEY_FILE, or SCANSTREAM_SIGNING_KEY)",
+  );
+}
+
+function addSignatureCommands(program: Command, run: RunCommand): void {
+  const keygen = program
+    .command("keygen")
+    .description("make a key pair for --sign")
+    .option("--output <file>", "the private key goes here, the public key to FILE.pub (required)")
+    .addOption(new Option("--algorithm <name>", "p256 or ed25519").choices(["p256", "ed25519"]).default("p256"));
+  addExamples(keygen, "scanstream keygen --output scanner.key");
+  keygen.action((flags: KeygenFlags) =>
+    run(async (io) => (await import("./signature_commands.ts")).keygenCommand(flags, io)),
+  );
+  const verify = program
+    .command("verify")
+    .description("check who signed reports or evidence, and that nothing was changed")
+    .argument("<path>", "a signed file, a folder, or a zip of `package`")
+    .option("--key <file>", "public key of whoever signs (required)")
+    .option("--org-url <url>", "refuse files about any other org")
+    .option("--since <time>", "refuse a scan that ended before")
+    .option("--write-pae <file>", "write the signed bytes for openssl, and the signature to FILE.sig");
+  addExamples(
+    verify,
+    "scanstream verify report --key scanner.key.pub",
+    "scanstream verify okta.zip --key scanner.key.pub --org-url https://acme.okta.com --since 2026-01-31",
+  );
+  verify.action((path: string, flags: VerifyFlags) =>
+    run(async (io) => (await import("./signature_commands.ts")).verifyCommand(path, flags, io)),
+  );
+  const pack = program
+    .command("package")
+    .description("put what an assessor loads into one zip: checklists, OSCAL, POA&M, evidence, signature")
+    .argument("[scan]", "id of a scan that a gateway keeps")
+    .option("--from-artifacts <file>", "evidence that `scan` or `collect` saved, - for stdin")
+    .option("--latest", "the newest scan that was completed")
+    .option("--output <file>", "the zip file (required)")
+    .addOption(signOption());
+  addJudgingOptions(pack);
+  addVerbosityOptions(pack);
+  addExamples(
+    pack,
+    "scanstream package --from-artifacts evidence.json --output okta.zip --sign scanner.key",
+    "scanstream package --latest --output okta.zip",
+  );
+  pack.action((scan: string | undefined, flags: PackageFlags) =>
+    run(async (io) => (await import("./package_command.ts")).packageCommand(scan, flags, io)),
+  );
 }
 
 function addCatalogCommands(program: Command, run: RunCommand): void {
@@ -317,6 +374,7 @@ function addReportOptions(command: Command): void {
       ),
     )
     .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
+    .addOption(signOption())
     .addOption(
       offering(
         new Option(

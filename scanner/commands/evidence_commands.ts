@@ -13,7 +13,8 @@ import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
-import { runScan, type FinishedScan } from "../run_scan.ts";
+import { signFiles } from "../signing/sign_files.ts";
+import { runScan, sha256, type FinishedScan } from "../run_scan.ts";
 import { finishScan, saveArtifacts, writeIdpError } from "./finish_scan.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
 import { newProgress } from "./progress.ts";
@@ -21,6 +22,7 @@ import { evaluateSaved } from "./saved_evidence.ts";
 import {
   rulesOf,
   parseReportOptions,
+  readSigning,
   reportPlaces,
   toSelection,
   warnOn,
@@ -31,6 +33,7 @@ import { createTrace } from "./trace_lines.ts";
 
 export interface CollectFlags extends ScannerFlags, SelectionFlags {
   readonly saveArtifacts?: string;
+  readonly sign?: string;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
 }
@@ -41,6 +44,7 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
   if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
   const checks = selectChecks(toSelection(flags), { checks: await readChecks(flags.checks), warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, null);
+  const signer = await readSigning(flags, io.env);
   const config = readScannerConfig(flags, io.env);
   if (file !== standardStream) await requireWritable({ file });
   const progress = newProgress(flags, io);
@@ -55,7 +59,21 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
         trace: createTrace(flags, (line) => progress.message(line)),
       },
     );
-    const areSaved = await saveArtifacts(file, scan, io);
+    let areSaved = await saveArtifacts(file, scan, io);
+    if (areSaved && signer !== null) {
+      const evidence = sha256(JSON.stringify(scan.document));
+      const facts = {
+        scan: scan.document.scan,
+        report: null,
+        evidence,
+        toolVersion: io.toolVersion,
+        parameters,
+        approvedIssuers: null,
+      };
+      const { problems } = await signFiles([file], facts, { signer, name: null });
+      for (const problem of problems) io.terminal.write(`${problem}\n`);
+      areSaved = problems.length === 0;
+    }
     if (areSaved && flags.quiet !== true)
       progress.message(
         `Saved evidence for ${countOf(checks.length, "check")} to ${file === standardStream ? "stdout" : file}`,
@@ -86,8 +104,9 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
   const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
   const checklist = await readChecklist(options.checklistFile);
+  const signer = await readSigning(flags, io.env);
   await requireWritable(reportPlaces(options));
-  const { results, document } = await evaluateSaved(
+  const { results, document, text } = await evaluateSaved(
     file,
     {
       selected,
@@ -101,7 +120,10 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const { org_url: orgUrl } = document.scan;
   const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
   const decisions = await withGatewayDecisions(files, wanted, io);
-  const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags };
+  const approvedIssuers = readApprovedIssuers(io.env);
+  const signing =
+    signer === null ? null : { signer, parameters, approvedIssuers, evidence: sha256(text), evidenceFile: undefined };
+  const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags, signing };
   const { code, report } = await finishScan(scan, finishOptions, io);
   await writeGitHubFeedback([{ name: null, report }], io);
   return code;

@@ -13,6 +13,9 @@ import { toErrorReport, type IdpError } from "../idp/idp_error.ts";
 import { allRules } from "../reports/benchmark_rules.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
+import type { Signer } from "../signing/keys.ts";
+import { signFiles, type SignedFiles } from "../signing/sign_files.ts";
+import type { StatementFacts } from "../signing/statement.ts";
 import { causesOf } from "../causes/causes.ts";
 import { sha256, type FinishedScan } from "../run_scan.ts";
 import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
@@ -38,8 +41,19 @@ interface FinishOptions {
   /** For the gateway where it is registered. */
   readonly tenantId: string | null;
   readonly flags: { readonly quiet?: boolean; readonly verbose?: boolean; readonly status?: string };
+  /** Absent: nothing is signed. */
+  readonly signing?: Signing | null;
   /** False: the evidence could not be written, which was said. */
   readonly areSaved?: boolean;
+}
+
+/** What is signed along with the reports. */
+export interface Signing extends Pick<StatementFacts, "parameters" | "approvedIssuers"> {
+  readonly signer: Signer;
+  /** SHA-256 of the evidence, in hex. */
+  readonly evidence: string;
+  /** The evidence, where this run wrote it. */
+  readonly evidenceFile: string | undefined;
 }
 
 /** A report, and what became of it. */
@@ -54,7 +68,7 @@ export interface ReportedScan {
 /** Applies decisions, writes the reports and decides the exit code. */
 export async function finishScan(
   scan: FinishedScan,
-  { decisions, checklist, options, id, tenantId, flags, areSaved = true }: FinishOptions,
+  { decisions, checklist, options, id, tenantId, flags, signing = null, areSaved = true }: FinishOptions,
   io: CommandIo,
 ): Promise<ReportedScan> {
   const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
@@ -76,7 +90,7 @@ export async function finishScan(
   const { formats, outputDir } = options;
   // Whoever selects states, or asks for details, wants the list.
   const isBrief = flags.verbose !== true && flags.status === undefined;
-  const { files, problems } = await writeReports(
+  const written = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
     {
@@ -88,6 +102,13 @@ export async function finishScan(
       ...(checklist === null ? {} : { checklist }),
     },
   );
+  const signed = await signRun(
+    signing,
+    { scan: scan.document.scan, report, toolVersion: io.toolVersion },
+    written.files,
+  );
+  const files = [...written.files, ...signed.files];
+  const problems = [...written.problems, ...signed.problems];
   const isQuiet = flags.quiet === true;
   const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   const lines = [
@@ -112,6 +133,17 @@ export async function finishScan(
   ];
   for (const line of closing) io.terminal.write(`${printable(line)}\n`);
   return { report, files, gateLine: exitLine, code };
+}
+
+async function signRun(
+  signing: Signing | null,
+  facts: Pick<StatementFacts, "scan" | "report" | "toolVersion">,
+  reports: readonly string[],
+): Promise<SignedFiles> {
+  if (signing === null) return { files: [], problems: [] };
+  const { signer, evidenceFile, ...judged } = signing;
+  const paths = evidenceFile === undefined ? reports : [...reports, evidenceFile];
+  return signFiles(paths, { ...facts, ...judged }, { signer, name: "scan" });
 }
 
 /** What was not evaluated neither passed nor failed, so an interruption counts before the gates. */

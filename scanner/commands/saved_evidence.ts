@@ -28,11 +28,16 @@ export async function evaluateSaved(
   file: string,
   { selected, isNamed, parameters = {}, trace }: SavedSelection,
   { env, terminal }: Pick<CommandIo, "env" | "terminal">,
-): Promise<{ readonly results: readonly CheckResult[]; readonly document: ArtifactsDocument }> {
-  const document = await readOptionFile(
-    { option: "--from-artifacts", file, maxBytes: maxArtifactsBytes },
-    parseArtifacts,
-  );
+): Promise<{
+  readonly results: readonly CheckResult[];
+  readonly document: ArtifactsDocument;
+  readonly text: string;
+}> {
+  let saved = "";
+  const document = await readOptionFile({ option: "--from-artifacts", file, maxBytes: maxArtifactsBytes }, (text) => {
+    saved = text;
+    return parseArtifacts(text);
+  });
   if (document.schema !== artifactsSchema) {
     terminal.write(
       `${file} was written as ${document.schema}: it does not say which group is Everyone, which apps have no sign-in, and which ` +
@@ -50,7 +55,7 @@ export async function evaluateSaved(
     parameters,
   });
   const results = checks.map((check) => evaluateTraced(check, document.artifacts, { context, trace }));
-  return { results, document };
+  return { results, document, text: saved };
 }
 
 /** A company's rule may be new: its artifact counts, not its name. */

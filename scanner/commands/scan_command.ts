@@ -14,7 +14,7 @@ import { readParameters } from "../decisions/own_rules/parameters.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { runScan, type FinishedScan } from "../run_scan.ts";
+import { runScan, sha256, type FinishedScan } from "../run_scan.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { startPublishing } from "../streaming/start_publishing.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
@@ -27,6 +27,7 @@ import {
   reportPlaces,
   toSelection,
   warnOn,
+  readSigning,
   type ReportFlags,
   type SelectionFlags,
 } from "./scan_options.ts";
@@ -74,6 +75,7 @@ export async function prepareScan(
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
   const checklist = await readChecklist(options.checklistFile);
+  const signer = await readSigning(flags, io.env);
   if (flags.saveArtifacts === standardStream) {
     throw new UsageError(["--save-artifacts -: stdout has the report; expected a file, or the command collect"]);
   }
@@ -132,7 +134,21 @@ export async function prepareScan(
       await stream?.end(scan.status, attested(scan.results));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
-    const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags, areSaved }, io);
+    const signing =
+      signer === null
+        ? null
+        : {
+            signer,
+            parameters,
+            approvedIssuers,
+            evidence: sha256(JSON.stringify(scan.document)),
+            evidenceFile: areSaved ? flags.saveArtifacts : undefined,
+          };
+    const reported = await finishScan(
+      scan,
+      { decisions, checklist, options, id, tenantId, flags, signing, areSaved },
+      io,
+    );
     await stream?.storeReport(reported.report);
     return { code: reported.code, reported, error: null };
   }

@@ -1,4 +1,6 @@
-import type { CommandIo } from "../../command_line/command_io.ts";
+import type { CommandIo, Environment } from "../../command_line/command_io.ts";
+import { standardStream } from "../../command_line/files.ts";
+import { readSigner, type Signer } from "../signing/keys.ts";
 import { printable } from "../../command_line/terminal.ts";
 import type { RuleNames } from "../../shared/rule_names.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
@@ -65,6 +67,8 @@ export interface ReportFlags {
   readonly decisionsFromGateway?: boolean;
   readonly baseline?: string;
   readonly checklist?: string;
+  /** The file of a private key. */
+  readonly sign?: string;
 }
 
 export interface ReportOptions extends DecisionFiles, FailRule {
@@ -79,6 +83,19 @@ export interface ReportOptions extends DecisionFiles, FailRule {
 
 export function reportPlaces({ outputDir, formats }: ReportOptions) {
   return { directory: outputDir, fileNames: formats.map(reportFileName) };
+}
+
+/** Throws `UsageError` where `--sign` has no file to sign. */
+export async function readSigning(
+  flags: Pick<ReportFlags, "sign" | "output"> & { readonly saveArtifacts?: string },
+  env: Environment,
+): Promise<Signer | null> {
+  const signer = await readSigner(flags.sign, env);
+  const hasFile =
+    flags.output !== undefined || (flags.saveArtifacts !== undefined && flags.saveArtifacts !== standardStream);
+  if (flags.sign !== undefined && !hasFile)
+    throw new UsageError(["--sign: the report goes to stdout, where nothing can be signed: expected --output DIR"]);
+  return hasFile ? signer : null;
 }
 
 /** Throws `UsageError` naming everything that is wrong. */

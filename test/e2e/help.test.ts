@@ -24,5 +24,5 @@ test.each(commands)("%s --help describes every option and argument", async (comm
   expect(code).toBe(0);
   const inputs = stdout.match(/^  (--?\w|<?[a-z-]+>? {2}).*$/gm) ?? [];
   expect(inputs.length).toBeGreaterThan(0);
-  expect(inputs.filter((line) => !/^  \S+(, --\S+)?( <\S+>)? {2,}\S/.test(line))).toEqual([]);
+  expect(inputs.filter((line) => !/^  \S+(, --\S+)?( [<[]\S+)? {2,}\S/.test(line))).toEqual([]);
 });

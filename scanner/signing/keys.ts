@@ -1,0 +1,129 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  createHash,
+  generateKeyPairSync,
+  sign,
+  verify,
+  type KeyObject,
+} from "node:crypto";
+import { readText } from "../../command_line/files.ts";
+import type { Environment } from "../../command_line/command_io.ts";
+import { readProblem } from "../../shared/error_code.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+
+/** Signs with a key that never leaves this object. */
+export interface Signer {
+  /** SHA-256 of the public key (SPKI) in hex. */
+  readonly keyId: string;
+  /** ECDSA over SHA-256 in DER, or Ed25519. */
+  sign(bytes: Uint8Array): Uint8Array;
+}
+
+export interface Verifier {
+  readonly keyId: string;
+  verify(bytes: Uint8Array, signature: Uint8Array): boolean;
+}
+
+export type KeyAlgorithm = "p256" | "ed25519";
+
+const accepted = "an unencrypted PKCS#8 PEM of a P-256 or Ed25519 key, as scanstream keygen writes it";
+const maxKeyBytes = 65_536;
+
+/** A new key pair as PEM: PKCS#8 and SPKI. */
+export function createKeyPair(algorithm: KeyAlgorithm): {
+  readonly privateKey: string;
+  readonly publicKey: string;
+} {
+  const { privateKey, publicKey } =
+    algorithm === "p256" ? generateKeyPairSync("ec", { namedCurve: "P-256" }) : generateKeyPairSync("ed25519");
+  return {
+    privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })),
+    publicKey: String(publicKey.export({ type: "spki", format: "pem" })),
+  };
+}
+
+/**
+ * The key of `--sign`, of SCANSTREAM_SIGNING_KEY_FILE or of SCANSTREAM_SIGNING_KEY; null where none is given. Throws
+ * `UsageError` for a key of another kind, an encrypted and a public one.
+ */
+export async function readSigner(file: string | undefined, env: Environment): Promise<Signer | null> {
+  const variable = env["SCANSTREAM_SIGNING_KEY"];
+  const variableFile = env["SCANSTREAM_SIGNING_KEY_FILE"];
+  if (
+    file === undefined &&
+    variable !== undefined &&
+    variable !== "" &&
+    variableFile !== undefined &&
+    variableFile !== ""
+  )
+    throw new UsageError(["SCANSTREAM_SIGNING_KEY and SCANSTREAM_SIGNING_KEY_FILE are both set: expected one of them"]);
+  const path = file ?? (variableFile === "" ? undefined : variableFile);
+  if (path !== undefined) {
+    const option = file === undefined ? "SCANSTREAM_SIGNING_KEY_FILE" : "--sign";
+    return parseSigner(await readKey(option, path), `${option} ${JSON.stringify(path)}`);
+  }
+  return variable === undefined || variable === ""
+    ? null
+    : parseSigner(variable.replaceAll("\\n", "\n"), "SCANSTREAM_SIGNING_KEY");
+}
+
+function parseSigner(pem: string, where: string): Signer {
+  if (/-----BEGIN [A-Z ]*PUBLIC KEY-----/.test(pem))
+    throw new UsageError([`${where}: it is a public key: expected ${accepted}`]);
+  if (pem.includes("ENCRYPTED")) throw new UsageError([`${where}: the key is encrypted: expected ${accepted}`]);
+  const key = parse(() => createPrivateKey(pem), where);
+  requireKind(key, where);
+  return {
+    keyId: keyIdOf(createPublicKey(key)),
+    sign: (bytes) => sign(key.asymmetricKeyType === "ec" ? "sha256" : null, bytes, key),
+  };
+}
+
+/** The key of `--key`. Throws `UsageError` where it is no public key of the accepted kinds. */
+export async function readVerifier(path: string): Promise<Verifier> {
+  const pem = await readKey("--key", path);
+  const where = `--key ${JSON.stringify(path)}`;
+  if (pem.includes("PRIVATE KEY")) {
+    throw new UsageError([
+      `${where}: it is a private key, which belongs to whoever signs: expected the public key, FILE.pub`,
+    ]);
+  }
+  const key = parse(() => createPublicKey(pem), where);
+  requireKind(key, where);
+  return {
+    keyId: keyIdOf(key),
+    verify: (bytes, signature) => verify(key.asymmetricKeyType === "ec" ? "sha256" : null, bytes, key, signature),
+  };
+}
+
+async function readKey(option: string, path: string): Promise<string> {
+  return readText(path, maxKeyBytes).catch((error: unknown) => {
+    const isOfSystem = error instanceof Error && "syscall" in error;
+    const problem = isOfSystem ? readProblem(error) : error instanceof Error ? error.message : null;
+    throw new UsageError([`Cannot read ${option} ${JSON.stringify(path)}: ${problem ?? "unknown"}`]);
+  });
+}
+
+function parse(make: () => KeyObject, where: string): KeyObject {
+  try {
+    return make();
+  } catch {
+    // The cause may hold a part of the key.
+    throw new UsageError([`${where}: it is no key that can be read: expected ${accepted}`]);
+  }
+}
+
+function requireKind(key: KeyObject, where: string): void {
+  const { asymmetricKeyType: kind, asymmetricKeyDetails: details } = key;
+  if (kind === "ed25519" || (kind === "ec" && details?.namedCurve === "prime256v1")) return;
+  const found =
+    kind === "ec" ? `an EC key on ${details?.namedCurve ?? "another curve"}` : `a key of the kind ${kind ?? "unknown"}`;
+  throw new UsageError([`${where}: it is ${found}: expected a P-256 or Ed25519 key`]);
+}
+
+function keyIdOf(key: KeyObject): string {
+  return createHash("sha256")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest("hex");
+}

@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import type { Report } from "../../shared/report.ts";
+import { benchmark, catalog } from "../catalog/catalog.ts";
+import type { CollectedScan } from "../evidence/artifacts_document.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
+
+/** in-toto's Statement v1 (https://in-toto.io/Statement/v1) about the files of one run. */
+
+const predicateType = "urn:scanstream:evidence:1";
+
+const text = v.string();
+const sha256 = v.pipe(text, v.regex(/^[0-9a-f]{64}$/));
+const digest = v.object({ sha256 });
+
+/** What is said about the files; `predicate.schema.json` is made from it. */
+export const predicateSchema = v.object({
+  org_url: text,
+  rules: v.pipe(
+    v.object({ id: text, sha256 }),
+    v.description("The revision of the STIG, and the digest of its rules as scanstream holds them"),
+  ),
+  scanner: v.pipe(
+    v.object({ name: v.literal("scanstream"), version: text, build: v.nullable(text) }),
+    v.description("build: the commit of a release; null for one that was built from source"),
+  ),
+  started_at: text,
+  ended_at: text,
+  summary: v.pipe(v.nullable(v.record(text, v.number())), v.description("Counts of rules; null: nothing was judged")),
+  evidence: v.pipe(
+    v.nullable(digest),
+    v.description("Of the evidence that was judged, whether it is a subject or not"),
+  ),
+  judging: v.object({
+    parameters: v.record(text, v.union([v.number(), v.array(text)])),
+    approved_issuers: v.nullable(v.array(text)),
+  }),
+});
+
+export const statementSchema = v.object({
+  _type: v.literal("https://in-toto.io/Statement/v1"),
+  subject: v.pipe(v.array(v.object({ name: text, digest })), v.minLength(1)),
+  predicateType: v.literal(predicateType),
+  predicate: predicateSchema,
+});
+
+export type Statement = v.InferOutput<typeof statementSchema>;
+export type Predicate = v.InferOutput<typeof predicateSchema>;
+
+export interface Subject {
+  readonly name: string;
+  readonly content: Uint8Array | string;
+}
+
+export interface StatementFacts {
+  readonly scan: Pick<CollectedScan, "org_url" | "started_at" | "ended_at">;
+  /** Null: nothing was judged. */
+  readonly report: Pick<Report, "summary"> | null;
+  /** SHA-256 of the evidence in hex; null: it is not known. */
+  readonly evidence: string | null;
+  readonly toolVersion: string;
+  readonly parameters: ParameterValues;
+  readonly approvedIssuers: readonly string[] | null;
+}
+
+export function makeStatement(subjects: readonly Subject[], facts: StatementFacts): Statement {
+  const { scan, report, evidence, toolVersion, parameters, approvedIssuers } = facts;
+  const sorted = subjects.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return {
+    _type: "https://in-toto.io/Statement/v1",
+    subject: sorted.map(({ name, content }) => ({ name, digest: { sha256: hashOf(content) } })),
+    predicateType,
+    predicate: {
+      org_url: scan.org_url,
+      rules: { id: benchmark.id, sha256: rulesDigest() },
+      scanner: { name: "scanstream", version: toolVersion, build: null },
+      started_at: scan.started_at,
+      ended_at: scan.ended_at,
+      summary: report === null ? null : { ...report.summary },
+      evidence: evidence === null ? null : { sha256: evidence },
+      judging: {
+        parameters: Object.fromEntries(
+          Object.entries(parameters).flatMap(([name, value]) =>
+            value === undefined ? [] : [[name, typeof value === "number" ? value : [...value]]],
+          ),
+        ),
+        approved_issuers: approvedIssuers === null ? null : [...approvedIssuers],
+      },
+    },
+  };
+}
+
+/** In hex. */
+export function hashOf(content: Uint8Array | string): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** Of the rules' texts, so that a verdict is bound to what DISA asked for. */
+function rulesDigest(): string {
+  return hashOf(JSON.stringify(catalog.map(({ rule }) => rule)));
+}

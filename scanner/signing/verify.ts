@@ -1,0 +1,208 @@
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import * as v from "valibot";
+import { hasCode } from "../../shared/error_code.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import type { Report } from "../../shared/report.ts";
+import { reportSchema } from "../../shared/schemas/report.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { catalog } from "../catalog/catalog.ts";
+import { evaluateCheck } from "../evaluate.ts";
+import { parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { toContext } from "../run_scan.ts";
+import { NotProven, openEnvelope } from "./envelope.ts";
+import type { Verifier } from "./keys.ts";
+import { hashOf, type Predicate } from "./statement.ts";
+import { readZip } from "./zip.ts";
+
+/** What the caller knows of the statement, so that an older one or another org's is no proof. */
+export interface Expected {
+  readonly orgUrl: string | null;
+  /** ISO 8601: the scan must not have ended before. */
+  readonly since: string | null;
+}
+
+export interface Verified {
+  /** What holds, and what was not examined: lines for a person. */
+  readonly lines: readonly string[];
+  /** The signed bytes of the last statement, for `openssl`. */
+  readonly pae: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+const suffix = ".intoto.json";
+const maxFileBytes = 512 * 1_048_576;
+
+/** The files of one folder or package. */
+interface Folder {
+  readonly names: readonly string[];
+  /** Throws `NotProven` for what is no plain file of the folder. */
+  read(name: string): Promise<Uint8Array>;
+}
+
+/** Verifies a statement, every one in a folder, or a package. Throws `NotProven` with the first thing that does not hold. */
+export async function verifyPath(path: string, verifier: Verifier, expected: Expected): Promise<Verified> {
+  const entry = await lstat(path).catch((error: unknown) => {
+    if (hasCode(error, "ENOENT", "ENOTDIR"))
+      throw new UsageError([`Cannot verify ${JSON.stringify(path)}: no such file or folder`]);
+    throw error;
+  });
+  if (entry.isDirectory()) return verifyFolder(await folderOf(path), null, { verifier, expected });
+  if (/\.zip$/i.test(path)) return verifyFolder(zipFolder(await readFile(path)), null, { verifier, expected });
+  const name = basename(path);
+  const statement = name.endsWith(suffix) ? name : `${name.replace(/(?<=.)\.[^.]*$/, "")}${suffix}`;
+  return verifyFolder(await folderOf(dirname(path)), statement, { verifier, expected });
+}
+
+async function verifyFolder(
+  folder: Folder,
+  only: string | null,
+  { verifier, expected }: { readonly verifier: Verifier; readonly expected: Expected },
+): Promise<Verified> {
+  const statements = only === null ? folder.names.filter((name) => name.endsWith(suffix)) : [only];
+  const lines: string[] = [];
+  const subjects = new Set<string>();
+  let last: Pick<Verified, "pae" | "signature"> | null = null;
+  for (const name of statements) {
+    if (!folder.names.includes(name)) throw new NotProven(`there is no ${name}, which would hold the signature`);
+    const { statement, ...signed } = openEnvelope(Buffer.from(await folder.read(name)).toString("utf8"), verifier);
+    last = signed;
+    const { predicate } = statement;
+    requireExpected(predicate, expected);
+    const contents = new Map<string, Uint8Array>();
+    for (const { name: subject, digest } of statement.subject) {
+      if (contents.has(subject)) throw new NotProven(`${name} names ${JSON.stringify(subject)} twice`);
+      const content = await folder.read(subject);
+      const found = hashOf(content);
+      if (found !== digest.sha256)
+        throw new NotProven(`${subject} is not the file that was signed: its digest is ${found}`);
+      contents.set(subject, content);
+      subjects.add(subject);
+    }
+    lines.push(
+      `${name}: signed by ${verifier.keyId}; ${predicate.org_url}, ${predicate.started_at} to ${predicate.ended_at}, ${predicate.rules.id}, scanstream ${predicate.scanner.version}`,
+      `${[...contents.keys()].join(", ")}: as signed`,
+      await verifyVerdicts(predicate, contents, folder),
+    );
+  }
+  if (last === null) throw new NotProven(`there is no file *${suffix}, which would hold a signature`);
+  const others = folder.names.filter(
+    (name) => !subjects.has(name) && !statements.includes(name) && !name.endsWith(suffix),
+  );
+  if (only === null && others.length > 0) lines.push(`Not signed: ${others.join(", ")}`);
+  return { lines, ...last };
+}
+
+function requireExpected(predicate: Predicate, { orgUrl, since }: Expected): void {
+  if (orgUrl !== null && new URL(predicate.org_url).origin !== new URL(orgUrl).origin)
+    throw new NotProven(`it is about ${predicate.org_url}, and not about ${orgUrl}`);
+  if (since !== null && Date.parse(predicate.ended_at) < Date.parse(since))
+    throw new NotProven(`it is of ${predicate.ended_at}, which is before ${since}`);
+}
+
+/** The evidence gives the findings of the report again. */
+async function verifyVerdicts(
+  { evidence, judging, rules }: Predicate,
+  contents: ReadonlyMap<string, Uint8Array>,
+  folder: Folder,
+): Promise<string> {
+  const notAgain = "the verdicts were not evaluated again";
+  const reports = [...contents].flatMap(([name, content]) => {
+    const report = reportIn(content);
+    return report === null ? [] : [{ name, report }];
+  });
+  const [found] = reports;
+  if (evidence === null || found === undefined)
+    return `${notAgain}: ${found === undefined ? "there is no report as JSON" : "the statement names no evidence"}`;
+  let document: ArtifactsDocument | null = null;
+  for (const name of folder.names) {
+    const content = contents.get(name) ?? (await folder.read(name).catch(() => null));
+    if (content !== null && hashOf(content) === evidence.sha256)
+      document = parseArtifacts(Buffer.from(content).toString("utf8"));
+  }
+  if (document === null) return `${notAgain}: the evidence is not there`;
+  const { name, report } = found;
+  if (report.benchmark !== undefined && report.benchmark !== rules.id)
+    throw new NotProven(`${name} was judged by ${report.benchmark}, and the statement says ${rules.id}`);
+  const { engine, org_url: orgUrl } = document.scan;
+  if (report.scan.org_url !== orgUrl)
+    throw new NotProven(`${name} is about ${report.scan.org_url}, and its evidence about ${orgUrl}`);
+  const context = toContext({
+    engine,
+    orgUrl,
+    evaluatedAt: document.evaluated_at,
+    approvedIssuers: judging.approved_issuers,
+    parameters: judging.parameters,
+  });
+  for (const given of report.checks) {
+    const check = catalog.find((one) => one.name === given.check);
+    if (check === undefined || given.reason === "interrupted") continue;
+    const again = evaluateCheck(check, document.artifacts, context);
+    if (verdictsOf(again) !== verdictsOf(given))
+      throw new NotProven(`the evidence gives other findings of ${given.vuln_id} than ${name} says`);
+  }
+  return `${name}: the evidence gives the same findings`;
+}
+
+function verdictsOf({ status, reason, findings }: Report["checks"][number]): string {
+  const each = findings.map((one) => [one.fingerprint, one.status, one.reason, one.actual, one.coverage]);
+  return JSON.stringify([status, reason, each]);
+}
+
+function reportIn(content: Uint8Array): Report | null {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(content).toString("utf8"));
+    if (!isJsonObject(value) || value["schema"] !== "scanstream.report/1") return null;
+    const report = v.safeParse(reportSchema, value);
+    return report.success ? report.output : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A subject is a plain file of the same folder: a path or a link could lead to another one tomorrow. */
+async function folderOf(path: string): Promise<Folder> {
+  const entries = await readdir(path, { withFileTypes: true });
+  return {
+    names: entries
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
+      .sort(),
+    async read(name) {
+      requirePlain(name);
+      const file = join(path, name);
+      const entry = await lstat(file).catch(() => null);
+      if (entry === null) throw new NotProven(`${name} was signed and is not there`);
+      if (!entry.isFile()) throw new NotProven(`${name} is no plain file, and may lead to another one`);
+      if (entry.size > maxFileBytes) throw new NotProven(`${name} is larger than 512 MiB`);
+      return readFile(file);
+    },
+  };
+}
+
+function zipFolder(bytes: Uint8Array): Folder {
+  let entries: ReturnType<typeof readZip>;
+  try {
+    entries = readZip(bytes);
+  } catch (error) {
+    throw new NotProven(`the package cannot be read: ${error instanceof Error ? error.message : "unknown"}`, {
+      cause: error,
+    });
+  }
+  const byName = new Map(entries.map(({ name, content }) => [name, content]));
+  return {
+    names: [...byName.keys()],
+    async read(name) {
+      requirePlain(name);
+      const content = byName.get(name);
+      if (content === undefined) throw new NotProven(`${name} was signed and is not there`);
+      return Promise.resolve(content);
+    },
+  };
+}
+
+function requirePlain(name: string): void {
+  if (name === "" || name === "." || name === ".." || /[/\\\0]/.test(name)) {
+    throw new NotProven(`the subject ${JSON.stringify(name.slice(0, 200))} is no plain file name`);
+  }
+}
