@@ -4,6 +4,7 @@ import { configSchema } from "../scanner/commands/organizations/config_schema.ts
 import { summarySchema } from "../scanner/commands/organizations/summary.ts";
 import { isJsonObject } from "../shared/json.ts";
 import { diffSchema } from "../shared/schemas/diff.ts";
+import { predicateSchema } from "../scanner/signing/statement.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 
 /** `npm run schemas` writes `shared/*.schema.json` from the schemas of what the command line writes. */
@@ -72,10 +73,22 @@ export function describeConfig(): unknown {
   };
 }
 
+export function describePredicate(): unknown {
+  const { $schema, ...described } = toJsonSchema(predicateSchema, { target: "draft-2020-12" });
+  return {
+    $schema,
+    $id: "https://scanstream.dev/schemas/predicate/1",
+    title: "urn:scanstream:evidence:1",
+    description: "The predicate of the in-toto statements that `--sign` writes.",
+    ...described,
+  };
+}
+
 if (import.meta.main) {
   const folder = `${import.meta.dirname}/../shared`;
   await writeFile(`${folder}/report.schema.json`, `${JSON.stringify(describeReport(), null, 2)}\n`);
   await writeFile(`${folder}/diff.schema.json`, `${JSON.stringify(describeDiff(), null, 2)}\n`);
   await writeFile(`${folder}/summary.schema.json`, `${JSON.stringify(describeSummary(), null, 2)}\n`);
+  await writeFile(`${folder}/predicate.schema.json`, `${JSON.stringify(describePredicate(), null, 2)}\n`);
   await writeFile(`${folder}/config.schema.json`, `${JSON.stringify(describeConfig(), null, 2)}\n`);
 }

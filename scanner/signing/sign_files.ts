@@ -11,7 +11,7 @@ export function statementName(name: string): string {
 }
 
 /** `evidence` of `evidence.json`: without its last extension. */
-function stemOf(file: string): string {
+export function stemOf(file: string): string {
   return basename(file).replace(/(?<=.)\.[^.]*$/, "");
 }
 

@@ -12,6 +12,7 @@ import { parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_do
 import { toContext } from "../run_scan.ts";
 import { NotProven, openEnvelope } from "./envelope.ts";
 import type { Verifier } from "./keys.ts";
+import { statementName, stemOf } from "./sign_files.ts";
 import { hashOf, type Predicate } from "./statement.ts";
 import { readZip } from "./zip.ts";
 
@@ -20,6 +21,8 @@ export interface Expected {
   readonly orgUrl: string | null;
   /** ISO 8601: the scan must not have ended before. */
   readonly since: string | null;
+  /** A file that has to be among the signed ones. */
+  readonly subject?: string;
 }
 
 export interface Verified {
@@ -50,8 +53,14 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
   if (entry.isDirectory()) return verifyFolder(await folderOf(path), null, { verifier, expected });
   if (/\.zip$/i.test(path)) return verifyFolder(zipFolder(await readFile(path)), null, { verifier, expected });
   const name = basename(path);
-  const statement = name.endsWith(suffix) ? name : `${name.replace(/(?<=.)\.[^.]*$/, "")}${suffix}`;
-  return verifyFolder(await folderOf(dirname(path)), statement, { verifier, expected });
+  const folder = await folderOf(dirname(path));
+  const own = name.endsWith(suffix) ? name : statementName(stemOf(name));
+  if (folder.names.includes(own)) return verifyFolder(folder, own, { verifier, expected });
+  // The statement of a whole folder may name the file.
+  const whole = statementName("scan");
+  if (!folder.names.includes(whole))
+    throw new NotProven(`there is neither ${own} nor ${whole}, which would hold the signature`);
+  return verifyFolder(folder, whole, { verifier, expected: { ...expected, subject: name } });
 }
 
 async function verifyFolder(
@@ -69,6 +78,9 @@ async function verifyFolder(
     last = signed;
     const { predicate } = statement;
     requireExpected(predicate, expected);
+    const wanted = expected.subject;
+    if (wanted !== undefined && !statement.subject.some(({ name: subject }) => subject === wanted))
+      throw new NotProven(`${name} does not name ${wanted}`);
     const contents = new Map<string, Uint8Array>();
     for (const { name: subject, digest } of statement.subject) {
       if (contents.has(subject)) throw new NotProven(`${name} names ${JSON.stringify(subject)} twice`);

@@ -1,15 +1,23 @@
 import { expect, test } from "vitest";
 import committedConfig from "../../../shared/config.schema.json" with { type: "json" };
+import committedPredicate from "../../../shared/predicate.schema.json" with { type: "json" };
 import committedDiff from "../../../shared/diff.schema.json" with { type: "json" };
 import committedReport from "../../../shared/report.schema.json" with { type: "json" };
 import committedSummary from "../../../shared/summary.schema.json" with { type: "json" };
-import { describeConfig, describeDiff, describeReport, describeSummary } from "../../../tools/schemas.ts";
+import {
+  describeConfig,
+  describeDiff,
+  describePredicate,
+  describeReport,
+  describeSummary,
+} from "../../../tools/schemas.ts";
 
 test.each([
   ["report.schema.json", committedReport, describeReport],
   ["diff.schema.json", committedDiff, describeDiff],
   ["summary.schema.json", committedSummary, describeSummary],
   ["config.schema.json", committedConfig, describeConfig],
+  ["predicate.schema.json", committedPredicate, describePredicate],
 ])("%s is what its schema gives: `npm run schemas` writes it", (_, committed, describe) => {
   expect(committed).toEqual(JSON.parse(JSON.stringify(describe())));
 });

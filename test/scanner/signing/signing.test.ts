@@ -1,0 +1,255 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signStatement } from "../../../scanner/signing/envelope.ts";
+import { createKeyPair, readSigner, readVerifier, type Signer, type Verifier } from "../../../scanner/signing/keys.ts";
+import { hashOf, makeStatement, type Statement } from "../../../scanner/signing/statement.ts";
+import { verifyPath } from "../../../scanner/signing/verify.ts";
+import { makeZip, readZip } from "../../../scanner/signing/zip.ts";
+import { causesOf } from "../../../scanner/causes/causes.ts";
+import { sha256 } from "../../../scanner/run_scan.ts";
+import { benchmark } from "../../../scanner/catalog/catalog.ts";
+import predicateSchema from "../../../shared/predicate.schema.json" with { type: "json" };
+import { summarizeChecks, type Report } from "../../../shared/report.ts";
+import { startOrg } from "../../practice_org/start_org.ts";
+import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
+
+let folder: string;
+let evidence: string;
+let report: Report;
+let keys: { readonly signer: Signer; readonly other: Signer; readonly verifier: Verifier };
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "scanstream-signing-"));
+  const { results, document, status } = await scanPracticeOrg(await startOrg({ profile: { name: "typical" } }));
+  evidence = JSON.stringify(document);
+  report = {
+    schema: "scanstream.report/1",
+    benchmark: benchmark.id,
+    scan: { id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11", tenant_id: null, ...document.scan, status },
+    summary: summarizeChecks(results),
+    checks: results,
+    baseline: null,
+    causes: causesOf(results, document.artifacts, sha256),
+  };
+  keys = {
+    signer: await newKey("one", "p256"),
+    other: await newKey("other", "ed25519"),
+    verifier: await readVerifier(path("one.pub")),
+  };
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+function path(name: string): string {
+  return join(folder, name);
+}
+
+async function newKey(name: string, algorithm: "p256" | "ed25519"): Promise<Signer> {
+  const { privateKey, publicKey } = createKeyPair(algorithm);
+  await writeFile(path(name), privateKey);
+  await writeFile(path(`${name}.pub`), publicKey);
+  const signer = await readSigner(path(name), {});
+  if (signer === null) throw new TypeError("expected a key");
+  return signer;
+}
+
+function statementOf(files: Readonly<Record<string, string>>): Statement {
+  const subjects = Object.entries(files).map(([name, content]) => ({ name, content }));
+  const judged = { evidence: hashOf(evidence), parameters: {}, approvedIssuers: null };
+  return makeStatement(subjects, { scan: report.scan, report, toolVersion: "1.2.3", ...judged });
+}
+
+/** A folder with a report, its evidence and their statement, each as changed. */
+async function signed(
+  change: {
+    readonly files?: Readonly<Record<string, string>>;
+    readonly statement?: (statement: Statement) => Statement;
+    readonly envelope?: (text: string) => string;
+    readonly signer?: Signer;
+  } = {},
+): Promise<string> {
+  const place = await mkdtemp(path("run-"));
+  const files = { "scan.json": JSON.stringify(report), "evidence.json": evidence };
+  const statement =
+    change.statement?.(statementOf({ ...files, ...change.files })) ?? statementOf({ ...files, ...change.files });
+  const envelope = signStatement(statement, change.signer ?? keys.signer);
+  for (const [name, text] of Object.entries({ ...files, ...change.files })) await writeFile(join(place, name), text);
+  await writeFile(join(place, "scan.intoto.json"), change.envelope?.(envelope) ?? envelope);
+  return place;
+}
+
+const nothing = { orgUrl: null, since: null };
+
+test("what was signed holds, and its evidence gives the same findings; a file beside it is named", async () => {
+  const place = await signed();
+  await writeFile(join(place, "notes.txt"), "mine");
+  const { lines } = await verifyPath(place, keys.verifier, {
+    orgUrl: report.scan.org_url,
+    since: report.scan.ended_at,
+  });
+  expect(lines.slice(1)).toEqual([
+    "evidence.json, scan.json: as signed",
+    "scan.json: the evidence gives the same findings",
+    "Not signed: notes.txt",
+  ]);
+  expect(new Ajv2020().compile(predicateSchema)(statementOf({ a: "" }).predicate)).toBe(true);
+  await rm(join(place, "evidence.json"));
+  await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow("evidence.json was signed and is not there");
+});
+
+test("a report whose evidence is elsewhere holds, and says that it was not evaluated again", async () => {
+  const place = await signed({
+    statement: ({ subject, ...rest }) => ({ ...rest, subject: subject.filter(({ name }) => name === "scan.json") }),
+  });
+  await rm(join(place, "evidence.json"));
+  const { lines } = await verifyPath(join(place, "scan.json"), keys.verifier, nothing);
+  expect(lines.at(-1)).toBe("the verdicts were not evaluated again: the evidence is not there");
+});
+
+function passing(): string {
+  const [first, ...rest] = report.checks.filter(({ status }) => status === "FAIL");
+  if (first === undefined) throw new TypeError("expected a rule that fails");
+  const forged = {
+    ...first,
+    status: "PASS",
+    findings: first.findings.map((one) => ({ ...one, status: "PASS", cause: null })),
+  };
+  return JSON.stringify({ ...report, checks: [forged, ...rest] });
+}
+
+const withPayload = (text: string, change: (payload: string) => string): string => {
+  const envelope = JSON.parse(text) as { payload: string };
+  const payload = Buffer.from(change(Buffer.from(envelope.payload, "base64").toString())).toString("base64");
+  return JSON.stringify({ ...envelope, payload });
+};
+
+describe("a forgery is refused with its reason", () => {
+  test.each<[string, Parameters<typeof signed>[0] | (() => Parameters<typeof signed>[0]), RegExp]>([
+    ["signed by another key", () => ({ signer: keys.other }), /no signature is of the key/],
+    [
+      "a key in the envelope",
+      () => ({
+        signer: keys.other,
+        envelope: (text) =>
+          JSON.stringify({
+            ...(JSON.parse(text) as object),
+            publicKey: "MCowBQYDK2VwAyEA",
+            keyid: keys.verifier.keyId,
+          }),
+      }),
+      /no signature is of the key/,
+    ],
+    ["another payload type", { envelope: (text) => text.replace("vnd.in-toto+json", "json") }, /the payload type is/],
+    [
+      "a changed payload",
+      { envelope: (text) => withPayload(text, (payload) => payload.replace("pass", "Pass")) },
+      /was changed/,
+    ],
+    [
+      "duplicate keys of the envelope",
+      { envelope: (text) => text.replace("{", '{"payload":"",') },
+      /the envelope cannot be read/,
+    ],
+    ["no base64", { envelope: (text) => text.replace(/"payload": "../, '"payload": "é') }, /is no base64/],
+    [
+      "a path as a subject",
+      {
+        statement: (given) => ({ ...given, subject: given.subject.map((one) => ({ ...one, name: `../${one.name}` })) }),
+      },
+      /is no plain file name/,
+    ],
+    [
+      "a subject twice",
+      { statement: (given) => ({ ...given, subject: [...given.subject, ...given.subject] }) },
+      /twice/,
+    ],
+    [
+      "a swapped subject",
+      {
+        statement: (given) => ({
+          ...given,
+          subject: given.subject.map((one, index) => ({
+            ...one,
+            digest: given.subject.at(index - 1)?.digest ?? one.digest,
+          })),
+        }),
+      },
+      /is not the file that was signed/,
+    ],
+    [
+      "findings that were edited and signed again",
+      () => ({ files: { "scan.json": passing() } }),
+      /the evidence gives other findings of V-/,
+    ],
+    [
+      "another org's report",
+      () => ({
+        files: { "scan.json": JSON.stringify({ ...report, scan: { ...report.scan, org_url: "https://b.okta.com" } }) },
+      }),
+      /its evidence about/,
+    ],
+  ])("%s", async (_, change, reason) => {
+    const place = await signed(typeof change === "function" ? change() : change);
+    await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow(reason);
+  });
+
+  test("a link in place of a file, an older package, another org", async () => {
+    const place = await signed();
+    await rename(join(place, "scan.json"), path("elsewhere.json"));
+    await symlink(path("elsewhere.json"), join(place, "scan.json"));
+    await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow("is no plain file");
+    const older = await signed();
+    await expect(verifyPath(older, keys.verifier, { ...nothing, since: "2099-01-01" })).rejects.toThrow(
+      "before 2099-01-01",
+    );
+    await expect(verifyPath(older, keys.verifier, { ...nothing, orgUrl: "https://b.okta.com" })).rejects.toThrow(
+      "not about https://b.okta.com",
+    );
+  });
+});
+
+test("a zip is the same for the same files in any order, and what is no such zip is refused", () => {
+  const entries = ["b", "a", "é"].map((name) => ({ name, content: Buffer.from(name.repeat(1000)) }));
+  const zip = makeZip(entries);
+  expect(hashOf(makeZip(entries.toReversed()))).toBe(hashOf(zip));
+  expect(readZip(zip).map(({ name, content }) => [name, content.byteLength])).toEqual([
+    ["a", 1000],
+    ["b", 1000],
+    ["é", 2000],
+  ]);
+  const broken = Buffer.from(zip);
+  broken.write("X", 40);
+  for (const bytes of [broken, zip.subarray(0, 500), Buffer.from("PK"), new Uint8Array()])
+    expect(() => readZip(bytes)).toThrow(RangeError);
+});
+
+test.each([
+  [
+    "an RSA key",
+    generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey,
+    /it is a key of the kind rsa: expected a P-256 or Ed25519 key/,
+  ],
+  ["another curve", generateKeyPairSync("ec", { namedCurve: "P-384" }).privateKey, /an EC key on secp384r1/],
+  ["a public key", generateKeyPairSync("ed25519").publicKey, /it is a public key/],
+])("%s signs nothing", async (_, key, reason) => {
+  const type = key.type === "public" ? "spki" : "pkcs8";
+  await writeFile(path("bad"), key.export({ type, format: "pem" } as never));
+  await expect(readSigner(path("bad"), {})).rejects.toThrow(reason);
+});
+
+test("an encrypted key, two variables, and a key from a variable", async () => {
+  const options = { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" } as const;
+  await writeFile(path("encrypted"), generateKeyPairSync("ed25519").privateKey.export(options));
+  await expect(readSigner(path("encrypted"), {})).rejects.toThrow("the key is encrypted");
+  const pem = await readFile(path("one"), "utf8");
+  const both = { SCANSTREAM_SIGNING_KEY: pem, SCANSTREAM_SIGNING_KEY_FILE: path("one") };
+  await expect(readSigner(undefined, both)).rejects.toThrow("are both set");
+  for (const text of [pem, pem.replaceAll("\n", "\\n")]) {
+    expect((await readSigner(undefined, { SCANSTREAM_SIGNING_KEY: text }))?.keyId).toBe(keys.verifier.keyId);
+  }
+  expect(await readSigner(undefined, {})).toBeNull();
+});
