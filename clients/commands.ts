@@ -30,6 +30,7 @@ export function addClientCommands(
       ),
     )
     .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
+    .option("--sign <file>", "sign the files with this private key (SCANSTREAM_SIGNING_KEY_FILE)")
     .action((scanId: string | undefined, flags: ReportFlags) =>
       run(async (io) => {
         const { reportCommand } = await import("./report_command.ts");

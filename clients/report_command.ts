@@ -8,6 +8,7 @@ export interface ReportFlags {
   readonly format?: string;
   readonly output?: string;
   readonly latest?: boolean;
+  readonly sign?: string;
 }
 
 /** Writes a report in the formats that the flags name: the scanner's, which clients do not import. */
@@ -18,7 +19,10 @@ export interface ReportWriter {
    * Checks what can be checked before there is a report; rejects with `UsageError`. What it resolves with writes one, and resolves
    * with the exit code.
    */
-  prepare(flags: Pick<ReportFlags, "format" | "output">, io: CommandIo): Promise<(report: unknown) => Promise<number>>;
+  prepare(
+    flags: Pick<ReportFlags, "format" | "output" | "sign">,
+    io: CommandIo,
+  ): Promise<(report: unknown) => Promise<number>>;
 }
 
 /** `report SCAN_ID`: the stored report of a scan in any format. */

@@ -8,27 +8,43 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
 import { writtenLines } from "./closing_lines.ts";
-import { parseFormats, type ReportFlags } from "./scan_options.ts";
+import { signFiles } from "../signing/sign_files.ts";
+import { parseFormats, readSigning, type ReportFlags } from "./scan_options.ts";
 
 /** What `--format` takes. */
 export const formatNames: readonly string[] = [...reportFormats.map(({ name }) => name), "all"];
 
 /** Checks the options, and resolves with what writes a report that a gateway has, as `scan` writes its own. */
 export async function prepare(
-  flags: Pick<ReportFlags, "format" | "output">,
+  flags: Pick<ReportFlags, "format" | "output" | "sign">,
   io: CommandIo,
 ): Promise<(report: unknown) => Promise<number>> {
   const formats = parseFormats(flags, reportFormats);
   const outputDir = flags.output ?? null;
+  const signer = await readSigning(flags, io.env);
   await requireWritable({ directory: outputDir, fileNames: formats.map(reportFileName) });
   return async (stored) => {
     const report = v.safeParse(reportSchema, stored);
     if (!report.success) throw new UsageError(["Cannot read the stored report: expected a scanstream.report/1"]);
-    const { files, problems } = await writeReports(
+    const written = await writeReports(
       report.output,
       { formats, outputDir, stdout: io.stdout },
       { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
     );
+    // The gateway keeps no evidence, so nothing is said of it.
+    const facts = {
+      scan: report.output.scan,
+      report: report.output,
+      evidence: null,
+      parameters: {},
+      approvedIssuers: null,
+    };
+    const signed =
+      signer === null
+        ? { files: [], problems: [] }
+        : await signFiles(written.files, { ...facts, toolVersion: io.toolVersion }, { signer, name: "scan" });
+    const files = [...written.files, ...signed.files];
+    const problems = [...written.problems, ...signed.problems];
     for (const line of [...writtenLines(files, outputDir), ...problems]) io.terminal.write(`${printable(line)}\n`);
     return problems.length > 0 ? exitCodes.usage : exitCodes.ok;
   };

@@ -47,6 +47,23 @@ describe("report", () => {
     expect(JSON.parse(await readFile(join(directory, "scan.json"), "utf8"))).toMatchObject({ scan: { id } });
   });
 
+  test("--sign signs what it writes, and package puts it into one zip", async () => {
+    const id = await scanWithReport();
+    const directory = await mkdtemp(join(gateway.folder, "signed-"));
+    const key = join(directory, "key");
+    expect((await run("keygen", "--output", key)).code).toBe(0);
+    const reports = join(directory, "reports");
+    expect((await run("report", id, "--format", "json,cklb", "--output", reports, "--sign", key)).code).toBe(0);
+    const zip = join(directory, "scan.zip");
+    expect((await run("package", id, "--output", zip, "--sign", key)).code).toBe(0);
+    expect((await run("package", "--latest", "--output", join(directory, "latest.zip"))).code).toBe(2);
+    for (const path of [reports, zip]) {
+      const { code, stdout } = await run("verify", path, "--key", `${key}.pub`, "--org-url", "https://acme.okta.com");
+      expect(stdout).toContain("the verdicts were not evaluated again: the statement names no evidence");
+      expect(code).toBe(0);
+    }
+  });
+
   test("writes one format to stdout, a table unless another is named", async () => {
     const id = await scanWithReport();
     const table = await run("report", "--latest");

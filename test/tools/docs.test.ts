@@ -17,6 +17,7 @@ const otherSites = new Set([
   "stryker-mutator.io",
   "docs.slack.dev",
   "github.com",
+  "in-toto.io",
   "jmespath.org",
   "keepachangelog.com",
   "registry.terraform.io",
