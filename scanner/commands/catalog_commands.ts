@@ -1,13 +1,20 @@
 import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
+import { organizationNames } from "./organizations/read_config_file.ts";
 import { warnOn } from "./scan_options.ts";
 import { describeCheck, explainCheck, listChecks } from "./describe_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../explain/explain_text.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
-import { readApprovedIssuers } from "../config.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import { readApprovedIssuers, readScannerConfig } from "../config.ts";
+import { connect } from "../idp/connection.ts";
+import { IdpError } from "../idp/idp_error.ts";
+import { runScan, type FinishedScan } from "../run_scan.ts";
+import { writeIdpError } from "./finish_scan.ts";
+import { forOrganization, type OrganizationFlags } from "./organizations/one_organization.ts";
 import { evaluateSaved } from "./saved_evidence.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 
@@ -23,7 +30,7 @@ export async function checksCommand(flags: CatalogFlags, io: CommandIo): Promise
   return exitCodes.ok;
 }
 
-export interface ExplainFlags extends CatalogFlags {
+export interface ExplainFlags extends CatalogFlags, OrganizationFlags {
   readonly fromArtifacts?: string;
   readonly parameters?: string;
 }
@@ -32,10 +39,10 @@ export interface ExplainFlags extends CatalogFlags {
 export async function explainCommand(name: string, flags: ExplainFlags, io: CommandIo): Promise<number> {
   const check = findCheck(name, { checks: await readChecks(flags.checks), warn: warnOn(io) });
   const { rule, explanation } = check;
-  if (flags.fromArtifacts !== undefined) {
-    const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
-    const selection = { selected: [check], isNamed: true, parameters };
-    const { results, document } = await evaluateSaved(flags.fromArtifacts, selection, io);
+  if (flags.fromArtifacts !== undefined || flags.org !== undefined) {
+    const found = await evidenceOf(check, flags, io);
+    if (typeof found === "number") return found;
+    const { results, document } = found;
     const explained = results.map((result) => explainOrg(check, result, document));
     const head = `${rule.vuln_id} ${rule.title}`;
     if (flags.format === "json")
@@ -48,7 +55,37 @@ export async function explainCommand(name: string, flags: ExplainFlags, io: Comm
       );
     return exitCodes.ok;
   }
+  const names = await organizationNames();
+  if (names.length > 0) {
+    io.terminal.write(`What decides in an organization: add --org with one of ${names.join(", ")}\n`);
+  }
   const described = { ...describeCheck(check), ...explanation, check_text: rule.check_text, fix_text: rule.fix_text };
   io.stdout(flags.format === "json" ? `${JSON.stringify(described, null, 2)}\n` : explainCheck(check));
   return exitCodes.ok;
+}
+
+/** What was found for one check, in a file or in an org; the exit code where the org lets nobody in. */
+async function evidenceOf(
+  check: CatalogCheck,
+  flags: ExplainFlags,
+  io: CommandIo,
+): Promise<Pick<FinishedScan, "results" | "document"> | number> {
+  const of = await forOrganization(flags, io);
+  const approvedIssuers = readApprovedIssuers(of.io.env);
+  const parameters = await readParameters(of.flags.parameters, approvedIssuers);
+  if (flags.fromArtifacts !== undefined)
+    return evaluateSaved(flags.fromArtifacts, { selected: [check], isNamed: true, parameters }, of.io);
+  const config = readScannerConfig(of.flags, of.io.env);
+  const { orgUrl, clientId } = config;
+  try {
+    const scan = await runScan(
+      { orgUrl, clientId, checks: [check], approvedIssuers, parameters, signal: io.interrupted },
+      { connect: (options) => connect(config, options), onResult: () => {}, now: io.now },
+    );
+    return scan.status === "cancelled" ? exitCodes.interrupted : scan;
+  } catch (error) {
+    if (!(error instanceof IdpError)) throw error;
+    writeIdpError(error, io);
+    return exitCodes.notAuthenticated;
+  }
 }

@@ -44,6 +44,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .description("save the evidence of an org, without evaluating it")
     .option("--save-artifacts <file>", "file for the evidence, - for stdout (required)")
     .addOption(signOption());
+  addOneOrganizationOptions(collect);
   addConnectionOptions(collect);
   addSelectionOptions(collect);
   addRuleOptions(collect);
@@ -56,7 +57,8 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   collect.action((flags: CollectFlags) =>
     run(async (io) => {
       keepHeapSmall();
-      return (await import("./evidence_commands.ts")).collectCommand(flags, io);
+      const of = await (await import("./organizations/one_organization.ts")).forOrganization(flags, io);
+      return (await import("./evidence_commands.ts")).collectCommand(of.flags, of.io);
     }),
   );
 
@@ -83,6 +85,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .option("--output <dir>", "where main.tf, variables.tf and plan.md go (required)")
     .option("--impact [days]", "say whom each change would have blocked in the last days (1 to 90, default 30)")
     .option("--only <id...>", "plan these causes only, by the ids that scan --verbose shows");
+  addOneOrganizationOptions(fix);
   addConnectionOptions(fix);
   addJudgingOptions(fix);
   addVerbosityOptions(fix);
@@ -97,7 +100,8 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   fix.action((flags: FixFlags) =>
     run(async (io) => {
       keepHeapSmall();
-      return (await import("./fix_command.ts")).fixCommand(flags, io);
+      const of = await (await import("./organizations/one_organization.ts")).forOrganization(flags, io);
+      return (await import("./fix_command.ts")).fixCommand(of.flags, of.io);
     }),
   );
 
@@ -198,14 +202,16 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
     .option("--from-artifacts <file>", "evidence of an org: also say what decides there")
     .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
     .option("--parameters <file>", "the organization's own limits (JSON)")
-    .addOption(textOrJson(["markdown"]))
-    .action((check: string, flags: ExplainFlags) =>
-      run(async (io) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io)),
-    );
+    .addOption(textOrJson(["markdown"]));
+  addOneOrganizationOptions(explain);
+  explain.action((check: string, flags: ExplainFlags) =>
+    run(async (io) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io)),
+  );
   addExamples(
     explain,
     "scanstream explain signon_global_session_idle_timeout_15min",
     "scanstream explain V-273186 --from-artifacts evidence.json",
+    "scanstream explain V-273186 --org acme",
     "scanstream explain V-273186 --from-artifacts evidence.json --format markdown",
   );
 }
@@ -242,6 +248,7 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     )
     .option("--with-addresses", "include the IP address of who made a change")
     .option("--no-stream", "do not send the monitor to the gateway");
+  addOneOrganizationOptions(follow);
   addConnectionOptions(follow);
   addJudgingOptions(follow);
   addVerbosityOptions(follow);
@@ -249,7 +256,8 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
   follow.action((flags: FollowFlags) =>
     run(async (io) => {
       keepHeapSmallest();
-      return (await import("./follow_command.ts")).followCommand(flags, io);
+      const of = await (await import("./organizations/one_organization.ts")).forOrganization(flags, io);
+      return (await import("./follow_command.ts")).followCommand(of.flags, of.io);
     }),
   );
 }
@@ -303,6 +311,19 @@ function verboseOption(): Option {
     "--verbose",
     "print every rule and finding; on stderr, the time of each request, wait, collector and check",
   );
+}
+
+/** For a command that works on one organization of the file. */
+function addOneOrganizationOptions(command: Command): void {
+  command.optionsGroup("Organizations:");
+  command
+    .option("--config <file>", "configuration file (default: scanstream.config.json, if it exists)")
+    .option("--no-config", "ignore scanstream.config.json")
+    .addOption(
+      offering(new Option("--org <name>", "the organization of the file"), "one", async () =>
+        (await import("./organizations/read_config_file.ts")).organizationNames(),
+      ),
+    );
 }
 
 function addConfigOptions(command: Command): void {

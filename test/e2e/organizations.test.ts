@@ -62,6 +62,56 @@ async function reportIn(cwd: string, path: string): Promise<Report> {
   return JSON.parse(await readFile(join(cwd, path), "utf8")) as Report;
 }
 
+describe("a command that works on one organization", () => {
+  test("takes the one that --org names, and names them all where it has to be told", async () => {
+    const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
+    const collected = await runCommand(["collect", "--org", "globex", "--save-artifacts", "globex.json", "-q"], {
+      cwd,
+    });
+    expect(collected).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(await readFile(join(cwd, "globex.json"), "utf8"))).toMatchObject({
+      scan: { org_url: globex.url },
+    });
+    const explained = await runCommand(["explain", "V-273195", "--org", "acme"], { cwd });
+    expect(explained.code).toBe(0);
+    expect(explained.stdout).toContain(`In ${acme.url}: FAIL`);
+    expect((await runCommand(["fix", "--org", "globex", "--output", "fixes", "-q"], { cwd })).code).toBe(0);
+    expect(await readFile(join(cwd, "fixes/plan.md"), "utf8")).toContain("there is nothing to fix");
+    for (const args of [
+      ["collect", "--save-artifacts", "x.json"],
+      ["fix", "--output", "x"],
+      ["follow", "--once"],
+    ]) {
+      const { code, stderr } = await runCommand(args, { cwd });
+      expect({ code, stderr }).toEqual({
+        code: 2,
+        stderr:
+          "--org: this command works on one organization, and scanstream.config.json has several: expected one of acme, globex\n",
+      });
+    }
+    const text = await runCommand(["explain", "V-273195"], { cwd });
+    expect(text).toMatchObject({
+      code: 0,
+      stderr: "What decides in an organization: add --org with one of acme, globex\n",
+    });
+    expect(text.stdout).not.toContain("In http");
+    const offline = await runCommand(["fix", "--from-artifacts", "globex.json", "--output", "offline", "-q"], { cwd });
+    expect(offline.code).toBe(0);
+    expect((await runCommand(["fix", "--org", "acne", "--output", "x"], { cwd })).stderr).toContain(
+      'did you mean "acme"?',
+    );
+  });
+
+  test("takes the only one, and the environment's where it names one", async () => {
+    const cwd = await inFolder({ organizations: [await entry("globex", globex)] });
+    expect((await runCommand(["collect", "--save-artifacts", "one.json", "-q"], { cwd })).code).toBe(0);
+    expect(JSON.parse(await readFile(join(cwd, "one.json"), "utf8"))).toMatchObject({ scan: { org_url: globex.url } });
+    const env = { IDP_ORG_URL: acme.url, IDP_CLIENT_ID: acme.clientId, IDP_PRIVATE_KEY: acme.privateKeyPem };
+    expect((await runCommand(["collect", "--save-artifacts", "two.json", "-q"], { cwd, env })).code).toBe(0);
+    expect(JSON.parse(await readFile(join(cwd, "two.json"), "utf8"))).toMatchObject({ scan: { org_url: acme.url } });
+  });
+});
+
 describe("several organizations", () => {
   test("have a report each and one summary; one that cannot be reached stops no other", async () => {
     const cwd = await inFolder({

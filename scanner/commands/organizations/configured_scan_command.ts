@@ -98,7 +98,7 @@ async function prepareAll(
   return scans;
 }
 
-function inputsOf(organization: OrganizationConfig, config: ConfigFile, given: ScanInputs): ScanInputs {
+export function inputsOf(organization: OrganizationConfig, config: ConfigFile, given: ScanInputs): ScanInputs {
   const { name, ...members } = organization;
   const { flags, env } = inputsOfOrganization(members, config.defaults ?? {}, given);
   if (given.flags.privateKeyFile === undefined) requireKeyVariable({ ...config.defaults, ...members }, env);
@@ -150,7 +150,7 @@ function problemsOf(error: unknown, organization: OrganizationConfig, config: Co
   });
 }
 
-function chooseOrganizations(
+export function chooseOrganizations(
   organizations: readonly OrganizationConfig[],
   text: string | undefined,
   { file }: ConfigFile,
