@@ -1,6 +1,6 @@
 import { Argument, Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
-import { offering, type OfferedValue } from "../../command_line/completion/offered_values.ts";
+import { offering } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
 import type { FixFlags } from "./fix_command.ts";
 import type { PackageFlags } from "./package_command.ts";
@@ -12,6 +12,21 @@ import type { DiffFlags } from "./diff_command.ts";
 import type { ConfiguredScanFlags } from "./organizations/configured_scan_command.ts";
 import type { DoctorFlags } from "./doctor_command.ts";
 import type { CollectFlags, EvaluateFlags } from "./evidence_commands.ts";
+import {
+  addConfigOptions,
+  addConnectionOptions,
+  addJudgingOptions,
+  addOneOrganizationOptions,
+  addReportOptions,
+  addRuleOptions,
+  addSelectionOptions,
+  addVerbosityOptions,
+  checkNames,
+  failOnOption,
+  signOption,
+  textOrJson,
+  verboseOption,
+} from "./option_groups.ts";
 
 /** The scanner's commands. Each loads its own code, so that `--help` is there at once. */
 export function addScannerCommands(program: Command, run: RunCommand): void {
@@ -130,13 +145,6 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   addCatalogCommands(program, run);
   addSignatureCommands(program, run);
   addConnectedCommands(program, run);
-}
-
-function signOption(): Option {
-  return new Option(
-    "--sign <file>",
-    "sign the files with this private key (SCANSTREAM_SIGNING_KEY_FILE, or SCANSTREAM_SIGNING_KEY)",
-  );
 }
 
 function addSignatureCommands(program: Command, run: RunCommand): void {
@@ -260,163 +268,4 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
       return (await import("./follow_command.ts")).followCommand(of.flags, of.io);
     }),
   );
-}
-
-function addConnectionOptions(command: Command): void {
-  command.optionsGroup("Connection:");
-  command
-    .option("--org-url <url>", "address of the Okta org (IDP_ORG_URL)")
-    .option("--client-id <id>", "client id of the service app (IDP_CLIENT_ID)")
-    .option("--private-key-file <file>", "private key of the service app (IDP_PRIVATE_KEY_FILE, or IDP_PRIVATE_KEY)")
-    .option("--concurrency <n>", "maximum number of parallel requests")
-    .option("--timeout <seconds>", "time limit for one request");
-}
-
-function addSelectionOptions(command: Command): void {
-  command.optionsGroup("Checks:");
-  command
-    .addOption(checkNamesOption("--check <names>", checkHelp))
-    .addOption(excludeOption("--exclude <names>"))
-    .addOption(excludeOption("--exclude-check <names>").hideHelp())
-    .addOption(
-      offering(
-        new Option(
-          "--severity <levels>",
-          "run only checks of these severities: high, medium, low (CAT I, II, III), separated by commas",
-        ),
-        "list",
-        () => Promise.resolve(["high", "medium", "low"]),
-      ),
-    );
-}
-
-/** The options of every command that evaluates: which checks, by which limits, and which findings are accepted. */
-function addJudgingOptions(command: Command): void {
-  addSelectionOptions(command);
-  addRuleOptions(command);
-  command.optionsGroup("Decisions:");
-  command
-    .option("--waivers <file>", "waivers: accepted findings, with an expiry date")
-    .option("--attestations <file>", "attestations: manual answers for checks that the API cannot decide")
-    .option("--decisions-from-gateway", "also use the decisions stored at the gateway (SCANSTREAM_URL)");
-}
-
-function addVerbosityOptions(command: Command): void {
-  command.optionsGroup("Output:");
-  command.option("--quiet", "print only problems, no progress").addOption(verboseOption().conflicts("quiet"));
-}
-
-function verboseOption(): Option {
-  return new Option(
-    "--verbose",
-    "print every rule and finding; on stderr, the time of each request, wait, collector and check",
-  );
-}
-
-/** For a command that works on one organization of the file. */
-function addOneOrganizationOptions(command: Command): void {
-  command.optionsGroup("Organizations:");
-  command
-    .option("--config <file>", "configuration file (default: scanstream.config.json, if it exists)")
-    .option("--no-config", "ignore scanstream.config.json")
-    .addOption(
-      offering(new Option("--org <name>", "the organization of the file"), "one", async () =>
-        (await import("./organizations/read_config_file.ts")).organizationNames(),
-      ),
-    );
-}
-
-function addConfigOptions(command: Command): void {
-  command.optionsGroup("Organizations:");
-  command
-    .option("--config <file>", "configuration file (default: scanstream.config.json, if it exists)")
-    .option("--no-config", "ignore scanstream.config.json")
-    .addOption(
-      offering(
-        new Option("--org <names>", "scan only these organizations of the file, separated by commas"),
-        "list",
-        async () => (await import("./organizations/read_config_file.ts")).organizationNames(),
-      ),
-    )
-    .option("--parallel <n>", "number of organizations to scan at the same time (default: 4)");
-}
-
-const checkHelp = "run only these checks: names or V-, SV- or OKTA-APP- ids, separated by commas";
-
-/** `--exclude` and `--exclude-check` are one option; what both name is skipped. */
-function excludeOption(flags: string): Option {
-  const option = checkNamesOption(flags, "checks to skip (also --exclude-check)");
-  option.attributeName = () => "exclude";
-  return option.argParser((names: string, before: string | undefined) =>
-    before === undefined ? names : `${before},${names}`,
-  );
-}
-
-function checkNamesOption(flags: string, description: string): Option {
-  return offering(new Option(flags, description), "list", checkNames);
-}
-
-async function checkNames(): Promise<readonly OfferedValue[]> {
-  const { catalog } = await import("../catalog/catalog.ts");
-  return catalog.map(({ name, rule }) => ({ value: name, description: `${rule.vuln_id} ${rule.title}` }));
-}
-
-function failOnOption(description: string): Option {
-  return offering(new Option("--fail-on <what>", description), "one", () =>
-    Promise.resolve([
-      "never",
-      ...["fail", "manual"].flatMap((word) => [word, ...["high", "medium", "low"].map((level) => `${word}:${level}`)]),
-    ]),
-  );
-}
-
-function addRuleOptions(command: Command): void {
-  command.optionsGroup("Checks:");
-  command
-    .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
-    .option("--parameters <file>", "override the STIG's limits, such as idle minutes (JSON)");
-}
-
-/** Those of `reports/formats.ts`, which is loaded only when a report is written or a shell completes one. */
-const formatNames =
-  "table, json, ndjson, csv, sarif, junit, ocsf, cklb, ckl, hdf, xccdf, oscal, poam, poam-json, html, markdown";
-
-function addReportOptions(command: Command): void {
-  command.optionsGroup("Report and exit code:");
-  command
-    .addOption(
-      offering(
-        new Option(
-          "--format <formats>",
-          `report formats, separated by commas (default: table): ${formatNames}, or all`,
-        ),
-        "list",
-        async () => [...(await import("../reports/formats.ts")).reportFormats.map(({ name }) => name), "all"],
-      ),
-    )
-    .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
-    .addOption(signOption())
-    .addOption(
-      offering(
-        new Option(
-          "--status <states>",
-          "list only these states in table, html, markdown, csv and ndjson: pass, fail, manual, n/a",
-        ),
-        "list",
-        () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
-      ),
-    )
-    .addOption(
-      failOnOption("exit 1 for these findings: fail, manual, never, fail:high, manual:medium, … (default: fail)"),
-    )
-    .option("--threshold <file>", "threshold file in the format of SAF CLI (YAML or JSON); exit 1 if it is not met")
-    .option("--fail-on-new", "exit 1 only for findings that are not in the baseline")
-    .option("--checklist <file>", "an edited CKLB or CKL checklist; cklb and ckl reports keep its answers")
-    .option("--baseline <report.json>", "compare with an earlier report (new, unchanged, resolved)");
-}
-
-function textOrJson(more: readonly string[] = []): Option {
-  const formats = ["text", "json", ...more];
-  const words = `${formats.slice(0, -1).join(", ")} or ${formats.at(-1) ?? ""}`;
-  return new Option("--format <format>", words).choices(formats).default("text");
 }
