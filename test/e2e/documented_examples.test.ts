@@ -24,6 +24,10 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "fix --from-artifacts evidence.json --output fixes": { code: 0, says: /fixes/ },
   "explain V-279693 --from-artifacts evidence.json": { code: 0, says: /Okta evaluates these rules in this order/ },
   "fix --output fixes --only 9b23c2a6313d": { code: 0, says: /1 failing finding is in the plan: 1 object imported/ },
+  "collect --save-artifacts evidence.json --sign scanner.key": { in: "test/e2e/signing.test.ts" },
+  "evaluate --from-artifacts evidence.json --format json,cklb --output report --sign scanner.key": {
+    in: "test/e2e/signing.test.ts",
+  },
   "fix --output fixes": { in: "test/e2e/fix.test.ts" },
   "scan --org acme": { in: "test/e2e/organizations.test.ts" },
   "scan --org acme,acme-gov --parallel 2 --output tonight": { in: "test/e2e/organizations.test.ts" },

@@ -30,7 +30,7 @@ function withOrganization(changes: object): string {
 
 test("every option of scan that can be kept in a file is a member, and the other way round", () => {
   const scan = createProgram(() => Promise.resolve()).commands.find((command) => command.name() === "scan");
-  const ofOneRun = ["config", "org", "parallel", "quiet", "verbose"];
+  const ofOneRun = ["config", "org", "parallel", "quiet", "sign", "verbose"];
   const options = new Set((scan?.options ?? []).map((option) => option.attributeName()));
   const members = organizationMembers.map((member) =>
     member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
