@@ -1,11 +1,12 @@
-import { hash } from "node:crypto";
 import { countStates, type CheckResult, type Engine, type ScanStatus, type StatusCounts } from "../shared/report.ts";
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import type { ParameterValues } from "./checks/parameter.ts";
 import { withChanges } from "./causes/causes.ts";
+import { withEvaluation } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
+import { sha256 } from "./digest.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
 import type { RequestTrace } from "./idp/request_trace.ts";
 import type { Connection, ConnectOptions } from "./idp/connection.ts";
@@ -109,7 +110,8 @@ export function evaluateTraced(
   { context, trace }: { readonly context: EvaluationContext; readonly trace: ScanTrace | undefined },
 ): CheckResult {
   const startedAtMs = trace?.nowMs() ?? 0;
-  const result = withChanges(check, evaluateCheck(check, artifacts, context), { artifacts, digest: context.digest });
+  const judged = withChanges(check, evaluateCheck(check, artifacts, context), { artifacts, digest: context.digest });
+  const result = withEvaluation(check, judged, artifacts);
   trace?.evaluated(check.name, trace.nowMs() - startedAtMs);
   return result;
 }
@@ -125,12 +127,6 @@ export function toContext(facts: {
   const { engine, evaluatedAt, orgUrl, approvedIssuers, parameters = {} } = facts;
   const issuers = approvedIssuers === null ? {} : { approvedIssuers };
   return { engine, evaluatedAt, orgUrl, digest: sha256, parameters, ...issuers };
-}
-
-/** In hex. */
-export function sha256(text: string): string {
-  // Several times faster on short texts than createHash.
-  return hash("sha256", text, "hex");
 }
 
 /** Null when the scan was interrupted; every other failure is thrown. */

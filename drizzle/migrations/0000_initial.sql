@@ -227,6 +227,7 @@ CREATE TABLE "findings" (
 	"coverage_reason" text,
 	"cause" text,
 	"to_pass" text,
+	"evaluation" text,
 	"advisory" boolean DEFAULT false NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "findings_pkey" PRIMARY KEY("tenant_id","scan_id","fingerprint"),

@@ -107,6 +107,8 @@ export const findings = pgTable(
     cause: text("cause"),
     /** What to change, in one sentence. */
     toPass: text("to_pass"),
+    /** The rules in Okta's order of evaluation, a line each. */
+    evaluation: text("evaluation"),
     /** Does not count for the check's status. */
     advisory: boolean("advisory").notNull().default(false),
     createdAt: instant("created_at").notNull().defaultNow(),

@@ -52,6 +52,8 @@ export interface FindingRecord {
   readonly cause: string | null;
   /** What to change. */
   readonly toPass: string | null;
+  /** The rules in Okta's order of evaluation, a line each. */
+  readonly evaluation: string | null;
   /** Does not count for the check's status. */
   readonly isAdvisory: boolean;
 }
@@ -105,6 +107,7 @@ const findingSchema = v.object({
   coverage_reason: v.fallback(entries.coverage_reason, null),
   cause: v.fallback(entries.cause, null),
   to_pass: v.fallback(entries.to_pass, null),
+  evaluation: v.fallback(entries.evaluation, null),
   advisory: v.fallback(entries.advisory, false),
 });
 
@@ -126,6 +129,7 @@ export function parseFinding(value: unknown): FindingRecord {
     coverageReason: finding.coverage_reason,
     cause: finding.cause,
     toPass: finding.to_pass,
+    evaluation: finding.evaluation,
     isAdvisory: finding.advisory,
   };
 }

@@ -17,7 +17,8 @@ import type { Signer } from "../signing/keys.ts";
 import { signFiles, type SignedFiles } from "../signing/sign_files.ts";
 import type { StatementFacts } from "../signing/statement.ts";
 import { causesOf } from "../causes/causes.ts";
-import { sha256, type FinishedScan } from "../run_scan.ts";
+import { sha256 } from "../digest.ts";
+import { type FinishedScan } from "../run_scan.ts";
 import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import type { ReportOptions } from "./scan_options.ts";
 

@@ -17,7 +17,7 @@ import type { ParameterValues } from "../checks/parameter.ts";
 import { readApprovedIssuers } from "../config.ts";
 import { applyDecisions } from "../decisions/decisions.ts";
 import { reportFormats } from "../reports/formats.ts";
-import { sha256 } from "../run_scan.ts";
+import { sha256 } from "../digest.ts";
 import { signStatement } from "../signing/envelope.ts";
 import { readSigner } from "../signing/keys.ts";
 import { statementName } from "../signing/sign_files.ts";

@@ -17,7 +17,7 @@ import {
   type JsonList,
 } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
-import { sha256 } from "../run_scan.ts";
+import { sha256 } from "../digest.ts";
 
 /** What an org's evidence says about one rule of the STIG. */
 export interface OrgExplanation {
@@ -113,7 +113,10 @@ interface Context {
   readonly causes: readonly Cause[];
 }
 
-function explainFinding(finding: Finding, { check, artifacts, causes }: Context): Omit<ExplainedFinding, "also"> {
+export function explainFinding(
+  finding: Finding,
+  { check, artifacts, causes }: Context,
+): Omit<ExplainedFinding, "also"> {
   const { status, reason, resource, expected, actual } = finding;
   const rules = rulesOf(finding, artifacts);
   const fields = fieldsOf(check, rules !== null);

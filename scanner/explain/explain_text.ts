@@ -56,7 +56,7 @@ export function explanationMarkdown(explained: OrgExplanation): string {
 }
 
 /** One line for each rule, an arrow at the one that decides, and its values below it. */
-function ruleLines({ rules }: ExplainedFinding): readonly string[] {
+export function ruleLines({ rules }: ExplainedFinding): readonly string[] {
   return rules.flatMap((rule) => [
     `${rule.decides ? "→" : " "} ${ruleText(rule)}`,
     ...(rule.decides ? rule.values.map((value) => `    ${valueText(value)}`) : []),

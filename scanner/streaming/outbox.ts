@@ -100,6 +100,7 @@ function toStored(result: CheckResult, finding: Finding): FindingBody {
     coverage_reason: finding.coverage_reason === null ? null : toLine(finding.coverage_reason, maxDetailChars),
     cause: finding.cause,
     to_pass: finding.to_pass === undefined ? null : toLine(finding.to_pass, maxDetailChars),
+    evaluation: finding.evaluation ?? null,
     advisory,
   };
 }

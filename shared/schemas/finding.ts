@@ -49,6 +49,12 @@ export const findingEntries = {
     v.description("The id of the object whose change makes it pass, the same for all findings that this change closes"),
   ),
   to_pass: v.pipe(v.nullable(longText), v.description("What to change, in one sentence; null where it is not known")),
+  evaluation: v.pipe(
+    v.nullable(longText),
+    v.description(
+      "The rules in the order in which Okta evaluates them, and where they were read, a line each; → decides",
+    ),
+  ),
   advisory: v.pipe(
     v.boolean("expected true or false"),
     v.description("true: it does not count for the check's status"),

@@ -129,6 +129,14 @@ export const findingSchema = v.pipe(
       v.description("The id of the object whose change makes it pass, with FAIL; null: there is none (since 1.2)"),
     ),
     to_pass: v.exactOptional(v.pipe(v.string(), v.description("What to change for it, in one sentence (since 1.2)"))),
+    evaluation: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.description(
+          "The rules in the order in which Okta evaluates them, and where they were read, a line each; → decides (since 1.2)",
+        ),
+      ),
+    ),
     plan: v.exactOptional(v.pipe(planSchema, v.description("Absent without one (since 1.1)"))),
     detected_first: v.exactOptional(
       v.pipe(

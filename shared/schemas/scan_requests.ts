@@ -54,6 +54,7 @@ const newFindingSchema = v.object(
     coverage_reason: v.optional(finding.coverage_reason),
     cause: v.optional(finding.cause),
     to_pass: v.optional(finding.to_pass),
+    evaluation: v.optional(finding.evaluation),
     advisory: v.optional(finding.advisory, false),
   },
   fieldMessage,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { causesOf } from "../../scanner/causes/causes.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
-import { sha256 } from "../../scanner/run_scan.ts";
+import { sha256 } from "../../scanner/digest.ts";
 import type { CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { applyCause } from "../support/apply_cause.ts";

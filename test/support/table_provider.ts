@@ -2,7 +2,7 @@ import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { defaultScopes } from "../../scanner/config.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
-import { sha256 } from "../../scanner/run_scan.ts";
+import { sha256 } from "../../scanner/digest.ts";
 import { HttpIdpClient } from "../../scanner/idp/http_idp_client.ts";
 import type { OAuthClient } from "../../scanner/idp/oauth_client.ts";
 import { RoleEvidence } from "../../scanner/idp/role_evidence.ts";

@@ -58,7 +58,14 @@ test("a scan that has ended begins with the changes that close most rules, also 
   const findings = [
     buildFinding({ check: "check_one", ...rule, to_pass: 'In rule "Lax" of the policy "P": set b' }),
     buildFinding({ check: "check_two", ...rule, to_pass: 'In rule "Lax" of the policy "P": set c' }),
-    buildFinding({ check: "check_two", status: "FAIL", cause: "bbbbbbbbbbbb", to_pass: "In the app: set d" }),
+    buildFinding({
+      check: "check_two",
+      status: "FAIL",
+      cause: "bbbbbbbbbbbb",
+      to_pass: "In the app: set d",
+      evaluation:
+        '→ "Lax" (priority 1): ALLOW, for everybody who gets here; decides\n  "Strict" (priority 2): DENY, never reached',
+    }),
     buildFinding({ check: "check_three", status: "FAIL" }),
     buildFinding({ check: "check_four", status: "PASS" }),
   ];
@@ -75,6 +82,9 @@ test("a scan that has ended begins with the changes that close most rules, also 
   ]);
   await page.getByText(findings[2]?.resource_name ?? "", { exact: true }).click();
   await page.getByText("In the app: set d").nth(1).waitFor();
+  expect(await page.locator(".evaluation-rules").innerText()).toContain(
+    '\n  "Strict" (priority 2): DENY, never reached',
+  );
 });
 
 /** CPU time, because others use the machine; half a second feels slow, and the longest takes a tenth of it. */

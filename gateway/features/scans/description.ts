@@ -67,6 +67,8 @@ const findingExample = {
   cause: "ac037fcf29ae",
   to_pass:
     'In rule "Catch-all" of the authentication policy of "Okta Admin Console": set "User must authenticate with" to a choice of two factor types',
+  evaluation:
+    '→ "Catch-all" (priority 99): ALLOW, for everybody who gets here; decides\nRead with GET /api/v1/policies/{id}/rules',
   advisory: false,
 };
 

@@ -30,17 +30,19 @@ export async function storeFindings(
       select * from jsonb_to_recordset(${JSON.stringify(toRows(given))}::jsonb) as row (
         fingerprint text, "check" text, status text, reason text, severity text, resource_type text, resource_id text,
         resource_name text, expected text, actual text, detail text, coverage text, coverage_reason text, cause text,
-        to_pass text, advisory boolean)
+        to_pass text, evaluation text, advisory boolean)
     ), stored as (
       insert into findings (tenant_id, scan_id, fingerprint, "check", status, reason, severity, resource_type,
-        resource_id, resource_name, expected, actual, detail, coverage, coverage_reason, cause, to_pass, advisory)
+        resource_id, resource_name, expected, actual, detail, coverage, coverage_reason, cause, to_pass, evaluation,
+        advisory)
       select scan.tenant_id, scan.id, given.* from scan, given
       on conflict (tenant_id, scan_id, fingerprint) do update set
         "check" = excluded."check", status = excluded.status, reason = excluded.reason, severity = excluded.severity,
         resource_type = excluded.resource_type, resource_id = excluded.resource_id,
         resource_name = excluded.resource_name, expected = excluded.expected, actual = excluded.actual,
         detail = excluded.detail, coverage = excluded.coverage, coverage_reason = excluded.coverage_reason,
-        cause = excluded.cause, to_pass = excluded.to_pass, advisory = excluded.advisory
+        cause = excluded.cause, to_pass = excluded.to_pass, evaluation = excluded.evaluation,
+        advisory = excluded.advisory
       returning (xmax = 0) as is_new
     )
     select (select count(*)::integer from scan) as scans,
@@ -89,6 +91,7 @@ function toRows(given: readonly NewFinding[]): readonly Readonly<Record<string, 
       coverage_reason: finding.coverage_reason ?? null,
       cause: finding.cause ?? null,
       to_pass: finding.to_pass ?? null,
+      evaluation: finding.evaluation ?? null,
       advisory: finding.advisory,
     });
   }

@@ -53,6 +53,7 @@ export function toFinding(row: FindingRow): StoredFinding {
     coverage_reason: row.coverageReason,
     cause: row.cause,
     to_pass: row.toPass,
+    evaluation: row.evaluation,
     advisory: row.advisory,
     created_at: row.createdAt.toISOString(),
   };

@@ -116,6 +116,12 @@ function Explanation({ finding, isComplete }: { readonly finding: Finding; reado
         {resource.length > 0 && <Fact term="Resource" text={resource.join(" · ")} />}
         <Fact term="Check" text={info === null ? finding.check : `${finding.check} (${info.stigId})`} />
       </dl>
+      {finding.evaluation !== null && (
+        <section class="evaluation">
+          <h3>What decides, in the order in which Okta evaluates</h3>
+          <pre class="evaluation-rules">{finding.evaluation}</pre>
+        </section>
+      )}
       {info !== null && ["fail", "manual"].includes(stateOf(finding)) && (
         <section class="fix">
           <h3>How to fix</h3>

@@ -28,6 +28,7 @@ export function toFinding(change: Change, order: number): Finding | null {
     coverageReason: null,
     cause: null,
     toPass: null,
+    evaluation: null,
     isAdvisory: false,
     order,
   };

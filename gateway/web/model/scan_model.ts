@@ -85,6 +85,7 @@ export function createScanModel(): ScanModel {
             coverageReason: record.expected === null ? known.coverageReason : record.coverageReason,
             cause: record.expected === null ? known.cause : record.cause,
             toPass: record.expected === null ? known.toPass : record.toPass,
+            evaluation: record.expected === null ? known.evaluation : record.evaluation,
           };
     if (merged.expected === null) incomplete.add(record.fingerprint);
     else incomplete.delete(record.fingerprint);

@@ -6,7 +6,7 @@ import { explainOrg } from "../../../scanner/explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../../../scanner/explain/explain_text.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import { tableFormat } from "../../../scanner/reports/table.ts";
-import { sha256 } from "../../../scanner/run_scan.ts";
+import { sha256 } from "../../../scanner/digest.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { aReport } from "../../support/report_builders.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
@@ -80,6 +80,13 @@ test("explain shows Okta's order, who falls through, the value that decides, and
   const read = `GET /api/v1/policies?type=OKTA_SIGN_ON, GET /api/v1/policies/{id}/rules (obtained, ${at})`;
   expect(text).toContain(`Read with\n  ${read}`);
   expect(explanationMarkdown(explained)).toContain("### FAIL: Travelers");
+  const finding = result.findings.find(({ resource }) => resource.name === "Travelers");
+  expect(finding?.evaluation?.split("\n")).toEqual([
+    '  "Not from there" (priority 1): DENY, with conditions (network); others fall through to the next rule',
+    '→ "From anywhere else" (priority 2): ALLOW, for everybody who gets here; decides',
+    "    actions.signon.session.maxSessionIdleMinutes = 480",
+    "Read with GET /api/v1/policies?type=OKTA_SIGN_ON, GET /api/v1/policies/{id}/rules",
+  ]);
   // A file of an earlier version knows when its scan ended.
   const { read: _read, ...older } = document.artifacts.global_session_policies ?? { read: null };
   const old = { ...document, artifacts: { ...document.artifacts, global_session_policies: older as never } };

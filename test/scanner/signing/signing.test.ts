@@ -10,7 +10,7 @@ import { hashOf, makeStatement, type Statement } from "../../../scanner/signing/
 import { verifyPath } from "../../../scanner/signing/verify.ts";
 import { makeZip, readZip } from "../../../scanner/signing/zip.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
-import { sha256 } from "../../../scanner/run_scan.ts";
+import { sha256 } from "../../../scanner/digest.ts";
 import { benchmark } from "../../../scanner/catalog/catalog.ts";
 import predicateSchema from "../../../shared/predicate.schema.json" with { type: "json" };
 import { summarizeChecks, type Report } from "../../../shared/report.ts";

@@ -682,6 +682,7 @@ function finding(changes: Readonly<Record<string, unknown>> = {}): Record<string
     coverage_reason: null,
     cause: null,
     to_pass: null,
+    evaluation: null,
     advisory: false,
     ...changes,
   };
