@@ -135,7 +135,7 @@ export function explainFinding(
       const wasReached = isReached;
       isReached &&= activityOf(rule) !== "active" || conditions.length > 0;
       return {
-        id: String(rule["id"]),
+        id: typeof rule["id"] === "string" ? rule["id"] : "",
         name: nameOf(rule),
         priority: rule["priority"] ?? null,
         status: activityOf(rule),
