@@ -17,8 +17,8 @@ class FileContentError extends Error {
 /** The name of a file that stands for stdin or stdout. */
 export const standardStream = "-";
 
-/** Reads a UTF-8 file (or pipe; `-` is stdin), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
-export async function readText(path: string, maxBytes: number): Promise<string> {
+/** Reads a file (or pipe; `-` is stdin), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
+async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   const input = path === standardStream ? process.stdin : createReadStream(path);
@@ -27,9 +27,15 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
     if (size > maxBytes) throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
     chunks.push(chunk);
   }
+  return Buffer.concat(chunks);
+}
+
+/** As UTF-8. */
+export async function readText(path: string, maxBytes: number): Promise<string> {
+  const bytes = await readBytes(path, maxBytes);
   try {
     // Takes a byte order mark off, which Windows' own tools write.
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
     if (cause instanceof TypeError) throw new FileContentError("it is not UTF-8 text");
     throw cause;
@@ -49,16 +55,24 @@ export interface OptionFile {
 
 /** What `parse` makes of the file. Throws `UsageError` where it cannot be read, and what `parse` throws. */
 export async function readOptionFile<Value>(
-  { option, file, maxBytes }: OptionFile,
+  source: OptionFile,
   parse: (text: string, file: string) => Value,
 ): Promise<Value> {
-  const text = await readText(file, maxBytes).catch((error: unknown) => {
+  return parse(await reading(source, readText(source.file, source.maxBytes)), source.file);
+}
+
+/** The bytes of the file. Throws `UsageError` where it cannot be read. */
+export function readOptionBytes(source: OptionFile): Promise<Buffer> {
+  return reading(source, readBytes(source.file, source.maxBytes));
+}
+
+async function reading<Value>({ option, file }: OptionFile, work: Promise<Value>): Promise<Value> {
+  return work.catch((error: unknown) => {
     const isFileError = error instanceof Error && "syscall" in error;
     const problem = error instanceof FileContentError ? error.message : isFileError ? readProblem(error) : null;
     if (problem === null) throw error;
     throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem}`], { cause: error });
   });
-  return parse(text, file);
 }
 
 /**
@@ -82,7 +96,7 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
 
 /** A file or directory that was asked for, as a message names it: the option and its value. */
 export interface Target {
-  readonly option: "--save-artifacts" | "--output";
+  readonly option: "--save-artifacts" | "--output" | "the data directory";
   readonly path: string;
 }
 
@@ -134,31 +148,31 @@ async function requireFile(path: string): Promise<void> {
  * Writes a file, or leaves the one that was there: never a half of it. Resolves with null, or with one line for a person
  * that says why it could not be written; rejects when the error is not the system's.
  */
-export function writeWhole(target: Target, text: string): Promise<string | null> {
-  return problemOf(target, () => replaceFile(target.path, text));
+export function writeWhole(target: Target, content: string | Uint8Array): Promise<string | null> {
+  return problemOf(target, () => replaceFile(target.path, content));
 }
 
-async function replaceFile(path: string, text: string): Promise<void> {
+async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   const entry = await statOrNull(lstat(path));
-  if (entry !== null && !entry.isFile()) return writeInPlace(path, text);
+  if (entry !== null && !entry.isFile()) return writeInPlace(path, content);
   const temporary = join(dirname(path), `.scanstream-${randomUUID()}`);
   try {
-    await writeFile(temporary, text, { flag: "wx", flush: true, mode: entry?.mode ?? 0o666 });
+    await writeFile(temporary, content, { flag: "wx", flush: true, mode: entry?.mode ?? 0o666 });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
     // A file that is itself a mount, or is writable in a directory that is not.
-    if (entry !== null && hasCode(error, "EACCES", "EBUSY", "EPERM", "EROFS")) return writeFile(path, text);
+    if (entry !== null && hasCode(error, "EACCES", "EBUSY", "EPERM", "EROFS")) return writeFile(path, content);
     throw error;
   }
 }
 
 /** A device, a pipe or a link stays what it is. */
-async function writeInPlace(path: string, text: string): Promise<void> {
+async function writeInPlace(path: string, content: string | Uint8Array): Promise<void> {
   // Opening a named pipe without a reader would block indefinitely; opened like this it fails, and after that it does not block.
   const probe = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK);
   try {
-    await writeFile(path, text);
+    await writeFile(path, content);
   } finally {
     await probe.close();
   }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
 /** SHA-256 in hex. */
-export function sha256(text: string): string {
+export function sha256(content: Uint8Array | string): string {
   // Several times faster on short texts than createHash.
-  return hash("sha256", text, "hex");
+  return hash("sha256", content, "hex");
 }

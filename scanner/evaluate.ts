@@ -209,6 +209,8 @@ const reasonOrder: readonly ManualReason[] = [
   "unreadable",
   "interrupted",
   "needs_review",
+  "rule_changed",
+  "not_automated",
   "not_applicable",
 ];
 

@@ -70,8 +70,8 @@ export function compareFindings(
   before: readonly ComparedFinding[],
   after: readonly ComparedFinding[],
 ): FindingComparison {
-  const beforeByCheck = Map.groupBy(before, ({ check }) => check);
-  const afterByCheck = Map.groupBy(after, ({ check }) => check);
+  const beforeByCheck = Map.groupBy(before.filter(isJudged), ({ check }) => check);
+  const afterByCheck = Map.groupBy(after.filter(isJudged), ({ check }) => check);
   const changes = [...afterByCheck].flatMap(([check, now]) => {
     const old = beforeByCheck.get(check);
     return old === undefined ? [] : compareCheck(old, now);
@@ -83,6 +83,11 @@ export function compareFindings(
       ...[...afterByCheck.keys()].filter((check) => !beforeByCheck.has(check)).map((check) => onlyIn("after", check)),
     ],
   };
+}
+
+/** A rule that a revision of the STIG words otherwise, or that has no check, was not evaluated. */
+function isJudged({ reason }: ComparedFinding): boolean {
+  return reason !== "rule_changed" && reason !== "not_automated";
 }
 
 function onlyIn(side: "before" | "after", check: string) {

@@ -45,6 +45,15 @@ export interface CatalogCheck extends Check {
   /** Whose rule it is: DISA's, or a company's own (`--checks`), which no checklist holds. */
   readonly origin: "stig" | "company";
   readonly rule: StigRule;
+  /** Why nothing judges the rule; absent: the check was written for exactly this text. */
+  readonly unjudged?: Unjudged;
+}
+
+/** A rule of another revision that is for a person. */
+export interface Unjudged {
+  readonly reason: "rule_changed" | "not_automated";
+  /** The rule as the check knows it; null: there is no check. */
+  readonly writtenFor: StigRule | null;
 }
 
 /** The fields of a rule that every result of its check repeats. */
@@ -55,26 +64,31 @@ export function ruleFields({ name, rule, origin }: CatalogCheck) {
   return { check: name, vuln_id, stig_id, rule_id, severity, category, title, ...company };
 }
 
-/** A release of the STIG, as its file holds it. */
+/** A revision of the STIG: DISA's benchmark, and its checks in the order of the file. */
+export interface Revision {
+  readonly benchmark: Benchmark;
+  readonly checks: readonly CatalogCheck[];
+}
+
+/** A revision as the file of a catalog holds it. */
 export interface BenchmarkFile extends Benchmark {
   readonly rules: readonly StigRule[];
 }
 
-/** The benchmark, and its checks in the order of the file. */
-export function loadBenchmark({ rules, ...benchmark }: BenchmarkFile): {
-  readonly benchmark: Benchmark;
-  readonly checks: readonly CatalogCheck[];
-} {
+function loadRevision({ rules, ...benchmark }: BenchmarkFile): Revision {
   return { benchmark, checks: rules.map(withRule) };
 }
 
-/** The release that a scan judges by: another one is another file. */
-const loaded = loadBenchmark(stig as BenchmarkFile);
+/** The revision that scanstream was written for, by which it judges unless another one is chosen (`--benchmark`). */
+export const builtIn: Revision = loadRevision(stig as BenchmarkFile);
 
-export const { benchmark } = loaded;
+/** Its checks, in the order of the STIG. */
+export const catalog: readonly CatalogCheck[] = builtIn.checks;
 
-/** Every check, in the order of the STIG. */
-export const catalog: readonly CatalogCheck[] = loaded.checks;
+/** `V1R2`. */
+export function revisionName({ version, release_info: release }: Pick<Benchmark, "version" | "release_info">): string {
+  return `V${/\d+/.exec(version)?.[0] ?? "?"}R${/(?<=Release:\s*)\d+/.exec(release)?.[0] ?? "?"}`;
+}
 
 function withRule(rule: StigRule): CatalogCheck {
   const check = allChecks.find((candidate) => candidate.name === rule.check);

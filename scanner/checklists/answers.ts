@@ -62,13 +62,9 @@ export function mergeAnswer(
   result: AutomatedAnswer | null,
   { engine, checklist }: MergeSources,
 ): MergedAnswer {
-  const { text, result: earlier } = splitDetails(before.details);
-  const isUnchanged = earlier !== null && earlier.status === before.status;
-  const status = isUnchanged ? (earlier.answered ?? "not_reviewed") : before.status;
-  const answered = status === "not_reviewed" ? null : status;
-
+  const { text, earlier, answered, status, comments } = personsPart(before);
   const isKept = result?.hasVerdict !== true && answered !== null;
-  const hasOwnWords = text.trim() !== "" || withoutOwnLines(before.comments).trim() !== "";
+  const hasOwnWords = text.trim() !== "" || comments.trim() !== "";
   // Without a verdict, what a person answered or began to answer gets no words of the scanner, unless it had some before.
   if (result === null || (!result.hasVerdict && earlier === null && (answered !== null || hasOwnWords))) {
     const automated = result?.status ?? "not_reviewed";
@@ -84,6 +80,15 @@ export function mergeAnswer(
     answeredBy: isKept ? checklist : result.attestedBy,
     differing: !isKept && answered !== null && answered !== result.status ? answered : null,
   };
+}
+
+/** What a person answered, without what an earlier run of the scanner wrote. */
+export function personsPart(before: Answer) {
+  const { text, result: earlier } = splitDetails(before.details);
+  const isUnchanged = earlier !== null && earlier.status === before.status;
+  const status = isUnchanged ? (earlier.answered ?? "not_reviewed") : before.status;
+  const answered = status === "not_reviewed" ? null : status;
+  return { text, earlier, status, answered, comments: withoutOwnLines(before.comments) };
 }
 
 function joinComments(before: string, own: string): string {

@@ -1,16 +1,19 @@
 import { basename } from "node:path";
+import type { Environment } from "../../command_line/command_io.ts";
 import { readOptionFile } from "../../command_line/files.ts";
-import { benchmark } from "../catalog/catalog.ts";
+import { builtIn, revisionName, type Revision } from "../catalog/catalog.ts";
+import { knownRevisions } from "../revisions/revision_store.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Answer } from "./answers.ts";
-import { cklAnswers, parseCkl, type CklChecklist, type CklStig } from "./ckl_document.ts";
-import { cklbAnswers, parseCklb, type CklbChecklist, type CklbStig } from "./cklb_document.ts";
-import { childText } from "./xml_elements.ts";
+import { carryAnswers, type Carried } from "./carry_answers.ts";
+import { attributeOf, cklAnswers, parseCkl, toCklb, type CklChecklist, type CklStig } from "./ckl_document.ts";
+import { cklbAnswers, parseCklb, textOf, type CklbChecklist, type CklbStig } from "./cklb_document.ts";
+import { childText } from "../xml_elements.ts";
 
 /** Sixty servers' worth of STIGs. */
 const maxChecklistBytes = 64 * 1_048_576;
 
-/** A checklist that people worked in, read and found to be one of this benchmark. */
+/** A checklist that people worked in, read and found to be one of this benchmark; one of another revision was carried over. */
 export type Checklist = ChecklistCommon &
   (
     | { readonly kind: "cklb"; readonly document: CklbChecklist; readonly stig: CklbStig }
@@ -24,22 +27,41 @@ interface ChecklistCommon {
   readonly answers: ReadonlyMap<string, Answer>;
   /** The asset's full name; empty where the checklist has none. */
   readonly fqdn: string;
+  /** What became of the answers of another revision; null: it is of the revision that is judged by. */
+  readonly carried: Carried | null;
+}
+
+/** The revision that is judged by, and all that are known. */
+interface Revisions {
+  readonly target: Revision;
+  readonly known: readonly Revision[];
 }
 
 /** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
-export async function readChecklist(file: string | null): Promise<Checklist | null> {
+export async function readChecklist(
+  file: string | null,
+  target: Revision,
+  env: Environment,
+): Promise<Checklist | null> {
   if (file === null) return null;
-  return readOptionFile({ option: "--checklist", file, maxBytes: maxChecklistBytes }, parseChecklist);
+  const known = await knownRevisions(env);
+  return readOptionFile({ option: "--checklist", file, maxBytes: maxChecklistBytes }, (content) =>
+    parseChecklist(content, file, { target, known }),
+  );
 }
 
 /** Reads CKLB or CKL; throws `UsageError` naming what is wrong with the file. */
-export function parseChecklist(content: string, file: string): Checklist {
+export function parseChecklist(
+  content: string,
+  file: string,
+  revisions: Revisions = { target: builtIn, known: [builtIn] },
+): Checklist {
   const fail = (problem: string) => new UsageError([`Cannot use --checklist ${JSON.stringify(file)}: ${problem}`]);
   try {
     const name = basename(file);
     const trimmed = content.trimStart();
-    if (trimmed.startsWith("<")) return ofCkl(content, name);
-    if (trimmed.startsWith("{")) return ofCklb(content, name);
+    if (trimmed.startsWith("<")) return ofCkl(content, name, revisions);
+    if (trimmed.startsWith("{")) return ofCklb(content, name, revisions);
   } catch (error) {
     if (error instanceof Error && expectedErrors.has(error.name)) throw fail(error.message);
     throw error;
@@ -49,43 +71,104 @@ export function parseChecklist(content: string, file: string): Checklist {
 
 const expectedErrors: ReadonlySet<string> = new Set(["SyntaxError", "TypeError", "RangeError"]);
 
-function ofCklb(content: string, name: string): Checklist {
+function ofCklb(content: string, name: string, revisions: Revisions): Checklist {
   const document = parseCklb(content);
-  const stig = findStig(document.stigs, (each) =>
-    identityOf(each.stig_id, String(each.version ?? ""), each.release_info ?? ""),
-  );
-  return { kind: "cklb", name, document, stig, answers: cklbAnswers(stig), fqdn: document.target_data.fqdn ?? "" };
+  const facts = (each: CklbStig): Facts => ({
+    id: each.stig_id,
+    version: String(each.version ?? ""),
+    release: each.release_info ?? "",
+    ruleIds: each.rules.map((rule) => textOf(rule, "rule_id_src") || `${textOf(rule, "rule_id")}_rule`),
+  });
+  const { stig, revision } = findStig(document.stigs, facts, revisions);
+  return ofCklbDocument({ document, stig, revision }, name, revisions);
 }
 
-function ofCkl(content: string, name: string): Checklist {
+function ofCklbDocument(
+  opened: { readonly document: CklbChecklist; readonly stig: CklbStig; readonly revision: string },
+  name: string,
+  { target }: Revisions,
+): Checklist {
+  const fqdn = opened.document.target_data.fqdn ?? "";
+  const answers = cklbAnswers(opened.stig);
+  if (opened.revision === revisionName(target.benchmark)) {
+    const { document, stig } = opened;
+    return { kind: "cklb", name, document, stig, answers, fqdn, carried: null };
+  }
+  const { document, stig, carried } = carryAnswers({ ...opened, answers }, target);
+  return { kind: "cklb", name, document, stig, answers: cklbAnswers(stig), fqdn, carried };
+}
+
+function ofCkl(content: string, name: string, revisions: Revisions): Checklist {
   const document = parseCkl(content);
-  const fact = (stig: CklStig, key: string) => stig.facts.get(key) ?? "";
-  const stig = findStig(document.stigs, (each) =>
-    identityOf(fact(each, "stigid"), fact(each, "version"), fact(each, "releaseinfo")),
-  );
-  return { kind: "ckl", name, document, stig, answers: cklAnswers(stig), fqdn: childText(document.asset, "HOST_FQDN") };
+  const facts = ({ facts: given, rules }: CklStig): Facts => ({
+    id: given.get("stigid") ?? "",
+    version: given.get("version") ?? "",
+    release: given.get("releaseinfo") ?? "",
+    ruleIds: rules.map((rule) => attributeOf(rule, "Rule_ID").trim()),
+  });
+  const { stig, revision } = findStig(document.stigs, facts, revisions);
+  if (revision === revisionName(revisions.target.benchmark)) {
+    const fqdn = childText(document.asset, "HOST_FQDN");
+    return { kind: "ckl", name, document, stig, answers: cklAnswers(stig), fqdn, carried: null };
+  }
+  // A status that is none is refused in CKL's own words.
+  cklAnswers(stig);
+  const converted = toCklb(document);
+  const moved = converted.stigs[document.stigs.indexOf(stig)];
+  if (moved === undefined) throw new Error(`The STIG of ${name} is missing from its list`);
+  return ofCklbDocument({ document: converted, stig: moved, revision }, name, revisions);
 }
 
-/** `Okta_IDaaS_STIG V1R2`. */
-function identityOf(id: string, version: string, releaseInfo: string): string {
-  return `${id.replace("xccdf_mil.disa.stig_benchmark_", "")} ${revisionOf(version, releaseInfo)}`;
+/** How a checklist says which STIG it is of. */
+interface Facts {
+  readonly id: string;
+  readonly version: string;
+  readonly release: string;
+  readonly ruleIds: readonly string[];
 }
 
-/** `1` and `Release: 2 Benchmark Date: …` as `V1R2`. */
-export function revisionOf(version: string, releaseInfo: string): string {
-  const [release = "?"] = /(?<=Release:\s*)\d+/.exec(releaseInfo) ?? [];
-  return `V${/\d+/.exec(version)?.[0] ?? "?"}R${release}`;
-}
-
-function findStig<Stig>(stigs: readonly Stig[], identify: (stig: Stig) => string): Stig {
-  const wanted = identityOf(benchmark.benchmark_id, benchmark.version, benchmark.release_info);
-  const found = stigs.filter((stig) => identify(stig) === wanted);
-  const [first] = found;
-  if (found.length > 1) throw new TypeError(`it has ${wanted} ${found.length} times: expected it once`);
-  if (first !== undefined) return first;
-  const names = stigs.map(identify).map((name) => JSON.stringify(name.slice(0, 80)));
+/** The STIG of the benchmark, of the revision that is judged by where the checklist has several. */
+function findStig<Stig>(
+  stigs: readonly Stig[],
+  factsOf: (stig: Stig) => Facts,
+  { target, known }: Revisions,
+): { readonly stig: Stig; readonly revision: string } {
+  const { benchmark } = target;
+  const wanted = revisionName(benchmark);
+  const found = stigs
+    .filter((stig) => benchmarkIdOf(factsOf(stig)) === benchmark.benchmark_id)
+    .map((stig) => ({ stig, revision: revisionIn(factsOf(stig), known) }));
+  const own = found.filter(({ revision }) => revision === wanted);
+  const [chosen, second] = own.length > 0 ? own : found;
+  if (chosen !== undefined && second === undefined) return chosen;
+  const name = (facts: Facts) => JSON.stringify(`${benchmarkIdOf(facts)} ${revisionIn(facts, known)}`.slice(0, 80));
+  if (chosen !== undefined) {
+    const which = [...new Set((own.length > 0 ? own : found).map(({ revision }) => revision))].join(" and ");
+    throw new TypeError(`it has ${benchmark.benchmark_id} ${which} ${found.length} times: expected it once`);
+  }
+  const names = stigs.map((stig) => name(factsOf(stig)));
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
-  throw new TypeError(`it is of ${names.slice(0, maxNamed).join(", ")}${more}: expected ${wanted}`);
+  throw new TypeError(
+    `it is of ${names.slice(0, maxNamed).join(", ")}${more}: expected a checklist of ${benchmark.benchmark_id}`,
+  );
 }
 
 const maxNamed = 5;
+
+function benchmarkIdOf({ id }: Facts): string {
+  return id.replace("xccdf_mil.disa.stig_benchmark_", "");
+}
+
+/** Where a checklist does not say its release, its rules are those of exactly one revision. */
+function revisionIn({ version, release, ruleIds }: Facts, known: readonly Revision[]): string {
+  if (/Release:\s*\d/.test(release)) return revisionName({ version, release_info: release });
+  const ids = ruleIds.toSorted().join();
+  const same = known.find(
+    ({ checks }) =>
+      checks
+        .map(({ rule }) => rule.rule_id)
+        .toSorted()
+        .join() === ids,
+  );
+  return same === undefined ? "an unknown revision" : revisionName(same.benchmark);
+}

@@ -2,7 +2,7 @@ import type { Answer } from "./answers.ts";
 import type { CklbChecklist, CklbRule } from "./cklb_document.ts";
 import { stableUuid } from "./stable_uuid.ts";
 import { checklistStatuses, cklStatuses, type ChecklistStatus } from "./status.ts";
-import { childText, childrenOf, parseXml, type XmlDocument, type XmlElement } from "./xml_elements.ts";
+import { childText, childrenOf, parseXml, type XmlDocument, type XmlElement } from "../xml_elements.ts";
 
 /** A checklist in the form of CKL: its text, and where what is where. */
 export interface CklChecklist {

@@ -4,7 +4,7 @@ import { answerMark, isMark, rootMark, stigMark } from "./ckl_marks.ts";
 import { answerFields, rootFields, stigFields } from "./cklb_document.ts";
 import type { ResultEngine } from "./result_block.ts";
 import { cklStatuses } from "./status.ts";
-import { childrenOf, type XmlComment, type XmlElement } from "./xml_elements.ts";
+import { childrenOf, type XmlComment, type XmlElement } from "../xml_elements.ts";
 
 /** A part of the text and what stands there instead. */
 interface Edit {

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import type { Answer, MergedAnswer, MergedAnswers } from "./answers.ts";
 import type { ResultEngine } from "./result_block.ts";
@@ -56,6 +57,37 @@ function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unkno
   if (parsed.success) return value as v.InferOutput<Schema>;
   const [issue] = parsed.issues;
   throw new TypeError(`${place}${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
+}
+
+/** What a rule of a checklist says in DISA's words. */
+export function disaFields(rule: StigRule) {
+  return {
+    group_id: rule.vuln_id,
+    group_id_src: rule.vuln_id,
+    rule_id: rule.rule_id.replace(/_rule$/, ""),
+    rule_id_src: rule.rule_id,
+    severity: rule.severity,
+    rule_version: rule.stig_id,
+    group_title: rule.group_title,
+    rule_title: rule.title,
+    fix_text: rule.fix_text,
+    check_content: rule.check_text,
+    discussion: rule.discussion,
+    ccis: rule.ccis,
+    group_tree: [{ id: rule.vuln_id, title: rule.group_title, description: "<GroupDescription></GroupDescription>" }],
+  };
+}
+
+/** What a checklist says of the STIG itself. */
+export function benchmarkFields(benchmark: Benchmark) {
+  return {
+    stig_name: benchmark.title,
+    display_name: benchmark.title.replace(/ Security Technical Implementation Guide$/, ""),
+    stig_id: benchmark.benchmark_id,
+    version: benchmark.version,
+    release_info: benchmark.release_info,
+    reference_identifier: benchmark.target_key,
+  };
 }
 
 export interface CklbAnswers {

@@ -1,14 +1,14 @@
-import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { organizationNames } from "./organizations/read_config_file.ts";
+import { readRuleSet, type RuleFlags } from "./rule_set.ts";
 import { warnOn } from "./scan_options.ts";
 import { describeCheck, explainCheck, listChecks } from "./describe_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../explain/explain_text.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
-import type { CatalogCheck } from "../catalog/catalog.ts";
+import { revisionName, type CatalogCheck } from "../catalog/catalog.ts";
 import { readApprovedIssuers, readScannerConfig } from "../config.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
@@ -18,14 +18,13 @@ import { forOrganization, type OrganizationFlags } from "./organizations/one_org
 import { evaluateSaved } from "./saved_evidence.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 
-export interface CatalogFlags {
+export interface CatalogFlags extends RuleFlags {
   readonly format: string;
-  readonly checks?: string;
 }
 
 /** `checks`: every check there is. */
 export async function checksCommand(flags: CatalogFlags, io: CommandIo): Promise<number> {
-  const checks = await readChecks(flags.checks);
+  const { checks } = await readRuleSet(flags, io.env);
   io.stdout(flags.format === "json" ? `${JSON.stringify(checks.map(describeCheck), null, 2)}\n` : listChecks(checks));
   return exitCodes.ok;
 }
@@ -37,14 +36,15 @@ export interface ExplainFlags extends CatalogFlags, OrganizationFlags {
 
 /** `explain CHECK`: the rule, and with evidence what decides in that org. */
 export async function explainCommand(name: string, flags: ExplainFlags, io: CommandIo): Promise<number> {
-  const check = findCheck(name, { checks: await readChecks(flags.checks), warn: warnOn(io) });
+  const { checks, revision } = await readRuleSet(flags, io.env);
+  const check = findCheck(name, { checks, warn: warnOn(io) });
   const { rule, explanation } = check;
   if (flags.fromArtifacts !== undefined || flags.org !== undefined) {
     const found = await evidenceOf(check, flags, io);
     if (typeof found === "number") return found;
     const { results, document } = found;
     const explained = results.map((result) => explainOrg(check, result, document));
-    const head = `${rule.vuln_id} ${rule.title}`;
+    const head = `${rule.vuln_id} ${rule.title} (${revisionName(revision.benchmark)})`;
     if (flags.format === "json")
       io.stdout(`${JSON.stringify({ ...describeCheck(check), org: explained[0] }, null, 2)}\n`);
     else if (flags.format === "markdown")
@@ -59,9 +59,22 @@ export async function explainCommand(name: string, flags: ExplainFlags, io: Comm
   if (names.length > 0) {
     io.terminal.write(`What decides in an organization: add --org with one of ${names.join(", ")}\n`);
   }
-  const described = { ...describeCheck(check), ...explanation, check_text: rule.check_text, fix_text: rule.fix_text };
+  const described = {
+    ...describeCheck(check),
+    ...explanation,
+    check_text: rule.check_text,
+    fix_text: rule.fix_text,
+    ...writtenFor(check),
+  };
   io.stdout(flags.format === "json" ? `${JSON.stringify(described, null, 2)}\n` : explainCheck(check));
   return exitCodes.ok;
+}
+
+/** The texts that a check was written for, where the revision words its rule otherwise. */
+function writtenFor({ unjudged }: CatalogCheck): object {
+  if (unjudged === undefined) return {};
+  const { reason, writtenFor: rule } = unjudged;
+  return { reason, written_for: rule === null ? null : { check_text: rule.check_text, fix_text: rule.fix_text } };
 }
 
 /** What was found for one check, in a file or in an org; the exit code where the org lets nobody in. */

@@ -1,12 +1,14 @@
 import { basename } from "node:path";
 import { countOf } from "../../shared/outcome_text.ts";
 import { openFindings, type Report } from "../../shared/report.ts";
+import type { Revision } from "../catalog/catalog.ts";
+import { carriedLines } from "../checklists/carry_answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { statusLabels } from "../checklists/status.ts";
 import { fullNameOf, hostOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklist_answers.ts";
 import { worstFirst } from "../reports/disposition.ts";
-import { planItems } from "../reports/plan_items.ts";
+import { overdueItems } from "../reports/plan_items.ts";
 
 /** More files than this are named on one line: what else a run has to say should stay on the screen. */
 const maxFileLines = 3;
@@ -20,14 +22,15 @@ export function writtenLines(files: readonly string[], outputDir: string | null)
 }
 
 /** Where the scan and the answers of people in the checklist disagree. */
-export function checklistLines(report: Report, checklist: Checklist): readonly string[] {
-  const { differences } = answersOf(report, { toolVersion: "", checklist });
+export function checklistLines(report: Report, checklist: Checklist, revision: Revision): readonly string[] {
+  const { differences } = answersOf(report, { toolVersion: "", checklist, revision });
   const host = hostOf(report);
   const isOfOther = fullNameOf(checklist.fqdn) !== "" && checklist.fqdn.toLowerCase() !== host.toLowerCase();
   const named = differences.map(
     ({ vulnId, answered, status }) => `${vulnId} (answered ${statusLabels[answered]}, found ${statusLabels[status]})`,
   );
   return [
+    ...(checklist.carried === null ? [] : carriedLines(checklist.name, checklist.carried)),
     ...(isOfOther ? [`The checklist ${checklist.name} is about ${checklist.fqdn}; this scan is of ${host}`] : []),
     ...(named.length === 0
       ? []
@@ -48,8 +51,9 @@ export function nextLines({ checks }: Report): readonly string[] {
 
 /** What was planned to be remediated by now and still fails. */
 export function overdueLines(report: Report): readonly string[] {
-  const overdue = planItems(report).filter(({ plan }) => plan?.overdue === true);
-  const named = overdue.map(({ check, plan }) => `${check.vuln_id} (${plan?.remediation_date ?? ""})`);
+  const named = overdueItems(report).map(
+    ({ check, finding: { plan } }) => `${check.vuln_id} (${plan?.remediation_date ?? ""})`,
+  );
   if (named.length === 0) return [];
   return [`${countOf(named.length, "finding")} past the planned remediation date: ${listed([...new Set(named)])}`];
 }

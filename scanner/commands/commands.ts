@@ -11,6 +11,7 @@ import type { CatalogFlags, ExplainFlags } from "./catalog_commands.ts";
 import type { DiffFlags } from "./diff_command.ts";
 import type { ConfiguredScanFlags } from "./organizations/configured_scan_command.ts";
 import type { DoctorFlags } from "./doctor_command.ts";
+import type { StigFlags } from "./stig_command.ts";
 import type { CollectFlags, EvaluateFlags } from "./evidence_commands.ts";
 import {
   addConfigOptions,
@@ -21,6 +22,7 @@ import {
   addRuleOptions,
   addSelectionOptions,
   addVerbosityOptions,
+  benchmarkOption,
   checkNames,
   failOnOption,
   signOption,
@@ -143,6 +145,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   );
 
   addCatalogCommands(program, run);
+  addStigCommands(program, run);
   addSignatureCommands(program, run);
   addConnectedCommands(program, run);
 }
@@ -198,6 +201,7 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
     .command("checks")
     .description("list every check: STIG ids, category, severity, scopes, role")
     .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
+    .addOption(benchmarkOption())
     .addOption(textOrJson())
     .action((flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).checksCommand(flags, io)),
@@ -210,6 +214,7 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
     .option("--from-artifacts <file>", "evidence of an org: also say what decides there")
     .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
     .option("--parameters <file>", "the organization's own limits (JSON)")
+    .addOption(benchmarkOption())
     .addOption(textOrJson(["markdown"]));
   addOneOrganizationOptions(explain);
   explain.action((check: string, flags: ExplainFlags) =>
@@ -222,6 +227,41 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
     "scanstream explain V-273186 --org acme",
     "scanstream explain V-273186 --from-artifacts evidence.json --format markdown",
   );
+}
+
+function addStigCommands(program: Command, run: RunCommand): void {
+  const stig = program.command("stig").description("the revisions of DISA's STIG: list, show, compare and add them");
+  const list = stig
+    .command("list")
+    .description("list the revisions that this machine has")
+    .addOption(textOrJson())
+    .action((flags: StigFlags) => run(async (io) => (await import("./stig_command.ts")).listStigs(flags, io)));
+  addExamples(list, "scanstream stig list", "scanstream stig list --format json");
+  const show = stig
+    .command("show")
+    .description("list the rules of a revision, and which of them are judged")
+    .argument("[revision]", "name or file (default: the built-in one)")
+    .addOption(textOrJson())
+    .action((name: string | undefined, flags: StigFlags) =>
+      run(async (io) => (await import("./stig_command.ts")).showStig(name, flags, io)),
+    );
+  addExamples(show, "scanstream stig show", "scanstream stig show okta-idaas-stig-v1r2 --format json");
+  const diff = stig
+    .command("diff")
+    .description("say what DISA changed between two revisions")
+    .argument("<before>", "name or file")
+    .argument("<after>", "name or file")
+    .addOption(textOrJson())
+    .action((before: string, after: string, flags: StigFlags) =>
+      run(async (io) => (await import("./stig_command.ts")).diffStigs({ before, after }, flags, io)),
+    );
+  addExamples(diff, "scanstream stig diff okta-idaas-stig-v1r2 okta-idaas-stig-v1r2");
+  const add = stig
+    .command("add")
+    .description("keep a revision for --benchmark: DISA's zip, or the XCCDF in it")
+    .argument("<file>", "U_Okta_IDaaS_V1R2_STIG.zip, or its xccdf.xml")
+    .action((file: string) => run(async (io) => (await import("./stig_command.ts")).addStig(file, io)));
+  addExamples(add, "scanstream stig add U_Okta_IDaaS_V1R2_STIG.zip");
 }
 
 function addConnectedCommands(program: Command, run: RunCommand): void {

@@ -1,4 +1,4 @@
-import type { CatalogCheck } from "../catalog/catalog.ts";
+import { builtIn, revisionName, type CatalogCheck } from "../catalog/catalog.ts";
 import type { Parameter } from "../checks/parameter.ts";
 
 /** A check as `checks --format json` lists it. */
@@ -32,8 +32,8 @@ export function listChecks(checks: readonly CatalogCheck[]): string {
 }
 
 /** `explain CHECK`: what it examines, why, how to fix it in the console, which API fields decide. */
-export function explainCheck({ name, rule, origin, explanation, parameters }: CatalogCheck): string {
-  const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
+export function explainCheck(check: CatalogCheck): string {
+  const { name, rule, origin, explanation, unjudged } = check;
   const sections = [
     `${name}\n${rule.title}`,
     origin === "company"
@@ -41,6 +41,18 @@ export function explainCheck({ name, rule, origin, explanation, parameters }: Ca
       : `${rule.vuln_id} · ${rule.stig_id} · ${rule.rule_id} · CAT ${rule.category} (${rule.severity})`,
     `Examines\n${indent(explanation.examines)}`,
     `Why\n${indent(explanation.why)}`,
+    ...(unjudged === undefined ? judgedSections(check) : []),
+    ...(origin === "company"
+      ? []
+      : [`DISA's check\n${indent(rule.check_text)}`, `DISA's fix\n${indent(rule.fix_text)}`]),
+    ...changedSections(check),
+  ];
+  return `${sections.join("\n\n")}\n`;
+}
+
+function judgedSections({ rule, explanation, parameters }: CatalogCheck): readonly string[] {
+  const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
+  return [
     `How to fix\n${explanation.fix.map((step, index) => indent(`${index + 1}. ${step}`)).join("\n")}`,
     `Which API fields decide\n${explanation.deciding_fields.map((field) => indent(field)).join("\n")}`,
     ...(parameters.length === 0
@@ -52,11 +64,15 @@ export function explainCheck({ name, rule, origin, explanation, parameters }: Ca
           `Coverage\n${indent("partial: the API shows a part of what the rule asks; a person attests the rest (--attestations)")}`,
         ]
       : []),
-    ...(origin === "company"
-      ? []
-      : [`DISA's check\n${indent(rule.check_text)}`, `DISA's fix\n${indent(rule.fix_text)}`]),
   ];
-  return `${sections.join("\n\n")}\n`;
+}
+
+/** The text that the check was written for, next to the one of this revision. */
+function changedSections({ unjudged }: CatalogCheck): readonly string[] {
+  if (unjudged?.writtenFor === undefined || unjudged.writtenFor === null) return [];
+  const { check_text: check, fix_text: fix } = unjudged.writtenFor;
+  const own = revisionName(builtIn.benchmark);
+  return [`DISA's check in ${own}\n${indent(check)}`, `DISA's fix in ${own}\n${indent(fix)}`];
 }
 
 /** `global_session_idle_minutes: 15 minutes in the STIG; less is stricter`. */

@@ -9,7 +9,6 @@ import { readChecklist } from "../checklists/checklist.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { readDecisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
@@ -30,6 +29,7 @@ import {
   type ReportFlags,
   type SelectionFlags,
 } from "./scan_options.ts";
+import { readRuleSet } from "./rule_set.ts";
 import { createTrace } from "./trace_lines.ts";
 
 export interface CollectFlags extends ScannerFlags, SelectionFlags {
@@ -43,8 +43,9 @@ export interface CollectFlags extends ScannerFlags, SelectionFlags {
 export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
   const file = flags.saveArtifacts;
   if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
-  const checks = selectChecks(toSelection(flags), { checks: await readChecks(flags.checks), warn: warnOn(io) });
-  const parameters = await readParameters(flags.parameters, null);
+  const { revision, checks: known } = await readRuleSet(flags, io.env);
+  const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
+  const parameters = await readParameters(flags.parameters, null, known);
   const signer = await readSigning(flags, io.env);
   const config = readScannerConfig(flags, io.env);
   if (file !== standardStream) await requireWritable({ file });
@@ -65,6 +66,7 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
       const evidence = sha256(JSON.stringify(scan.document));
       const facts = {
         scan: scan.document.scan,
+        revision,
         report: null,
         evidence,
         toolVersion: io.toolVersion,
@@ -100,11 +102,11 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   if (file === undefined)
     throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
   const options = parseReportOptions(flags);
-  const known = await readChecks(flags.checks);
+  const { revision, checks: known } = await readRuleSet(flags, io.env);
   const selected = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
-  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
+  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env), known);
   const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
-  const checklist = await readChecklist(options.checklistFile);
+  const checklist = await readChecklist(options.checklistFile, revision, io.env);
   const signer = await readSigning(flags, io.env);
   await requireWritable(reportPlaces(options));
   const { results, document, text } = await evaluateSaved(
@@ -124,7 +126,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const approvedIssuers = readApprovedIssuers(io.env);
   const signing =
     signer === null ? null : { signer, parameters, approvedIssuers, evidence: sha256(text), evidenceFile: undefined };
-  const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags, signing };
+  const finishOptions = { revision, decisions, checklist, options, id: randomUUID(), tenantId: null, flags, signing };
   const { code, report } = await finishScan(scan, finishOptions, io);
   await writeGitHubFeedback([{ name: null, report }], io);
   return code;

@@ -5,8 +5,9 @@ import { standardStream, writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { summarizeChecks, type CheckResult, type Report } from "../../shared/report.ts";
-import { benchmark } from "../catalog/catalog.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
+import { withCarried } from "../checklists/carry_answers.ts";
 import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
 import { applyGate } from "../decisions/gates/gate.ts";
 import { toErrorReport, type IdpError } from "../idp/idp_error.ts";
@@ -35,6 +36,7 @@ export async function saveArtifacts(path: string | undefined, scan: FinishedScan
 }
 
 interface FinishOptions {
+  readonly revision: Revision;
   readonly decisions: Decisions;
   readonly checklist: Checklist | null;
   readonly options: ReportOptions;
@@ -69,14 +71,15 @@ export interface ReportedScan {
 /** Applies decisions, writes the reports and decides the exit code. */
 export async function finishScan(
   scan: FinishedScan,
-  { decisions, checklist, options, id, tenantId, flags, signing = null, areSaved = true }: FinishOptions,
+  { revision, decisions, checklist, options, id, tenantId, flags, signing = null, areSaved = true }: FinishOptions,
   io: CommandIo,
 ): Promise<ReportedScan> {
-  const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
+  const { results: decided, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
+  const results = withCarried(decided, checklist?.carried ?? null);
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
     schema: "scanstream.report/1",
-    benchmark: benchmark.id,
+    benchmark: revision.benchmark.id,
     scan: {
       id,
       tenant_id: tenantId,
@@ -100,12 +103,13 @@ export async function finishScan(
       toolVersion: io.toolVersion,
       states: options.states,
       isBrief,
+      revision,
       ...(checklist === null ? {} : { checklist }),
     },
   );
   const signed = await signRun(
     signing,
-    { scan: scan.document.scan, report, toolVersion: io.toolVersion },
+    { scan: scan.document.scan, revision, report, toolVersion: io.toolVersion },
     written.files,
   );
   const files = [...written.files, ...signed.files];
@@ -115,11 +119,11 @@ export async function finishScan(
   const lines = [
     ...(isQuiet ? [] : writtenLines(files, outputDir)),
     ...problems,
-    ...(checklist === null ? [] : checklistLines(report, checklist)),
+    ...(checklist === null ? [] : checklistLines(report, checklist, revision)),
     ...overdueLines(report),
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
-  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report, revision));
   const areWritten = areSaved && problems.length === 0;
   const code = exitCodeOf(scan, { isFailed: gate.isFailed, areWritten });
   const exitLine =
@@ -138,7 +142,7 @@ export async function finishScan(
 
 async function signRun(
   signing: Signing | null,
-  facts: Pick<StatementFacts, "scan" | "report" | "toolVersion">,
+  facts: Pick<StatementFacts, "scan" | "revision" | "report" | "toolVersion">,
   reports: readonly string[],
 ): Promise<SignedFiles> {
   if (signing === null) return { files: [], problems: [] };

@@ -27,7 +27,7 @@ import { createTrace } from "./trace_lines.ts";
 export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<number> {
   const { directory, intervalMs, reconcileMs, failOn, format } = parseFollowOptions(flags);
   const judging = await readJudging(flags, io);
-  const { checks, parameters } = judging;
+  const { revision, checks, parameters } = judging;
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const decisions = await judging.decisionsFor(config.orgUrl);
@@ -45,6 +45,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         orgUrl: config.orgUrl,
         clientId: config.clientId,
         checks,
+        benchmark: revision.benchmark.id,
         approvedIssuers,
         parameters,
         intervalMs,

@@ -5,8 +5,9 @@ import type { ParameterValues } from "../checks/parameter.ts";
 import { readApprovedIssuers } from "../config.ts";
 import { readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
+import type { KnownRevision } from "../revisions/revision_store.ts";
+import { readRuleSet } from "./rule_set.ts";
 import { rulesOf, toSelection, warnOn, type SelectionFlags } from "./scan_options.ts";
 
 /** The options of every command that evaluates: which checks, by which limits, and which findings are accepted. */
@@ -18,6 +19,7 @@ export interface JudgingFlags extends SelectionFlags {
 }
 
 export interface Judging {
+  readonly revision: KnownRevision;
   readonly checks: readonly CatalogCheck[];
   readonly parameters: ParameterValues;
   /** The decisions of the files, and those of the gateway where they are asked for. */
@@ -26,9 +28,9 @@ export interface Judging {
 
 /** Throws `UsageError` for an option or a file that cannot be used. */
 export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<Judging> {
-  const known = await readChecks(flags.checks);
+  const { revision, checks: known } = await readRuleSet(flags, io.env);
   const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
-  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
+  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env), known);
   const files = await readDecisions(
     {
       waiversFile: flags.waivers ?? null,
@@ -39,6 +41,7 @@ export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<J
     { rules: rulesOf(known), warn: warnOn(io) },
   );
   return {
+    revision,
     checks,
     parameters,
     decisionsFor(orgUrl) {

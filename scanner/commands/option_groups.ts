@@ -122,7 +122,20 @@ export function addRuleOptions(command: Command): void {
   command.optionsGroup("Checks:");
   command
     .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
-    .option("--parameters <file>", "override the STIG's limits, such as idle minutes (JSON)");
+    .option("--parameters <file>", "override the STIG's limits, such as idle minutes (JSON)")
+    .addOption(benchmarkOption());
+}
+
+/** By which revision of the STIG a command judges. */
+export function benchmarkOption(): Option {
+  return offering(
+    new Option("--benchmark <name>", "a revision of the STIG, by name or file (default: the built-in one)"),
+    "one",
+    async () =>
+      (await (await import("../revisions/revision_store.ts")).knownRevisions(process.env)).map(
+        ({ benchmark }) => benchmark.id,
+      ),
+  );
 }
 
 /** Those of `reports/formats.ts`, which is loaded only when a report is written or a shell completes one. */

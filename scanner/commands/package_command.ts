@@ -10,7 +10,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { summarizeChecks, type Report } from "../../shared/report.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { benchmark } from "../catalog/catalog.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
@@ -21,7 +21,8 @@ import { sha256 } from "../digest.ts";
 import { signStatement } from "../signing/envelope.ts";
 import { readSigner } from "../signing/keys.ts";
 import { statementName } from "../signing/sign_files.ts";
-import { hashOf, makeStatement } from "../signing/statement.ts";
+import { findRevision } from "../revisions/revision_store.ts";
+import { makeStatement } from "../signing/statement.ts";
 import { makeZip, type ZipEntry } from "../signing/zip.ts";
 import { readJudging, type JudgingFlags } from "./judging_options.ts";
 import { evaluateSaved } from "./saved_evidence.ts";
@@ -37,6 +38,7 @@ const formats = ["json", "cklb", "ckl", "xccdf", "oscal", "poam", "poam-json", "
 
 /** What a package is made of. */
 interface Packed {
+  readonly revision: Revision;
   readonly report: Report;
   /** As it was saved; null: a gateway keeps none. */
   readonly evidence: string | null;
@@ -54,11 +56,11 @@ export async function packageCommand(scanId: string | undefined, flags: PackageF
   if (sources.filter((source) => source !== undefined).length !== 1)
     throw new UsageError(["package: expected one of --from-artifacts FILE, the id of a scan, and --latest"]);
   const signer = await readSigner(flags.sign, io.env);
-  const { report, evidence, parameters } =
+  const { revision, report, evidence, parameters } =
     flags.fromArtifacts === undefined
-      ? await fromGateway(scanId ?? null, io)
+      ? await fromGateway(scanId ?? null, flags, io)
       : await fromEvidence(flags.fromArtifacts, flags, io);
-  const options = { color: false, width: 120, toolVersion: io.toolVersion };
+  const options = { color: false, width: 120, toolVersion: io.toolVersion, revision };
   const entries: ZipEntry[] = reportFormats
     .filter(({ name }) => formats.includes(name))
     .map((format) => ({ name: `scan.${format.extension}`, content: Buffer.from(format.render(report, options)) }));
@@ -67,8 +69,9 @@ export async function packageCommand(scanId: string | undefined, flags: PackageF
   if (signer !== null) {
     const facts = {
       scan: report.scan,
+      revision,
       report,
-      evidence: evidence === null ? null : hashOf(evidence),
+      evidence: evidence === null ? null : sha256(evidence),
       toolVersion: io.toolVersion,
       parameters,
       approvedIssuers: readApprovedIssuers(io.env),
@@ -89,7 +92,7 @@ export async function packageCommand(scanId: string | undefined, flags: PackageF
 function manifestOf(report: Report, entries: readonly ZipEntry[], toolVersion: string): string {
   const files = entries
     .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-    .map(({ name, content }) => ({ name, size: content.byteLength, sha256: hashOf(content) }));
+    .map(({ name, content }) => ({ name, size: content.byteLength, sha256: sha256(content) }));
   const { id, org_url, started_at, ended_at } = report.scan;
   const scanner = { name: "scanstream", version: toolVersion };
   const manifest = {
@@ -107,7 +110,7 @@ function manifestOf(report: Report, entries: readonly ZipEntry[], toolVersion: s
 
 async function fromEvidence(file: string, flags: PackageFlags, io: CommandIo): Promise<Packed> {
   const judging = await readJudging(flags, io);
-  const { checks, parameters } = judging;
+  const { revision, checks, parameters } = judging;
   const { results, document, text } = await evaluateSaved(
     file,
     { selected: checks, isNamed: flags.check !== undefined, parameters },
@@ -117,17 +120,17 @@ async function fromEvidence(file: string, flags: PackageFlags, io: CommandIo): P
   // A waiver that has expired since is in force at the time of the evidence: the same input gives the same package.
   const decided = applyDecisions(results, decisions, Date.parse(document.evaluated_at));
   for (const warning of decided.warnings) io.terminal.write(`${printable(warning)}\n`);
-  const id = stableUuid("scan", hashOf(text));
+  const id = stableUuid("scan", sha256(text));
   const report: Report = {
     schema: "scanstream.report/1",
-    benchmark: benchmark.id,
+    benchmark: revision.benchmark.id,
     scan: { id, tenant_id: null, ...document.scan, status: "completed" },
     summary: summarizeChecks(decided.results),
     checks: decided.results,
     baseline: null,
     causes: causesOf(decided.results, document.artifacts, sha256),
   };
-  return { report, evidence: text, parameters };
+  return { revision, report, evidence: text, parameters };
 }
 
 const scansSchema = v.object({ items: v.array(v.object({ id: v.string(), status: v.string() })) });
@@ -135,7 +138,7 @@ const timeoutMs = 30_000;
 const maxReportBytes = 256 * 1_048_576;
 
 /** A report that a gateway keeps; null: of the newest scan that was completed. */
-async function fromGateway(scanId: string | null, io: CommandIo): Promise<Packed> {
+async function fromGateway(scanId: string | null, flags: PackageFlags, io: CommandIo): Promise<Packed> {
   const { gatewayUrl, apiKey } = requireGatewayAccess(io.env, []);
   const call = createGatewayCall({ url: gatewayUrl, apiKey, timeoutMs, maxAnswerBytes: maxReportBytes });
   const get = (path: string) =>
@@ -154,5 +157,6 @@ async function fromGateway(scanId: string | null, io: CommandIo): Promise<Packed
   const stored = v.safeParse(reportSchema, await get(`/api/v1/scans/${encodeURIComponent(id)}/report`));
   if (!stored.success)
     throw new UsageError([`The gateway's report of scan ${id} cannot be read: expected a scanstream.report/1`]);
-  return { report: stored.output, evidence: null, parameters: {} };
+  const revision = await findRevision(flags.benchmark ?? stored.output.benchmark, io.env, "the report's revision");
+  return { revision, report: stored.output, evidence: null, parameters: {} };
 }

@@ -9,7 +9,6 @@ import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../co
 import { applyAttestations } from "../decisions/attestations.ts";
 import { readDecisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
@@ -32,6 +31,7 @@ import {
   type ReportFlags,
   type SelectionFlags,
 } from "./scan_options.ts";
+import { readRuleSet } from "./rule_set.ts";
 import { createTrace } from "./trace_lines.ts";
 
 export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
@@ -44,6 +44,8 @@ export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
 /** A scan whose options and files are good: nothing was sent to the provider yet. */
 export interface PreparedScan {
   readonly orgUrl: string;
+  /** The name of the revision of the STIG. */
+  readonly benchmark: string;
   run(): Promise<ScanOutcome>;
 }
 
@@ -68,14 +70,14 @@ export async function prepareScan(
   progress: Progress = newProgress(flags, io),
 ): Promise<PreparedScan> {
   const options = parseReportOptions(flags);
-  const known = await readChecks(flags.checks);
+  const { revision, checks: known } = await readRuleSet(flags, io.env);
   const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
-  const parameters = await readParameters(flags.parameters, approvedIssuers);
+  const parameters = await readParameters(flags.parameters, approvedIssuers, known);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
-  const checklist = await readChecklist(options.checklistFile);
+  const checklist = await readChecklist(options.checklistFile, revision, io.env);
   const signer = await readSigning(flags, io.env);
   if (flags.saveArtifacts === standardStream) {
     throw new UsageError(["--save-artifacts -: stdout has the report; expected a file, or the command collect"]);
@@ -84,7 +86,7 @@ export async function prepareScan(
   const { orgUrl, clientId } = config;
   const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
   const decisions = await withGatewayDecisions(files, wanted, io);
-  return { orgUrl, run };
+  return { orgUrl, benchmark: revision.benchmark.id, run };
 
   /** As the report counts them. */
   function attested(results: readonly CheckResult[]): readonly CheckResult[] {
@@ -147,7 +149,7 @@ export async function prepareScan(
           };
     const reported = await finishScan(
       scan,
-      { decisions, checklist, options, id, tenantId, flags, signing, areSaved },
+      { revision, decisions, checklist, options, id, tenantId, flags, signing, areSaved },
       io,
     );
     await stream?.storeReport(reported.report);

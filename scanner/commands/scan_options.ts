@@ -5,6 +5,7 @@ import { printable } from "../../command_line/terminal.ts";
 import type { RuleNames } from "../../shared/rule_names.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CheckSelection } from "../catalog/select_checks.ts";
+import type { RuleFlags } from "./rule_set.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
 import { failOnProblem, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
@@ -15,12 +16,10 @@ import { parseStates, stateWords } from "../../shared/rule_states.ts";
 import { severityWords } from "../../shared/severity.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
-export interface SelectionFlags {
+export interface SelectionFlags extends RuleFlags {
   readonly check?: string;
   readonly exclude?: string;
   readonly severity?: string;
-  /** Rules of the organization's own, in addition to those of the STIG. */
-  readonly checks?: string;
   /** The organization's values in place of the STIG's. */
   readonly parameters?: string;
 }

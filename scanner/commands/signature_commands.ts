@@ -5,6 +5,7 @@ import { explainWriteError } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { knownRevisions } from "../revisions/revision_store.ts";
 import { NotProven } from "../signing/envelope.ts";
 import { createKeyPair, readVerifier, type KeyAlgorithm } from "../signing/keys.ts";
 import { verifyPath, type Expected } from "../signing/verify.ts";
@@ -64,7 +65,7 @@ export async function verifyCommand(path: string, flags: VerifyFlags, io: Comman
     throw new UsageError([
       "--key FILE: is missing: expected the public key of whoever signs; a key in the files proves nothing",
     ]);
-  const expected = readExpected(flags);
+  const expected = { ...readExpected(flags), revisions: await knownRevisions(io.env) };
   const verifier = await readVerifier(key);
   try {
     const { lines, pae, signature } = await verifyPath(path, verifier, expected);
@@ -81,7 +82,7 @@ export async function verifyCommand(path: string, flags: VerifyFlags, io: Comman
   }
 }
 
-function readExpected({ orgUrl, since }: VerifyFlags): Expected {
+function readExpected({ orgUrl, since }: VerifyFlags): Omit<Expected, "revisions"> {
   const problems = [
     ...(orgUrl !== undefined && !URL.canParse(orgUrl)
       ? [`--org-url ${JSON.stringify(orgUrl)}: expected an address such as https://acme.okta.com`]

@@ -7,6 +7,7 @@ import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
+import { findRevision } from "../revisions/revision_store.ts";
 import { writtenLines } from "./closing_lines.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { parseFormats, readSigning, type ReportFlags } from "./scan_options.ts";
@@ -26,14 +27,16 @@ export async function prepare(
   return async (stored) => {
     const report = v.safeParse(reportSchema, stored);
     if (!report.success) throw new UsageError(["Cannot read the stored report: expected a scanstream.report/1"]);
+    const revision = await findRevision(report.output.benchmark, io.env, "the report's revision");
     const written = await writeReports(
       report.output,
       { formats, outputDir, stdout: io.stdout },
-      { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
+      { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion, revision },
     );
     // The gateway keeps no evidence, so nothing is said of it.
     const facts = {
       scan: report.output.scan,
+      revision,
       report: report.output,
       evidence: null,
       parameters: {},

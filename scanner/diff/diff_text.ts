@@ -49,13 +49,28 @@ export function summaryText({ identical, summary }: Diff): string {
 }
 
 /** What is not compared, a line each. */
-export function limitLines({ evidence, not_compared: notCompared }: Diff): readonly string[] {
+export function limitLines({
+  before: old,
+  after: now,
+  evidence,
+  not_compared: notCompared,
+  rules,
+}: Diff): readonly string[] {
   const of = (side: "before" | "after") => notCompared.filter(({ only_in: only }) => only === side);
   const lines = (["before", "after"] as const).flatMap((side) => {
     const checks = of(side).map(({ check }) => check);
     return checks.length === 0 ? [] : [`Not compared, as only the scan ${side} evaluated them: ${checks.join(", ")}`];
   });
+  const ofRules = (["added", "removed", "changed"] as const).flatMap((change) => {
+    const ids = (rules ?? []).filter((rule) => rule.change === change).map(({ vuln_id: vulnId }) => vulnId);
+    return ids.length === 0 ? [] : [`${ids.length} ${change} (${ids.join(", ")})`];
+  });
   return [
+    ...(rules === null
+      ? []
+      : [
+          `Judged by ${old.benchmark} and by ${now.benchmark}. The revisions differ, not the org: ${ofRules.length === 0 ? "in no rule that was examined" : ofRules.join("; ")}`,
+        ]),
     ...lines,
     ...evidence.map(
       ({ artifact, before, after }) => `Not compared, as the evidence is not whole: ${artifact} (${before} → ${after})`,

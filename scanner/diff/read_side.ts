@@ -6,7 +6,7 @@ import type { Output } from "../../shared/schemas/primitives.ts";
 import { manualReasonSchema, severitySchema, statusSchema } from "../../shared/schemas/finding.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readOptionFile } from "../../command_line/files.ts";
-import { benchmark, catalog } from "../catalog/catalog.ts";
+import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
@@ -17,8 +17,18 @@ import type { ConfigurationSide } from "./compare_configuration.ts";
 export interface ComparedFile {
   readonly about: DiffSide;
   readonly findings: readonly ComparedFinding[];
+  /** Those that were evaluated, or were for a person. */
+  readonly rules: readonly JudgedRule[];
   /** Null for a report. */
   readonly configuration: ConfigurationSide | null;
+}
+
+export interface JudgedRule {
+  readonly check: string;
+  readonly vuln_id: string;
+  readonly rule_id: string;
+  /** False: the revision words it otherwise than the text that its check was written for, or no check exists. */
+  readonly isJudged: boolean;
 }
 
 /** Some hundred thousand findings, or the evidence of an org with tens of thousands of apps. */
@@ -40,11 +50,13 @@ export async function readComparedFile(file: string, approvedIssuers: readonly s
 
 const text = v.string("expected a text");
 const reportShape = v.object({
-  benchmark: v.optional(text, benchmark.id),
+  benchmark: v.optional(text, builtIn.benchmark.id),
   scan: v.object({ id: text, org_url: text, ended_at: text }),
   checks: v.array(
     v.object({
       check: text,
+      vuln_id: text,
+      rule_id: text,
       severity: severitySchema,
       findings: v.array(
         v.object({
@@ -76,6 +88,7 @@ function readReport(content: string, file: string): ComparedFile {
   return {
     about: { file, org_url: scan.org_url, benchmark: benchmarkId, ended_at: scan.ended_at, scan_id: scan.id },
     findings: checks.flatMap(toCompared),
+    rules: checks.map(toRule),
     configuration: null,
   };
 }
@@ -86,10 +99,13 @@ function readArtifacts(
 ): ComparedFile {
   const { scan, evaluated_at: evaluatedAt, checks, artifacts } = parseOrRefuse(content, file);
   const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, approvedIssuers });
-  const selected = catalog.filter(({ name }) => checks.includes(name));
+  const results = catalog
+    .filter(({ name }) => checks.includes(name))
+    .map((check) => evaluateCheck(check, artifacts, context));
   return {
-    about: { file, org_url: scan.org_url, benchmark: benchmark.id, ended_at: scan.ended_at, scan_id: null },
-    findings: selected.flatMap((check) => toCompared(evaluateCheck(check, artifacts, context))),
+    about: { file, org_url: scan.org_url, benchmark: builtIn.benchmark.id, ended_at: scan.ended_at, scan_id: null },
+    findings: results.flatMap(toCompared),
+    rules: results.map(toRule),
     configuration: { artifacts, context },
   };
 }
@@ -104,6 +120,11 @@ function parseOrRefuse(content: string, file: string) {
 }
 
 type ComparedCheck = Output<typeof reportShape>["checks"][number];
+
+function toRule({ check, vuln_id, rule_id, findings }: ComparedCheck): JudgedRule {
+  const isJudged = !findings.some(({ reason }) => reason === "rule_changed" || reason === "not_automated");
+  return { check, vuln_id, rule_id, isJudged };
+}
 
 function toCompared({ check, severity, findings }: ComparedCheck): readonly ComparedFinding[] {
   return findings.map(({ status, reason, resource, expected, actual, fingerprint }) => ({

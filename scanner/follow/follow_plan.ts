@@ -14,6 +14,8 @@ export interface FollowPlan {
   readonly orgUrl: string;
   readonly clientId: string;
   readonly checks: readonly CatalogCheck[];
+  /** The revision of the STIG that the checks are of. */
+  readonly benchmark: string;
   readonly approvedIssuers: readonly string[] | null;
   /** The organization's values in place of the STIG's; absent: none. */
   readonly parameters?: ParameterValues;

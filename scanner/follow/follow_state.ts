@@ -20,6 +20,8 @@ export interface FollowState extends SavedLines {
   /** ISO 8601, UTC: when the log was last read to its end. */
   readonly lastLookAt: string | null;
   readonly lastFullAt: string;
+  /** The revision of the STIG by which they were judged. */
+  readonly benchmark: string;
   /** The checks that were judged. */
   readonly checks: readonly string[];
   /** Identities of log entries that were read. */
@@ -79,6 +81,7 @@ export function createFollowStore(directory: string): FollowStore {
       cursor: parsed.cursor,
       lastLookAt: parsed.last_look_at,
       lastFullAt: parsed.last_full_at,
+      benchmark: parsed.benchmark,
       checks: parsed.checks,
       seen: parsed.seen,
       // As written by this program: the digest of the file says so.
@@ -100,6 +103,7 @@ export function createFollowStore(directory: string): FollowStore {
       cursor: state.cursor,
       last_look_at: state.lastLookAt,
       last_full_at: state.lastFullAt,
+      benchmark: state.benchmark,
       checks: state.checks,
       seen: state.seen,
       pending: state.pending,
@@ -181,6 +185,7 @@ const stateSchema = v.object({
   cursor: v.nullable(v.pipe(v.string(), v.startsWith("/api/v1/logs?"))),
   last_look_at: v.nullable(time),
   last_full_at: time,
+  benchmark: v.string(),
   checks: v.array(v.string()),
   seen: v.array(v.string()),
   pending: v.array(v.looseObject({ schema: v.literal("scanstream.change/1"), id: v.string() })),

@@ -296,6 +296,7 @@ class Follower {
       orgUrl: this.#plan.orgUrl,
       monitorId: this.#monitorId,
       lastFullAt: new Date(this.#lastFullMs).toISOString(),
+      benchmark: this.#plan.benchmark,
       checks: this.#verdicts.checks(),
       ...this.#log.toSave(),
       evidence: this.#evidence,

@@ -41,8 +41,9 @@ export class Verdicts {
   /** By check. */
   readonly #attestations = new Map<string, Attestation>();
 
-  /** Among what is saved, that of another selection of checks is forgotten. */
-  constructor(plan: FollowPlan, saved: FollowState | null) {
+  /** Among what is saved, that of another selection of checks, or of another revision of the STIG, is forgotten. */
+  constructor(plan: FollowPlan, state: FollowState | null) {
+    const saved = state?.benchmark === plan.benchmark ? state : null;
     const selected = new Set(plan.checks.map(({ name }) => name));
     const findings = (saved?.evidence.findings ?? []).filter(({ check }) => selected.has(check));
     this.#plan = plan;

@@ -1,5 +1,4 @@
-import { benchmark, catalog, type StigRule } from "../catalog/catalog.ts";
-import { revisionOf } from "../checklists/checklist.ts";
+import { revisionName, type Revision, type StigRule } from "../catalog/catalog.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { checkComments, dispositionOf, findingDetails, type Disposition } from "./disposition.ts";
 
@@ -14,9 +13,9 @@ export interface RuleOutcome {
 }
 
 /** Every rule of the benchmark, in its order: a checklist always has all of them. */
-export function benchmarkRules(report: Report): readonly RuleOutcome[] {
+export function benchmarkRules(report: Report, revision: Revision): readonly RuleOutcome[] {
   const byRule = new Map(report.checks.map((check) => [check.rule_id, check]));
-  return catalog.map(({ rule }) => {
+  return revision.checks.map(({ rule }) => {
     const check = byRule.get(rule.rule_id) ?? null;
     if (check === null) {
       return { rule, check, disposition: "not_reviewed", details: "", comments: "Not selected in this scan." };
@@ -25,45 +24,43 @@ export function benchmarkRules(report: Report): readonly RuleOutcome[] {
       rule,
       check,
       disposition: dispositionOf(check),
-      details: findingDetails(check, evidenceLine(check, report)),
+      details: findingDetails(check, evidenceLine(check, report, revision)),
       comments: checkComments(check),
     };
   });
 }
 
 /** Those of the benchmark, and after them the organization's own that were evaluated; no checklist holds the latter. */
-export function allRules(report: Report): readonly RuleOutcome[] {
+export function allRules(report: Report, revision: Revision): readonly RuleOutcome[] {
   const own = report.checks.filter(isCompanyRule).map((check) => ({
-    rule: ruleOf(check),
+    rule: ruleOf(check, revision),
     check,
     disposition: dispositionOf(check),
     details: findingDetails(check),
     comments: checkComments(check),
   }));
-  return [...benchmarkRules(report), ...own];
+  return [...benchmarkRules(report, revision), ...own];
 }
 
 /** Which API calls the result rests on, and when they were made; empty for a rule of a company, and where nothing was read. */
-export function evidenceLine(check: CheckResult, { scan }: Report): string {
-  const fields = isCompanyRule(check) ? [] : (decidingFields.get(check.rule_id) ?? []);
+export function evidenceLine(check: CheckResult, { scan }: Report, revision: Revision): string {
+  const fields = checkOf(check, revision)?.explanation.deciding_fields ?? [];
   if (fields.length === 0 || check.reason === "interrupted") return "";
   const calls = [...new Set(fields.map((field) => field.split(": ", 1)[0] ?? field))];
   return `Read from ${scan.started_at} to ${scan.ended_at}: ${calls.join("; ")}`;
 }
 
-const decidingFields: ReadonlyMap<string, readonly string[]> = new Map(
-  catalog.map(({ rule, explanation }) => [rule.rule_id, explanation.deciding_fields]),
-);
-
 export function isCompanyRule({ origin }: CheckResult): boolean {
   return origin === "company";
 }
 
-const rules: ReadonlyMap<string, StigRule> = new Map(catalog.map(({ rule }) => [rule.rule_id, rule]));
+function checkOf(check: CheckResult, { checks }: Revision) {
+  return isCompanyRule(check) ? undefined : checks.find(({ rule }) => rule.rule_id === check.rule_id);
+}
 
 /** The rule of a check: as DISA wrote it, or as far as the report tells of the organization's own. */
-export function ruleOf(check: CheckResult): StigRule {
-  return (isCompanyRule(check) ? undefined : rules.get(check.rule_id)) ?? ruleOfReport(check);
+export function ruleOf(check: CheckResult, revision: Revision): StigRule {
+  return checkOf(check, revision)?.rule ?? ruleOfReport(check);
 }
 
 function ruleOfReport(check: CheckResult): StigRule {
@@ -91,16 +88,14 @@ function ruleOfReport(check: CheckResult): StigRule {
 }
 
 /** What the rule is of, in words. */
-export function standardOf(check: CheckResult): string {
-  return isCompanyRule(check) ? "Rules of the organization" : `DISA Okta IDaaS STIG ${benchmarkVersion}`;
+export function standardOf(check: CheckResult, { benchmark }: Revision): string {
+  return isCompanyRule(check) ? "Rules of the organization" : `DISA Okta IDaaS STIG ${revisionName(benchmark)}`;
 }
 
 /** DISA's category; only the severity of a rule that is not DISA's. */
 export function levelOf(check: Pick<CheckResult, "origin" | "category" | "severity">): string {
   return check.origin === "company" ? check.severity : `CAT ${check.category}`;
 }
-
-export const benchmarkVersion = revisionOf(benchmark.version, benchmark.release_info);
 
 /** The org's host name, without a port: what a checklist calls the asset. */
 export function hostOf(report: Report): string {

@@ -4,7 +4,7 @@ import type { ResultEngine } from "../checklists/result_block.ts";
 import type { ChecklistStatus } from "../checklists/status.ts";
 import { benchmarkRules, type RuleOutcome } from "./benchmark_rules.ts";
 import type { Disposition } from "./disposition.ts";
-import type { RenderOptions } from "./report_format.ts";
+import { revisionOf, type RenderOptions } from "./report_format.ts";
 
 const statuses: Readonly<Record<Disposition, ChecklistStatus>> = {
   pass: "not_a_finding",
@@ -28,11 +28,12 @@ export interface ChecklistDifference {
 /** What a checklist of this scan says at each rule of the benchmark, with the answers of one that people worked in. */
 export function answersOf(
   report: Report,
-  { toolVersion, checklist }: Pick<RenderOptions, "toolVersion" | "checklist">,
+  options: Pick<RenderOptions, "toolVersion" | "checklist" | "revision">,
 ): ChecklistAnswers {
-  const engine = engineOf(report, { toolVersion });
+  const { checklist } = options;
+  const engine = engineOf(report, options);
   const answers = new Map(
-    benchmarkRules(report).map((outcome) => {
+    benchmarkRules(report, revisionOf(options)).map((outcome) => {
       const vulnId = outcome.rule.vuln_id;
       const before = checklist?.answers.get(vulnId);
       const result = automatedAnswer(outcome);

@@ -12,11 +12,11 @@ import {
 } from "../checklists/cklb_document.ts";
 import { attributeOf } from "../checklists/ckl_document.ts";
 import type { Checklist } from "../checklists/checklist.ts";
-import { benchmark, type Benchmark } from "../catalog/catalog.ts";
+import type { Benchmark } from "../catalog/catalog.ts";
 import { checklistStatuses, cklStatuses } from "../checklists/status.ts";
 import { answersOf, engineOf } from "./checklist_answers.ts";
 import { freshRules, toCklbChecklist } from "./cklb.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
 import { createXml, createXmlFragment, xmlEscape, xmlString, xmlText } from "./xml.ts";
 
 /** CKL: the checklist of STIG Viewer 2, eMASS, STIG Manager and heimdall. The order of elements is the schema's. */
@@ -41,9 +41,10 @@ function editCkl(report: Report, options: OpenCkl): string {
   const { answers } = answersOf(report, options);
   const known = new Set(stig.rules.map((rule) => attributeOf(rule, "Vuln_Num").trim()));
   const newRules = createXmlFragment();
-  for (const rule of freshRules(report, stig.facts.get("uuid") ?? "")) {
+  for (const rule of freshRules(report, stig.facts.get("uuid") ?? "", options)) {
     const vulnId = textOf(rule, "group_id");
-    if (!known.has(vulnId)) addRule(newRules, withAnswer(rule, answers.get(vulnId)), stigReference(benchmark));
+    if (!known.has(vulnId))
+      addRule(newRules, withAnswer(rule, answers.get(vulnId)), stigReference(revisionOf(options).benchmark));
   }
   const engine = engineOf(report, options);
   return writeCklAnswers(document, stig, { answers, engine, newRules: newRules.toString(), escape: xmlEscape });

@@ -1,9 +1,11 @@
 import type { Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { benchmark, type StigRule } from "../catalog/catalog.ts";
+import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { toCklb } from "../checklists/ckl_document.ts";
 import {
+  benchmarkFields,
+  disaFields,
   textOf,
   writeCklbAnswers,
   type CklbChecklist,
@@ -11,10 +13,10 @@ import {
   type CklbStig,
 } from "../checklists/cklb_document.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { benchmarkRules, fullNameOf, hostOf } from "./benchmark_rules.ts";
+import { fullNameOf, hostOf } from "./benchmark_rules.ts";
 import { answersOf, engineOf } from "./checklist_answers.ts";
 import { toJson } from "./json.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
 
 /** CKLB 1.0: the checklist of STIG Viewer 3, eMASS and STIG Manager. Every rule of the STIG, no matter what was selected. */
 export const cklbFormat: ReportFormat = {
@@ -26,9 +28,10 @@ export const cklbFormat: ReportFormat = {
 
 /** The checklist of this scan; with one that people worked in, that one with this scan's results in it. */
 export function toCklbChecklist(report: Report, options: RenderOptions): CklbChecklist {
-  const { document, stig } = options.checklist === undefined ? freshChecklist(report) : asCklb(options.checklist);
+  const { document, stig } =
+    options.checklist === undefined ? freshChecklist(report, options) : asCklb(options.checklist);
   const known = new Set(stig.rules.map((rule) => rule["group_id"]));
-  const newRules = freshRules(report, textOf(stig, "uuid")).filter((rule) => !known.has(rule["group_id"]));
+  const newRules = freshRules(report, textOf(stig, "uuid"), options).filter((rule) => !known.has(rule["group_id"]));
   const { answers } = answersOf(report, options);
   return writeCklbAnswers(document, stig, { answers, engine: engineOf(report, options), newRules });
 }
@@ -47,16 +50,12 @@ function asCklb(checklist: Checklist): OpenChecklist {
 }
 
 /** Without a rule yet. */
-function freshChecklist(report: Report): OpenChecklist {
+function freshChecklist(report: Report, options: RenderOptions): OpenChecklist {
+  const { benchmark } = revisionOf(options);
   const host = hostOf(report);
   const stig: CklbStig = {
-    stig_name: benchmark.title,
-    display_name: benchmark.title.replace(/ Security Technical Implementation Guide$/, ""),
-    stig_id: benchmark.benchmark_id,
-    version: benchmark.version,
-    release_info: benchmark.release_info,
+    ...benchmarkFields(benchmark),
     uuid: stableUuid("stig", report.scan.id),
-    reference_identifier: benchmark.target_key,
     size: 0,
     rules: [],
   };
@@ -88,31 +87,27 @@ function freshChecklist(report: Report): OpenChecklist {
 }
 
 /** Every rule of the benchmark, not reviewed yet. */
-export function freshRules(report: Report, stigUuid: string): readonly CklbRule[] {
-  return benchmarkRules(report).map(({ rule }) => toRule(rule, stigUuid, report.scan.ended_at));
+export function freshRules(report: Report, stigUuid: string, options: RenderOptions): readonly CklbRule[] {
+  const { benchmark, checks } = revisionOf(options);
+  const { ended_at: endedAt } = report.scan;
+  return checks.map(({ rule }) => toRule(rule, benchmark, { stigUuid, endedAt }));
 }
 
-function toRule(rule: StigRule, stigUuid: string, endedAt: string): CklbRule {
+function toRule(
+  rule: StigRule,
+  benchmark: Benchmark,
+  { stigUuid, endedAt }: { readonly stigUuid: string; readonly endedAt: string },
+): CklbRule {
   return {
     uuid: stableUuid("rule", stigUuid, rule.rule_id),
     stig_uuid: stigUuid,
     target_key: null,
     stig_ref: null,
-    group_id: rule.vuln_id,
-    group_id_src: rule.vuln_id,
-    rule_id: rule.rule_id.replace(/_rule$/, ""),
-    rule_id_src: rule.rule_id,
+    ...disaFields(rule),
     weight: "10.0",
     classification: "NONE",
-    severity: rule.severity,
-    rule_version: rule.stig_id,
-    group_title: rule.group_title,
-    rule_title: rule.title,
-    fix_text: rule.fix_text,
     reference_identifier: benchmark.target_key,
-    check_content: rule.check_text,
     check_content_ref: { href: `${benchmark.benchmark_id}.xml`, name: "M" },
-    discussion: rule.discussion,
     false_positives: "",
     false_negatives: "",
     documentable: "false",
@@ -124,8 +119,6 @@ function toRule(rule: StigRule, stigUuid: string, endedAt: string): CklbRule {
     security_override_guidance: "",
     ia_controls: "",
     legacy_ids: [],
-    ccis: rule.ccis,
-    group_tree: [{ id: rule.vuln_id, title: rule.group_title, description: "<GroupDescription></GroupDescription>" }],
     createdAt: endedAt,
     updatedAt: endedAt,
     STIGUuid: stigUuid,

@@ -1,14 +1,14 @@
-import { catalog } from "../catalog/catalog.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import { controlBaselines, controls, controlsOf, type ControlBaseline } from "../catalog/controls.ts";
 import { countStates, type CheckResult, type ControlResult, type Report, type Status } from "../../shared/report.ts";
 import type { StatusCounts } from "../../shared/report.ts";
 import { dispositionOf, type Disposition } from "./disposition.ts";
 
 /** The verdicts of a report by control, for each control of which this scan examined a rule; in the order of NIST's catalog. */
-export function controlResults(report: Report): readonly ControlResult[] {
+export function controlResults(report: Report, revision: Revision): readonly ControlResult[] {
   const byRule = new Map(report.checks.map((check) => [check.rule_id, check]));
   return controls.flatMap((control) => {
-    const rules = catalog.filter(({ rule }) => controlsOf(rule).includes(control));
+    const rules = revision.checks.filter(({ rule }) => controlsOf(rule).includes(control));
     const checks = rules.map(({ rule }) => byRule.get(rule.rule_id) ?? null);
     const examined = checks.filter((check) => check !== null);
     if (examined.length === 0) return [];

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { benchmark } from "../catalog/catalog.ts";
+import { revisionName } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
-import { allRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { allRules, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { attestationLine, authorOf, checkComments, dispositionOf, findingLine, tailoringLine } from "./disposition.ts";
 import { toJson } from "./json.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { revisionOf, type ReportFormat } from "./report_format.ts";
 
 /** InSpec's and heimdall's convention for STIG severities. */
 const impacts = { high: 0.7, medium: 0.5, low: 0.3 } as const;
@@ -16,7 +16,9 @@ export const hdfFormat: ReportFormat = {
   isMachine: true,
   render(report, options) {
     const { scan } = report;
-    const controls = allRules(report).map((outcome) => toControl(outcome, scan.ended_at));
+    const revision = revisionOf(options);
+    const { benchmark } = revision;
+    const controls = allRules(report, revision).map((outcome) => toControl(outcome, scan.ended_at));
     const duration = (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000;
     const document = {
       platform: { name: "scanstream", release: options.toolVersion, target_id: hostOf(report) },
@@ -25,7 +27,7 @@ export const hdfFormat: ReportFormat = {
       profiles: [
         {
           name: benchmark.benchmark_id,
-          version: benchmarkVersion,
+          version: revisionName(benchmark),
           title: benchmark.title,
           summary: `Scan ${scan.id} of ${scan.org_url}`,
           sha256: createHash("sha256").update(JSON.stringify(controls)).digest("hex"),

@@ -9,11 +9,12 @@ import {
   type RuleState,
 } from "../../shared/report.ts";
 import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./disposition.ts";
-import { benchmarkVersion, evidenceLine, orgNameOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { revisionName, type Revision } from "../catalog/catalog.ts";
+import { evidenceLine, orgNameOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { causesLine, closedText } from "./cause_lines.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
-import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 
@@ -25,20 +26,27 @@ export const htmlFormat: ReportFormat = {
   extension: "html",
   isMachine: false,
   render(report, options) {
+    const revision = revisionOf(options);
     const checks = shownChecks(report.checks, options).toSorted(worstFirst);
     const onlyShown = shownLine(report.checks, options);
     return renderPage({
       title: `Scan of ${orgNameOf(report)}`,
-      about: html`DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
+      about: html`DISA Okta IDaaS STIG ${revisionName(revision.benchmark)} · ${report.scan.status}
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
       main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}
         ${changes(report)} ${overview(checks)}
         <h2>Checks</h2>
-        ${checkSections(checks, report)} ${controlSection(report, checks)}`,
+        ${checkSections(checks, { report, revision })} ${controlSection({ report, revision }, checks)}`,
       footer: facts(report, options.toolVersion),
     });
   },
 };
+
+/** A report with the revision that it was judged by. */
+interface Judged {
+  readonly report: Report;
+  readonly revision: Revision;
+}
 
 function summary(report: Report): Html {
   const { baseline } = report;
@@ -103,8 +111,8 @@ function overview(checks: readonly CheckResult[]): Html {
 }
 
 /** The same verdicts by control, for those who read by NIST SP 800-53. */
-function controlSection(report: Report, shown: readonly CheckResult[]): Html | string {
-  const results = controlResults(report);
+function controlSection({ report, revision }: Judged, shown: readonly CheckResult[]): Html | string {
+  const results = controlResults(report, revision);
   if (results.length === 0) return "";
   const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
   const lines = countBaselines(results).map(
@@ -146,22 +154,22 @@ function ruleLink(vulnId: string): Html {
 }
 
 /** What the scan did not reach is one paragraph. */
-function checkSections(checks: readonly CheckResult[], report: Report): Html {
+function checkSections(checks: readonly CheckResult[], judged: Judged): Html {
   const { reached, interrupted } = splitInterrupted(checks);
   const anchors = interrupted.map(({ vuln_id: vulnId }) => html`<span id="${vulnId}"></span>`);
-  return html`${reached.map((check) => checkSection(check, report))}
+  return html`${reached.map((check) => checkSection(check, judged))}
   ${interrupted.length === 0 ? "" : html`<p class="mark">${anchors}${interruptedLine(interrupted)}</p>`}`;
 }
 
 /** A passing check is folded into one line. */
-function checkSection(check: CheckResult, report: Report): Html {
+function checkSection(check: CheckResult, { report, revision }: Judged): Html {
   const attestation = attestationLine(check);
   const state = stateOf(check);
   const heading = html`<h3>${badge(state)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
     <code>${check.check}</code> · ${idsOf(check)} ·
     ${levelOf(check)}${check.coverage === "partial" ? " · partly automated" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
-    <br />${evidenceLine(check, report)}
+    <br />${evidenceLine(check, report, revision)}
   </p>`;
   const open = openFindings(check);
   const others = check.findings.filter((finding) => !open.includes(finding));
@@ -187,7 +195,7 @@ function checkSection(check: CheckResult, report: Report): Html {
             ${groups(others, otherItem)}
           </details>`
     }
-    ${fix(check)}
+    ${fix(check, revision)}
   </section> `;
 }
 
@@ -227,8 +235,8 @@ function marks(finding: Finding): readonly Html[] {
   return findingMarks(finding).map((mark) => html`<p class="mark">${mark}</p>`);
 }
 
-function fix(check: CheckResult): Html | string {
-  const { fix_text: text } = ruleOf(check);
+function fix(check: CheckResult, revision: Revision): Html | string {
+  const { fix_text: text } = ruleOf(check, revision);
   if (text === "") return "";
   return html`<details class="fix">
     <summary>How to fix</summary>

@@ -1,12 +1,12 @@
 import { controlResults } from "./controls.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { revisionOf, type ReportFormat } from "./report_format.ts";
 
 /** The report as it is, and its verdicts by control: schema `scanstream.report/1` (`shared/report.schema.json`). */
 export const jsonFormat: ReportFormat = {
   name: "json",
   extension: "json",
   isMachine: true,
-  render: (report) => `${toJson({ ...report, controls: controlResults(report) }, 2)}\n`,
+  render: (report, options) => `${toJson({ ...report, controls: controlResults(report, revisionOf(options)) }, 2)}\n`,
 };
 
 /** JSON that every parser takes: many refuse the escape of half a surrogate pair, so that one becomes U+FFFD. */

@@ -1,11 +1,12 @@
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 import { stateOf, type CheckResult, type ControlResult, type Finding, type Report } from "../../shared/report.ts";
 import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./disposition.ts";
+import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { orgNameOf, isCompanyRule } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { causesLine, closedText } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
-import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
@@ -29,7 +30,7 @@ export const markdownFormat: ReportFormat = {
     return [
       `# Scan of ${markdownText(orgNameOf(report))}`,
       "",
-      `**${failed}**; ${others.join("; ")} · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
+      `**${failed}**; ${others.join("; ")} · STIG ${revisionName(revisionOf(options).benchmark)} · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
       ...(onlyShown === "" ? [] : ["", `${markdownText(onlyShown)}.`]),
       ...causeSection(report),
@@ -40,7 +41,7 @@ export const markdownFormat: ReportFormat = {
       "",
       ...shown.flatMap(checkSection),
       ...(interrupted.length === 0 ? [] : [markdownText(interruptedLine(interrupted)), ""]),
-      ...controlSection(report),
+      ...controlSection(report, revisionOf(options)),
     ].join("\n");
   },
 };
@@ -61,8 +62,8 @@ function causeSection(report: Report): readonly string[] {
 }
 
 /** The same verdicts by control, for those who read by NIST SP 800-53. */
-function controlSection(report: Report): readonly string[] {
-  const results = controlResults(report);
+function controlSection(report: Report, revision: Revision): readonly string[] {
+  const results = controlResults(report, revision);
   if (results.length === 0) return [];
   return [
     "## Controls",

@@ -1,8 +1,9 @@
 import { stateOf, type CheckResult, type Finding, type Report } from "../../shared/report.ts";
 import { attestationLine, planLine, tailoringLine, waiverLine } from "./disposition.ts";
-import { benchmarkVersion, isCompanyRule, ruleOf, standardOf } from "./benchmark_rules.ts";
+import { revisionName, type Revision } from "../catalog/catalog.ts";
+import { isCompanyRule, ruleOf, standardOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { revisionOf, type ReportFormat } from "./report_format.ts";
 
 const statuses = {
   PASS: { status: "Pass", status_id: 1 },
@@ -26,9 +27,8 @@ export const ocsfFormat: ReportFormat = {
   extension: "ocsf.json",
   isMachine: true,
   render(report, options) {
-    const events = report.checks.flatMap((check) =>
-      check.findings.map((finding) => toEvent(check, finding, { report, toolVersion: options.toolVersion })),
-    );
+    const context = { report, toolVersion: options.toolVersion, revision: revisionOf(options) };
+    const events = report.checks.flatMap((check) => check.findings.map((finding) => toEvent(check, finding, context)));
     return `${toJson(events, 2)}\n`;
   },
 };
@@ -36,11 +36,12 @@ export const ocsfFormat: ReportFormat = {
 interface EventContext {
   readonly report: Report;
   readonly toolVersion: string;
+  readonly revision: Revision;
 }
 
-function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: EventContext): object {
+function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, revision }: EventContext): object {
   const { scan } = report;
-  const rule = ruleOf(check);
+  const rule = ruleOf(check, revision);
   const time = Date.parse(scan.ended_at);
   const isApplicable = stateOf(finding) !== "not_applicable";
   const { status, status_id } = statuses[isApplicable ? finding.status : "NOT_APPLICABLE"];
@@ -84,7 +85,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
     },
     compliance: {
       control: check.stig_id,
-      standards: [standardOf(check)],
+      standards: [standardOf(check, revision)],
       requirements: [check.rule_id, ...rule.ccis],
       status,
       status_id,
@@ -96,8 +97,8 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
           uid: check.vuln_id,
           name: check.check,
           desc: check.title,
-          ...(isCompanyRule(check) ? {} : { version: benchmarkVersion }),
-          standards: [standardOf(check)],
+          ...(isCompanyRule(check) ? {} : { version: revisionName(revision.benchmark) }),
+          standards: [standardOf(check, revision)],
           status,
           status_id,
           ...checkSeverities[check.category],

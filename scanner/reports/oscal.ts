@@ -1,16 +1,16 @@
 import type { Report } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
-import { benchmark } from "../catalog/catalog.ts";
+import { revisionName } from "../catalog/catalog.ts";
 import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
+import { hostOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
 import { toJson } from "./json.ts";
 import { controlFindings } from "./oscal_findings.ts";
 import { observationsOf, resourceUuid } from "./oscal_observations.ts";
 import { oscalProps, textOr, type OscalContext } from "./oscal_parts.ts";
 import { risksOf } from "./oscal_risks.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { revisionOf, type ReportFormat } from "./report_format.ts";
 
 /**
  * OSCAL 1.2.1 assessment results (https://pages.nist.gov/OSCAL/reference/1.2.1/assessment-results/): an observation for each
@@ -21,11 +21,14 @@ export const oscalFormat: ReportFormat = {
   name: "oscal",
   extension: "oscal.json",
   isMachine: true,
-  render(report, { toolVersion }) {
+  render(report, options) {
     const { scan } = report;
-    const context: OscalContext = { report, toolUuid: stableUuid("tool", scan.id) };
+    const { toolVersion } = options;
+    const revision = revisionOf(options);
+    const standard = `${revision.benchmark.title} ${revisionName(revision.benchmark)}`;
+    const context: OscalContext = { report, revision, toolUuid: stableUuid("tool", scan.id) };
     const planUuid = stableUuid("plan", scan.id);
-    const title = `Scan of ${hostOf(report)} against ${benchmark.title} ${benchmarkVersion}`;
+    const title = `Scan of ${hostOf(report)} against ${standard}`;
     const document = {
       "assessment-results": {
         uuid: stableUuid("assessment-results", scan.id),
@@ -41,7 +44,7 @@ export const oscalFormat: ReportFormat = {
           resources: [
             {
               uuid: planUuid,
-              title: `${benchmark.title} ${benchmarkVersion}`,
+              title: standard,
               description:
                 "The rules that were assessed stand for an assessment plan: each is examined as its check says.",
               rlinks: [{ href: "https://public.cyber.mil/stigs/" }],
@@ -73,7 +76,7 @@ function resultHead({ scan }: Report, title: string): object {
 
 function resultBody(context: OscalContext, toolVersion: string): object {
   const { report } = context;
-  const reviewed = controlResults(report);
+  const reviewed = controlResults(report, context.revision);
   const observations = observationsOf(context);
   const risks = risksOf(context);
   const findings = controlFindings(context, reviewed);

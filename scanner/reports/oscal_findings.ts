@@ -36,7 +36,7 @@ function toFinding(control: DecidedControl, context: OscalContext): object {
     title: `${label} ${title}`,
     description: `${checks.map(({ vuln_id: vulnId }) => vulnId).join(", ")}: ${status === "PASS" ? "met, as far as the STIG examines the control" : "not met"}.`,
     props: [
-      ...ruleProps(checks),
+      ...ruleProps(checks, context),
       ...oscalProps([["control-id", id], ...baselines.map((baseline) => ["baseline", baseline] as const)]),
     ],
     target: { type: "objective-id", "target-id": `${id}_obj`, status: states[status] },

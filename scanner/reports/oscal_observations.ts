@@ -31,7 +31,7 @@ function toObservation(check: CheckResult, finding: Finding, context: OscalConte
     title: textOr(`${verdictOf(finding)}: ${check.title}`, finding.status),
     description: findingLine(finding),
     props: [
-      ...ruleProps([check]),
+      ...ruleProps([check], context),
       ...oscalProps([
         ["check", check.check],
         ["verdict", finding.status],
@@ -44,7 +44,7 @@ function toObservation(check: CheckResult, finding: Finding, context: OscalConte
     types: ["control-objective"],
     origins: [toolOrigin(context)],
     subjects: [{ "subject-uuid": resourceUuid(report, finding.resource), type: "inventory-item" }],
-    "relevant-evidence": [{ description: evidenceOf(check, report) }],
+    "relevant-evidence": [{ description: evidenceOf(check, context) }],
     collected: report.scan.ended_at,
     remarks: textOr(`Expected: ${finding.expected}. Found: ${finding.actual}.`, "No details"),
   };
@@ -57,15 +57,15 @@ function attestationObservation(check: CheckResult, context: OscalContext): obje
     uuid: attestationUuid(report, check),
     title: textOr(`Attestation: ${check.title}`, "Attestation"),
     description: attestationLine(check),
-    props: [...ruleProps([check]), ...oscalProps([["attested-by", check.attestation?.by ?? ""]])],
+    props: [...ruleProps([check], context), ...oscalProps([["attested-by", check.attestation?.by ?? ""]])],
     methods: ["EXAMINE"],
     types: ["control-objective"],
     collected: report.scan.ended_at,
   };
 }
 
-function evidenceOf(check: CheckResult, { scan }: Report): string {
-  const { scopes } = ruleOf(check);
+function evidenceOf(check: CheckResult, { report: { scan }, revision }: OscalContext): string {
+  const { scopes } = ruleOf(check, revision);
   const read = scopes.length === 0 ? "" : ` with the scopes ${scopes.join(", ")}`;
   return `Answers of the provider's API${read}, read from ${scan.started_at} to ${scan.ended_at}.`;
 }

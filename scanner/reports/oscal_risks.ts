@@ -35,7 +35,7 @@ function toRisk(check: CheckResult, finding: Finding, context: OscalContext): ob
     title: textOr(`${check.vuln_id} ${check.title}`, "Finding"),
     description: textOr(finding.detail, "Finding"),
     statement: finding.waiver === null ? textOr(check.title, "Finding") : textOr(waiverLine(finding.waiver), "waived"),
-    props: ruleProps([check]),
+    props: ruleProps([check], context),
     status: finding.waived ? "deviation-approved" : "open",
     characterizations: [
       {
@@ -44,17 +44,20 @@ function toRisk(check: CheckResult, finding: Finding, context: OscalContext): ob
       },
     ],
     ...(finding.plan === undefined ? {} : { deadline: toTime(finding.plan.remediation_date) }),
-    remediations: [recommendation(check, uuid), ...(finding.plan === undefined ? [] : [planned(finding.plan, uuid)])],
+    remediations: [
+      recommendation(check, uuid, context),
+      ...(finding.plan === undefined ? [] : [planned(finding.plan, uuid)]),
+    ],
     "related-observations": [{ "observation-uuid": observation }],
   };
 }
 
-function recommendation(check: CheckResult, riskId: string): object {
+function recommendation(check: CheckResult, riskId: string, { revision }: OscalContext): object {
   return {
     uuid: stableUuid("recommendation", riskId),
     lifecycle: "recommendation",
     title: isCompanyRule(check) ? "The organization's fix" : "DISA's fix",
-    description: ruleOf(check).fix_text || textOr(check.title, "Remediate the finding"),
+    description: ruleOf(check, revision).fix_text || textOr(check.title, "Remediate the finding"),
   };
 }
 

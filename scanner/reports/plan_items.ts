@@ -1,4 +1,5 @@
 import type { CheckResult, Finding, Plan, Report } from "../../shared/report.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import { controlsOf, type Control } from "../catalog/controls.ts";
 import { ruleOf } from "./benchmark_rules.ts";
 
@@ -15,9 +16,9 @@ export interface PlanItem {
 }
 
 /** In the order of the report. */
-export function planItems(report: Report): readonly PlanItem[] {
+export function planItems(report: Report, revision: Revision): readonly PlanItem[] {
   return report.checks.flatMap((check) => {
-    const rule = ruleOf(check);
+    const rule = ruleOf(check, revision);
     return failuresOf(check).map((finding) => ({
       check,
       finding,
@@ -36,7 +37,11 @@ function failuresOf({ status, attestation, findings }: CheckResult): readonly Fi
   return attestation?.status === "FAIL" ? open.slice(0, 1) : [];
 }
 
-/** How many weaknesses are past the date by which they were planned to be remediated. */
-export function countOverdue(report: Report): number {
-  return planItems(report).filter(({ plan }) => plan?.overdue === true).length;
+/** The weaknesses that are past the date by which they were planned to be remediated. */
+export function overdueItems(report: Report): readonly Pick<PlanItem, "check" | "finding">[] {
+  return report.checks.flatMap((check) =>
+    failuresOf(check)
+      .filter(({ plan }) => plan?.overdue === true)
+      .map((finding) => ({ check, finding })),
+  );
 }

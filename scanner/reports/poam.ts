@@ -3,7 +3,7 @@ import { hostOf } from "./benchmark_rules.ts";
 import { toCsv } from "./csv.ts";
 import { attestationLine, planLine } from "./disposition.ts";
 import { planItems, type PlanItem } from "./plan_items.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { revisionOf, type ReportFormat } from "./report_format.ts";
 
 interface Row extends PlanItem {
   readonly report: Report;
@@ -35,8 +35,10 @@ export const poamFormat: ReportFormat = {
   name: "poam",
   extension: "poam.csv",
   isMachine: true,
-  render(report) {
-    const rows = planItems(report).map((item) => Object.values(columns).map((read) => read({ ...item, report })));
+  render(report, options) {
+    const rows = planItems(report, revisionOf(options)).map((item) =>
+      Object.values(columns).map((read) => read({ ...item, report })),
+    );
     return toCsv(Object.keys(columns), rows);
   },
 };

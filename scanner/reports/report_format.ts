@@ -6,6 +6,7 @@ import {
   type Report,
   type RuleState,
 } from "../../shared/report.ts";
+import { builtIn, type Revision } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 
 /** What a format may know besides the report; it reads no clock, no environment and no terminal. */
@@ -20,6 +21,8 @@ export interface RenderOptions {
   readonly toolVersion: string;
   /** Documents for people list only rules of these states, CSV and NDJSON only such findings; absent: all. */
   readonly states?: readonly RuleState[];
+  /** The revision of the STIG that the report was judged by; absent: the built-in one. */
+  readonly revision?: Revision;
   /** One that people worked in, for the checklists to go on with. */
   readonly checklist?: Checklist;
 }
@@ -33,6 +36,10 @@ export interface ReportFormat {
   /** Read by programs: alone on stdout, it is the only thing there. */
   readonly isMachine: boolean;
   render(report: Report, options: RenderOptions): string;
+}
+
+export function revisionOf({ revision = builtIn }: Pick<RenderOptions, "revision">): Revision {
+  return revision;
 }
 
 type ShownStates = Pick<RenderOptions, "states">;

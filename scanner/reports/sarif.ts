@@ -1,8 +1,9 @@
 import type { CheckResult, Finding, Report, Waiver } from "../../shared/report.ts";
 import { attestationLine, authorOf, ownDispositionOf, planLine, tailoringLine } from "./disposition.ts";
-import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { revisionName, type Revision } from "../catalog/catalog.ts";
+import { hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { revisionOf, type ReportFormat } from "./report_format.ts";
 
 /** GitHub reads this as the severity of an alert: 7.0 and above is high, 4.0 and above medium. */
 const securitySeverity = { high: "8.0", medium: "5.5", low: "2.0" } as const;
@@ -22,7 +23,7 @@ export const sarifFormat: ReportFormat = {
       version: "2.1.0",
       runs: [
         {
-          tool: { driver: driver(report, options.toolVersion) },
+          tool: { driver: driver(report, options.toolVersion, revisionOf(options)) },
           automationDetails: { id: `scanstream/${hostOf(report)}/`, guid: report.scan.id },
           invocations: [
             {
@@ -42,13 +43,13 @@ export const sarifFormat: ReportFormat = {
   },
 };
 
-function driver(report: Report, version: string): object {
+function driver(report: Report, version: string, revision: Revision): object {
   return {
     name: "scanstream",
     semanticVersion: version,
     informationUri: "https://public.cyber.mil/stigs/",
     rules: report.checks.map((check) => {
-      const rule = ruleOf(check);
+      const rule = ruleOf(check, revision);
       const attestation = attestationLine(check);
       return {
         id: check.vuln_id,
@@ -65,7 +66,7 @@ function driver(report: Report, version: string): object {
             "compliance",
             check.stig_id,
             levelOf(check),
-            ...(isCompanyRule(check) ? [] : [benchmarkVersion, ...rule.ccis]),
+            ...(isCompanyRule(check) ? [] : [revisionName(revision.benchmark), ...rule.ccis]),
           ],
           ...(attestation === "" ? {} : { attestation }),
           ...(check.tailoring === undefined ? {} : { tailoring: tailoringLine(check) }),

@@ -1,6 +1,6 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import { stateOf, type CheckResult, type Report, type RuleState } from "../../shared/report.ts";
-import { countOverdue } from "./plan_items.ts";
+import { overdueItems } from "./plan_items.ts";
 
 export const roleNames = {
   super_admin: "Super Administrator",
@@ -21,7 +21,7 @@ export interface SummaryPart {
 export function summaryParts(report: Report): readonly SummaryPart[] {
   const { pass, fail, manual, not_applicable: notApplicable, attested, partial } = report.summary;
   const total = pass + fail + manual + notApplicable;
-  const overdue = countOverdue(report);
+  const overdue = overdueItems(report).length;
   return [
     { state: "fail", text: `${fail} of ${countOf(total, "rule")} failed${failingFindings(report)}` },
     { state: "manual", text: `${countOf(manual, "rule")} ${manual === 1 ? "needs" : "need"} manual review` },

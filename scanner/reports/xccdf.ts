@@ -1,8 +1,8 @@
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
-import { benchmark } from "../catalog/catalog.ts";
-import { benchmarkRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { revisionName } from "../catalog/catalog.ts";
+import { benchmarkRules, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
 import type { Disposition } from "./disposition.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { revisionOf, type ReportFormat } from "./report_format.ts";
 import { createXml, xmlString, xmlText } from "./xml.ts";
 
 const namespace = "http://checklists.nist.gov/xccdf/1.2";
@@ -22,7 +22,9 @@ export const xccdfFormat: ReportFormat = {
   isMachine: true,
   render(report, options) {
     const { scan } = report;
-    const outcomes = benchmarkRules(report);
+    const revision = revisionOf(options);
+    const { benchmark } = revision;
+    const outcomes = benchmarkRules(report, revision);
     const document = createXml();
     const id = idOf("benchmark", benchmark.benchmark_id);
     const root = document.ele(namespace, "Benchmark", {
@@ -32,7 +34,7 @@ export const xccdfFormat: ReportFormat = {
     });
     root.ele("status", { date: scan.ended_at.slice(0, 10) }).txt("accepted");
     root.ele("title").txt(benchmark.title);
-    root.ele("description").txt(`Results of scanstream for ${benchmark.title} ${benchmarkVersion}`);
+    root.ele("description").txt(`Results of scanstream for ${benchmark.title} ${revisionName(benchmark)}`);
     root.ele("plain-text", { id: "release-info" }).txt(benchmark.release_info);
     root.ele("version").txt(benchmark.version);
     for (const outcome of outcomes) addRule(root, outcome);

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Report } from "../../shared/report.ts";
-import { benchmark, catalog } from "../catalog/catalog.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import type { CollectedScan } from "../evidence/artifacts_document.ts";
+import { sha256 } from "../digest.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 
 /** in-toto's Statement v1 (https://in-toto.io/Statement/v1) about the files of one run. */
@@ -10,14 +10,14 @@ import type { ParameterValues } from "../checks/parameter.ts";
 const predicateType = "urn:scanstream:evidence:1";
 
 const text = v.string();
-const sha256 = v.pipe(text, v.regex(/^[0-9a-f]{64}$/));
-const digest = v.object({ sha256 });
+const hexDigest = v.pipe(text, v.regex(/^[0-9a-f]{64}$/));
+const digest = v.object({ sha256: hexDigest });
 
 /** What is said about the files; `predicate.schema.json` is made from it. */
 export const predicateSchema = v.object({
   org_url: text,
   rules: v.pipe(
-    v.object({ id: text, sha256 }),
+    v.object({ id: text, sha256: hexDigest }),
     v.description("The revision of the STIG, and the digest of its rules as scanstream holds them"),
   ),
   scanner: v.pipe(
@@ -54,6 +54,8 @@ export interface Subject {
 
 export interface StatementFacts {
   readonly scan: Pick<CollectedScan, "org_url" | "started_at" | "ended_at">;
+  /** The revision of the STIG. */
+  readonly revision: Revision;
   /** Null: nothing was judged. */
   readonly report: Pick<Report, "summary"> | null;
   /** SHA-256 of the evidence in hex; null: it is not known. */
@@ -64,15 +66,15 @@ export interface StatementFacts {
 }
 
 export function makeStatement(subjects: readonly Subject[], facts: StatementFacts): Statement {
-  const { scan, report, evidence, toolVersion, parameters, approvedIssuers } = facts;
+  const { scan, revision, report, evidence, toolVersion, parameters, approvedIssuers } = facts;
   const sorted = subjects.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return {
     _type: "https://in-toto.io/Statement/v1",
-    subject: sorted.map(({ name, content }) => ({ name, digest: { sha256: hashOf(content) } })),
+    subject: sorted.map(({ name, content }) => ({ name, digest: { sha256: sha256(content) } })),
     predicateType,
     predicate: {
       org_url: scan.org_url,
-      rules: { id: benchmark.id, sha256: rulesDigest() },
+      rules: { id: revision.benchmark.id, sha256: rulesDigest(revision) },
       scanner: { name: "scanstream", version: toolVersion, build: null },
       started_at: scan.started_at,
       ended_at: scan.ended_at,
@@ -90,12 +92,7 @@ export function makeStatement(subjects: readonly Subject[], facts: StatementFact
   };
 }
 
-/** In hex. */
-export function hashOf(content: Uint8Array | string): string {
-  return createHash("sha256").update(content).digest("hex");
-}
-
 /** Of the rules' texts, so that a verdict is bound to what DISA asked for. */
-function rulesDigest(): string {
-  return hashOf(JSON.stringify(catalog.map(({ rule }) => rule)));
+export function rulesDigest({ checks }: Revision): string {
+  return sha256(JSON.stringify(checks.map(({ rule }) => rule)));
 }

@@ -6,14 +6,15 @@ import { isJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { sha256 } from "../digest.ts";
+import { type KnownRevision } from "../revisions/revision_store.ts";
 import { toContext } from "../run_scan.ts";
 import { NotProven, openEnvelope } from "./envelope.ts";
 import type { Verifier } from "./keys.ts";
 import { statementName, stemOf } from "./sign_files.ts";
-import { hashOf, type Predicate } from "./statement.ts";
+import { rulesDigest, type Predicate } from "./statement.ts";
 import { readZip } from "./zip.ts";
 
 /** What the caller knows of the statement, so that an older one or another org's is no proof. */
@@ -21,6 +22,8 @@ export interface Expected {
   readonly orgUrl: string | null;
   /** ISO 8601: the scan must not have ended before. */
   readonly since: string | null;
+  /** The revisions of the STIG that this machine has. */
+  readonly revisions: readonly KnownRevision[];
   /** A file that has to be among the signed ones. */
   readonly subject?: string;
 }
@@ -85,7 +88,7 @@ async function verifyFolder(
     for (const { name: subject, digest } of statement.subject) {
       if (contents.has(subject)) throw new NotProven(`${name} names ${JSON.stringify(subject)} twice`);
       const content = await folder.read(subject);
-      const found = hashOf(content);
+      const found = sha256(content);
       if (found !== digest.sha256)
         throw new NotProven(`${subject} is not the file that was signed: its digest is ${found}`);
       contents.set(subject, content);
@@ -94,7 +97,7 @@ async function verifyFolder(
     lines.push(
       `${name}: signed by ${verifier.keyId}; ${predicate.org_url}, ${predicate.started_at} to ${predicate.ended_at}, ${predicate.rules.id}, scanstream ${predicate.scanner.version}`,
       `${[...contents.keys()].join(", ")}: as signed`,
-      await verifyVerdicts(predicate, contents, folder),
+      await verifyVerdicts(predicate, contents, { folder, revisions: expected.revisions }),
     );
   }
   if (last === null) throw new NotProven(`there is no file *${suffix}, which would hold a signature`);
@@ -116,7 +119,7 @@ function requireExpected(predicate: Predicate, { orgUrl, since }: Expected): voi
 async function verifyVerdicts(
   { evidence, judging, rules }: Predicate,
   contents: ReadonlyMap<string, Uint8Array>,
-  folder: Folder,
+  { folder, revisions }: { readonly folder: Folder; readonly revisions: readonly KnownRevision[] },
 ): Promise<string> {
   const notAgain = "the verdicts were not evaluated again";
   const reports = [...contents].flatMap(([name, content]) => {
@@ -129,13 +132,17 @@ async function verifyVerdicts(
   let document: ArtifactsDocument | null = null;
   for (const name of folder.names) {
     const content = contents.get(name) ?? (await folder.read(name).catch(() => null));
-    if (content !== null && hashOf(content) === evidence.sha256)
+    if (content !== null && sha256(content) === evidence.sha256)
       document = parseArtifacts(Buffer.from(content).toString("utf8"));
   }
   if (document === null) return `${notAgain}: the evidence is not there`;
   const { name, report } = found;
   if (report.benchmark !== undefined && report.benchmark !== rules.id)
     throw new NotProven(`${name} was judged by ${report.benchmark}, and the statement says ${rules.id}`);
+  const revision = revisions.find(({ benchmark }) => benchmark.id === rules.id);
+  if (revision === undefined) return `${notAgain}: ${rules.id} is not here (scanstream stig add)`;
+  if (rulesDigest(revision) !== rules.sha256)
+    return `${notAgain}: the rules of ${rules.id} are not here as they were when it was signed`;
   const { engine, org_url: orgUrl } = document.scan;
   if (report.scan.org_url !== orgUrl)
     throw new NotProven(`${name} is about ${report.scan.org_url}, and its evidence about ${orgUrl}`);
@@ -147,7 +154,7 @@ async function verifyVerdicts(
     parameters: judging.parameters,
   });
   for (const given of report.checks) {
-    const check = catalog.find((one) => one.name === given.check);
+    const check = revision.checks.find((one) => one.name === given.check);
     if (check === undefined || given.reason === "interrupted") continue;
     const again = evaluateCheck(check, document.artifacts, context);
     if (verdictsOf(again) !== verdictsOf(given))

@@ -82,6 +82,14 @@ export const diffSchema = v.object({
     v.array(v.object({ check: v.string(), only_in: v.picklist(["before", "after"]) })),
     v.description("Checks that only one of the two evaluated"),
   ),
+  rules: v.pipe(
+    v.nullable(
+      v.array(
+        v.object({ check: v.string(), vuln_id: v.string(), change: v.picklist(["added", "removed", "changed"]) }),
+      ),
+    ),
+    v.description("What differs between the two revisions of the STIG, not in the org; null: both have the same one"),
+  ),
 });
 
 export type Diff = Output<typeof diffSchema>;

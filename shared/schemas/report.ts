@@ -181,6 +181,12 @@ const checkSchema = v.pipe(
     ),
     attestation: v.optional(v.nullable(attestationSchema), null),
     tailoring: v.pipe(v.optional(tailoringSchema), v.description("Absent: judged by the STIG's values")),
+    carried: v.pipe(
+      v.optional(object({ from: v.string(), review: v.boolean() })),
+      v.description(
+        "A person answered the rule in a checklist (--checklist) of this other revision; review: its text is another one here",
+      ),
+    ),
     findings: v.array(findingSchema),
   }),
   v.metadata(reasonRule),

@@ -150,4 +150,7 @@ export const reasonWords: Readonly<Record<ManualReason, string>> = {
   interrupted: "The scan was interrupted before the check was evaluated",
   not_applicable: "The check does not apply to this organization",
   needs_review: "Only a person can judge this",
+  rule_changed:
+    "This revision of the STIG words the rule in a new way, and no check was written for that text: a person decides",
+  not_automated: "scanstream has no check for this rule: a person decides",
 };

@@ -38,6 +38,9 @@ const optionEntries = {
   status: v.exactOptional(list),
   checks: v.exactOptional(file),
   parameters: v.exactOptional(file),
+  benchmark: v.exactOptional(
+    v.pipe(text, v.description("A revision of the STIG: `okta-idaas-stig-v1r1`, or the path of its file")),
+  ),
   waivers: v.exactOptional(file),
   attestations: v.exactOptional(file),
   decisions_from_gateway: v.exactOptional(v.boolean("expected true or false")),

@@ -23,6 +23,7 @@ const judgingMembers = [
   "severity",
   "checks",
   "parameters",
+  "benchmark",
   "waivers",
   "attestations",
   "decisionsFromGateway",

@@ -4,6 +4,7 @@ import { findNodeAtLocation, parseTree, type JSONPath } from "jsonc-parser";
 import * as v from "valibot";
 import { readOptionFile } from "../../../command_line/files.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
+import { isRevisionFile } from "../../revisions/revision_store.ts";
 import { parseOptionJson, refuseFile } from "../../decisions/option_file.ts";
 import {
   configSchema,
@@ -129,7 +130,8 @@ const pathMembers: ReadonlySet<string> = new Set([
 function withPathsOf(folder: string): <Members extends object>(members: Members) => Members {
   return (members) => {
     const entries = Object.entries(members).map(([name, value]: [string, unknown]) => {
-      const isPath = pathMembers.has(name) && typeof value === "string" && !isAbsolute(value);
+      const isFile = pathMembers.has(name) || (name === "benchmark" && isRevisionFile(String(value)));
+      const isPath = isFile && typeof value === "string" && !isAbsolute(value);
       return [name, isPath ? join(folder, value) : value];
     });
     return Object.fromEntries(entries) as typeof members;

@@ -74,6 +74,7 @@ function optionFlags(members: Members): ScanFlags {
     status: listed(members.status),
     checks: members.checks,
     parameters: members.parameters,
+    benchmark: members.benchmark,
     waivers: members.waivers,
     attestations: members.attestations,
     decisionsFromGateway: members.decisions_from_gateway,

@@ -2,7 +2,6 @@ import type { CommandIo } from "../../../command_line/command_io.ts";
 import { exitCodes } from "../../../command_line/exit_code.ts";
 import { printable } from "../../../command_line/terminal.ts";
 import { countStates, ruleStates } from "../../../shared/report.ts";
-import { benchmark } from "../../catalog/catalog.ts";
 import { writeGitHubFeedback, type NamedReport } from "../github_actions.ts";
 import type { PreparedScan, ScanOutcome } from "../scan_command.ts";
 import type { OrganizationIo } from "./organization_io.ts";
@@ -57,9 +56,10 @@ export async function scanOrganizations(
 
   const organizations = scans.map((scan) => toSummary(scan, ended.get(scan)));
   const codes: readonly number[] = organizations.map(({ exit_code: code }) => code ?? exitCodes.interrupted);
+  const benchmarks = [...new Set(organizations.map(({ benchmark }) => benchmark))];
   const summary: Summary = {
     schema: "scanstream.summary/1",
-    benchmark: benchmark.id,
+    benchmark: benchmarks.length === 1 ? (benchmarks[0] ?? null) : null,
     started_at: startedAt,
     ended_at: io.now().toISOString(),
     exit_code: worst(codes),
@@ -114,7 +114,16 @@ function writeInOrder(
 }
 
 function toSummary({ name, prepared }: OrganizationScan, ended: Ended | undefined): OrganizationSummary {
-  const base = { name, org_url: prepared.orgUrl, scan_id: null, checks: null, gate: null, error: null, files: [] };
+  const base = {
+    name,
+    org_url: prepared.orgUrl,
+    benchmark: prepared.benchmark,
+    scan_id: null,
+    checks: null,
+    gate: null,
+    error: null,
+    files: [],
+  };
   if (ended === undefined) return { ...base, status: "not_run", exit_code: null, duration_ms: 0 };
   const { outcome, durationMs } = ended;
   if (outcome === null) {

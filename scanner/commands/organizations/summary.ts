@@ -7,6 +7,7 @@ import { count, time, type Output } from "../../../shared/schemas/primitives.ts"
 const organizationSchema = v.object({
   name: v.string(),
   org_url: v.string(),
+  benchmark: v.pipe(v.string(), v.description("The revision of the STIG: `okta-idaas-stig-v1r2`")),
   status: v.pipe(
     v.picklist(["completed", "cancelled", "failed", "not_run"]),
     v.description("failed: nothing was evaluated; not_run: the run was interrupted before"),
@@ -22,7 +23,7 @@ const organizationSchema = v.object({
 
 export const summarySchema = v.object({
   schema: v.literal("scanstream.summary/1"),
-  benchmark: v.string(),
+  benchmark: v.pipe(v.nullable(v.string()), v.description("Of all organizations; null: theirs differ")),
   started_at: time,
   ended_at: time,
   exit_code: v.pipe(count, v.description("Of the organizations' the first in the order 130, 4, 3, 2, 1, 0")),

@@ -56,11 +56,9 @@ const fileSchema = v.strictObject({
 
 type RuleEntry = v.InferOutput<typeof ruleSchema>;
 
-/** The catalog, and after it the checks of `--checks`. */
-export async function readChecks(file: string | undefined): Promise<readonly CatalogCheck[]> {
-  if (file === undefined) return catalog;
-  const source = { option: "--checks", file, maxBytes: maxCompanyRulesBytes };
-  return [...catalog, ...(await readOptionFile(source, parseCompanyRules))];
+/** The checks of `--checks`; throws `UsageError`. */
+export function readCompanyRules(file: string): Promise<readonly CatalogCheck[]> {
+  return readOptionFile({ option: "--checks", file, maxBytes: maxCompanyRulesBytes }, parseCompanyRules);
 }
 
 /** The checks of `--checks`, in the order of the file; throws `UsageError` naming everything that is wrong with it. */

@@ -1,7 +1,7 @@
 import { readOptionFile } from "../../../command_line/files.ts";
 import { isJsonObject } from "../../../shared/json.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
-import { catalog } from "../../catalog/catalog.ts";
+import { catalog, type CatalogCheck } from "../../catalog/catalog.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
 import type { Parameter, ParameterValue, ParameterValues } from "../../checks/parameter.ts";
 import { parseOptionJson, refuseFile } from "../option_file.ts";
@@ -18,15 +18,23 @@ export const knownParameters: ReadonlyMap<string, Parameter> = new Map(
   catalog.flatMap(({ parameters }) => parameters).map((parameter) => [parameter.name, parameter]),
 );
 
-/** The organization's values of `--parameters`; empty without a file. Throws `UsageError`. */
+/** The organization's values of `--parameters`; empty without a file. Throws `UsageError`, also for a value that none of the checks reads. */
 export async function readParameters(
   file: string | undefined,
   approvedIssuers: readonly string[] | null,
+  checks: readonly CatalogCheck[] = catalog,
 ): Promise<ParameterValues> {
   if (file === undefined) return {};
   const values = await readOptionFile({ option: "--parameters", file, maxBytes: maxParametersBytes }, parseParameters);
   if (approvedIssuers !== null && Object.hasOwn(values, "approved_issuers")) {
     throw new UsageError(["--parameters sets approved_issuers, and so does IDP_APPROVED_ISSUERS: give one of them"]);
+  }
+  const read = new Set(checks.flatMap(({ parameters }) => parameters.map(({ name }) => name)));
+  const unread = Object.keys(values).filter((name) => !read.has(name));
+  if (unread.length > 0) {
+    throw new UsageError([
+      `--parameters sets ${unread.join(", ")}, which no check of the chosen revision of the STIG reads: its rule is worded otherwise there, and a person answers it`,
+    ]);
   }
   return values;
 }

@@ -1,5 +1,6 @@
 import { convertFileContextual } from "inspecjs";
 import { describe, expect, test } from "vitest";
+import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
 import { failOnProblem, parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
 import { applyGate, type Gate } from "../../../scanner/decisions/gates/gate.ts";
@@ -154,7 +155,7 @@ describe("--threshold", () => {
     expect(controls.size).toBeGreaterThan(4);
     const asYaml = [...controls].map(([key, found]) => `${key}: [${found.map(({ root }) => root.data.id).join(", ")}]`);
     const gate = aGate("never", { thresholds: parseThresholds(asYaml.join("\n"), "t.yaml") });
-    expect(applyGate(report, gate, benchmarkRules(report)).line(0)).toContain("--threshold is met");
+    expect(applyGate(report, gate, benchmarkRules(report, builtIn)).line(0)).toContain("--threshold is met");
   });
 
   test("of --fail-on and --threshold each fails a run by itself, and the line says which", () => {

@@ -93,6 +93,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         orgUrl: org.url,
         clientId: org.clientId,
         checks: selectChecks(),
+        benchmark: "okta-idaas-stig-v1r2",
         approvedIssuers: null,
         intervalMs: 2000,
         reconcileMs: 3_600_000,

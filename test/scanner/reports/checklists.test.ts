@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { describe, expect, test } from "vitest";
+import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
 import type { Finding } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
@@ -67,7 +68,7 @@ test("the test result of XCCDF names the benchmark that it belongs to", () => {
 describe("the details of a rule", () => {
   test("name the API calls and the time of reading", () => {
     const report = aReport([aCheckResult({ findings: [aFinding({})] })]);
-    const [rule] = benchmarkRules(report);
+    const [rule] = benchmarkRules(report, builtIn);
     const { started_at: started, ended_at: ended } = report.scan;
     expect(rule?.details).toContain(`Read from ${started} to ${ended}: GET /api/v1/policies?type=OKTA_SIGN_ON; GET `);
   });
@@ -76,6 +77,7 @@ describe("the details of a rule", () => {
     const passing = Array.from({ length: 3000 }, () => aFinding({ status: "PASS" }));
     const [rule] = benchmarkRules(
       aReport([aCheckResult({ findings: [...passing, aFinding({ detail: "Failing one" })] })]),
+      builtIn,
     );
     const details = rule?.details ?? "";
     expect(details.length).toBeLessThan(31_000);

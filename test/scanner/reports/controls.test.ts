@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
 import { controls, controlsOf } from "../../../scanner/catalog/controls.ts";
 import { controlResults, countBaselines } from "../../../scanner/reports/controls.ts";
 import type { Report } from "../../../shared/report.ts";
@@ -7,7 +7,7 @@ import { reportOf } from "../../support/checklist_reports.ts";
 import { aReport, renderAs } from "../../support/report_builders.ts";
 
 function statusOf(report: Report, id: string) {
-  return controlResults(report).find((control) => control.id === id)?.status;
+  return controlResults(report, builtIn).find((control) => control.id === id)?.status;
 }
 
 function part(report: Report, ...vulnIds: readonly string[]): Report {
@@ -64,7 +64,7 @@ test("a control whose rule the API shows in part is met only with an attestation
 });
 
 test("baselines count the controls that they select", () => {
-  const results = controlResults(reportOf({ "V-273186": "FAIL" }));
+  const results = controlResults(reportOf({ "V-273186": "FAIL" }), builtIn);
   const counts = countBaselines(results);
   expect(counts.map(({ baseline }) => baseline)).toEqual(["low", "moderate", "high"]);
   for (const {

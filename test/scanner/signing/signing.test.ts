@@ -6,12 +6,13 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signStatement } from "../../../scanner/signing/envelope.ts";
 import { createKeyPair, readSigner, readVerifier, type Signer, type Verifier } from "../../../scanner/signing/keys.ts";
-import { hashOf, makeStatement, type Statement } from "../../../scanner/signing/statement.ts";
+import { makeStatement, type Statement } from "../../../scanner/signing/statement.ts";
 import { verifyPath } from "../../../scanner/signing/verify.ts";
 import { makeZip, readZip } from "../../../scanner/signing/zip.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
 import { sha256 } from "../../../scanner/digest.ts";
-import { benchmark } from "../../../scanner/catalog/catalog.ts";
+import { builtIn } from "../../../scanner/catalog/catalog.ts";
+import { knownRevisions } from "../../../scanner/revisions/revision_store.ts";
 import predicateSchema from "../../../shared/predicate.schema.json" with { type: "json" };
 import { summarizeChecks, type Report } from "../../../shared/report.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
@@ -28,7 +29,7 @@ beforeAll(async () => {
   evidence = JSON.stringify(document);
   report = {
     schema: "scanstream.report/1",
-    benchmark: benchmark.id,
+    benchmark: builtIn.benchmark.id,
     scan: { id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11", tenant_id: null, ...document.scan, status },
     summary: summarizeChecks(results),
     checks: results,
@@ -59,7 +60,7 @@ async function newKey(name: string, algorithm: "p256" | "ed25519"): Promise<Sign
 
 function statementOf(files: Readonly<Record<string, string>>): Statement {
   const subjects = Object.entries(files).map(([name, content]) => ({ name, content }));
-  const judged = { evidence: hashOf(evidence), parameters: {}, approvedIssuers: null };
+  const judged = { revision: builtIn, evidence: sha256(evidence), parameters: {}, approvedIssuers: null };
   return makeStatement(subjects, { scan: report.scan, report, toolVersion: "1.2.3", ...judged });
 }
 
@@ -82,12 +83,13 @@ async function signed(
   return place;
 }
 
-const nothing = { orgUrl: null, since: null };
+const nothing = { orgUrl: null, since: null, revisions: await knownRevisions({ SCANSTREAM_DATA: "/nonexistent" }) };
 
 test("what was signed holds, and its evidence gives the same findings; a file beside it is named", async () => {
   const place = await signed();
   await writeFile(join(place, "notes.txt"), "mine");
   const { lines } = await verifyPath(place, keys.verifier, {
+    ...nothing,
     orgUrl: report.scan.org_url,
     since: report.scan.ended_at,
   });
@@ -215,7 +217,7 @@ describe("a forgery is refused with its reason", () => {
 test("a zip is the same for the same files in any order, and what is no such zip is refused", () => {
   const entries = ["b", "a", "é"].map((name) => ({ name, content: Buffer.from(name.repeat(1000)) }));
   const zip = makeZip(entries);
-  expect(hashOf(makeZip(entries.toReversed()))).toBe(hashOf(zip));
+  expect(sha256(makeZip(entries.toReversed()))).toBe(sha256(zip));
   expect(readZip(zip).map(({ name, content }) => [name, content.byteLength])).toEqual([
     ["a", 1000],
     ["b", 1000],

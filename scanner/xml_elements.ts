@@ -8,6 +8,7 @@ export interface XmlElement {
   readonly contentStart: number;
   readonly contentEnd: number;
   readonly isSelfClosing: boolean;
+  readonly attributes: ReadonlyMap<string, string>;
   /** Its own text, decoded, without that of its children. */
   readonly text: string;
   readonly children: readonly XmlElement[];
@@ -28,6 +29,7 @@ export interface XmlDocument {
 
 interface OpenElement {
   readonly name: string;
+  readonly attributes: ReadonlyMap<string, string>;
   readonly start: number;
   readonly contentStart: number;
   text: string;
@@ -43,7 +45,16 @@ const piece =
 /** Reads well-formed XML without a document type; throws `SyntaxError` with one sentence that names the line. */
 export function parseXml(text: string): XmlDocument {
   const fail = (at: number, problem: string) => new SyntaxError(`line ${lineAt(text, at)}: ${problem}`);
-  const outside: OpenElement = { name: "", start: 0, contentStart: 0, text: "", children: [], comments: [] };
+  const none: ReadonlyMap<string, string> = new Map();
+  const outside: OpenElement = {
+    name: "",
+    attributes: none,
+    start: 0,
+    contentStart: 0,
+    text: "",
+    children: [],
+    comments: [],
+  };
   const open: OpenElement[] = [outside];
   let at = 0;
   while (at < text.length) {
@@ -54,7 +65,7 @@ export function parseXml(text: string): XmlDocument {
       if (text.startsWith("<!DOCTYPE", at)) throw fail(at, "expected XML without a document type");
       throw fail(at, "it is not well-formed XML");
     }
-    const [whole, comment, cdata, endName, startName, , slash, plain] = match;
+    const [whole, comment, cdata, endName, startName, given = "", slash, plain] = match;
     const end = at + whole.length;
     if (comment !== undefined) {
       if (comment.includes("--")) throw fail(at, "it is not well-formed XML: two hyphens stand in a comment");
@@ -68,7 +79,17 @@ export function parseXml(text: string): XmlDocument {
       current.text += decoded;
     } else if (startName !== undefined) {
       if (open.length > maxDepth) throw fail(at, `it is nested too deep: expected ${maxDepth} levels at most`);
-      const element = { name: startName, start: at, contentStart: end, text: "", children: [], comments: [] };
+      const attributes = given === "" ? none : readAttributes(given);
+      if (attributes === null) throw fail(at, `it is not well-formed XML: the attributes of <${startName}>`);
+      const element = {
+        name: startName,
+        attributes,
+        start: at,
+        contentStart: end,
+        text: "",
+        children: [],
+        comments: [],
+      };
       if (slash === "/") current.children.push({ ...element, end, contentEnd: end, isSelfClosing: true });
       else open.push(element);
     } else if (endName !== undefined) {
@@ -84,6 +105,17 @@ export function parseXml(text: string): XmlDocument {
   const [root, second] = outside.children;
   if (root === undefined || second !== undefined) throw fail(at, "it is not XML with one root element");
   return { root, comments: outside.comments.filter(({ start }) => start < root.start) };
+}
+
+/** Null where one is given twice, or holds an entity that is not XML's own. */
+function readAttributes(text: string): ReadonlyMap<string, string> | null {
+  const attributes = new Map<string, string>();
+  for (const [, name = "", value = ""] of text.matchAll(/([\w.:-]+)\s*=\s*("[^"]*"|'[^']*')/g)) {
+    const decoded = decodeText(value.slice(1, -1));
+    if (decoded === null || attributes.has(name)) return null;
+    attributes.set(name, decoded);
+  }
+  return attributes;
 }
 
 export function childrenOf(element: XmlElement, name: string): readonly XmlElement[] {

@@ -1,0 +1,110 @@
+import { revisionName, type Revision } from "../catalog/catalog.ts";
+import { isSameText } from "../revisions/revision.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { personsPart, type Answer } from "./answers.ts";
+import {
+  benchmarkFields,
+  disaFields,
+  textOf,
+  type CklbChecklist,
+  type CklbRule,
+  type CklbStig,
+} from "./cklb_document.ts";
+import { statusLabels } from "./status.ts";
+
+/** What became of the answers of a checklist of another revision. */
+export interface Carried {
+  /** `V1R1`. */
+  readonly from: string;
+  readonly to: string;
+  /** The V-ids of rules that a person had answered and whose text is the same. */
+  readonly kept: readonly string[];
+  /** Those whose text is another one: a person has to look again. */
+  readonly review: readonly string[];
+  /** The V-ids of rules that the old revision had not. */
+  readonly added: readonly string[];
+  /** Answers to rules that are gone, as `V-273186 (answered Open)`. */
+  readonly gone: readonly string[];
+}
+
+interface OldChecklist {
+  readonly document: CklbChecklist;
+  readonly stig: CklbStig;
+  readonly revision: string;
+  readonly answers: ReadonlyMap<string, Answer>;
+}
+
+const noAnswer: Answer = { status: "not_reviewed", details: "", comments: "" };
+
+/** The checklist with the rules of another revision, and each answer at the rule that it was given to. */
+export function carryAnswers(
+  { document, stig, revision: from, answers }: OldChecklist,
+  target: Revision,
+): { readonly document: CklbChecklist; readonly stig: CklbStig; readonly carried: Carried } {
+  const to = revisionName(target.benchmark);
+  const kept: string[] = [];
+  const review: string[] = [];
+  const gone: string[] = [];
+  const rules = stig.rules.flatMap((rule) => {
+    const vulnId = textOf(rule, "group_id");
+    const wanted = target.checks.find((check) => check.rule.vuln_id === vulnId)?.rule;
+    const answer = answers.get(vulnId) ?? noAnswer;
+    const { answered, text, comments } = personsPart(answer);
+    const isAnswered = answered !== null || text.trim() !== "" || comments.trim() !== "";
+    if (wanted === undefined) {
+      if (isAnswered) gone.push(`${vulnId} (answered ${statusLabels[answered ?? "not_reviewed"]})`);
+      return [];
+    }
+    const isSame = isSameText(
+      { check_text: textOf(rule, "check_content"), fix_text: textOf(rule, "fix_text") },
+      wanted,
+    );
+    if (isAnswered) (isSame ? kept : review).push(vulnId);
+    const moved = isSame ? answer : isAnswered ? forReview({ answered, text, comments }, from) : noAnswer;
+    return [withAnswerOf({ ...rule, ...disaFields(wanted) }, moved)];
+  });
+  const old = new Set(stig.rules.map((rule) => textOf(rule, "group_id")));
+  const added = target.checks.map(({ rule }) => rule.vuln_id).filter((vulnId) => !old.has(vulnId));
+  const carriedStig = { ...stig, ...benchmarkFields(target.benchmark), size: rules.length, rules };
+  return {
+    document: { ...document, stigs: document.stigs.map((each) => (each === stig ? carriedStig : each)) },
+    stig: carriedStig,
+    carried: { from, to, kept, review, added, gone },
+  };
+}
+
+/** The results, where it says so, with the revision that a person's answer is from. */
+export function withCarried(results: readonly CheckResult[], carried: Carried | null): readonly CheckResult[] {
+  if (carried === null) return results;
+  const { from, kept, review } = carried;
+  return results.map((result) => {
+    const isReview = review.includes(result.vuln_id);
+    return isReview || kept.includes(result.vuln_id) ? { ...result, carried: { from, review: isReview } } : result;
+  });
+}
+
+/** What became of the answers, in lines for a person. */
+export function carriedLines(name: string, { from, to, kept, review, added, gone }: Carried): readonly string[] {
+  const listed = (what: string, items: readonly string[]) =>
+    items.length === 0 ? [] : [`${what}: ${items.join(", ")}`];
+  return [
+    `${name} is a checklist of ${from}. Answers carried to ${to}: ${kept.length + review.length}`,
+    ...listed(`To review, as ${to} words these rules in a new way`, review),
+    ...listed(`New in ${to}`, added),
+    ...listed(`Not carried, as ${to} has no such rule`, gone),
+  ];
+}
+
+function withAnswerOf(rule: CklbRule, { status, details, comments }: Answer): CklbRule {
+  return { ...rule, status, finding_details: details, comments };
+}
+
+/** Without what an earlier run of the scanner wrote, which was about the other text. */
+function forReview(
+  { answered, text, comments }: Pick<ReturnType<typeof personsPart>, "answered" | "text" | "comments">,
+  from: string,
+): Answer {
+  const words = comments.replace(/^carried from [^\n]*, review(?:\n|$)/, "");
+  const mark = `carried from ${from}, review`;
+  return { status: answered ?? "not_reviewed", details: text, comments: words === "" ? mark : `${mark}\n${words}` };
+}

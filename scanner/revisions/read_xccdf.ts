@@ -1,0 +1,115 @@
+import type { Category, Severity } from "../../shared/report.ts";
+import type { Benchmark } from "../catalog/catalog.ts";
+import { childrenOf, childText, parseXml, type XmlElement } from "../xml_elements.ts";
+
+/** A rule as DISA's file has it, without what scanstream adds. */
+export interface DisaRule {
+  readonly vuln_id: string;
+  readonly rule_id: string;
+  readonly stig_id: string;
+  readonly severity: Severity;
+  readonly category: Category;
+  readonly title: string;
+  readonly group_title: string;
+  readonly satisfies: readonly string[];
+  readonly ccis: readonly string[];
+  readonly discussion: string;
+  readonly check_text: string;
+  readonly fix_text: string;
+}
+
+export interface DisaBenchmark extends Benchmark {
+  readonly rules: readonly DisaRule[];
+}
+
+const categories: Readonly<Record<Severity, Category>> = { high: "I", medium: "II", low: "III" };
+const oktaStig = "Okta_IDaaS_STIG";
+const maxRules = 1000;
+
+/** The id of the benchmark in a file; null: it is XML, but no XCCDF. Throws `SyntaxError` for what is no XML. */
+export function benchmarkIdOf(xml: XmlElement): string | null {
+  return xml.name === "Benchmark" ? (xml.attributes.get("id") ?? "") : null;
+}
+
+/** Reads DISA's manual XCCDF of the Okta STIG. Throws `SyntaxError` or `RangeError` with one sentence, without the file's name. */
+export function readXccdf(text: string): DisaBenchmark {
+  const { root } = parseXml(text);
+  const id = benchmarkIdOf(root);
+  if (id === null) throw new RangeError(`it is no STIG: expected an XCCDF <Benchmark>, found <${root.name}>`);
+  if (id !== oktaStig)
+    throw new RangeError(`it is ${JSON.stringify(id.slice(0, 80))}: expected DISA's STIG ${oktaStig}`);
+  const version = childText(root, "version").trim();
+  const release = childrenOf(root, "plain-text").find((each) => each.attributes.get("id") === "release-info")?.text;
+  const [, number] = /Release:\s*(\d{1,3})\b/.exec(release ?? "") ?? [];
+  if (!/^\d{1,3}$/.test(version) || release === undefined || number === undefined)
+    throw new RangeError("it does not say which version and release it is");
+  const groups = childrenOf(root, "Group");
+  if (groups.length === 0 || groups.length > maxRules)
+    throw new RangeError(`it has ${groups.length} rules: expected 1 to ${maxRules}`);
+  const rules = groups.map(readRule);
+  for (const key of ["vuln_id", "rule_id", "stig_id"] as const) {
+    const repeated = rules.find((rule, index) => rules.findIndex((other) => other[key] === rule[key]) !== index);
+    if (repeated !== undefined) throw new RangeError(`it has the rule ${repeated[key]} twice`);
+  }
+  return {
+    id: `okta-idaas-stig-v${Number(version)}r${Number(number)}`,
+    benchmark_id: id,
+    title: childText(root, "title").trim(),
+    version,
+    release_info: release.trim(),
+    target_key: targetKeyOf(groups[0]),
+    rules,
+  };
+}
+
+function readRule(group: XmlElement): DisaRule {
+  const vulnId = group.attributes.get("id") ?? "";
+  const [rule, second] = childrenOf(group, "Rule");
+  const fail = (problem: string) => new RangeError(`the rule ${JSON.stringify(vulnId.slice(0, 40))} ${problem}`);
+  if (!/^V-\d{1,9}$/.test(vulnId)) throw fail("has no id such as V-273186");
+  if (rule === undefined || second !== undefined) throw fail("has no text, or two: expected one <Rule>");
+  const ruleId = rule.attributes.get("id") ?? "";
+  if (!/^SV-\d{1,9}r\d{1,9}_rule$/.test(ruleId)) throw fail("has no rule id such as SV-273186r1098825_rule");
+  const severity = rule.attributes.get("severity") ?? "";
+  if (!isSeverity(severity)) throw fail(`has the severity ${JSON.stringify(severity)}: expected high, medium or low`);
+  const check = childrenOf(rule, "check").map((each) => childText(each, "check-content"));
+  const fix = childrenOf(rule, "fixtext").map(({ text }) => text);
+  const title = childText(rule, "title").trim();
+  const stigId = childText(rule, "version").trim();
+  const [checkText, fixText] = [check.join("\n"), fix.join("\n")];
+  if ([title, stigId, checkText.trim(), fixText.trim()].includes(""))
+    throw fail("is incomplete: expected a title, a STIG id, a check text and a fix text");
+  const discussion = discussionOf(childText(rule, "description"));
+  return {
+    vuln_id: vulnId,
+    rule_id: ruleId,
+    stig_id: stigId,
+    severity,
+    category: categories[severity],
+    title,
+    group_title: childText(group, "title").trim(),
+    satisfies: (/Satisfies: (.+)/.exec(discussion)?.[1] ?? "").split(/,\s*/).filter(Boolean).toSorted(),
+    ccis: childrenOf(rule, "ident").flatMap(({ text }) => (/^CCI-\d{6}$/.test(text.trim()) ? [text.trim()] : [])),
+    discussion,
+    check_text: checkText,
+    fix_text: fixText,
+  };
+}
+
+function isSeverity(text: string): text is Severity {
+  return Object.hasOwn(categories, text);
+}
+
+/** DISA writes elements as escaped text into the description; the discussion may itself hold angle brackets. */
+function discussionOf(description: string): string {
+  const [start, end] = ["<VulnDiscussion>", "</VulnDiscussion>"];
+  const [from, to] = [description.indexOf(start), description.lastIndexOf(end)];
+  return from < 0 || to < from ? description : description.slice(from + start.length, to);
+}
+
+/** The number by which STIG Viewer and STIG Manager know the product. */
+function targetKeyOf(group: XmlElement | undefined): string {
+  const [rule] = group === undefined ? [] : childrenOf(group, "Rule");
+  const reference = rule === undefined ? undefined : childrenOf(rule, "reference")[0];
+  return reference?.children.find(({ name }) => name === "dc:identifier")?.text.trim() ?? "";
+}

@@ -1,0 +1,90 @@
+import { defineCheck, type Check, type FindingDraft } from "../checks/check.ts";
+import { allChecks } from "../checks/all_checks.ts";
+import { builtIn, revisionName, type CatalogCheck, type Revision, type StigRule } from "../catalog/catalog.ts";
+import type { DisaBenchmark, DisaRule } from "./read_xccdf.ts";
+
+/** Each run of white space as one blank, without any at the ends; nothing else is made equal. */
+export function normalized(text: string): string {
+  return text.replaceAll(/\s+/g, " ").trim();
+}
+
+/** Whether two revisions ask for the same and fix it the same way. */
+export function isSameText(
+  one: Pick<StigRule, "check_text" | "fix_text">,
+  other: Pick<StigRule, "check_text" | "fix_text">,
+): boolean {
+  return (
+    normalized(one.check_text) === normalized(other.check_text) &&
+    normalized(one.fix_text) === normalized(other.fix_text)
+  );
+}
+
+/** A revision with the checks that were written for exactly its texts; every other rule is MANUAL. */
+export function toRevision({ rules, ...benchmark }: DisaBenchmark): Revision {
+  const names = revisionName(benchmark);
+  return { benchmark, checks: rules.map((rule) => toCheck(rule, names)) };
+}
+
+function toCheck(rule: DisaRule, revision: string): CatalogCheck {
+  const known = builtIn.checks.find((check) => check.rule.vuln_id === rule.vuln_id)?.rule ?? null;
+  const name = known?.check ?? rule.vuln_id.toLowerCase().replace("-", "_");
+  const needs = { check: name, nist_800_53_r5: controlsOf(rule, known) };
+  if (known !== null && isSameText(rule, known)) {
+    const { scopes, role, coverage } = known;
+    const check = allChecks.find((candidate) => candidate.name === name);
+    if (check === undefined) throw new Error(`No check is named "${name}"`);
+    return { ...check, origin: "stig", rule: { ...rule, ...needs, scopes, role, coverage } };
+  }
+  const reason = known === null ? "not_automated" : "rule_changed";
+  return {
+    ...personsCheck(name, rule, { reason, revision }),
+    origin: "stig",
+    rule: { ...rule, ...needs, scopes: [], role: "read_only_admin", coverage: "full" },
+    unjudged: { reason, writtenFor: known },
+  };
+}
+
+/** DISA's file names CCIs alone; those of the built-in revision say which controls they belong to. */
+function controlsOf(rule: DisaRule, known: StigRule | null): readonly string[] {
+  if (known !== null && rule.ccis.toSorted().join() === known.ccis.toSorted().join()) return known.nist_800_53_r5;
+  return [...new Set(rule.ccis.flatMap((cci) => controlOfCci.get(cci) ?? []))];
+}
+
+/** From the rules that name one control for each CCI, in the same order. */
+const controlOfCci: ReadonlyMap<string, string> = new Map(
+  builtIn.checks
+    .filter(({ rule }) => rule.ccis.length === rule.nist_800_53_r5.length)
+    .flatMap(({ rule }) => rule.ccis.map((cci, index) => [cci, rule.nist_800_53_r5[index] ?? ""] as const)),
+);
+
+/** Reads nothing, and leaves the rule to a person. */
+function personsCheck(
+  name: string,
+  rule: DisaRule,
+  { reason, revision }: { readonly reason: "rule_changed" | "not_automated"; readonly revision: string },
+): Check {
+  const own = revisionName(builtIn.benchmark);
+  const why =
+    reason === "rule_changed"
+      ? `${revision} words ${rule.vuln_id} otherwise than ${own}, for which the check was written.`
+      : `There is no check of ${rule.vuln_id} of ${revision}.`;
+  const draft: FindingDraft = {
+    status: "MANUAL",
+    reason,
+    resource: null,
+    expected: rule.title,
+    actual: "not examined",
+    note: `${why} A person decides`,
+  };
+  return defineCheck({
+    name,
+    artifacts: [],
+    explanation: {
+      examines: `Nothing: ${why}`,
+      why: "A verdict by another text would prove nothing: a person reads DISA's check and answers it (--attestations).",
+      fix: ["See DISA's fix below."],
+      deciding_fields: [],
+    },
+    evaluate: () => [draft],
+  });
+}

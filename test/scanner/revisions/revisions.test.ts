@@ -1,0 +1,212 @@
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
+import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
+import { explainCheck } from "../../../scanner/commands/describe_checks.ts";
+import { readParameters } from "../../../scanner/decisions/own_rules/parameters.ts";
+import { sha256 } from "../../../scanner/digest.ts";
+import { evaluateCheck } from "../../../scanner/evaluate.ts";
+import { compareRevisions } from "../../../scanner/revisions/compare_revisions.ts";
+import { readStigFile } from "../../../scanner/revisions/read_stig_file.ts";
+import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
+import { normalized, toRevision } from "../../../scanner/revisions/revision.ts";
+import { addRevision, findRevision, knownRevisions } from "../../../scanner/revisions/revision_store.ts";
+import { toContext, type FinishedScan } from "../../../scanner/run_scan.ts";
+import { temporaryFolder } from "../../support/command_line.ts";
+import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
+import { v1r1, v1r1File, zipOf } from "../../support/stig_files.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let secure: FinishedScan;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  const org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super" });
+  secure = await scanPracticeOrg(org);
+  await org.stop();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+const revisionOf = (xccdf: string) => toRevision(readXccdf(xccdf));
+
+test("DISA's file of V1R1 gives, field by field, the rules of the catalog that the revisions share", () => {
+  const { benchmark, checks } = revisionOf(v1r1);
+  expect(benchmark).toEqual({
+    ...builtIn.benchmark,
+    id: "okta-idaas-stig-v1r1",
+    release_info: "Release: 1 Benchmark Date: 22 Apr 2025",
+  });
+  expect(checks).toEqual(catalog.slice(0, 24));
+});
+
+describe("a text that a check was not written for", () => {
+  /** The places in DISA's file of every character of a check text or a fix text. */
+  const places = [...v1r1.matchAll(/<(?:check-content|fixtext [^>]*)>([^<]+)</g)].flatMap(
+    ({ 0: whole, 1: text = "", index }) => {
+      const start = index + whole.indexOf(">") + 1;
+      return Array.from({ length: text.length }, (_, offset) => start + offset);
+    },
+  );
+
+  test("never passes, whichever single character changed", () => {
+    expect(places.length).toBeGreaterThan(15_000);
+    const { scan, evaluated_at: evaluatedAt, artifacts } = secure.document;
+    const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, approvedIssuers: null });
+    const known = new Map(catalog.map(({ rule }) => [rule.vuln_id, rule]));
+    const passing = secure.results.filter(({ status }) => status === "PASS").map(({ vuln_id: id }) => id);
+    expect(passing.length).toBeGreaterThan(15);
+    fc.assert(
+      fc.property(fc.constantFrom(...places), fc.constantFrom("x", " ", "7", ".", "\u00e9"), (place, character) => {
+        const mutated = `${v1r1.slice(0, place)}${character}${v1r1.slice(place + 1)}`;
+        let revision;
+        try {
+          revision = revisionOf(mutated);
+        } catch (error) {
+          // The character stood in an entity.
+          expect(error).toBeInstanceOf(SyntaxError);
+          return;
+        }
+        const changed = revision.checks.filter(({ rule }) => {
+          const old = known.get(rule.vuln_id);
+          const texts = [rule, old].map((each) => normalized(`${each?.check_text ?? ""}\0${each?.fix_text ?? ""}`));
+          return texts[0] !== texts[1];
+        });
+        expect(changed.length).toBeLessThanOrEqual(1);
+        for (const check of changed) {
+          const { status, reason } = evaluateCheck(check, artifacts, context);
+          expect([check.rule.vuln_id, status, reason]).toEqual([check.rule.vuln_id, "MANUAL", "rule_changed"]);
+        }
+        expect(revision.checks.filter(({ unjudged }) => unjudged !== undefined)).toEqual(changed);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const changed = revisionOf(v1r1.replace('idle time" is set to 15 minutes.\n', 'idle time" is set to 10 minutes.\n'));
+  const [first] = changed.checks;
+  if (first === undefined) throw new Error("There are no rules");
+
+  test("is shown by explain next to the one that it was written for", () => {
+    expect(first.unjudged?.reason).toBe("rule_changed");
+    const text = explainCheck(first);
+    expect(text).toMatch(
+      /DISA's check\n[\s\S]*is set to 10 minutes\.[\s\S]*DISA's check in V1R2\n[\s\S]*is set to 15 minutes\./,
+    );
+    expect(text).toContain("V1R1 words V-273186 otherwise than V1R2");
+  });
+
+  test("takes the parameter of its rule away", async () => {
+    const file = join(folder.path, "limits.json");
+    await writeFile(file, '{"parameters": {"global_session_idle_minutes": 10}}');
+    expect(await readParameters(file, null)).toEqual({ global_session_idle_minutes: 10 });
+    await expect(readParameters(file, null, changed.checks)).rejects.toThrow(
+      /sets global_session_idle_minutes, which no check of the chosen revision/,
+    );
+  });
+
+  test("is a difference that `stig diff` names by its lines; a rule without a check is MANUAL, too", () => {
+    const diff = compareRevisions(builtIn, changed);
+    expect(diff.changed.map(({ after, fields }) => [after.vuln_id, fields.map(({ field }) => field)])).toEqual([
+      ["V-273186", ["check_text"]],
+    ]);
+    expect([diff.added.length, diff.removed.length, diff.unchanged]).toEqual([0, 5, 23]);
+    const [unknown] = revisionOf(v1r1.replaceAll("273186", "999999")).checks;
+    expect(unknown).toMatchObject({ name: "v_999999", unjudged: { reason: "not_automated", writtenFor: null } });
+  });
+});
+
+describe("stig add", () => {
+  const big = Buffer.alloc(30 * 1_048_576, " ");
+  const name = "U_Okta/U_Okta_IDaaS_STIG_V1R1_Manual-xccdf.xml";
+  const other = v1r1.replace('id="Okta_IDaaS_STIG"', 'id="Windows_11_STIG"');
+  test.each<readonly [what: string, content: string | Buffer, problem: RegExp]>([
+    [
+      "a name that leads out",
+      zipOf({ [name]: v1r1, "../evil.xml": "x" }),
+      /zip is broken: invalid relative path: \.\.\/evil/,
+    ],
+    ["an absolute name", zipOf({ [name]: v1r1, "/etc/evil": "x" }), /zip is broken: absolute path/],
+    [
+      "a link",
+      zipOf({ [name]: v1r1, link: "/etc/passwd" }, { name: "link", mode: 0o120777 }),
+      /a link or a device: "link"/,
+    ],
+    ["an encrypted entry", zipOf({ [name]: v1r1 }, { name, flags: 1, claimedSize: v1r1.length }), /an encrypted entry/],
+    ["30 MiB of blanks", zipOf({ [name]: big }, { name, claimedSize: big.length }), /in its zip is larger than 20 MiB/],
+    [
+      "blanks that say they are few",
+      zipOf({ [name]: big }, { name, claimedSize: 1000 }),
+      /zip is broken: too many bytes/,
+    ],
+    [
+      "1,001 entries",
+      zipOf(Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`${at}`, ""]))),
+      /1001 entries/,
+    ],
+    ["two of the Okta STIG", zipOf({ [name]: v1r1, "b-xccdf.xml": v1r1 }), /two XCCDF files of the Okta STIG/],
+    ["a zip of another STIG", zipOf({ [name]: other }), /no XCCDF of the Okta STIG, but "Windows_11_STIG"/],
+    ["a zip cut short", zipOf({ [name]: v1r1 }).subarray(0, 5000), /zip is broken/],
+    ["another STIG", other, /it is "Windows_11_STIG": expected DISA's STIG Okta_IDaaS_STIG/],
+    [
+      "a document type",
+      v1r1.replace("<Benchmark", '<!DOCTYPE a [<!ENTITY b "c">]><Benchmark'),
+      /without a document type/,
+    ],
+    ["an unknown entity", v1r1.replace("Okta Identity", "&lol;"), /begins no known entity/],
+    ["no STIG", "<html/>", /expected an XCCDF <Benchmark>, found <html>/],
+    ["no XML", "hello", /neither a zip nor XML/],
+    ["no text", Buffer.from([0xff, 0xfe, 0x00]), /no UTF-8 text/],
+    ["no release", v1r1.replace("Release: 1 ", ""), /does not say which version and release/],
+    ["a rule twice", v1r1.replaceAll("273187", "273186"), /the rule V-273186 twice/],
+    [
+      "a rule without a check text",
+      v1r1.replace(/<check-content>[^<]+/, "<check-content>"),
+      /"V-273186" is incomplete/,
+    ],
+  ])("refuses %s in one line, and writes nothing", async (_, content, problem) => {
+    const file = join(folder.path, "hostile");
+    await writeFile(file, content);
+    const env = { SCANSTREAM_DATA: join(folder.path, "hostile-data") };
+    const refused = addRevision(file, env);
+    await expect(refused).rejects.toThrow(problem);
+    await expect(refused).rejects.toThrow(/^Cannot use the STIG "[^\n]+$/);
+    await expect(readdir(env.SCANSTREAM_DATA)).rejects.toThrow("ENOENT");
+  });
+
+  test("keeps the XCCDF of a zip byte by byte; others' STIGs in it do not count; the same again is no error", async () => {
+    const env = { SCANSTREAM_DATA: join(folder.path, "data") };
+    const zip = join(folder.path, "stig.zip");
+    await writeFile(zip, zipOf({ [name]: v1r1, "other-xccdf.xml": other, "readme.txt": "x" }));
+    expect(await addRevision(zip, env)).toMatchObject({ isNew: true, revision: { sha256: sha256(v1r1) } });
+    expect(await addRevision(v1r1File, env)).toMatchObject({ isNew: false });
+    expect((await knownRevisions(env)).map(({ benchmark, origin }) => [benchmark.id, origin])).toEqual([
+      ["okta-idaas-stig-v1r1", "added"],
+      ["okta-idaas-stig-v1r2", "built-in"],
+    ]);
+    expect((await findRevision("OKTA-IDAAS-STIG-V1R1", env)).checks).toHaveLength(24);
+    await writeFile(zip, v1r1.replace("15 minutes", "16 minutes"));
+    await expect(addRevision(zip, env)).rejects.toThrow(/okta-idaas-stig-v1r1 is here already with other content/);
+    expect((await findRevision(zip.replace("stig.zip", "./stig.zip"), env)).checks).toHaveLength(24);
+    await expect(findRevision("okta-idaas-stig-v1r3", env)).rejects.toThrow(
+      /there is no such revision here: did you mean/,
+    );
+  });
+
+  test("knows the built-in revision by what DISA wrote", async () => {
+    const env = { SCANSTREAM_DATA: join(folder.path, "data2") };
+    const file = join(folder.path, "v1r2.xml");
+    await writeFile(file, v1r1.replace("Release: 1 Benchmark Date: 22 Apr 2025", builtIn.benchmark.release_info));
+    await expect(addRevision(file, env)).rejects.toThrow(
+      /okta-idaas-stig-v1r2 is here already with other content \(built-in\)/,
+    );
+  });
+});
+
+test("a file of 50 MiB and more is not read", async () => {
+  const file = join(folder.path, "large");
+  await writeFile(file, Buffer.alloc(50 * 1_048_576 + 1));
+  await expect(addRevision(file, {})).rejects.toThrow(/it is too large: expected 50 MiB at most/);
+  expect((await readStigFile(Buffer.from(v1r1))).sha256).toBe(sha256(v1r1));
+});
