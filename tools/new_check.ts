@@ -41,7 +41,7 @@ export function newCheck(name: string, [vulnId = "", stigId = "OKTA-APP-000000"]
       },
       { path: "scanner/checks/all_checks.ts", text: `  ${constant},\n`, before: "];", from: "allChecks" },
       {
-        path: "scanner/catalog/okta_idaas_stig_v1r2.json",
+        path: "scanner/catalog/okta_idaas_stig.json",
         text: `,\n${indented(JSON.stringify(rule, null, 2))}`,
         before: "\n  ]\n}",
       },
@@ -56,7 +56,7 @@ export function newCheck(name: string, [vulnId = "", stigId = "OKTA-APP-000000"]
     next: [
       `scanner/checks/${name}.ts: declare the artifacts that it needs and judge them`,
       `test/scanner/checks/${name}.test.ts: both sides of every limit, and every shape that is not understood`,
-      `scanner/catalog/okta_idaas_stig_v1r2.json: DISA's own words, scopes and role of ${vulnId}`,
+      `scanner/catalog/okta_idaas_stig.json: DISA's own words, scopes and role of ${vulnId}`,
       `${verdicts}: what a PASS rests on, and what it does not cover`,
       "practice_org/profiles/: an org that passes it and one that fails it",
     ],

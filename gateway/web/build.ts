@@ -83,7 +83,7 @@ interface CatalogRule {
 
 /** The scanner's own catalog is read as a file: the page shows what it says, the gateway's code does not know it. */
 async function readCatalog(): Promise<Readonly<Record<string, CheckText>>> {
-  const path = fileURLToPath(new URL("../../scanner/catalog/okta_idaas_stig_v1r2.json", import.meta.url));
+  const path = fileURLToPath(new URL("../../scanner/catalog/okta_idaas_stig.json", import.meta.url));
   const { rules } = JSON.parse(await readFile(path, "utf8")) as { readonly rules: readonly CatalogRule[] };
   return Object.fromEntries(
     rules.map(({ check, title, stig_id: stigId, severity, fix_text: fix }) => [

@@ -1,7 +1,7 @@
 import type { Check } from "../checks/check.ts";
 import { allChecks } from "../checks/all_checks.ts";
 import type { Category, Severity } from "../../shared/report.ts";
-import stig from "./okta_idaas_stig_v1r2.json" with { type: "json" };
+import stig from "./okta_idaas_stig.json" with { type: "json" };
 
 /** One rule of DISA's STIG, in DISA's words, with what the check of it needs. */
 export interface StigRule {

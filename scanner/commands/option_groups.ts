@@ -128,14 +128,7 @@ export function addRuleOptions(command: Command): void {
 
 /** By which revision of the STIG a command judges. */
 export function benchmarkOption(): Option {
-  return offering(
-    new Option("--benchmark <name>", "a revision of the STIG, by name or file (default: the built-in one)"),
-    "one",
-    async () =>
-      (await (await import("../revisions/revision_store.ts")).knownRevisions(process.env)).map(
-        ({ benchmark }) => benchmark.id,
-      ),
-  );
+  return new Option("--benchmark <name>", "a revision of the STIG, by name or file (default: the built-in one)");
 }
 
 /** Those of `reports/formats.ts`, which is loaded only when a report is written or a shell completes one. */

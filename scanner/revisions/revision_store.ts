@@ -6,7 +6,7 @@ import { explainWriteError, makeDirectory, readOptionBytes, writeWhole } from ".
 import { nearestName } from "../../shared/nearest_name.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn, type Revision } from "../catalog/catalog.ts";
-import catalogText from "../catalog/okta_idaas_stig_v1r2.json" with { type: "json" };
+import catalogText from "../catalog/okta_idaas_stig.json" with { type: "json" };
 import { sha256 } from "../digest.ts";
 import { maxFileBytes, readStigFile, type StigFile } from "./read_stig_file.ts";
 import { toRevision } from "./revision.ts";

@@ -19,6 +19,8 @@ const groups: readonly Group[] = [
       "docs/reports.md",
       "docs/gates.md",
       "docs/decisions.md",
+      "docs/revisions.md",
+      "docs/signing.md",
       "docs/company_rules.md",
       "docs/fix.md",
     ],

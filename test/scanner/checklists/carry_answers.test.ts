@@ -6,6 +6,7 @@ import { cklFormat } from "../../../scanner/reports/ckl.ts";
 import { cklbFormat } from "../../../scanner/reports/cklb.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
 import { toRevision } from "../../../scanner/revisions/revision.ts";
+import type { Report } from "../../../shared/report.ts";
 import { importToStigManager } from "../../support/checklist_reports.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 import { v1r1 } from "../../support/stig_files.ts";
@@ -23,7 +24,7 @@ function unreviewed({ benchmark, checks }: Revision) {
   return { ...aReport(results), benchmark: benchmark.id };
 }
 
-const render = (format: Format, revision: Revision, checklist?: Checklist, report = unreviewed(revision)) =>
+const render = (format: Format, revision: Revision, checklist?: Checklist, report: Report = unreviewed(revision)) =>
   formats[format].render(report, {
     color: false,
     width: 80,

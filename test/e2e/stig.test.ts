@@ -1,0 +1,89 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { importToStigManager } from "../support/checklist_reports.ts";
+import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { documentText } from "../support/documented_commands.ts";
+import { v1r1, zipOf } from "../support/stig_files.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let org: PracticeOrg;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
+  const { privateKeyFile } = await publishCredentials(org, join(folder.path, "org"));
+  env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+});
+
+afterAll(async () => {
+  await org.stop();
+  await folder[Symbol.asyncDispose]();
+});
+
+const run = (...args: readonly string[]) => runCommand(args, { cwd: folder.path, env });
+const file = (name: string) => readFile(join(folder.path, name), "utf8");
+
+interface WrittenReport {
+  readonly benchmark: string;
+  readonly summary: Readonly<Record<string, number>>;
+  readonly checks: readonly { readonly vuln_id: string; readonly status: string; readonly reason: string | null }[];
+}
+
+test("docs/revisions.md line by line: V1R1 is added, judged, and becomes a checklist of V1R2", async () => {
+  const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(await documentText("docs/revisions.md")) ?? [];
+  const name = "U_Okta_IDaaS_V1R1_Manual_STIG/U_Okta_IDaaS_STIG_V1R1_Manual-xccdf.xml";
+  await writeFile(join(folder.path, "U_Okta_IDaaS_V1R1_STIG.zip"), zipOf({ [name]: v1r1 }));
+  const outputs = new Map<string, string>();
+  for (const line of block.trim().split("\n")) {
+    const [, ...args] = line.split(" ");
+    const { code, stdout, stderr } = await run(...args);
+    // The practice org has failing rules.
+    expect(code, `${line}\n${stdout}${stderr}`).toBe(args[0] === "scan" ? 1 : 0);
+    outputs.set(args.slice(0, 2).join(" "), `${stdout}${stderr}`);
+  }
+  expect(outputs.get("stig add")).toContain("24 of the 24 rules of V1R1 are judged.");
+  expect(outputs.get("stig diff")).toContain("V1R1 → V1R2: 5 new, 0 gone, 0 changed, 24 the same");
+  const { benchmark, checks } = JSON.parse(await file("report/scan.json")) as WrittenReport;
+  expect(benchmark).toBe("okta-idaas-stig-v1r1");
+  expect(checks).toHaveLength(24);
+  expect(checks.filter(({ reason }) => reason === "rule_changed" || reason === "not_automated")).toEqual([]);
+  const reviews = async (path: string) => importToStigManager("ckl", await file(path)).checklists[0];
+  expect(await reviews("report/scan.ckl")).toMatchObject({ benchmarkId: "Okta_IDaaS_STIG", revisionStr: "V1R1" });
+  expect((await reviews("report/scan.ckl"))?.reviews).toHaveLength(24);
+  expect(await reviews("next/scan.ckl")).toMatchObject({ revisionStr: "V1R2" });
+  expect((await reviews("next/scan.ckl"))?.reviews).toHaveLength(29);
+  expect(outputs.get("scan --checklist")).toContain("New in V1R2: V-279689, V-279690, V-279691, V-279692, V-279693");
+});
+
+test("one changed word makes a rule MANUAL in every format, takes its plan away, and is told apart from the org's changes", async () => {
+  await writeFile(
+    join(folder.path, "changed.xml"),
+    v1r1
+      .replace('idle time" is set to 15 minutes.\n', 'idle time" is set to 14 minutes.\n')
+      .replace("Release: 1 ", "Release: 9 "),
+  );
+  const judged = ["--benchmark", "changed.xml", "--from-artifacts", "evidence.json"];
+  expect((await run("collect", "--save-artifacts", "evidence.json")).code).toBe(0);
+  const formats = ["--format", "all", "--output", "changed", "--fail-on", "never"];
+  expect((await run("evaluate", ...judged, ...formats)).code).toBe(0);
+  const report = JSON.parse(await file("changed/scan.json")) as WrittenReport;
+  expect(report.checks[0]).toMatchObject({ vuln_id: "V-273186", status: "MANUAL", reason: "rule_changed" });
+  for (const format of ["html", "md", "oscal.json", "hdf.json", "xccdf.xml"]) {
+    expect(await file(`changed/scan.${format}`), format).toContain("V1R9");
+  }
+  expect((await run("fix", ...judged, "--output", "plan")).code).toBe(0);
+  expect(await file("plan/plan.md")).toMatch(/- V-273186 .*worded|- V-273186 .*otherwise/);
+  const explained = await run("explain", "V-273186", ...judged);
+  expect(explained.stdout).toMatch(/14 minutes[\s\S]*DISA's check in V1R2[\s\S]*15 minutes/);
+  const two = ["--from-artifacts", "evidence.json", "--format", "json", "--fail-on", "never", "--output", "built-in"];
+  expect((await run("evaluate", ...two)).code).toBe(0);
+  const diff = await run("diff", "changed/scan.json", "built-in/scan.json");
+  expect(diff.code).toBe(0);
+  const text = diff.stdout.replaceAll(/\s+/g, " ");
+  expect(text).toContain("The revisions differ, not the org: 5 added (V-279689");
+  expect(text).toContain("1 changed (V-273186)");
+});

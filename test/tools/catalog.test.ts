@@ -1,0 +1,38 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import catalogFile from "../../scanner/catalog/okta_idaas_stig.json" with { type: "json" };
+import { readXccdf } from "../../scanner/revisions/read_xccdf.ts";
+import { tasksOf, toCatalog, withRuleNames } from "../../tools/catalog.ts";
+import { v1r1 } from "../support/stig_files.ts";
+
+test("the catalog of DISA's V1R1 is byte for byte the built-in one, but for the rules that came later", () => {
+  const made = toCatalog(readXccdf(v1r1));
+  const expected = {
+    ...catalogFile,
+    id: "okta-idaas-stig-v1r1",
+    release_info: "Release: 1 Benchmark Date: 22 Apr 2025",
+    rules: catalogFile.rules.slice(0, 24),
+  };
+  expect(JSON.stringify(made, null, 2)).toBe(JSON.stringify(expected, null, 2));
+});
+
+test("what is left to a person is named: a text that changed, a rule that is new or gone", () => {
+  const next = v1r1.replace("15 minutes.\n\nIf", "10 minutes.\n\nIf").replaceAll("273187", "999999");
+  const tasks = tasksOf(readXccdf(next));
+  expect(tasks).toEqual([
+    "V-273186: its text changed; read scanner/checks/signon_global_session_idle_timeout_15min.ts again",
+    "V-999999: new; npm run new -- check NAME V-999999 OKTA-APP-000025",
+    "V-273187: gone; delete scanner/checks/application_admin_console_session_idle_timeout_15min.ts",
+    ...tasks.filter((task) => task.startsWith("V-2796") && task.includes(": gone; ")),
+  ]);
+  expect(tasks).toHaveLength(8);
+});
+
+test("the names of the rules are made from the catalog, too", async () => {
+  const source = await readFile(new URL("../../shared/rule_names.ts", import.meta.url), "utf8");
+  const shorter = withRuleNames(source, toCatalog(readXccdf(v1r1)));
+  expect(shorter).toContain(
+    '["authenticator_password_history_5","V-273209","OKTA-APP-003010","SV-273209r1098894_rule"],\n];',
+  );
+  expect(shorter).not.toContain("V-279689");
+});

@@ -1,0 +1,65 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { builtIn, type BenchmarkFile, type StigRule } from "../scanner/catalog/catalog.ts";
+import { compareRevisions } from "../scanner/revisions/compare_revisions.ts";
+import { readStigFile } from "../scanner/revisions/read_stig_file.ts";
+import type { DisaBenchmark } from "../scanner/revisions/read_xccdf.ts";
+import { isSameText, toRevision } from "../scanner/revisions/revision.ts";
+
+/**
+ * `npm run catalog -- FILE`: makes the built-in catalog, and the names of its rules in `shared/rule_names.ts`, from DISA's zip or
+ * XCCDF, and says which checks a person has to read again. What scanstream itself adds to a rule stays.
+ */
+export function toCatalog({ rules, ...benchmark }: DisaBenchmark): BenchmarkFile {
+  const known = new Map(builtIn.checks.map(({ rule }) => [rule.vuln_id, rule]));
+  const derived = new Map(toRevision({ ...benchmark, rules }).checks.map(({ rule }) => [rule.vuln_id, rule]));
+  return {
+    ...benchmark,
+    rules: rules.map((rule): StigRule => {
+      const { vuln_id, rule_id, stig_id, severity, category, title, group_title, satisfies, ccis } = rule;
+      const { check, scopes, role, coverage } = known.get(vuln_id) ?? unknownRule;
+      const nist_800_53_r5 = derived.get(vuln_id)?.nist_800_53_r5 ?? [];
+      const ids = { check, vuln_id, rule_id, stig_id, severity, category, title, group_title };
+      const { discussion, check_text, fix_text } = rule;
+      const own = { scopes, role, coverage };
+      return { ...ids, satisfies, ccis, nist_800_53_r5, ...own, discussion, check_text, fix_text };
+    }),
+  };
+}
+
+const unknownRule = { check: "TODO", scopes: [], role: "read_only_admin", coverage: "full" } as const;
+
+/** What is left to a person, a line each. */
+export function tasksOf(disa: DisaBenchmark): readonly string[] {
+  const { added, removed, changed } = compareRevisions(builtIn, toRevision(disa));
+  return [
+    ...changed
+      .filter(({ before, after }) => !isSameText(before, after))
+      .map(({ before }) => `${before.vuln_id}: its text changed; read scanner/checks/${before.check}.ts again`),
+    ...added.map(({ vuln_id: id, stig_id: stigId }) => `${id}: new; npm run new -- check NAME ${id} ${stigId}`),
+    ...removed.map(({ vuln_id: id, check }) => `${id}: gone; delete scanner/checks/${check}.ts`),
+    ...toRevision(disa)
+      .checks.filter(({ rule }) => rule.ccis.length > 0 && rule.nist_800_53_r5.length === 0)
+      .map(({ rule }) => `${rule.vuln_id}: look up the controls of ${rule.ccis.join(", ")} in DISA's CCI list`),
+  ];
+}
+
+/** The rows of `shared/rule_names.ts` for a catalog. */
+export function withRuleNames(source: string, { rules }: BenchmarkFile): string {
+  const begin = "const rows: readonly (readonly [check: string, vulnId: string, stigId: string, ruleId: string])[] = [";
+  const start = source.indexOf(begin) + begin.length;
+  const rows = rules.map(
+    ({ check, vuln_id, stig_id, rule_id }) => `\n  ${JSON.stringify([check, vuln_id, stig_id, rule_id])},`,
+  );
+  return `${source.slice(0, start)}${rows.join("")}\n${source.slice(source.indexOf("];", start))}`;
+}
+
+if (import.meta.main) {
+  const [file = ""] = process.argv.slice(2);
+  const { content } = await readStigFile(await readFile(file));
+  const catalog = toCatalog(content);
+  const place = (path: string) => new URL(`../${path}`, import.meta.url);
+  await writeFile(place("scanner/catalog/okta_idaas_stig.json"), `${JSON.stringify(catalog, null, 2)}\n`);
+  const names = place("shared/rule_names.ts");
+  await writeFile(names, withRuleNames(await readFile(names, "utf8"), catalog));
+  process.stdout.write(["Wrote the catalog. Left to a person:", ...tasksOf(content), ""].join("\n"));
+}
