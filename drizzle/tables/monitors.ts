@@ -31,6 +31,8 @@ export const monitors = pgTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     orgUrl: text("org_url").notNull(),
     clientId: text("client_id"),
+    /** The revision of the STIG: `okta-idaas-stig-v1r2`. */
+    benchmark: text("benchmark"),
     status: text("status").$type<StoredMonitorStatus>().notNull().default("running"),
     intervalSeconds: integer("interval_seconds").notNull(),
     checksTotal: integer("checks_total").notNull().default(0),

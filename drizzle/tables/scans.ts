@@ -27,6 +27,8 @@ export const scans = pgTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     orgUrl: text("org_url"),
     clientId: text("client_id"),
+    /** The revision of the STIG: `okta-idaas-stig-v1r2`. */
+    benchmark: text("benchmark"),
     status: text("status").$type<ScanStatus>().notNull().default("pending"),
     checksTotal: integer("checks_total").notNull().default(0),
     checksDone: integer("checks_done").notNull().default(0),

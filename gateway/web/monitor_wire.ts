@@ -10,6 +10,7 @@ export interface Monitor {
   readonly id: string;
   readonly orgUrl: string;
   readonly clientId: string | null;
+  readonly benchmark: string | null;
   readonly status: MonitorStatus;
   readonly intervalSeconds: number;
   readonly checksTotal: number;
@@ -40,6 +41,7 @@ export function parseMonitor(value: unknown): Monitor {
     id: requireText(monitor["id"], "a monitor"),
     orgUrl: requireText(monitor["org_url"], "a monitor"),
     clientId: toText(monitor["client_id"]),
+    benchmark: toText(monitor["benchmark"]),
     intervalSeconds: toNumber(monitor["interval_seconds"]) ?? 0,
     createdAtMs: toMs(monitor["created_at"]),
     updatedAtMs: toMs(monitor["updated_at"]) ?? 0,

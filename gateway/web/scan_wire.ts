@@ -19,6 +19,7 @@ export interface Scan {
   readonly tenantId: string;
   readonly orgUrl: string | null;
   readonly clientId: string | null;
+  readonly benchmark: string | null;
   readonly status: ScanStatus;
   readonly checksTotal: number;
   readonly checksDone: number;
@@ -75,6 +76,7 @@ export function parseScan(value: unknown): Scan {
     tenantId: scan.tenant_id,
     orgUrl: scan.org_url,
     clientId: scan.client_id,
+    benchmark: scan.benchmark,
     status: scan.status,
     checksTotal: scan.checks_total,
     checksDone: scan.checks_done,

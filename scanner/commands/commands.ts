@@ -231,6 +231,7 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
 
 function addStigCommands(program: Command, run: RunCommand): void {
   const stig = program.command("stig").description("the revisions of DISA's STIG: list, show, compare and add them");
+  addExamples(stig, "scanstream stig list", "scanstream stig show");
   const list = stig
     .command("list")
     .description("list the revisions that this machine has")

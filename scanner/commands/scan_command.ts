@@ -101,7 +101,7 @@ export async function prepareScan(
         ? null
         : startPublishing(
             streamConfig,
-            { org_url: orgUrl, client_id: clientId, checks_total: checks.length },
+            { org_url: orgUrl, client_id: clientId, benchmark: revision.benchmark.id, checks_total: checks.length },
             { warn, info: flags.quiet === true ? () => {} : warn },
           );
     const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);

@@ -90,6 +90,7 @@ class Follower {
       onRegistered: (id) => this.#goOnAs(id),
       orgUrl: plan.orgUrl,
       clientId: plan.clientId,
+      benchmark: plan.benchmark,
       intervalSeconds: plan.intervalMs / 1000,
       checksTotal: plan.checks.length,
     });

@@ -28,6 +28,7 @@ export interface MonitorFacts {
   readonly onRegistered: (monitorId: string) => void;
   readonly orgUrl: string;
   readonly clientId: string;
+  readonly benchmark: string;
   readonly intervalSeconds: number;
   readonly checksTotal: number;
 }

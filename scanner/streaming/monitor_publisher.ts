@@ -30,6 +30,7 @@ export interface MonitorPublisher {
 export interface MonitorFacts {
   readonly orgUrl: string;
   readonly clientId: string | null;
+  readonly benchmark: string;
   readonly intervalSeconds: number;
   readonly checksTotal: number;
 }
@@ -88,12 +89,13 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   let delivered: Promise<void> = Promise.resolve();
 
   return {
-    started({ orgUrl, clientId, intervalSeconds, checksTotal }) {
+    started({ orgUrl, clientId, benchmark, intervalSeconds, checksTotal }) {
       heartbeat = setInterval(requestUpdate, options.heartbeatMs ?? Math.max(intervalSeconds, 20) * 1000);
       heartbeat.unref();
       delivered = deliver({
         org_url: orgUrl,
         client_id: clientId,
+        benchmark,
         interval_seconds: intervalSeconds,
         checks_total: checksTotal,
       });

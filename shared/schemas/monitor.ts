@@ -18,6 +18,7 @@ export const monitorSchema = v.object({
   status: monitorStatusSchema,
   org_url: v.string(),
   client_id: v.nullable(v.string()),
+  benchmark: v.pipe(v.nullable(v.string()), v.description("The revision of the STIG; null: the producer did not say")),
   interval_seconds: intervalSeconds,
   checks_total: v.pipe(count, v.description("0 while it is not known")),
   ...statusCountsEntries,

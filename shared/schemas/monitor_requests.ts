@@ -31,6 +31,7 @@ export const newMonitorSchema = v.strictObject(
   {
     org_url: webAddress,
     client_id: v.exactOptional(v.nullable(text(1, 200))),
+    benchmark: v.exactOptional(v.nullable(text(1, 200))),
     interval_seconds: intervalSeconds,
     checks_total: v.exactOptional(count),
   },

@@ -22,6 +22,7 @@ export const scanSchema = v.object({
   status: scanStatusSchema,
   org_url: v.nullable(v.string()),
   client_id: v.nullable(v.string()),
+  benchmark: v.pipe(v.nullable(v.string()), v.description("The revision of the STIG; null: the producer did not say")),
   checks_total: v.pipe(count, v.description("0 while it is not known")),
   checks_done: count,
   ...statusCountsEntries,

@@ -9,6 +9,7 @@ export const newScanSchema = v.strictObject(
   {
     org_url: v.exactOptional(v.nullable(webAddress)),
     client_id: v.exactOptional(v.nullable(text(1, 200))),
+    benchmark: v.exactOptional(v.nullable(text(1, 200))),
     checks_total: v.exactOptional(count),
   },
   fieldMessage,

@@ -157,6 +157,7 @@ function buildScan(change: Partial<Scan> = {}): Scan {
     tenantId: "t",
     orgUrl: null,
     clientId: null,
+    benchmark: null,
     status: "running",
     checksTotal: 10,
     checksDone: 0,

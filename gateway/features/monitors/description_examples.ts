@@ -12,6 +12,7 @@ export const monitorExample = {
   status: "running",
   org_url: "https://acme.okta.com",
   client_id: "0oa1b2c3d4",
+  benchmark: "okta-idaas-stig-v1r2",
   interval_seconds: 10,
   checks_total: 29,
   pass: 24,

@@ -16,6 +16,7 @@ export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
     status: isStale(row, nowMs) ? "stale" : row.status,
     org_url: row.orgUrl,
     client_id: row.clientId,
+    benchmark: row.benchmark,
     interval_seconds: row.intervalSeconds,
     checks_total: row.checksTotal,
     pass: row.pass,

@@ -23,12 +23,21 @@ export async function putMonitor(
   const {
     org_url: orgUrl,
     client_id: clientId,
+    benchmark,
     interval_seconds: intervalSeconds,
     checks_total: checksTotal,
   } = monitor;
   const [created] = await db
     .insert(monitors)
-    .values({ id, tenantId, orgUrl, clientId: clientId ?? null, intervalSeconds, checksTotal: checksTotal ?? 0 })
+    .values({
+      id,
+      tenantId,
+      orgUrl,
+      clientId: clientId ?? null,
+      benchmark: benchmark ?? null,
+      intervalSeconds,
+      checksTotal: checksTotal ?? 0,
+    })
     .onConflictDoNothing({ target: [monitors.tenantId, monitors.id] })
     .returning();
   if (created !== undefined) return { row: created, isNew: true };
@@ -38,6 +47,7 @@ export async function putMonitor(
       status: "running",
       intervalSeconds,
       ...(clientId === undefined ? {} : { clientId }),
+      ...(benchmark === undefined ? {} : { benchmark }),
       ...(checksTotal === undefined ? {} : { checksTotal, ...countsWithin(checksTotal) }),
       // The last process's, of which this one knows nothing yet.
       logStatus: "unknown",

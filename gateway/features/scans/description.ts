@@ -37,6 +37,7 @@ const scanExample = {
   status: "running",
   org_url: "https://acme.okta.com",
   client_id: "0oa1b2c3d4",
+  benchmark: "okta-idaas-stig-v1r2",
   checks_total: 29,
   checks_done: 12,
   pass: 9,

@@ -16,6 +16,7 @@ export function toScan(row: ScanRow): Scan {
     status: row.status,
     org_url: row.orgUrl,
     client_id: row.clientId,
+    benchmark: row.benchmark,
     checks_total: row.checksTotal,
     checks_done: row.checksDone,
     pass: row.pass,

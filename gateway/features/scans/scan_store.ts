@@ -47,14 +47,15 @@ export async function putScan(
 }
 
 function toValues(principal: Principal, scan: NewScan) {
-  const { org_url: orgUrl = null, client_id: clientId = null, checks_total: checksTotal } = scan;
+  const { org_url: orgUrl = null, client_id: clientId = null, benchmark = null, checks_total: checksTotal } = scan;
   return {
     tenantId: principal.tenantId,
     orgUrl,
     clientId,
+    benchmark,
     checksTotal: checksTotal ?? 0,
     createdBy: principal.id,
-    registration: JSON.stringify([orgUrl, clientId, checksTotal ?? null]),
+    registration: JSON.stringify([orgUrl, clientId, benchmark, checksTotal ?? null]),
   };
 }
 

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "prea
 import type { DecisionKind } from "../../../shared/schemas/decision.ts";
 import type { Caller } from "../caller_wire.ts";
 import { ApiError, type Api } from "../model/api.ts";
+import { revisionText } from "../model/check_catalog.ts";
 import { mayDo } from "../model/caller.ts";
 import { previousScan } from "../model/compare_scans.ts";
 import { indexDecisions, type DecidedFinding } from "../model/decisions/decision_index.ts";
@@ -239,6 +240,8 @@ function ScanFacts({ scan }: { readonly scan: Scan }) {
     if (scan.status === "running") parts.push(`running for ${formatDuration(nowMs - startedAtMs)}`);
     if (scan.endedAtMs !== null) parts.push(`took ${formatDuration(scan.endedAtMs - startedAtMs)}`);
   }
+  const revision = revisionText(scan.benchmark);
+  if (revision !== null) parts.push(revision);
   if (scan.clientId !== null && scan.clientId !== "") parts.push(`client ${scan.clientId}`);
   return <>{parts.join(" · ")}</>;
 }

@@ -16,6 +16,12 @@ export function findCheck(check: string): CheckText | null {
   return Object.hasOwn(CHECK_CATALOG, check) ? (CHECK_CATALOG[check] ?? null) : null;
 }
 
+/** `STIG V1R2` for `okta-idaas-stig-v1r2`; null where the producer did not say. */
+export function revisionText(benchmark: string | null): string | null {
+  const name = /-(v\d+r\d+)$/.exec(benchmark ?? "")?.[1];
+  return name === undefined ? null : `STIG ${name.toUpperCase()}`;
+}
+
 export function checkTitle(check: string): string {
   return findCheck(check)?.title ?? formatCheckName(check);
 }

@@ -29,7 +29,13 @@ afterAll(async () => {
 });
 
 const key = () => `Api-Key ${gateway.acme.apiKey}`;
-const facts = { orgUrl: "https://acme.okta.com", clientId: "0oa1", intervalSeconds: 10, checksTotal: 29 };
+const facts = {
+  orgUrl: "https://acme.okta.com",
+  clientId: "0oa1",
+  benchmark: "okta-idaas-stig-v1r2",
+  intervalSeconds: 10,
+  checksTotal: 29,
+};
 
 interface Monitor extends Omit<MonitorPublisher, "changed"> {
   /** Adds to the queue that the publisher stores from. */

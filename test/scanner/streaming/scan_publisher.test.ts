@@ -63,7 +63,7 @@ function startScan(changes: ScanChanges = {}): Scanner {
     gateway: createGatewayClient({ url, apiKey, timeoutMs: 2000, fetch: send }),
     publisher: createGatewayBroker({ url, apiKey, timeoutMs: 2000, fetch: send }),
     scanId,
-    scan: { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 3 },
+    scan: { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: "okta-idaas-stig-v1r2", checks_total: 3 },
     warn: (message) => warnings.push(message),
     ...options,
   });

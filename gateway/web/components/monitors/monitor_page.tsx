@@ -2,7 +2,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "prea
 import { toCounts } from "../../scan_wire.ts";
 import type { Api } from "../../model/api.ts";
 import { actorOf, isUnexplained, toChecks } from "../../model/change_view.ts";
-import { checkTitle } from "../../model/check_catalog.ts";
+import { checkTitle, revisionText } from "../../model/check_catalog.ts";
 import { noFilter } from "../../model/findings_filter.ts";
 import { formatOrg, formatTime, formatVerdict } from "../../model/format.ts";
 import { followMonitor, type MonitorFollower } from "../../model/monitor_follower.ts";
@@ -120,8 +120,10 @@ export function MonitorPage({ api, monitorId, onMonitor, onReopen }: MonitorPage
   );
 }
 
-function toFacts({ createdAtMs, clientId }: Monitor): string {
+function toFacts({ createdAtMs, clientId, benchmark }: Monitor): string {
   const parts = createdAtMs === null ? [] : [`Watched since ${formatTime(createdAtMs)}`];
+  const revision = revisionText(benchmark);
+  if (revision !== null) parts.push(revision);
   if (clientId !== null && clientId !== "") parts.push(`client ${clientId}`);
   return parts.join(" · ");
 }

@@ -55,7 +55,7 @@ async function startMonitor() {
 describe("PUT /monitors/{id}", () => {
   test("registers a monitor: 201, with every field of the resource", async () => {
     const { id, path, put, read } = createMonitorClient(gateway);
-    const created = await put({ ...newMonitor, checks_total: 29 });
+    const created = await put({ ...newMonitor, benchmark: "okta-idaas-stig-v1r1", checks_total: 29 });
     expect(created.status).toBe(201);
     expect(created.headers.get("location")).toBe(path);
     const body = (await created.json()) as Monitor;
@@ -67,6 +67,7 @@ describe("PUT /monitors/{id}", () => {
       channel: `monitor:${gateway.acme.id}:${id}`,
       event_stream: `${path}/event-stream`,
       status: "running",
+      benchmark: "okta-idaas-stig-v1r1",
       checks_total: 29,
       pass: 0,
       fail: 0,

@@ -28,7 +28,12 @@ const newScan = (body: unknown = {}) => createScan(gateway, gateway.acme, body);
 
 describe("PUT /scans/{id}", () => {
   const put = (id: string, body: unknown, as = key) => send("PUT", `/api/v1/scans/${id}`, body, as);
-  const body = { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 29 };
+  const body = {
+    org_url: "https://acme.okta.com",
+    client_id: "0oa1",
+    benchmark: "okta-idaas-stig-v1r2",
+    checks_total: 29,
+  };
 
   test("registers a scan under the client's UUID: 201, and the same request again is 200 and the same scan", async () => {
     const id = randomUUID();
