@@ -28,6 +28,9 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "evaluate --from-artifacts evidence.json --format json,cklb --output report --sign scanner.key": {
     in: "test/e2e/signing.test.ts",
   },
+  "scan --benchmark okta-idaas-stig-v1r1 --format json,ckl --output report": { in: "test/e2e/stig.test.ts" },
+  "explain V-273186 --benchmark okta-idaas-stig-v1r1": { in: "test/e2e/stig.test.ts" },
+  "scan --checklist report/scan.ckl --format ckl --output next": { in: "test/e2e/stig.test.ts" },
   "fix --output fixes": { in: "test/e2e/fix.test.ts" },
   "scan --org acme": { in: "test/e2e/organizations.test.ts" },
   "scan --org acme,acme-gov --parallel 2 --output tonight": { in: "test/e2e/organizations.test.ts" },
