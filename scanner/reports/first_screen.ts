@@ -3,10 +3,11 @@ import { countStates, openFindings, ruleStates, stateOf } from "../../shared/rep
 import type { CheckResult, ManualReason, Report, RuleState } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
+import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { levelOf } from "./benchmark_rules.ts";
 import { causesLine } from "./cause_lines.ts";
 import { severityOrder, stateLabels, worstFirst } from "./disposition.ts";
-import type { RenderOptions } from "./report_format.ts";
+import { revisionOf, type RenderOptions } from "./report_format.ts";
 import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 /** The rules on the first screen: with the lines around them they fit 24 lines. */
@@ -27,6 +28,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
   const lines = [
     `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
     `Role: ${roleNames[report.scan.role]}. ${unreadLine(reached)}`,
+    ...revisionLines(reached, options),
     ...(interrupted.length === 0 ? [] : [shorten(interruptedLine(interrupted), width * 2 - 10)]),
     "",
     ...categoryLines(report.checks, width),
@@ -50,6 +52,15 @@ function changeLines(report: Report, { width }: RenderOptions): readonly string[
       return `${count}${cut(cause.change, width - count.length)}`;
     }),
   ];
+}
+
+/** Where another revision of the STIG was chosen: which, and what of it no check judges. */
+function revisionLines(checks: readonly CheckResult[], options: RenderOptions): readonly string[] {
+  const { benchmark } = revisionOf(options);
+  if (benchmark.id === builtIn.benchmark.id) return [];
+  const left = checks.filter(({ reason }) => reason === "rule_changed" || reason === "not_automated").length;
+  const rest = left === 0 ? "" : `; ${countOf(left, "rule")} of it ${left === 1 ? "is" : "are"} for a person`;
+  return [`STIG ${revisionName(benchmark)} (${benchmark.release_info})${rest}.`];
 }
 
 const unreadReasons: ReadonlySet<ManualReason | null> = new Set([

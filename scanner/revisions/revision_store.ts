@@ -63,9 +63,9 @@ export async function findRevision(
   if (isRevisionFile(wanted)) return readRevision(wanted, option);
   const names = known.map(({ benchmark }) => benchmark.id);
   const nearest = nearestName(wanted.toLowerCase(), names);
-  const advice = nearest === null ? `expected one of ${names.join(", ")}, or a file` : `did you mean ${nearest}?`;
+  const advice = nearest === null ? `expected one of ${names.join(", ")}, or a file.` : `did you mean ${nearest}?`;
   throw new UsageError([
-    `${option} ${JSON.stringify(wanted)}: there is no such revision here: ${advice}; scanstream stig add FILE adds one`,
+    `${option} ${JSON.stringify(wanted)}: there is no such revision here: ${advice} "scanstream stig add FILE" adds one`,
   ]);
 }
 

@@ -75,6 +75,9 @@ test("one changed word makes a rule MANUAL in every format, takes its plan away,
   for (const format of ["html", "md", "oscal.json", "hdf.json", "xccdf.xml"]) {
     expect(await file(`changed/scan.${format}`), format).toContain("V1R9");
   }
+  expect((await run("evaluate", ...judged)).stdout).toContain(
+    "STIG V1R9 (Release: 9 Benchmark Date: 22 Apr 2025); 1 rule of it is for a person.",
+  );
   expect((await run("fix", ...judged, "--output", "plan")).code).toBe(0);
   expect(await file("plan/plan.md")).toMatch(/- V-273186 .*worded|- V-273186 .*otherwise/);
   const explained = await run("explain", "V-273186", ...judged);
