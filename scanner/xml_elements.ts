@@ -110,7 +110,7 @@ export function parseXml(text: string): XmlDocument {
 /** Null where one is given twice, or holds an entity that is not XML's own. */
 function readAttributes(text: string): ReadonlyMap<string, string> | null {
   const attributes = new Map<string, string>();
-  for (const [, name = "", value = ""] of text.matchAll(/([\w.:-]+)\s*=\s*("[^"]*"|'[^']*')/g)) {
+  for (const [, name = "", value = ""] of text.matchAll(/\s+([\w.:-]+)\s*=\s*("[^"]*"|'[^']*')/gy)) {
     const decoded = decodeText(value.slice(1, -1));
     if (decoded === null || attributes.has(name)) return null;
     attributes.set(name, decoded);
