@@ -13,6 +13,8 @@ export interface CommandIo {
   readonly colorStdout: boolean;
   /** Messages and progress. */
   readonly terminal: Terminal;
+  /** Asks a person for a line; null instead of it: no terminal. It gives null when the person interrupts. */
+  readonly ask: ((question: string) => Promise<string | null>) | null;
   /** Aborts when the person interrupts (Ctrl-C, SIGTERM). */
   readonly interrupted: AbortSignal;
   readonly toolVersion: string;

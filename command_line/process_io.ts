@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import packageJson from "../package.json" with { type: "json" };
+import { createAsk } from "./ask.ts";
 import type { CommandIo } from "./command_io.ts";
 
 export interface ProcessIoOptions {
@@ -68,6 +69,7 @@ export function createProcessIo(streams: StandardStreams, options: ProcessIoOpti
       color: color(stderr),
       write: (text) => void stderr.write(text),
     },
+    ask: createAsk(interrupted),
     interrupted,
     toolVersion: packageJson.version,
     now: () => new Date(),

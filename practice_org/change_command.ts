@@ -1,11 +1,19 @@
+import { createPublicKey } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { calculateJwkThumbprint, type JWK } from "jose";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import { isJsonObject } from "../shared/json.ts";
 import { UsageError } from "../shared/usage_error.ts";
+import { addressFileName } from "./auth/credentials.ts";
+import { isAppClick, serviceAppClicks } from "./auth/service_app.ts";
+import { readProblem } from "../shared/error_code.ts";
 import { settings, signInName } from "./changes/org_changes.ts";
 
 export interface ChangeFlags {
-  readonly url: string;
+  /** Default: the org that was started last in this folder. */
+  readonly url?: string;
   readonly as?: string;
 }
 
@@ -15,8 +23,8 @@ export async function changeCommand(names: readonly string[], flags: ChangeFlags
     for (const line of listLines()) io.stdout(`${line}\n`);
     return exitCodes.ok;
   }
-  const known = new Set([signInName, ...settings.flatMap(({ changes }) => changes.map(({ name }) => name))]);
-  const unknown = names.filter((name) => !known.has(name));
+  const known = new Set<string>([signInName, ...settings.flatMap(({ changes }) => changes.map(({ name }) => name))]);
+  const unknown = names.filter((name) => !known.has(name) && !isAppClick(name));
   if (unknown.length > 0) {
     throw new UsageError(
       unknown.map(
@@ -24,9 +32,13 @@ export async function changeCommand(names: readonly string[], flags: ChangeFlags
       ),
     );
   }
-  const address = parseAddress(flags.url);
+  const address = parseAddress(flags.url ?? (await readAddress()) ?? defaultAddress);
   for (const name of names) {
-    for (const eventType of await requestChange(address, name, flags.as)) io.stdout(`${name} ${eventType}\n`);
+    const [base, file] = name.startsWith("key-saved") ? ["key-saved", name.slice("key-saved:".length)] : [name, ""];
+    const key = base === "key-saved" ? { key: await publicKeyOf(file) } : {};
+    const { clientId, events } = await requestChange(address, { name: base, actor: flags.as, ...key });
+    if (clientId !== null) io.stdout(`${clientId}\n`);
+    for (const eventType of events) io.stdout(`${base} ${eventType}\n`);
   }
   return exitCodes.ok;
 }
@@ -39,7 +51,13 @@ export function listLines(): readonly string[] {
     `${area}:`,
     ...all.filter((change) => change.area === area).map(({ name, label }) => `  ${name.padEnd(width)}  ${label}`),
   ]);
-  return [...lines, "Traffic:", `  ${signInName.padEnd(width)}  Sign in, which changes nothing`];
+  return [
+    ...lines,
+    "Traffic:",
+    `  ${signInName.padEnd(width)}  Sign in, which changes nothing`,
+    "The scanner's service app (practice-org --fresh begins without one):",
+    ...serviceAppClicks.map((name) => `  ${name}`),
+  ];
 }
 
 function parseAddress(text: string): URL {
@@ -50,9 +68,56 @@ function parseAddress(text: string): URL {
   ]);
 }
 
+const defaultAddress = "http://127.0.0.1:8788";
+const stateFolder = ".scanstream/practice-org";
+
+/** Where the org that was started last in this folder listens; null: none was. */
+async function readAddress(): Promise<string | null> {
+  const text = await readFile(join(stateFolder, addressFileName), "utf8").catch(() => null);
+  return text?.trim() ?? null;
+}
+
+/** The public half of a key file; without a name, of the key that the last setup in this folder made. */
+async function publicKeyOf(file: string): Promise<string> {
+  const path = file === "" ? await newestKey() : file;
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new UsageError([`key-saved: cannot read ${JSON.stringify(path)}: ${readProblem(error) ?? "unreadable"}`]);
+  });
+  if (text.trimStart().startsWith("{")) return text;
+  try {
+    const jwk = createPublicKey(text).export({ format: "jwk" });
+    return JSON.stringify({ ...jwk, kid: await calculateJwkThumbprint(jwk as JWK) });
+  } catch {
+    throw new UsageError([`key-saved: ${JSON.stringify(path)} holds no key: expected PEM, or a public JWK`]);
+  }
+}
+
+async function newestKey(): Promise<string> {
+  const folder = ".scanstream/keys";
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".pem"));
+  const files = await Promise.all(
+    names.map(async (name) => ({ path: join(folder, name), at: (await stat(join(folder, name))).mtimeMs })),
+  );
+  const [newest] = files.toSorted((one, other) => other.at - one.at);
+  if (newest !== undefined) return newest.path;
+  throw new UsageError([
+    `key-saved: there is no key in ${folder}: run scanstream setup first, or name a file: key-saved:FILE`,
+  ]);
+}
+
 const timeoutMs = 10_000;
 
-async function requestChange(address: URL, name: string, actor: string | undefined): Promise<readonly string[]> {
+interface Made {
+  /** Of an app that was created. */
+  readonly clientId: string | null;
+  readonly events: readonly string[];
+}
+
+async function requestChange(
+  address: URL,
+  asked: { readonly name: string; readonly actor: string | undefined; readonly key?: string },
+): Promise<Made> {
+  const { name } = asked;
   const target = new URL("/practice/change", address);
   let status: number;
   let body: unknown;
@@ -60,7 +125,7 @@ async function requestChange(address: URL, name: string, actor: string | undefin
     const response = await fetch(target, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ name, ...(actor === undefined ? {} : { actor }) }),
+      body: JSON.stringify(asked),
       redirect: "error",
       signal: AbortSignal.timeout(timeoutMs),
     });
@@ -70,7 +135,11 @@ async function requestChange(address: URL, name: string, actor: string | undefin
     throw new UsageError([`No practice org answers at ${address.origin}: start one with \`practice-org --port 8788\``]);
   }
   if (status === 200 && isJsonObject(body) && Array.isArray(body["events"])) {
-    return body["events"].map((event) => (isJsonObject(event) ? String(event["event_type"]) : "unknown"));
+    const { client_id: clientId } = body;
+    return {
+      clientId: typeof clientId === "string" ? clientId : null,
+      events: body["events"].map((event) => (isJsonObject(event) ? String(event["event_type"]) : "unknown")),
+    };
   }
   const reason = isJsonObject(body) && typeof body["error"] === "string" ? body["error"] : `it answered ${status}`;
   throw new UsageError([`${name}: ${reason}`]);

@@ -40,6 +40,7 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     )
     .option("--latency <ms>", "delay of each response", "0")
     .option("--drift <seconds>", "change a random setting at this interval")
+    .option("--fresh", "begin without a service app, to try scanstream setup")
     .option("--writable", "add a second service app, for Terraform, that may change settings")
     .option("--state <dir>", "directory for the key and client id", ".scanstream/practice-org")
     .action((flags) => run(async (io) => (await import("./practice_org_command.ts")).practiceOrgCommand(flags, io)));
@@ -62,7 +63,7 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
         },
       ),
     )
-    .option("--url <url>", "the org's address", "http://127.0.0.1:8788")
+    .option("--url <url>", "the org's address (default: the org that was started last in this folder)")
     .option("--as <login>", "the admin who makes the change: alex, dana or sam@practice.example (default: alex)")
     .action((names: readonly string[], flags) =>
       run(async (io) => (await import("./change_command.ts")).changeCommand(names, flags, io)),

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { createAccessTokens } from "./auth/access_tokens.ts";
 import { serviceApp } from "./objects/app_objects.ts";
+import { registered, type ServiceAppState } from "./auth/service_app.ts";
 import { createNonces, createReplayGuard } from "./auth/dpop_proof.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
 import { requestTarget, serve } from "./http/server.ts";
@@ -19,7 +20,7 @@ import { createSystemLog } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
 import type { JWK } from "jose";
 import { answer, type Org } from "./api/answer.ts";
-import { routes } from "./api/routes.ts";
+import { everyScope } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
 import type { App, OrgContents, Site } from "./objects/org_contents.ts";
 import { createOpenIdProvider, issuerOf, type OpenIdProvider } from "./sign_in/openid_provider.ts";
@@ -54,6 +55,8 @@ export interface PracticeOrgOptions {
   readonly dpop?: "required" | "off";
   readonly scopePrefix?: "okta" | "idp";
   readonly tokenLifetimeSeconds?: number;
+  /** Without a service app: a person creates it on the admin page. */
+  readonly isFresh?: boolean;
   /** Days of sign-ins that the System Log begins with; default: none. */
   readonly signInDays?: number;
 }
@@ -89,9 +92,7 @@ export interface PracticeOrg extends AdminConsole, ServiceClient {
   stop(): Promise<void>;
 }
 
-const defaultGrantedScopes = [...new Set(routes.flatMap(({ scopes }) => scopes ?? []))].filter(
-  (scope) => scope !== "orgs.read",
-);
+const defaultGrantedScopes = everyScope.filter((scope) => scope !== "orgs.read");
 
 const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets: { token: 150, logs: 60 } };
 
@@ -158,13 +159,14 @@ interface Parts {
 }
 
 async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org> {
-  const { url, clock, keys, terraformKeys, faults } = parts;
+  const { url, keys, terraformKeys, faults } = parts;
+  const app = serviceAppState(options, keys);
+  const clock = () => parts.clock() + app.clockOffsetMs;
   const site: Site = { url, nowMs: clock() };
   const profile =
     typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
   const { id: orgId, serviceAppPolicyId: policyId } = profile;
-  const dpop = options.dpop ?? "required";
-  const requiresDpop = dpop === "required";
+  const requiresDpop = app.dpop === "required";
   const appOf = (label: string, clientId: string) =>
     serviceApp(site, { label, clientId, orgId, policyId, requiresDpop });
   const contents = terraformKeys === null ? profile : withApp(profile, appOf(terraform, terraformId));
@@ -176,41 +178,44 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
   const events = createEventWriter({ log: systemLog, clock, takeFaults: () => faults.takeForChange() });
   const tokens = await createAccessTokens(url);
   const proofReplays = createReplayGuard(600);
-  const withPrefix = (scopes: readonly string[]) => new Set(scopes.map((scope) => `${scopePrefix}.${scope}`));
-  const clients = [
-    {
-      clientId: scannerId,
-      keys: [keys.publicKeyJwk, ...(options.publicKeys ?? [])],
-      grantedScopes: withPrefix(options.grantedScopes ?? defaultGrantedScopes),
-    },
-    ...(terraformKeys === null
+  const terraformClients =
+    terraformKeys === null
       ? []
       : [
           {
             clientId: terraformId,
             keys: [terraformKeys.publicKeyJwk],
-            grantedScopes: withPrefix([...defaultGrantedScopes, ...manageScopes]),
+            grantedScopes: new Set(
+              [...defaultGrantedScopes, ...manageScopes].map((scope) => `${scopePrefix}.${scope}`),
+            ),
           },
-        ]),
-  ];
+        ];
   return {
     url,
     state,
-    console: createAdminConsole(state, events),
+    console: createAdminConsole(state, events, { app, scopes: everyScope }),
+    app,
     events,
     log: systemLog,
     serviceApp: appOf(scanner, scannerId),
-    callers: new Map([
-      [scannerId, { label: scanner, role: options.role }],
-      [terraformId, { label: terraform, role: "super" }],
-    ]),
+    callers: {
+      get(id) {
+        if (id === terraformId) return { label: terraform, role: "super" };
+        return id === scannerId ? { label: scanner, role: app.role } : undefined;
+      },
+    },
     scopePrefix,
     isWritable: terraformKeys !== null,
     tokenEndpoint: {
       url,
-      clients,
+      clients() {
+        const own = registered(app, scannerId, scopePrefix);
+        return own === null ? terraformClients : [own, ...terraformClients];
+      },
       onUngrantedScope: options.onUngrantedScope ?? "refuse",
-      dpop,
+      get dpop() {
+        return app.dpop;
+      },
       tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 3600,
       tokens,
       nonces: createNonces(secret),
@@ -223,6 +228,20 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
     faults,
     cursorSecret: secret,
     clock,
+  };
+}
+
+function serviceAppState(options: PracticeOrgOptions, keys: PracticeKeyPair): ServiceAppState {
+  const { isFresh = false, publicKeys = [], grantedScopes = defaultGrantedScopes } = options;
+  const known = isFresh ? [] : [keys.publicKeyJwk, ...publicKeys];
+  return {
+    isCreated: !isFresh,
+    keys: known.map((jwk) => ({ jwk, isActive: true })),
+    grantedScopes: new Set(isFresh ? [] : grantedScopes),
+    role: isFresh ? "none" : options.role,
+    dpop: options.dpop ?? "required",
+    hasPublicClientAdmins: false,
+    clockOffsetMs: 0,
   };
 }
 

@@ -15,6 +15,7 @@ export interface PracticeOrgFlags {
   readonly fault?: readonly string[];
   readonly latency: string;
   readonly drift?: string;
+  readonly fresh?: boolean;
   readonly writable?: boolean;
   readonly state: string;
 }
@@ -42,9 +43,11 @@ export async function practiceOrgCommand(flags: PracticeOrgFlags, io: CommandIo)
     },
   );
   const { environmentLines } = await inState(flags.state, publishCredentials(org, flags.state));
+  const lines = flags.fresh === true ? environmentLines.slice(0, 1) : environmentLines;
   io.terminal.write(`Practice org (${flags.profile}, ${flags.role}) at ${org.url}; stop it with Ctrl-C\n`);
-  io.stdout(`${environmentLines.join("\n")}\n`);
+  io.stdout(`${lines.join("\n")}\n`);
   io.terminal.write(`Admin page ${org.url}/\n`);
+  if (flags.fresh === true) io.terminal.write(`Connect it: scanstream setup --org-url ${org.url}\n`);
   const drift = driftSeconds === null ? null : setInterval(() => changeSomething(org, io), driftSeconds * 1000);
   if (!io.interrupted.aborted) await once(io.interrupted, "abort");
   if (drift !== null) clearInterval(drift);
@@ -93,8 +96,9 @@ function parseFlags(flags: PracticeOrgFlags): PracticeOrgOptions & { readonly dr
     throw new UsageError(problems);
   }
   const isWritable = flags.writable === true;
+  const isFresh = flags.fresh === true;
   const known = faults.filter((fault) => fault !== null);
-  return { profile, role, port, latencyMs, driftSeconds, isWritable, faults: known };
+  return { profile, role, port, latencyMs, driftSeconds, isWritable, isFresh, faults: known };
 }
 
 function parseRole(text: string): PracticeOrgOptions["role"] {

@@ -43,8 +43,10 @@ const maxTimeoutSeconds = 600;
 const maxKeyFileBytes = 131_072;
 
 /** Reads flags and environment; a flag wins over its variable. Throws `UsageError` that names every problem. */
-export function readScannerConfig(flags: ScannerFlags, env: Environment): ConnectionSettings {
+export function readScannerConfig(flags: ScannerFlags, given: Environment): ConnectionSettings {
+  const { env, problems } = withAliases(given, flags);
   const reader = createEnvironmentReader(env);
+  for (const problem of problems) reader.report(problem);
   const orgUrl = readRequired(reader, { variable: "IDP_ORG_URL", flag: "--org-url", given: flags.orgUrl }, parseOrgUrl);
   const clientId = readRequired(
     reader,
@@ -52,15 +54,82 @@ export function readScannerConfig(flags: ScannerFlags, env: Environment): Connec
     parseClientId,
   );
   const key = readKey(reader, flags.privateKeyFile);
-  const scopes = readVariable(reader, "IDP_SCOPES", parseScopes) ?? defaultScopes;
-  const scopePrefix = readVariable(reader, "IDP_SCOPE_PREFIX", parseScopePrefix);
+  const { scopes, scopePrefix, proxy } = readConnection(reader);
   const concurrency = reader.parsed("--concurrency", flags.concurrency, parseConcurrency) ?? defaultConcurrency;
   const timeoutMs = reader.parsed("--timeout", flags.timeout, parseTimeout) ?? defaultTimeoutSeconds * 1000;
-  const proxy = readProxy(reader);
   if (reader.problems.length > 0 || orgUrl === null || clientId === null || key === null) {
     throw new UsageError(reader.problems, { heading: "Cannot configure the scanner" });
   }
   return { orgUrl, clientId, key, scopes, scopePrefix, concurrency, timeoutMs, proxy };
+}
+
+function readConnection(reader: EnvironmentReader): Pick<ConnectionSettings, "scopes" | "scopePrefix" | "proxy"> {
+  return {
+    scopes: readVariable(reader, "IDP_SCOPES", parseScopes) ?? defaultScopes,
+    scopePrefix: readVariable(reader, "IDP_SCOPE_PREFIX", parseScopePrefix),
+    proxy: readProxy(reader),
+  };
+}
+
+/** How an org is reached, before anything is known of an app there. Throws `UsageError`. */
+export function readSettings(env: Environment): Omit<ConnectionSettings, "orgUrl" | "clientId" | "key"> {
+  const reader = createEnvironmentReader(env);
+  const connection = readConnection(reader);
+  if (reader.problems.length > 0) throw new UsageError(reader.problems, { heading: "Cannot configure the scanner" });
+  return { ...connection, concurrency: defaultConcurrency, timeoutMs: defaultTimeoutSeconds * 1000 };
+}
+
+/** The same settings under Okta's own names, and under those of its SDKs. */
+const aliases: Readonly<Record<string, readonly string[]>> = {
+  IDP_ORG_URL: ["OKTA_ORG_URL", "OKTA_CLIENT_ORGURL"],
+  IDP_CLIENT_ID: ["OKTA_CLIENT_ID", "OKTA_CLIENT_CLIENTID"],
+  IDP_PRIVATE_KEY: ["OKTA_PRIVATE_KEY", "OKTA_CLIENT_PRIVATEKEY"],
+  IDP_PRIVATE_KEY_FILE: ["OKTA_PRIVATE_KEY_FILE"],
+  IDP_PRIVATE_KEY_ID: ["OKTA_PRIVATE_KEY_ID"],
+  IDP_SCOPES: ["OKTA_SCOPES"],
+};
+
+/** Which flag wins over a variable, whatever it is called. */
+const flagOf: Readonly<Record<string, keyof ScannerFlags>> = {
+  IDP_ORG_URL: "orgUrl",
+  IDP_CLIENT_ID: "clientId",
+  IDP_PRIVATE_KEY: "privateKeyFile",
+  IDP_PRIVATE_KEY_FILE: "privateKeyFile",
+};
+
+/** The environment with each setting under the name that begins with `IDP_`; two names with two values are a problem. */
+export function withAliases(
+  env: Environment,
+  flags: ScannerFlags = {},
+): { readonly env: Environment; readonly problems: readonly string[] } {
+  const merged: Record<string, unknown> = { ...env };
+  const problems: string[] = [];
+  for (const [name, others] of Object.entries(aliases)) {
+    const given = [name, ...others].flatMap((each) => {
+      const value = env[each];
+      return typeof value === "string" && value.trim() !== "" ? [{ name: each, value: value.trim() }] : [];
+    });
+    const [first] = given;
+    if (first === undefined) continue;
+    merged[name] = first.value;
+    const other = given.find(({ value }) => comparable(name, value) !== comparable(name, first.value));
+    const flag = flagOf[name];
+    if (other !== undefined && (flag === undefined || flags[flag] === undefined))
+      problems.push(`${first.name} and ${other.name} have two values: expected one of them, or the same value in both`);
+  }
+  return { env: merged, problems };
+}
+
+function comparable(name: string, value: string): string {
+  if (name === "IDP_SCOPES")
+    return value
+      .split(/[\s,]+/)
+      .map((scope) => scope.replace(/^(okta|idp)\./, ""))
+      .toSorted()
+      .join(" ");
+  if (name !== "IDP_ORG_URL") return value;
+  const text = withScheme(value);
+  return URL.canParse(text) ? new URL(text).origin : value;
 }
 
 /** Distinguished names hold commas, so semicolons separate them. They replace the DOD's; after a `+` they join them. */
@@ -107,6 +176,7 @@ function readKey(reader: EnvironmentReader, flagFile: string | undefined): Signi
   const name = flagFile === undefined ? "IDP_PRIVATE_KEY_FILE" : "--private-key-file";
   const path = flagFile?.trim() ?? reader.text("IDP_PRIVATE_KEY_FILE") ?? "";
   if (path === "") {
+    if (reader.text("OKTA_API_TOKEN") !== null || reader.text("OKTA_CLIENT_TOKEN") !== null) reader.report(apiToken);
     reader.report(
       `IDP_PRIVATE_KEY: is not set: expected ${expectations["IDP_PRIVATE_KEY"]} (or IDP_PRIVATE_KEY_FILE, or --private-key-file)`,
     );
@@ -115,6 +185,9 @@ function readKey(reader: EnvironmentReader, flagFile: string | undefined): Signi
   const text = reader.parsed(name, path, readKeyFile);
   return text === null ? null : parseKey(reader, name, text);
 }
+
+const apiToken =
+  "OKTA_API_TOKEN: is not used: an API token has every right of the person who made it, and this program only needs to read; expected a service app with a key, see scanstream setup";
 
 function parseKey(reader: EnvironmentReader, name: string, text: string): SigningKey | null {
   const keyId = readVariable(reader, "IDP_PRIVATE_KEY_ID", parseKeyId);
@@ -153,10 +226,11 @@ const expectations: Readonly<Record<string, string>> = {
 
 const providerDomains = /\.(okta|oktapreview|okta-emea|okta-gov|okta-miltest|trex-govcloud)\.(com|mil)$|\.okta\.mil$/;
 
-function parseOrgUrl(text: string): string {
+/** A bare host means https. Throws `InvalidSetting`. */
+export function parseOrgUrl(given: string): string {
   const expected = `expected ${expectations["IDP_ORG_URL"]}`;
-  if (text === "") throw new InvalidSetting(`is empty: ${expected}`);
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) throw new InvalidSetting(`is not a URL with https://: ${expected}`);
+  if (given === "") throw new InvalidSetting(`is empty: ${expected}`);
+  const text = withScheme(given);
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.hostname === "") throw new InvalidSetting(`is not a URL: ${expected}`);
   if (url.username !== "" || url.password !== "")
@@ -174,6 +248,10 @@ function parseOrgUrl(text: string): string {
   return url.origin;
 }
 
+function withScheme(text: string): string {
+  return /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?\/?$/i.test(text) ? `https://${text}` : text;
+}
+
 function isLoopback(hostname: string): boolean {
   return (
     hostname === "localhost" ||
@@ -183,7 +261,8 @@ function isLoopback(hostname: string): boolean {
   );
 }
 
-function parseClientId(text: string): string {
+/** Throws `InvalidSetting`. */
+export function parseClientId(text: string): string {
   if (/^[A-Za-z0-9._~-]{1,200}$/.test(text)) return text;
   throw new InvalidSetting(
     `is not a client id: expected ${expectations["IDP_CLIENT_ID"]}, such as 0oa1b2c3d4e5f6g7h8i9`,

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { NotPossibleError } from "../changes/draft.ts";
+import type { ServiceAppState } from "../auth/service_app.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { changes, signInName, type OrgState } from "../changes/org_changes.ts";
 import { admins } from "../log/admins.ts";
@@ -18,6 +19,8 @@ export interface AdminPage {
   readonly console: AdminConsole;
   readonly secret: Uint8Array;
   readonly nowMs: number;
+  readonly app: ServiceAppState;
+  readonly clientId: string;
 }
 
 const changePath = "/practice/change";
@@ -52,15 +55,17 @@ function answerChange(request: PracticeRequest, page: AdminPage): PracticeRespon
   if (contentType === "application/json") {
     const body = parseBody(request.body);
     if (body === null) return refuse(400, `Expected {"name": "…"}, and "actor" if you like`);
-    const made = makeChange(page, body.name, body.actor);
-    return "problem" in made ? refuse(made.status, made.problem) : json(200, describe(body.name, made.events));
+    const made = makeChange(page, body);
+    if ("problem" in made) return refuse(made.status, made.problem);
+    const own = body.name === "app-created" ? { client_id: page.clientId } : {};
+    return json(200, { ...describe(body.name, made.events), ...own });
   }
   if (contentType !== "application/x-www-form-urlencoded") return refuse(415, "Expected JSON or the page's form");
   const form = new URLSearchParams(request.body);
   if (!isToken(form.get("token") ?? "", page.secret)) return refuse(403, "The page is out of date: load it again");
   const name = form.get("name") ?? "";
   const actor = form.get("actor") ?? undefined;
-  const made = makeChange(page, name, actor);
+  const made = makeChange(page, { name, actor, key: form.get("key") ?? undefined });
   const query = new URLSearchParams({
     ...(actor === undefined ? {} : { actor }),
     ...("problem" in made ? { problem: made.problem } : { done: name }),
@@ -70,9 +75,16 @@ function answerChange(request: PracticeRequest, page: AdminPage): PracticeRespon
 
 type Made = { readonly events: readonly LogEvent[] } | { readonly status: number; readonly problem: string };
 
-function makeChange({ console }: AdminPage, name: string, actor: string | undefined): Made {
+interface Asked {
+  readonly name: string;
+  readonly actor: string | undefined;
+  /** A public key that was pasted. */
+  readonly key: string | undefined;
+}
+
+function makeChange({ console }: AdminPage, { name, actor, key }: Asked): Made {
   try {
-    return { events: console.change(name, actor) };
+    return { events: console.change(name, actor, key) };
   } catch (error) {
     if (error instanceof NotPossibleError) return { status: 409, problem: error.message };
     if (error instanceof RangeError) return { status: 404, problem: error.message };
@@ -88,23 +100,29 @@ function describe(name: string, events: readonly LogEvent[]) {
   };
 }
 
-function parseBody(text: string): { readonly name: string; readonly actor: string | undefined } | null {
+function parseBody(text: string): Asked | null {
   try {
     const body: unknown = JSON.parse(text);
     if (!isJsonObject(body)) return null;
-    const { name, actor } = body;
-    return typeof name === "string" && (actor === undefined || typeof actor === "string") ? { name, actor } : null;
+    const { name, actor, key } = body;
+    const isText = (value: unknown) => value === undefined || typeof value === "string";
+    return typeof name === "string" && isText(actor) && isText(key) ? ({ name, actor, key } as Asked) : null;
   } catch {
     return null;
   }
 }
 
-function showPage({ query }: PracticeRequest, { log, state, secret, nowMs }: AdminPage): PracticeResponse {
+function showPage(
+  { query }: PracticeRequest,
+  { log, state, secret, nowMs, app, clientId }: AdminPage,
+): PracticeResponse {
   const nonce = randomBytes(16).toString("base64url");
   const done = changes.find(({ name }) => name === query.get("done"));
   const actor = admins.find(({ alternateId }) => alternateId === query.get("actor"))?.alternateId ?? null;
   const body = renderPage({
     state,
+    app,
+    clientId,
     actor,
     nonce,
     token: tokenOf(secret),

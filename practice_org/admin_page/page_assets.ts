@@ -12,6 +12,8 @@ form li { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; justify-content: spa
 form li > div { flex: 1 1 16rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: 0.5rem; }
 .who { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; margin-top: 1rem; }
+textarea { font: inherit; max-width: 100%; }
+summary { min-height: 2.75rem; }
 button, select { font: inherit; min-height: 2.75rem; padding: 0.25rem 0.75rem; max-width: 100%; }
 #message { position: sticky; top: 0; min-height: 2.5rem; padding: 0.5rem; background: var(--soft); }
 #message:empty { background: none; pointer-events: none; }
@@ -60,7 +62,7 @@ form.addEventListener("submit", async (event) => {
     const response = await fetch("/practice/change", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ name: button.value, actor: form.elements.actor.value }),
+      body: JSON.stringify({ name: button.value, actor: form.elements.actor.value, key: form.elements.key.value }),
     });
     const answer = await response.json();
     await refresh();

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { ServiceAppState } from "../auth/service_app.ts";
 import { authorizeCall, type ResourceServer, type TokenScheme } from "../auth/authorize_call.ts";
 import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token_endpoint.ts";
 import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
@@ -28,7 +29,9 @@ export interface Org {
   /** The scanner's. */
   readonly serviceApp: App;
   /** Who calls the API, by client id. */
-  readonly callers: ReadonlyMap<string, Caller>;
+  readonly callers: Pick<ReadonlyMap<string, Caller>, "get">;
+  /** The scanner's, as the Admin Console has it. */
+  readonly app: ServiceAppState;
   readonly scopePrefix: "okta" | "idp";
   /** Takes what the Terraform provider writes. */
   readonly isWritable: boolean;
@@ -60,8 +63,8 @@ const slowMs = 2_000;
 
 export async function answer(org: Org, request: PracticeRequest): Promise<Outcome> {
   if (isAdminPath(request.path)) {
-    const { log, state, console, cursorSecret, clock } = org;
-    const page = { log, state, console, secret: cursorSecret, nowMs: clock() };
+    const { log, state, console, cursorSecret, clock, app } = org;
+    const page = { log, state, console, secret: cursorSecret, nowMs: clock(), app, clientId: org.serviceApp.id };
     return { kind: "answer", response: answerAdminPage(request, page), delayMs: 0, isAtOnce: true };
   }
   const signIn = org.openIdProvider?.answer(request, org.clock()) ?? null;
@@ -112,9 +115,9 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     if (route.scopes !== null && role === "none") return providerError("E0000006");
     const contents = org.state.contents();
     if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
-    const { url, serviceApp, cursorSecret } = org;
+    const { url, serviceApp, cursorSecret, app } = org;
     const log = { log: org.log, url, cursorSecret, nowMs, faults: logFaultsOf(faults) };
-    const call = { url, contents, role, clientId, serviceApp, query: request.query, request, log, segments };
+    const call = { url, contents, role, clientId, serviceApp, app, query: request.query, request, log, segments };
     const result = route.answer(call);
     return "status" in result ? result : answerPage(result, request, { url, cursorSecret, fault: pageFaultOf(faults) });
   });

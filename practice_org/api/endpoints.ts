@@ -1,3 +1,4 @@
+import type { ServiceAppState } from "../auth/service_app.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { answerLogRequest, type LogReading } from "../log/log_endpoint.ts";
 import { json, notFound, providerError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
@@ -26,6 +27,8 @@ export interface Call {
   readonly role: Role;
   readonly clientId: string;
   readonly serviceApp: App;
+  /** As the Admin Console has it. */
+  readonly app: Pick<ServiceAppState, "hasPublicClientAdmins">;
   readonly query: URLSearchParams;
   readonly request: PracticeRequest;
   readonly log: LogReading;

@@ -40,6 +40,9 @@ export interface Route {
 export const routes: readonly Route[] = [
   route("/.well-known/okta-organization", null, organization),
   route("/api/v1/org", ["orgs.read"], orgSettings),
+  route("/api/v1/org/settings/clientPrivilegesSetting", ["orgs.read"], ({ app }) =>
+    json(200, { clientPrivilegesSetting: app.hasPublicClientAdmins }),
+  ),
   route("/api/v1/apps", ["apps.read"], apps),
   route("/api/v1/apps/*", ["apps.read"], oneApp),
   route("/api/v1/first-party-app-settings/*", ["apps.read"], firstPartyAppSettings),
@@ -144,6 +147,9 @@ export const routes: readonly Route[] = [
   ),
   route("/oauth2/v1/clients/*/roles", ["roles.read"], clientRoles),
 ];
+
+/** Every scope that the org knows, without prefix. */
+export const everyScope: readonly string[] = [...new Set(routes.flatMap(({ scopes }) => scopes ?? []))];
 
 /** The first route of that path, literal segments before variable ones by the order of the table. */
 export function findRoute(path: string): { readonly route: Route; readonly segments: readonly string[] } | null {

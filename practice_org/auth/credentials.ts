@@ -26,6 +26,8 @@ export interface ServiceClient extends Pick<PracticeKeyPair, "privateKeyPem" | "
 }
 
 export const privateKeyFileName = "practice_org_private_key.pem";
+/** Where `practice-org change` finds the org. */
+export const addressFileName = "address";
 /** The key of Terraform's service application, of an org that takes writes. */
 export const terraformKeyFileName = "practice_org_terraform_key.pem";
 
@@ -96,6 +98,7 @@ export async function publishCredentials(
 ): Promise<PublishedCredentials> {
   const publish = async (pem: string, fileName: string) => resolve(await writePrivateKey(pem, { directory, fileName }));
   const privateKeyFile = await publish(org.privateKeyPem, privateKeyFileName);
+  await writeFile(join(directory, addressFileName), `${org.url}\n`);
   const { terraform } = org;
   return {
     privateKeyFile,

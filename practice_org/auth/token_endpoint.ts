@@ -8,7 +8,8 @@ export const tokenPath = "/oauth2/v1/token";
 export interface TokenEndpoint {
   /** Address of the org. */
   readonly url: string;
-  readonly clients: readonly RegisteredClient[];
+  /** Those there are now. */
+  readonly clients: () => readonly RegisteredClient[];
   /**
    * What happens to a request for more than is granted: most orgs refuse it, some issue a token with fewer scopes and say
    * nothing.
@@ -44,7 +45,7 @@ export async function answerTokenRequest(
       "The authorization grant type is not supported by the authorization server.",
     );
   }
-  const client = await authenticateClient(form, endpoint.clients, {
+  const client = await authenticateClient(form, endpoint.clients(), {
     audience,
     nowSeconds: now,
     replays: endpoint.assertionReplays,

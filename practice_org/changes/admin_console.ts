@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { clickApp, isAppClick, type ServiceAppState } from "../auth/service_app.ts";
 import { adminOf, admins } from "../log/admins.ts";
 import { signInEvents, type EventWriter } from "../log/event_writer.ts";
 import type { LogEvent } from "../log/log_events.ts";
@@ -8,22 +9,30 @@ import { changes, signInName, type OrgState } from "./org_changes.ts";
 export interface AdminConsole {
   /**
    * Makes a named change, or signs a person in where the name is `sign-in`; gives the events that the System Log gets.
-   * Throws `RangeError` for an unknown name or login, `NotPossibleError` where there is nothing to change.
+   * A click on the service app's page has a name, too; `key` is the public key for `key-saved`. Throws `RangeError` for an unknown name or login, `NotPossibleError` where there is nothing to change.
    */
-  change(name: string, login?: string): readonly LogEvent[];
+  change(name: string, login?: string, key?: string): readonly LogEvent[];
   /** Makes one of the changes that are possible now, and gives its name. `random`: from 0 to below 1. */
   changeAtRandom(random?: () => number): string;
   /** Traffic in the System Log. */
   signIn(login?: string): readonly LogEvent[];
 }
 
-export function createAdminConsole(state: OrgState, events: EventWriter): AdminConsole {
+export function createAdminConsole(
+  state: OrgState,
+  events: EventWriter,
+  service: { readonly app: ServiceAppState; readonly scopes: readonly string[] },
+): AdminConsole {
   const signIn = (login?: string): readonly LogEvent[] => {
     const actor = adminOf(login);
     return events.write(signInEvents(actor), { actor, requestUri: "/api/v1/authn" });
   };
-  const change = (name: string, login?: string): readonly LogEvent[] => {
+  const change = (name: string, login?: string, key?: string): readonly LogEvent[] => {
     if (name === signInName) return signIn(login);
+    if (isAppClick(name)) {
+      clickApp(service.app, name, { key: key ?? null, scopes: service.scopes });
+      return [];
+    }
     const actor = adminOf(login);
     return events.write(state.change(name), { actor });
   };

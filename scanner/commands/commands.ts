@@ -11,6 +11,7 @@ import type { CatalogFlags, ExplainFlags } from "./catalog_commands.ts";
 import type { DiffFlags } from "./diff_command.ts";
 import type { ConfiguredScanFlags } from "./organizations/configured_scan_command.ts";
 import type { DoctorFlags } from "./doctor_command.ts";
+import type { SetupFlags } from "./setup_command.ts";
 import type { StigFlags } from "./stig_command.ts";
 import type { CollectFlags, EvaluateFlags } from "./evidence_commands.ts";
 import {
@@ -21,6 +22,7 @@ import {
   addReportOptions,
   addRuleOptions,
   addSelectionOptions,
+  addSeveralOrganizationsOptions,
   addVerbosityOptions,
   benchmarkOption,
   checkNames,
@@ -266,13 +268,35 @@ function addStigCommands(program: Command, run: RunCommand): void {
 }
 
 function addConnectedCommands(program: Command, run: RunCommand): void {
+  const setup = program
+    .command("setup")
+    .description("connect an Okta org: make a key, say what to click, check each click")
+    .option("--org-url <url>", "address of the Okta org, such as acme.okta.com")
+    .option("--client-id <id>", "client id of the service app, if it exists already")
+    .option("--config <file>", "configuration file to write (default: scanstream.config.json)")
+    .option("--terraform <dir>", "also write the app, its scopes and its role as Terraform there")
+    .option("--yes", "ask nothing and scan nothing: look once, and exit 2 while something is left to do");
+  addExamples(
+    setup,
+    "scanstream setup",
+    "scanstream setup --org-url acme.okta.com --terraform okta-setup",
+    "scanstream setup --org-url acme.okta.com --client-id 0oa1b2c3d4 --yes",
+  );
+  setup.action((flags: SetupFlags) => run(async (io) => (await import("./setup_command.ts")).setupCommand(flags, io)));
+
   const doctor = program
     .command("doctor")
     .description("test the connection, scopes and role, and say what to fix where")
     .addOption(textOrJson());
+  addSeveralOrganizationsOptions(doctor);
   addConnectionOptions(doctor);
   doctor.addOption(verboseOption());
-  addExamples(doctor, "scanstream doctor", "scanstream doctor -v --org-url https://acme.okta.com");
+  addExamples(
+    doctor,
+    "scanstream doctor",
+    "scanstream doctor -v --org-url https://acme.okta.com",
+    "scanstream doctor --org acme",
+  );
   doctor.action((flags: DoctorFlags) =>
     run(async (io) => (await import("./doctor_command.ts")).doctorCommand(flags, io)),
   );

@@ -12,7 +12,7 @@ import {
   type ConnectOptions,
 } from "../idp/connection.ts";
 import { fail, ok, warn, type DoctorResult, type DoctorStep } from "./doctor_result.ts";
-import { grantScopes } from "../idp/token_errors.ts";
+import { remedies } from "../idp/console_places.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { examineRules, type RuleAnswers } from "./rule_limits.ts";
 import type { RequestSender } from "../idp/request_sender.ts";
@@ -91,7 +91,7 @@ function examineConfig(flags: ScannerFlags, env: Environment) {
         : fail("configuration", joined(others), "Set the variables named above (see docs/reference/environment.md)"),
       keyProblems.length === 0
         ? ok("private_key", "A private key in an accepted format")
-        : fail("private_key", joined(keyProblems), makeKey),
+        : fail("private_key", joined(keyProblems), remedies.key),
     ];
     return { config: null, results };
   }
@@ -133,11 +133,7 @@ async function* examineOrg(config: ConnectionSettings, parts: Parts): AsyncGener
   yield ok("token", "The organization issued an access token for this client id and key");
   yield token.type === "DPoP"
     ? ok("dpop", "The token is bound to this program's own key by DPoP")
-    : warn(
-        "dpop",
-        "The organization issued a plain Bearer token, which works wherever it is copied to",
-        `Turn on ${requireDpop}`,
-      );
+    : warn("dpop", "The organization issued a plain Bearer token, which works wherever it is copied to", remedies.dpop);
   yield scopesResult(session);
   const answers = await examineRules(session);
   const role = await roleResult(config, session, answers);
@@ -191,7 +187,11 @@ function scopesResult({ tokens, requestedScopes }: AuthorizedClient): DoctorResu
   const missing = requestedScopes.filter((scope) => !tokens.granted.includes(scope));
   const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted (follow also needs logs.read)`;
   if (missing.length === 0) return ok("scopes", count);
-  return warn("scopes", `${count}; missing: ${missing.join(", ")}; checks that need them become MANUAL`, grantScopes);
+  return warn(
+    "scopes",
+    `${count}; missing: ${missing.join(", ")}; checks that need them become MANUAL`,
+    remedies.scopes,
+  );
 }
 
 /** Only an attempt shows what the role allows. */
@@ -211,7 +211,7 @@ async function roleResult(
     return fail(
       "role",
       detail,
-      isRole ? assignRole : "Look at the organization's status page, network zones and proxies, and try again",
+      isRole ? remedies.role : "Look at the organization's status page, network zones and proxies, and try again",
     );
   }
   const roles = await assignedRoles(config, session);
@@ -223,9 +223,10 @@ async function roleResult(
     const detail = `${found}; ${unexpected.length} of ${answers.length} reads were refused: ${reasons}`;
     const isRole = unexpected.some(({ reason }) => reason === "missing_role");
     const isReadOnly = roles.includes("READ_ONLY_ADMIN");
-    return { ...warn("role", detail, isRole && !isReadOnly ? assignRole : null), facts };
+    return { ...warn("role", detail, isRole && !isReadOnly ? remedies.role : null), facts };
   }
-  const result = session.roleEvidence.role() === "super_admin" ? warn("role", found, useReadOnly) : ok("role", found);
+  const result =
+    session.roleEvidence.role() === "super_admin" ? warn("role", found, remedies.lessRole) : ok("role", found);
   return { ...result, facts };
 }
 
@@ -271,10 +272,3 @@ function rateLimitResult(sender: RequestSender): DoctorResult {
 
 const toleratedSkewSeconds = 25;
 const wellFormed = "Address, client id and options are well-formed";
-const makeKey =
-  "Generate a key in Applications → your app → General → Client Credentials → Public Keys → Add key → Generate new key, and copy the private key as PEM or JWK";
-const requireDpop =
-  'Applications → your app → General → "Require Demonstrating Proof of Possession (DPoP) header in token requests"';
-const assignRole = "Assign Read-Only Administrator in Applications → your app → Admin roles → Edit assignments";
-const useReadOnly =
-  'Assign Read-Only Administrator for routine scans (Applications → your app → Admin roles → Edit assignments) and Super Administrator for a separate run only; turn off Settings → Account → "Public client app admins", which assigns Super Administrator by itself';

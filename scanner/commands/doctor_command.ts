@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { toPrintableJson } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import type { ScannerFlags } from "../config.ts";
+import { forEachOrganization, type OrganizationFlags } from "./organizations/one_organization.ts";
 import { diagnose } from "./doctor.ts";
 import type { DoctorResult, DoctorState } from "./doctor_result.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
@@ -9,7 +10,7 @@ import { createTrace } from "./trace_lines.ts";
 import type { RuleLimit } from "./rule_limits.ts";
 import { printable } from "../../command_line/terminal.ts";
 
-export interface DoctorFlags extends ScannerFlags {
+export interface DoctorFlags extends ScannerFlags, OrganizationFlags {
   readonly format: string;
   readonly verbose?: boolean;
 }
@@ -19,20 +20,40 @@ const marks = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as c
   string
 >;
 
-/** `doctor`: each step as soon as it is known. 2 when the configuration is wrong, 3 when the provider refuses. */
+/**
+ * `doctor`: each step as soon as it is known, of every organization of the configuration file or of those that `--org` names. 2
+ * when a configuration is wrong, 3 when a provider refuses.
+ */
 export async function doctorCommand(flags: DoctorFlags, io: CommandIo): Promise<number> {
+  const organizations = await forEachOrganization(flags, io);
+  const codes: number[] = [];
+  const all: { readonly organization: string | null; readonly steps: readonly DoctorResult[] }[] = [];
+  for (const { name, ...of } of organizations) {
+    if (name !== null && flags.format === "text") io.stdout(`${codes.length === 0 ? "" : "\n"}${printable(name)}\n`);
+    const { code, results } = await examine(of.flags, of.io);
+    codes.push(code);
+    all.push({ organization: name, steps: results });
+  }
+  const [only] = all;
+  const document = all.length === 1 && only?.organization === null ? only.steps : all;
+  if (flags.format === "json") io.stdout(`${toPrintableJson(document, 2)}\n`);
+  return Math.max(...codes);
+}
+
+async function examine(
+  flags: DoctorFlags,
+  io: CommandIo,
+): Promise<{ readonly code: number; readonly results: readonly DoctorResult[] }> {
   const results: DoctorResult[] = [];
   const trace = createTrace(flags, (line) => io.terminal.write(`${line}\n`));
   for await (const result of diagnose({ flags, env: io.env, signal: io.interrupted, trace })) {
     results.push(result);
     if (flags.format === "text") io.stdout(resultText(result, io.colorStdout));
   }
-  if (flags.format === "json") io.stdout(`${toPrintableJson(results, 2)}\n`);
   const failed = results.find((result) => result.state === "fail");
-  if (failed === undefined) return exitCodes.ok;
-  return failed.step === "configuration" || failed.step === "private_key"
-    ? exitCodes.usage
-    : exitCodes.notAuthenticated;
+  if (failed === undefined) return { code: exitCodes.ok, results };
+  const isOwn = failed.step === "configuration" || failed.step === "private_key";
+  return { code: isOwn ? exitCodes.usage : exitCodes.notAuthenticated, results };
 }
 
 function resultText(result: DoctorResult, color: boolean): string {

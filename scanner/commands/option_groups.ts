@@ -61,6 +61,21 @@ export function verboseOption(): Option {
   );
 }
 
+/** For a command that works on every organization of the file. */
+export function addSeveralOrganizationsOptions(command: Command): void {
+  command.optionsGroup("Organizations:");
+  command
+    .option("--config <file>", "configuration file (default: scanstream.config.json, if it exists)")
+    .option("--no-config", "ignore scanstream.config.json")
+    .addOption(
+      offering(
+        new Option("--org <names>", "only these organizations of the file, separated by commas"),
+        "list",
+        async () => (await import("./organizations/read_config_file.ts")).organizationNames(),
+      ),
+    );
+}
+
 /** For a command that works on one organization of the file. */
 export function addOneOrganizationOptions(command: Command): void {
   command.optionsGroup("Organizations:");
@@ -75,18 +90,8 @@ export function addOneOrganizationOptions(command: Command): void {
 }
 
 export function addConfigOptions(command: Command): void {
-  command.optionsGroup("Organizations:");
-  command
-    .option("--config <file>", "configuration file (default: scanstream.config.json, if it exists)")
-    .option("--no-config", "ignore scanstream.config.json")
-    .addOption(
-      offering(
-        new Option("--org <names>", "scan only these organizations of the file, separated by commas"),
-        "list",
-        async () => (await import("./organizations/read_config_file.ts")).organizationNames(),
-      ),
-    )
-    .option("--parallel <n>", "number of organizations to scan at the same time (default: 4)");
+  addSeveralOrganizationsOptions(command);
+  command.option("--parallel <n>", "number of organizations to scan at the same time (default: 4)");
 }
 
 const checkHelp = "run only these checks: names or V-, SV- or OKTA-APP- ids, separated by commas";

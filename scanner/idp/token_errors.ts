@@ -1,3 +1,4 @@
+import { places, remedies } from "./console_places.ts";
 import { IdpError } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { toSafeText } from "./safe_text.ts";
@@ -139,9 +140,9 @@ export function redirectTarget(response: HttpResponse): string {
   return URL.canParse(location) ? ` to ${new URL(location).origin}` : "";
 }
 
-const general = "Applications → your app → General → Client Credentials";
-const createApp = "Create it in Applications → Create App Integration → API Services";
+const general = places.credentials;
+const createApp = `Create it in ${places.createApp}`;
 const checkOrgUrl = "Set IDP_ORG_URL to the organization's address, such as https://acme.okta.com";
 const allowNetwork =
   "The organization refuses this machine's network address: allow it in Security → Networks, in the network zone of the application's client credentials, or run from a permitted network; and check IDP_ORG_URL";
-export const grantScopes = "Grant the read scopes in Applications → your app → Okta API Scopes → Grant";
+export const grantScopes = remedies.scopes;

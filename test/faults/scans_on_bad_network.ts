@@ -134,6 +134,7 @@ async function oneScan({ gatewayUrl, followerUrl, idp, gateway, tenant, result }
           if (id !== undefined) registered.resolve(id);
         },
       },
+      ask: null,
       interrupted: new AbortController().signal,
       toolVersion: "0.0.0",
       now: () => new Date(),

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
 import { parse } from "parse5";
+import { everyScope } from "../../practice_org/api/routes.ts";
 import { settings } from "../../practice_org/changes/org_changes.ts";
 import { startOrg } from "./start_org.ts";
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
@@ -131,13 +132,17 @@ describe("The admin page", () => {
     expect(text).not.toMatch(/ (?:on[a-z]+|style)=/);
   });
 
+  /** The service app's: grant and revoke for each scope, and twelve more. */
+  const appButtons = everyScope.length * 2 + 13;
+
   test("is well-formed HTML, with a button for each change, off where it is not possible", async () => {
     const org = await startOrg();
     const { text } = await pageOf(org);
     const problems: string[] = [];
     parse(text, { onParseError: ({ code }) => problems.push(code), sourceCodeLocationInfo: true });
     expect(problems).toEqual([]);
-    expect(text.match(/<button name="name"/g)).toHaveLength(settings.length * 2 + 1);
+    expect(text.match(/<button name="name"/g)).toHaveLength(settings.length * 2 + 1 + appButtons);
+    expect(text).toContain('<button name="name" value="scope-granted:policies.read" disabled>');
     expect(text).toContain(`<button name="name" value="anonymizers-allowed" disabled>`);
     expect(text).toContain(`<button name="name" value="anonymizers-blocked">`);
     const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);

@@ -42,7 +42,7 @@ test("publishCredentials closes a key file that was readable by others, and leav
   await writeFile(join(directory, privateKeyFileName), "an older key", { mode: 0o644 });
   const { privateKeyFile } = await publishCredentials(await startOrg(), directory);
   expect((await stat(privateKeyFile)).mode & 0o777).toBe(0o600);
-  expect(await readdir(directory)).toEqual([privateKeyFileName]);
+  expect(await readdir(directory)).toEqual(["address", privateKeyFileName]);
 });
 
 test("publishCredentials quotes a directory that a shell would take apart", async () => {

@@ -76,6 +76,7 @@ export async function takeMonitorShots(
         stdoutFailed: new AbortController().signal,
         colorStdout: false,
         terminal,
+        ask: null,
         interrupted,
         toolVersion: "0.0.0",
         now: () => new Date(),

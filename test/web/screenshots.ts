@@ -84,6 +84,7 @@ export async function takeScreenshots(folder: string): Promise<void> {
         stdoutFailed: new AbortController().signal,
         colorStdout: false,
         terminal,
+        ask: null,
         interrupted: new AbortController().signal,
         toolVersion: "0.0.0",
         now: () => new Date(),

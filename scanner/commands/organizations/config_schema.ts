@@ -57,8 +57,8 @@ const organizationSchema = v.strictObject({
   name: v.pipe(
     text,
     v.regex(
-      /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/,
-      "expected a name for a folder: at most 64 letters, figures, hyphens and underscores",
+      /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+      "expected a name for a folder: at most 64 letters, figures, dots, hyphens and underscores",
     ),
     v.description("Names its folder below `output`, and `--org`"),
   ),

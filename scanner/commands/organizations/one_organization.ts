@@ -67,6 +67,30 @@ export async function forOrganization<Flags extends OrganizationFlags & Partial<
   return merged(flags, io, inputsOf(only, config, { flags: given, env: io.env }));
 }
 
+/** One organization of a command that works on all of them. */
+export interface NamedOrganization<Flags> {
+  /** Null: the one that options and variables name. */
+  readonly name: string | null;
+  readonly flags: Flags;
+  readonly io: CommandIo;
+}
+
+/** Every organization of `scanstream.config.json`, or those that `--org` names; without such a file the one of the options. */
+export async function forEachOrganization<Flags extends OrganizationFlags & Partial<JudgingFlags>>(
+  flags: Flags,
+  io: CommandIo,
+): Promise<readonly NamedOrganization<Flags>[]> {
+  const file = await findConfigFile(flags.config);
+  const config = file === null ? null : await readConfigFile(file);
+  const isNamedHere = flags.orgUrl !== undefined || (io.env["IDP_ORG_URL"] ?? "").trim() !== "";
+  if (config?.organizations === undefined || (flags.org === undefined && isNamedHere))
+    return [{ name: null, ...(await forOrganization(flags, io)) }];
+  return chooseOrganizations(config.organizations, flags.org, config).map((organization) => {
+    const inputs = inputsOf(organization, config, { flags: toScanFlags(flags), env: io.env });
+    return { name: organization.name, ...merged(flags, io, inputs) };
+  });
+}
+
 function toScanFlags(flags: OrganizationFlags & Partial<JudgingFlags>): ScanFlags {
   const given: Record<string, unknown> = {};
   for (const name of ["orgUrl", "privateKeyFile", ...judgingMembers] as const) {

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { findNodeAtLocation, parseTree, type JSONPath } from "jsonc-parser";
+import { findNodeAtLocation, parseTree, stripComments, type JSONPath } from "jsonc-parser";
 import * as v from "valibot";
 import { readOptionFile } from "../../../command_line/files.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
@@ -49,8 +49,10 @@ export async function organizationNames(): Promise<readonly string[]> {
   return (config?.organizations ?? []).map(({ name }) => name);
 }
 
-/** Its paths are the ones that the file names, relative to its own folder. */
-export function parseConfigFile(text: string, file: string): ConfigFile {
+/** Its paths are the ones that the file names, relative to its own folder. Comments are allowed. */
+export function parseConfigFile(written: string, file: string): ConfigFile {
+  // Blanks take their place, so that the lines of messages stay those of the file.
+  const text = stripComments(written, " ");
   const fail = refuseFile("--config", file);
   const content = parseOptionJson(text, bounds, (problems) => {
     const broken = explainBrokenJson(text);

@@ -1,0 +1,237 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import * as v from "valibot";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { printable, wrapText } from "../../command_line/terminal.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { parseClientId, parseOrgUrl, readSettings } from "../config.ts";
+import { parsePrivateKey } from "../idp/private_key.ts";
+import { consoleSteps } from "../setup/needs.ts";
+import { hostName, keyFolder, loadSetupKey, type SetupKey } from "../setup/key_pair.ts";
+import { createLookout, type Lookout, type NeedState } from "../setup/look.ts";
+import { writeSetupTerraform } from "../setup/setup_terraform.ts";
+import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
+import { configuredScanCommand } from "./organizations/configured_scan_command.ts";
+import { configFileName } from "./organizations/read_config_file.ts";
+
+export interface SetupFlags {
+  readonly orgUrl?: string;
+  readonly clientId?: string;
+  /** The configuration file. */
+  readonly config?: string;
+  readonly terraform?: string;
+  readonly yes?: boolean;
+}
+
+const pollMs = 2000;
+const marks = { done: "✓", open: "○", wrong: "✗" } as const;
+/** Which needs each console step is about. */
+const needsOfStep: readonly RegExp[] = [/^app$/, /^key$/, /^scope:/, /^role$/];
+
+/**
+ * `setup`: a key pair made here, what to click in Okta's console, and each click seen as soon as it is made. It changes nothing at
+ * Okta. Without a terminal, or with `--yes`, it looks once: exit code 2 while something is left to do.
+ */
+export async function setupCommand(flags: SetupFlags, io: CommandIo): Promise<number> {
+  const file = flags.config ?? configFileName;
+  const ask = flags.yes === true ? null : io.ask;
+  const say = (text: string) => {
+    for (const line of wrapText(printable(text), Math.min(io.terminal.columns || 80, 80)))
+      io.terminal.write(`${line}\n`);
+  };
+  const orgUrl = await readOrgUrl(flags, io, { ask, say });
+  if (orgUrl === null) return exitCodes.interrupted;
+  const known = flags.clientId ?? (await clientIdInConfig(file, orgUrl));
+  const key = await loadSetupKey(orgUrl);
+  say(`${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine.`);
+  io.stdout(`${key.publicJwk}\n`);
+  if (flags.terraform !== undefined) {
+    const written = await writeSetupTerraform(flags.terraform, orgUrl, key.publicJwk);
+    say(
+      `Wrote ${written}. A Super Administrator applies it: terraform init, terraform plan, terraform apply. Then: scanstream setup --org-url ${orgUrl} --client-id, with the client_id that Terraform prints.`,
+    );
+  }
+  const clientId = known === undefined || known === null ? await readProgress(orgUrl) : parseGivenClientId(known);
+  const settings = { ...readSettings(io.env), orgUrl, key: parsePrivateKey(pemOf(key), { keyId: key.kid }) };
+  const lookout = createLookout(settings, io.interrupted);
+  const walk: Walk = { say, io, lookout, orgUrl };
+  try {
+    const found = ask === null ? await lookOnce(walk, clientId, flags) : await walkThrough({ ...walk, ask }, clientId);
+    if (typeof found === "number") return found;
+    const entry = { org_url: orgUrl, client_id: found, private_key_file: key.file, private_key_id: key.kid };
+    const name = await writeSetupConfig(file, entry);
+    say(`Wrote ${file}${name === null ? "" : ` (organization "${name}")`}.`);
+    if (ask === null) return exitCodes.ok;
+    const answer = await ask("Run the first scan now? [Y/n] ");
+    if (answer === null) return exitCodes.interrupted;
+    if (/^n/i.test(answer.trim())) {
+      say("Scan at any time: scanstream scan");
+      return exitCodes.ok;
+    }
+    await configuredScanCommand({ config: file, ...(name === null ? {} : { org: name }) }, io);
+    return exitCodes.ok;
+  } catch (error) {
+    if (io.interrupted.aborted) {
+      say("Interrupted. Run scanstream setup again: it goes on here.");
+      return exitCodes.interrupted;
+    }
+    throw error;
+  } finally {
+    await lookout.close();
+  }
+}
+
+type Ask = NonNullable<CommandIo["ask"]>;
+
+interface Walk {
+  readonly say: (text: string) => void;
+  readonly io: CommandIo;
+  readonly lookout: Lookout;
+  readonly orgUrl: string;
+}
+
+/** Null: interrupted. */
+async function readOrgUrl(
+  flags: SetupFlags,
+  io: CommandIo,
+  { ask, say }: { readonly ask: Ask | null; readonly say: Walk["say"] },
+): Promise<string | null> {
+  const given = flags.orgUrl ?? io.env["IDP_ORG_URL"];
+  if (given !== undefined && given.trim() !== "") return parsedOrThrow("--org-url", given, parseOrgUrl);
+  if (ask === null) throw new UsageError(["--org-url: is missing: expected the org's address, such as acme.okta.com"]);
+  for (;;) {
+    const answer = await ask("Address of your Okta org, such as acme.okta.com: ");
+    if (answer === null) return null;
+    try {
+      return parseOrgUrl(answer.trim());
+    } catch (error) {
+      say(`The address ${error instanceof Error ? error.message : "cannot be used"}`);
+    }
+  }
+}
+
+function parsedOrThrow(option: string, text: string, parse: (text: string) => string): string {
+  try {
+    return parse(text.trim());
+  } catch (error) {
+    throw new UsageError([`${option}: ${error instanceof Error ? error.message : "cannot be used"}`]);
+  }
+}
+
+function parseGivenClientId(text: string): string {
+  return parsedOrThrow("--client-id", text, parseClientId);
+}
+
+function pemOf({ privateKey }: SetupKey): string {
+  return String(privateKey.export({ type: "pkcs8", format: "pem" }));
+}
+
+/** One look, for a script: the client id where everything is there, else an exit code after the steps that are left. */
+async function lookOnce(walk: Walk, clientId: string | null, flags: SetupFlags): Promise<string | number> {
+  let states = await walk.lookout.look(clientId);
+  // Scopes that are missing are asked for in turns.
+  for (
+    let turn = 0;
+    turn < 6 && states.some(({ need, state }) => need.startsWith("scope:") && state === "open");
+    turn += 1
+  )
+    states = await walk.lookout.look(clientId);
+  const left = states.filter(({ state, isRequired }) => isRequired && state !== "done");
+  if (left.length > 0 && flags.terraform === undefined) for (const index of consoleSteps.keys()) showStep(walk, index);
+  for (const state of states) show(walk, state);
+  if (left.length === 0 && clientId !== null) return clientId;
+  walk.say("Left to do: what has no ✓ above. Then run scanstream setup again.");
+  return exitCodes.usage;
+}
+
+/** The steps one after the other, each until it is seen to be done. */
+async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | null): Promise<string | number> {
+  const { ask, say, io, lookout } = walk;
+  const shown = new Map<string, string>();
+  let clientId = known;
+  let step = -1;
+  for (;;) {
+    const states = await lookout.look(clientId);
+    const left = consoleSteps.findIndex((_, index) => !isDone(states, index));
+    const blocked = states.find(
+      ({ need, state }) => state === "wrong" && (need === "organization" || need === "clock"),
+    );
+    for (const state of states) {
+      const isLater = state.state !== "done" && stepOf(state.need) > Math.max(left, 0);
+      if (isLater || shown.get(state.need) === state.text) continue;
+      shown.set(state.need, state.text);
+      // What waits for the person stands in the steps; only what is wrong, or done, is news.
+      if (state.state !== "open" || state.need === "key" || state.need === "role") show(walk, state);
+    }
+    if (blocked?.need === "organization") return exitCodes.usage;
+    if (left < 0 && blocked === undefined && clientId !== null) {
+      for (const state of states) if (!state.isRequired && state.state === "open") show(walk, state);
+      return clientId;
+    }
+    if (left > step) {
+      step = left;
+      showStep(walk, step);
+    }
+    if (left === 0) {
+      const answer = await ask("Client ID: ");
+      if (answer === null) return interruptedCode(walk);
+      try {
+        clientId = parseClientId(answer.trim());
+        await saveProgress(walk.orgUrl, clientId);
+      } catch (error) {
+        say(`The Client ID ${error instanceof Error ? error.message : "cannot be used"}`);
+      }
+      continue;
+    }
+    await sleep(pollMs, undefined, { signal: io.interrupted });
+  }
+}
+
+function interruptedCode({ say }: Walk): number {
+  say("Interrupted. Run scanstream setup again: it goes on here.");
+  return exitCodes.interrupted;
+}
+
+function stepOf(need: string): number {
+  return needsOfStep.findIndex((pattern) => pattern.test(need));
+}
+
+/** Whether everything that a step is about is there. */
+function isDone(states: readonly NeedState[], step: number): boolean {
+  const own = states.filter(({ need }) => stepOf(need) === step);
+  return own.length > 0 && own.every(({ state }) => state === "done");
+}
+
+function show({ say }: Walk, { state, text }: NeedState): void {
+  say(`${marks[state]} ${text}`);
+}
+
+function showStep({ say }: Walk, index: number): void {
+  const step = consoleSteps[index];
+  if (step === undefined) return;
+  say("");
+  say(`Step ${index + 1} of ${consoleSteps.length}: ${step.title}`);
+  for (const [at, click] of step.clicks.entries()) say(`  ${at + 1}. ${click}`);
+}
+
+const progressSchema = v.object({ client_id: v.string() });
+
+function progressFile(orgUrl: string): string {
+  return join(keyFolder, `${hostName(orgUrl)}.json`);
+}
+
+/** The client id of a setup that was interrupted. */
+async function readProgress(orgUrl: string): Promise<string | null> {
+  const text = await readFile(progressFile(orgUrl), "utf8").catch(() => null);
+  try {
+    return text === null ? null : v.parse(progressSchema, JSON.parse(text)).client_id;
+  } catch {
+    return null;
+  }
+}
+
+async function saveProgress(orgUrl: string, clientId: string): Promise<void> {
+  await writeFile(progressFile(orgUrl), `${JSON.stringify({ client_id: clientId })}\n`, { mode: 0o600 });
+}

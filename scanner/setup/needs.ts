@@ -1,0 +1,46 @@
+import { defaultScopes } from "../config.ts";
+
+/** What a scan needs of an org, in the order in which a person makes it: the list of `setup`; `doctor` examines the same. */
+
+/** Without prefix. A scan has gaps without one of these. */
+export const requiredScopes: readonly string[] = defaultScopes;
+/** Without prefix: what each is good for beyond a scan. */
+export const optionalScopes: Readonly<Record<string, string>> = {
+  "logs.read": "follow, and fix --impact",
+  "orgs.read": "the setting of public client apps",
+};
+
+export interface ConsoleStep {
+  readonly title: string;
+  readonly clicks: readonly string[];
+}
+
+/** What a person clicks, in this order, signed in as a Super Administrator. */
+export const consoleSteps: readonly ConsoleStep[] = [
+  {
+    title: "Create the app",
+    clicks: [
+      "In the Admin Console, open Applications → Applications.",
+      "Create App Integration → API Services → Next.",
+      'App integration name: scanstream. Save. Copy the "Client ID".',
+    ],
+  },
+  {
+    title: "Save the public key in this app",
+    clicks: [
+      'General → Client Credentials → Edit → "Public key / Private key".',
+      'Add key → paste the line above that begins with {"kty" → Done → Save.',
+    ],
+  },
+  {
+    title: "Grant the scopes to this app",
+    clicks: [
+      `Okta API Scopes → Grant: ${requiredScopes.map((scope) => `okta.${scope}`).join(", ")}.`,
+      ...Object.entries(optionalScopes).map(([scope, use]) => `If you like: okta.${scope}, for ${use}.`),
+    ],
+  },
+  {
+    title: "Give this app a role that can only read",
+    clicks: ["Admin roles → Edit assignments → Read-Only Administrator → Save."],
+  },
+];

@@ -1,0 +1,94 @@
+import { applyEdits, modify, type JSONPath } from "jsonc-parser";
+import { readFile } from "node:fs/promises";
+import { hasCode, readProblem } from "../../shared/error_code.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { writeWhole } from "../../command_line/files.ts";
+import { parseConfigFile, type ConfigFile } from "../commands/organizations/read_config_file.ts";
+
+export interface SetupEntry {
+  readonly org_url: string;
+  readonly client_id: string;
+  readonly private_key_file: string;
+  readonly private_key_id: string;
+}
+
+/** The entry of an org in `scanstream.config.json`, in place or new; comments and the order of everything else stay. Gives its name. */
+export async function writeSetupConfig(file: string, entry: SetupEntry): Promise<string | null> {
+  const before = await readConfig(file);
+  const config = before === null ? null : parseConfigFile(before, file);
+  const { path, name } = placeOf(config, entry.org_url, file);
+  let text = before ?? "{}\n";
+  const members: readonly (readonly [string, string])[] = [
+    ...(name === null ? [] : [["name", name] as const]),
+    ...Object.entries(entry),
+  ];
+  if (config === null || path.at(-1) === -1) {
+    text = edited(text, path, Object.fromEntries(members));
+  } else {
+    for (const [member, value] of members) text = edited(text, [...path, member], value);
+  }
+  // What is written is what the other commands read.
+  parseConfigFile(text, file);
+  const problem = await writeWhole({ option: "--output", path: file }, text);
+  if (problem !== null) throw new UsageError([problem.replace("--output", "--config")]);
+  return name;
+}
+
+/** The client id that an earlier setup wrote for the org; null: none. Throws `UsageError` for a file that cannot be read. */
+export async function clientIdInConfig(file: string, orgUrl: string): Promise<string | null> {
+  const text = await readConfig(file);
+  if (text === null) return null;
+  const { organizations = [], defaults } = parseConfigFile(text, file);
+  const known = [...organizations, ...(defaults === undefined ? [] : [defaults])];
+  return known.find((each) => isSameOrg(each.org_url, orgUrl))?.client_id ?? null;
+}
+
+async function readConfig(file: string): Promise<string | null> {
+  return readFile(file, "utf8").catch((error: unknown) => {
+    if (hasCode(error, "ENOENT")) return null;
+    throw new UsageError([
+      `Cannot read --config ${JSON.stringify(file)}: ${readProblem(error) ?? "it cannot be read"}`,
+    ]);
+  });
+}
+
+/** Where the entry stands or will stand; a last step of -1 appends to the list. The name is null for the only org of a file. */
+function placeOf(
+  config: ConfigFile | null,
+  orgUrl: string,
+  file: string,
+): { readonly path: JSONPath; readonly name: string | null } {
+  const list = config?.organizations ?? [];
+  const index = list.findIndex((each) => isSameOrg(each.org_url, orgUrl));
+  if (index >= 0) return { path: ["organizations", index], name: list[index]?.name ?? null };
+  const own = config?.defaults?.org_url;
+  if (own !== undefined && config?.organizations === undefined) {
+    if (isSameOrg(own, orgUrl)) return { path: ["defaults"], name: null };
+    throw new UsageError([
+      `Cannot add ${orgUrl} to ${file}: its defaults are of ${own}: expected that org in the list "organizations", next to which setup adds this one`,
+    ]);
+  }
+  const names = new Set(list.map(({ name }) => name.toLowerCase()));
+  const base = firstLabel(orgUrl);
+  const name = [base, ...Array.from({ length: 500 }, (_, at) => `${base}-${at + 2}`)].find((each) => !names.has(each));
+  return { path: ["organizations", -1], name: name ?? base };
+}
+
+/** `acme` of `acme.okta.com`; the whole host where it is an address. */
+function firstLabel(orgUrl: string): string {
+  const { hostname } = new URL(orgUrl);
+  if (/^[\d.]+$/.test(hostname)) return hostname;
+  if (hostname.startsWith("[")) return hostname.slice(1, -1).replaceAll(":", "-").replace(/^-+/, "");
+  return (hostname.split(".")[0] ?? hostname).toLowerCase();
+}
+
+function isSameOrg(one: string | undefined, other: string): boolean {
+  if (one === undefined) return false;
+  const url = URL.canParse(one) ? new URL(one) : URL.canParse(`https://${one}`) ? new URL(`https://${one}`) : null;
+  return url?.host === new URL(other).host;
+}
+
+function edited(text: string, path: JSONPath, value: unknown): string {
+  const formattingOptions = { insertSpaces: true, tabSize: 2, eol: "\n" };
+  return applyEdits(text, modify(text, path, value, { formattingOptions, isArrayInsertion: path.at(-1) === -1 }));
+}
