@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { defaultScopes, readScannerConfig, type ScannerFlags } from "../../scanner/config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
@@ -60,7 +60,7 @@ test("readScannerConfig names everything that is missing, in one message", () =>
 
 test("readScannerConfig names everything that is wrong, in one message and without a value", () => {
   const env = {
-    IDP_ORG_URL: "acme-secret.okta.com",
+    IDP_ORG_URL: "https://acme-secret okta.com",
     IDP_CLIENT_ID: "has blanks-secret",
     IDP_PRIVATE_KEY: "hunter2-secret-hunter2",
     IDP_SCOPES: "policies.manage-secret",
@@ -108,6 +108,7 @@ test("a flag wins over its variable", () => {
 test.each([
   ["https://acme.okta.com", "https://acme.okta.com"],
   ["https://acme.okta.com/", "https://acme.okta.com"],
+  ["acme.okta.com", "https://acme.okta.com"],
   [" https://ACME.okta.com:443 ", "https://acme.okta.com"],
   ["https://login.acme.example:8443", "https://login.acme.example:8443"],
   ["https://acme-admin.example", "https://acme-admin.example"],
@@ -120,7 +121,6 @@ test.each([
 });
 
 test.each([
-  ["acme.okta.com", "https://"],
   ["http://acme.okta.com", "http:// only for loopback"],
   ["http://128.0.0.1", "http:// only for loopback"],
   ["http://127.0.0.1.example.com", "http:// only for loopback"],
@@ -261,3 +261,35 @@ function failure(flags: ScannerFlags, env: Environment): UsageError {
 function nameOf(problem: string): string {
   return problem.slice(0, problem.indexOf(": "));
 }
+
+describe("Okta's own names of the variables", () => {
+  const { IDP_ORG_URL: url, IDP_CLIENT_ID: id, IDP_PRIVATE_KEY: key } = whole;
+
+  test.each([
+    { OKTA_ORG_URL: url, OKTA_CLIENT_ID: id, OKTA_PRIVATE_KEY: key },
+    { OKTA_CLIENT_ORGURL: "acme.okta.com", OKTA_CLIENT_CLIENTID: id, OKTA_CLIENT_PRIVATEKEY: key },
+    {
+      IDP_ORG_URL: url,
+      OKTA_ORG_URL: "ACME.okta.com/",
+      OKTA_CLIENT_ID: id,
+      OKTA_PRIVATE_KEY: key,
+      IDP_PRIVATE_KEY_FILE: "no",
+    },
+  ])("%j", (env) => {
+    expect(readScannerConfig({}, env)).toMatchObject({ orgUrl: "https://acme.okta.com", clientId: "0oa1b2c3" });
+  });
+
+  test("two values for one setting are an error that names both, unless an option decides", () => {
+    const env = { ...whole, OKTA_ORG_URL: "https://globex.okta.com" };
+    expect(failure({}, env).problems).toEqual([
+      "IDP_ORG_URL and OKTA_ORG_URL have two values: expected one of them, or the same value in both",
+    ]);
+    expect(readScannerConfig({ orgUrl: "initech.okta.com" }, env).orgUrl).toBe("https://initech.okta.com");
+  });
+
+  test("an API token is no key, and the message says why", () => {
+    const { problems } = failure({}, { IDP_ORG_URL: url, IDP_CLIENT_ID: id, OKTA_API_TOKEN: "00secret" });
+    expect(problems[0]).toMatch(/^OKTA_API_TOKEN: is not used: an API token has every right/);
+    expect(problems.join()).not.toContain("00secret");
+  });
+});

@@ -111,10 +111,10 @@ test("doctor distinguishes an unreachable organization from an unknown certifica
 });
 
 test("a doctor names every configuration problem and goes no further", async () => {
-  const results = await examine({ IDP_ORG_URL: "acme.okta.com", IDP_PRIVATE_KEY: "hunter2-hunter2" });
+  const results = await examine({ IDP_ORG_URL: "ftp://acme.okta.com", IDP_PRIVATE_KEY: "hunter2-hunter2" });
   expect(states(results)).toMatchObject({ configuration: "fail", private_key: "fail", organization: "skipped" });
   expect(detailOf(results, "configuration")).toMatch(/IDP_ORG_URL.*IDP_CLIENT_ID/s);
-  expect(resultOf(results, "private_key").remedy).toContain("Generate new key");
+  expect(resultOf(results, "private_key").remedy).toContain("scanstream setup makes one for you");
   expect(JSON.stringify(results)).not.toContain("hunter2");
   expect(results.map(({ step }) => step)).toEqual(doctorSteps);
 });
