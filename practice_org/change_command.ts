@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { calculateJwkThumbprint, type JWK } from "jose";
+import { calculateJwkThumbprint } from "jose";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import { isJsonObject } from "../shared/json.ts";
@@ -86,7 +86,7 @@ async function publicKeyOf(file: string): Promise<string> {
   if (text.trimStart().startsWith("{")) return text;
   try {
     const jwk = createPublicKey(text).export({ format: "jwk" });
-    return JSON.stringify({ ...jwk, kid: await calculateJwkThumbprint(jwk as JWK) });
+    return JSON.stringify({ ...jwk, kid: await calculateJwkThumbprint(jwk) });
   } catch {
     throw new UsageError([`key-saved: ${JSON.stringify(path)} holds no key: expected PEM, or a public JWK`]);
   }

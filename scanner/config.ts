@@ -98,7 +98,7 @@ const flagOf: Readonly<Record<string, keyof ScannerFlags>> = {
 };
 
 /** The environment with each setting under the name that begins with `IDP_`; two names with two values are a problem. */
-export function withAliases(
+function withAliases(
   env: Environment,
   flags: ScannerFlags = {},
 ): { readonly env: Environment; readonly problems: readonly string[] } {

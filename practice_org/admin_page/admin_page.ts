@@ -100,13 +100,17 @@ function describe(name: string, events: readonly LogEvent[]) {
   };
 }
 
+function isTextOrAbsent(value: unknown): value is string | undefined {
+  return value === undefined || typeof value === "string";
+}
+
 function parseBody(text: string): Asked | null {
   try {
     const body: unknown = JSON.parse(text);
     if (!isJsonObject(body)) return null;
     const { name, actor, key } = body;
-    const isText = (value: unknown) => value === undefined || typeof value === "string";
-    return typeof name === "string" && isText(actor) && isText(key) ? ({ name, actor, key } as Asked) : null;
+    if (typeof name !== "string" || !isTextOrAbsent(actor) || !isTextOrAbsent(key)) return null;
+    return { name, actor, key };
   } catch {
     return null;
   }

@@ -1,4 +1,3 @@
-import type { ServiceAppState } from "../auth/service_app.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { answerLogRequest, type LogReading } from "../log/log_endpoint.ts";
 import { json, notFound, providerError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
@@ -28,7 +27,7 @@ export interface Call {
   readonly clientId: string;
   readonly serviceApp: App;
   /** As the Admin Console has it. */
-  readonly app: Pick<ServiceAppState, "hasPublicClientAdmins">;
+  readonly app: { readonly hasPublicClientAdmins: boolean };
   readonly query: URLSearchParams;
   readonly request: PracticeRequest;
   readonly log: LogReading;

@@ -120,7 +120,7 @@ function parsePublicKey(text: string): JWK {
   if ("d" in jwk) throw fail("it holds the private half, which must stay where it is");
   const { kty, kid } = jwk;
   if ((kty !== "EC" && kty !== "RSA") || typeof kid !== "string") throw fail('expected "kty" EC or RSA, and a "kid"');
-  return jwk as JWK;
+  return jwk;
 }
 
 /** As the token endpoint knows it; null: there is no such app. */

@@ -2,7 +2,7 @@ import { appendFile } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
-import type { Report } from "../../shared/report.ts";
+import type { Report, RuleState } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 
@@ -22,6 +22,7 @@ export async function writeGitHubFeedback(
   overview: string = "",
 ): Promise<void> {
   const isInSummary = await writeJobSummary(reports, io, overview);
+  await writeOutputs(reports, io);
   if (io.env["GITHUB_ACTIONS"] !== "true") return;
   for (const annotation of annotations(reports, { isInSummary })) io.terminal.write(`${annotation}\n`);
 }
@@ -41,6 +42,22 @@ async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, o
     io.terminal.write(`The job summary could not be written (${errorCode(error) ?? "unknown"})\n`);
     return false;
   }
+}
+
+/** The counts of rules over all reports as outputs of the step, for later steps: `failed`, `passed`, `manual`, `not-applicable`. */
+async function writeOutputs(reports: readonly NamedReport[], io: CommandIo): Promise<void> {
+  const file = io.env["GITHUB_OUTPUT"];
+  if (file === undefined || file === "" || reports.length === 0) return;
+  const total = (state: RuleState) => reports.reduce((sum, { report }) => sum + report.summary[state], 0);
+  const lines = [
+    `failed=${total("fail")}`,
+    `passed=${total("pass")}`,
+    `manual=${total("manual")}`,
+    `not-applicable=${total("not_applicable")}`,
+  ];
+  await appendFile(file, `${lines.join("\n")}\n`).catch((error: unknown) => {
+    io.terminal.write(`The outputs of the step could not be written (${errorCode(error) ?? "unknown"})\n`);
+  });
 }
 
 /** GitHub refuses a summary of more than 1 MiB as a whole. */

@@ -61,7 +61,7 @@ function describeKey(file: string, privateKey: KeyObject, isNew: boolean): Setup
 }
 
 /** The public half, as Okta's console takes it. */
-export function publicJwkOf(privateKey: KeyObject): Pick<SetupKey, "kid" | "publicJwk"> {
+function publicJwkOf(privateKey: KeyObject): Pick<SetupKey, "kid" | "publicJwk"> {
   const { kty, crv, x, y } = createPublicKey(privateKey).export({ format: "jwk" });
   const kid = createHash("sha256").update(JSON.stringify({ crv, kty, x, y })).digest("base64url");
   return { kid, publicJwk: JSON.stringify({ kty, crv, x, y, kid, use: "sig", alg: "ES256" }) };

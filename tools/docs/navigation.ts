@@ -11,7 +11,10 @@ export interface Group {
 
 /** The documents by type: tutorial, how-to, reference, explanation. A document that no group names comes last. */
 const groups: readonly Group[] = [
-  { title: "Tutorials", files: ["README.md", "docs/install.md", "docs/follow.md", "docs/features.md"] },
+  {
+    title: "Tutorials",
+    files: ["README.md", "docs/install.md", "docs/setup.md", "docs/follow.md", "docs/features.md"],
+  },
   {
     title: "How-to guides: scan and review",
     files: [

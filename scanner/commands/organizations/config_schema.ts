@@ -57,12 +57,8 @@ const organizationSchema = v.strictObject({
   name: v.pipe(
     text,
     v.regex(
-      /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+      /^(?![Ss]ummary\.)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
       "expected a name for a folder: at most 64 letters, figures, dots, hyphens and underscores",
-    ),
-    v.check(
-      (name) => !/^summary\./i.test(name),
-      "expected a name for a folder: the files of the summary are called so",
     ),
     v.description("Names its folder below `output`, and `--org`"),
   ),
