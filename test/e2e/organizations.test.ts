@@ -189,7 +189,7 @@ describe("several organizations", () => {
   test("everything that is wrong with any of them is said before the first request, in the words of the file", async () => {
     const cwd = await inFolder({
       organizations: [
-        { ...(await entry("acme", acme)), org_url: "acme.okta.com" },
+        { ...(await entry("acme", acme)), org_url: "ftp://acme.okta.com" },
         { ...(await entry("globex", globex)), waivers: "nothere.json", private_key_file: "gone.pem" },
         { ...(await entry("third", globex)), check: "nonsense" },
         { name: "fourth", org_url: globex.url, client_id: globex.clientId, private_key_env: "NOT_SET" },
@@ -199,7 +199,7 @@ describe("several organizations", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
       expect.stringMatching(
-        /^scanstream\.config\.json \/organizations\/0 \(acme\): org_url: is not a URL with https:\/\//,
+        /^scanstream\.config\.json \/organizations\/0 \(acme\): org_url: is not https:\/\//,
       ),
       expect.stringMatching(
         /^scanstream\.config\.json \/organizations\/1 \(globex\): private_key_file: names a file that cannot be read/,
