@@ -97,12 +97,12 @@ const flagOf: Readonly<Record<string, keyof ScannerFlags>> = {
   IDP_PRIVATE_KEY_FILE: "privateKeyFile",
 };
 
-/** The environment with each setting under the name that begins with `IDP_`; two names with two values are a problem. */
-function withAliases(
+/** The environment with each setting under the name that begins with `IDP_` alone; two names with two values stay, and are a problem. */
+export function withAliases(
   env: Environment,
   flags: ScannerFlags = {},
 ): { readonly env: Environment; readonly problems: readonly string[] } {
-  const merged: Record<string, unknown> = { ...env };
+  const merged: { [name: string]: Environment[string] } = { ...env };
   const problems: string[] = [];
   for (const [name, others] of Object.entries(aliases)) {
     const given = [name, ...others].flatMap((each) => {
@@ -114,7 +114,8 @@ function withAliases(
     merged[name] = first.value;
     const other = given.find(({ value }) => comparable(name, value) !== comparable(name, first.value));
     const flag = flagOf[name];
-    if (other !== undefined && (flag === undefined || flags[flag] === undefined))
+    if (other === undefined) for (const each of others) delete merged[each];
+    else if (flag === undefined || flags[flag] === undefined)
       problems.push(`${first.name} and ${other.name} have two values: expected one of them, or the same value in both`);
   }
   return { env: merged, problems };

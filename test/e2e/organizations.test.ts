@@ -110,6 +110,21 @@ describe("a command that works on one organization", () => {
     expect((await runCommand(["collect", "--save-artifacts", "two.json", "-q"], { cwd, env })).code).toBe(0);
     expect(JSON.parse(await readFile(join(cwd, "two.json"), "utf8"))).toMatchObject({ scan: { org_url: acme.url } });
   });
+
+  test.each(["scan", "doctor", "collect"])(
+    "%s: a variable next to a list of several is an error that names both",
+    async (command) => {
+      const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
+      const args = command === "collect" ? [command, "--save-artifacts", "x.json"] : [command];
+      const { code, stderr } = await runCommand(args, { cwd, env: { OKTA_ORG_URL: acme.url } });
+      expect([code, stderr.trim()]).toEqual([
+        2,
+        "OKTA_ORG_URL names one organization, and scanstream.config.json names 2: expected --org NAME, --no-config, or OKTA_ORG_URL without a value",
+      ]);
+      const both = await runCommand(["doctor"], { cwd });
+      expect([both.code, both.stdout.match(/^(?:acme|globex)$/gm)]).toEqual([0, ["acme", "globex"]]);
+    },
+  );
 });
 
 describe("several organizations", () => {
@@ -198,9 +213,7 @@ describe("several organizations", () => {
     const { code, stdout, stderr } = await runCommand(["scan"], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
-      expect.stringMatching(
-        /^scanstream\.config\.json \/organizations\/0 \(acme\): org_url: is not https:\/\//,
-      ),
+      expect.stringMatching(/^scanstream\.config\.json \/organizations\/0 \(acme\): org_url: is not https:\/\//),
       expect.stringMatching(
         /^scanstream\.config\.json \/organizations\/1 \(globex\): private_key_file: names a file that cannot be read/,
       ),

@@ -37,6 +37,7 @@ export async function configuredScanCommand(flags: ConfiguredScanFlags, io: Comm
     requireKeyVariable(config.defaults ?? {}, env, `${config.file} /defaults`);
     return scanCommand(all, { ...io, env });
   }
+  if (org === undefined) requireOneSource(config, io.env);
   const chosen = chooseOrganizations(config.organizations, org, config);
   const atOnce = parseParallel(parallel, config.parallel);
   const [only] = chosen;
@@ -46,7 +47,6 @@ export async function configuredScanCommand(flags: ConfiguredScanFlags, io: Comm
   const output = given.output ?? config.defaults?.output ?? null;
   const scans = await prepareAll(chosen, config, { given, io });
   if (output !== null) await requireSummaryPlace(output);
-  noteUnusedVariable(config, io);
   return scanOrganizations(scans, { parallel: atOnce, output, isQuiet: given.quiet === true }, io);
 }
 
@@ -208,7 +208,19 @@ function requireForAll(flags: ScanFlags): void {
   if (problems.length > 0) throw new UsageError(problems);
 }
 
-function noteUnusedVariable({ file }: ConfigFile, io: CommandIo): void {
-  if ((io.env["IDP_ORG_URL"] ?? "").trim() === "") return;
-  io.terminal.write(`IDP_ORG_URL is not used: ${file} names the organizations (--no-config leaves the file alone)\n`);
+const addressVariables = ["IDP_ORG_URL", "OKTA_ORG_URL", "OKTA_CLIENT_ORGURL"];
+
+/** The variable that names one org; null: none does. */
+export function addressVariable(env: Environment): string | null {
+  return addressVariables.find((name) => (env[name] ?? "").trim() !== "") ?? null;
+}
+
+/** Which of them is meant is for a person to say. Throws `UsageError` that names both. */
+export function requireOneSource(config: ConfigFile, env: Environment): void {
+  const name = addressVariable(env);
+  const count = config.organizations?.length ?? 0;
+  if (name === null || count < 2) return;
+  throw new UsageError([
+    `${name} names one organization, and ${config.file} names ${count}: expected --org NAME, --no-config, or ${name} without a value`,
+  ]);
 }

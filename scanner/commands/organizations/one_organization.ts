@@ -2,7 +2,7 @@ import type { CommandIo } from "../../../command_line/command_io.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import type { JudgingFlags } from "../judging_options.ts";
 import type { ScanFlags } from "../scan_command.ts";
-import { chooseOrganizations, inputsOf } from "./configured_scan_command.ts";
+import { addressVariable, chooseOrganizations, inputsOf, requireOneSource } from "./configured_scan_command.ts";
 import { findConfigFile, readConfigFile } from "./read_config_file.ts";
 import { inputsOfDefaults } from "./scan_inputs.ts";
 
@@ -40,7 +40,7 @@ export async function forOrganization<Flags extends OrganizationFlags & Partial<
   const { config: configFlag, org, fromArtifacts } = flags;
   if (fromArtifacts !== undefined && org === undefined) return { flags, io };
   const file = await findConfigFile(configFlag);
-  const isNamedHere = flags.orgUrl !== undefined || (io.env["IDP_ORG_URL"] ?? "").trim() !== "";
+  const isNamedHere = flags.orgUrl !== undefined || addressVariable(io.env) !== null;
   if (file === null) {
     if (org !== undefined)
       throw new UsageError([
@@ -55,6 +55,7 @@ export async function forOrganization<Flags extends OrganizationFlags & Partial<
       throw new UsageError([`--org: ${file} has no organizations: expected a file with a list of them`]);
     return merged(flags, io, inputsOfDefaults(config.defaults ?? {}, { flags: given, env: io.env }));
   }
+  if (org === undefined && flags.orgUrl === undefined) requireOneSource(config, io.env);
   if (org === undefined && isNamedHere) return { flags, io };
   const chosen = chooseOrganizations(config.organizations, org, config);
   const [only, ...others] = chosen;
@@ -82,7 +83,8 @@ export async function forEachOrganization<Flags extends OrganizationFlags & Part
 ): Promise<readonly NamedOrganization<Flags>[]> {
   const file = await findConfigFile(flags.config);
   const config = file === null ? null : await readConfigFile(file);
-  const isNamedHere = flags.orgUrl !== undefined || (io.env["IDP_ORG_URL"] ?? "").trim() !== "";
+  const isNamedHere = flags.orgUrl !== undefined || addressVariable(io.env) !== null;
+  if (config !== null && flags.org === undefined && flags.orgUrl === undefined) requireOneSource(config, io.env);
   if (config?.organizations === undefined || (flags.org === undefined && isNamedHere))
     return [{ name: null, ...(await forOrganization(flags, io)) }];
   return chooseOrganizations(config.organizations, flags.org, config).map((organization) => {

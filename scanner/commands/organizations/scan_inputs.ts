@@ -1,4 +1,5 @@
 import type { Environment } from "../../../command_line/command_io.ts";
+import { withAliases } from "../../config.ts";
 import type { ScanFlags } from "../scan_command.ts";
 import type { ScanDefaults } from "./config_schema.ts";
 
@@ -89,7 +90,11 @@ function optionFlags(members: Members): ScanFlags {
 
 /** An empty variable is as one that is not set. */
 function setVariables(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""));
+  return Object.fromEntries(
+    Object.entries(withAliases(env).env).flatMap(([name, value]) =>
+      typeof value === "string" && value.trim() !== "" ? [[name, value]] : [],
+    ),
+  );
 }
 
 function without(env: Environment, names: readonly string[]): Environment {

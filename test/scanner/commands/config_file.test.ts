@@ -168,7 +168,7 @@ describe("precedence", () => {
   };
 
   test("an option wins over a variable, a variable over the file", () => {
-    const env = { IDP_ORG_URL: "https://variable.okta.com", IDP_CLIENT_ID: " " };
+    const env = { OKTA_ORG_URL: "https://variable.okta.com", IDP_CLIENT_ID: " " };
     const inputs = inputsOfDefaults({ ...defaults, client_id: "0oafile" }, { flags: { failOn: "never" }, env });
     expect(inputs.flags).toEqual({ format: "table,json", failOn: "never" });
     expect(inputs.env).toEqual({
