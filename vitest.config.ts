@@ -9,7 +9,7 @@ const system = [
   "test/gateway/features/keeping/*.test.ts",
   "test/web/!(*_model).test.ts",
   "test/command_line/node_version.test.ts",
-  "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",
+  "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips,row_bounds}.test.ts",
   "test/gateway/runtime/{draining,main_node,serve_processes,start_gateway}.test.ts",
   "test/gateway/admin/{call_admin,socket,streams}.test.ts",
   "test/gateway/{features/team/on_postgres,growth}.test.ts",

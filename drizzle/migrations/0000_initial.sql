@@ -836,11 +836,36 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
+-- How much a tenant stores at most: `bound_rows(most, which rows, what they are)`. Transactions of one tenant count one after the other, so
+-- that two at once do not both find the last place. An operator, who uses other roles, may store more.
+CREATE FUNCTION scanstream.bound_rows() RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  most constant bigint := TG_ARGV[0];
+  wanted_tenant uuid;
+  stored bigint;
+BEGIN
+  IF current_user <> 'scanstream_app' THEN RETURN NULL; END IF;
+  FOR wanted_tenant IN SELECT DISTINCT added.tenant_id FROM added LOOP
+    PERFORM pg_advisory_xact_lock(hashtextextended(TG_TABLE_NAME || wanted_tenant::text, 0));
+    EXECUTE format(
+      'SELECT count(*) FROM (SELECT FROM public.%I AS kept WHERE kept.tenant_id = $1 AND %s LIMIT $2 + 1) AS counted',
+      TG_TABLE_NAME, TG_ARGV[1]) INTO stored USING wanted_tenant, most;
+    IF stored > most THEN
+      RAISE EXCEPTION 'Limit of % % of one tenant reached. %', most, TG_ARGV[2], TG_ARGV[3] USING ERRCODE = 'SS409';
+    END IF;
+  END LOOP;
+  RETURN NULL;
+END
+$$;
+--> statement-breakpoint
 -- Triggers need no right to execute; only what the roles call by name is granted.
 REVOKE ALL ON FUNCTION scanstream.queue_webhooks(uuid, text, jsonb), scanstream.wants_webhook(uuid, text),
   scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.end_contradicted_attestations(),
   scanstream.keep_deleted_scans(), scanstream.queue_changes(), scanstream.queue_monitor_error(), scanstream.queue_scan_end(),
-  scanstream.refuse_deleted_scan(), scanstream.set_made_by(), scanstream.write_audit() FROM PUBLIC;
+  scanstream.refuse_deleted_scan(), scanstream.set_made_by(), scanstream.write_audit(), scanstream.bound_rows() FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.queue_webhooks(uuid, text, jsonb), scanstream.wants_webhook(uuid, text),
   scanstream.utc_text(timestamptz), scanstream.erasing() TO scanstream_app, scanstream_admin;
@@ -1368,3 +1393,27 @@ CREATE TRIGGER api_keys_maker AFTER INSERT ON public.api_keys
 CREATE TRIGGER api_keys_made_keys AFTER UPDATE OF revoked_at ON public.api_keys
   FOR EACH ROW WHEN (NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND pg_trigger_depth() = 0)
   EXECUTE FUNCTION scanstream.revoke_made_keys();
+--> statement-breakpoint
+CREATE TRIGGER api_keys_bound AFTER INSERT ON public.api_keys REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.revoked_at IS NULL', 'API keys', 'Revoke one first.');
+--> statement-breakpoint
+CREATE TRIGGER api_keys_bound_all AFTER INSERT ON public.api_keys REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('20000', 'true', 'API keys, those that were revoked included', 'Ask the operator.');
+--> statement-breakpoint
+CREATE TRIGGER memberships_bound AFTER INSERT ON public.memberships REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('10000', 'true', 'members', 'Remove one first.');
+--> statement-breakpoint
+CREATE TRIGGER decisions_bound AFTER INSERT ON public.decisions REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('10000', 'kept.ended_at IS NULL', 'decisions', 'End one first.');
+--> statement-breakpoint
+CREATE TRIGGER decisions_bound_all AFTER INSERT ON public.decisions REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('100000', 'true', 'decisions, those that ended included', 'Ask the operator.');
+--> statement-breakpoint
+CREATE TRIGGER monitors_bound AFTER INSERT ON public.monitors REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.deleted_at IS NULL', 'monitors', 'Delete one first.');
+--> statement-breakpoint
+CREATE TRIGGER monitors_bound_all AFTER INSERT ON public.monitors REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('20000', 'true', 'monitors, those that were deleted included', 'Ask the operator.');
+--> statement-breakpoint
+CREATE TRIGGER scans_bound AFTER INSERT ON public.scans REFERENCING NEW TABLE AS added
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('2000', 'kept.status IN (''pending'', ''running'')', 'scans that have not ended', 'Wait until one ends, or end one.');
