@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
+import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
 import {
   createScan,
   problemOf,
@@ -9,12 +13,14 @@ import {
   type TestScan,
 } from "../../../support/test_gateway.ts";
 
+let database: Database;
 let gateway: TestGateway;
 let key: string;
 let user: string;
 
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  database = await openTestPglite();
+  gateway = await startTestGateway({ database });
   key = `Api-Key ${gateway.acme.apiKey}`;
   user = `Bearer ${gateway.acme.token}`;
 });
@@ -97,6 +103,18 @@ describe("PUT /scans/{id}", () => {
 });
 
 describe("POST /scans", () => {
+  test("over the bound of scans that have not ended is 409, and says what to do", async () => {
+    const { id, apiKey } = gateway.globex;
+    await asOwner(database, (db) =>
+      db.execute(sql`insert into scans (tenant_id) select ${id}::uuid from generate_series(1, 2000)`),
+    );
+    const response = await send("POST", "/api/v1/scans", {}, `Api-Key ${apiKey}`);
+    expect(response.status).toBe(409);
+    expect((await problemOf(response)).detail).toBe(
+      "Limit of 2000 scans that have not ended of one tenant reached. Wait until one ends, or end one.",
+    );
+  });
+
   test.each(["user", "key"])("registers a scan for a %s", async (who) => {
     const body = { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 29 };
     const response = await send("POST", "/api/v1/scans", body, who === "user" ? user : key);
