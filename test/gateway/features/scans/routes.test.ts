@@ -20,7 +20,7 @@ let user: string;
 
 beforeAll(async () => {
   database = await openTestPglite();
-  gateway = await startTestGateway({ database });
+  gateway = await startTestGateway({}, { database });
   key = `Api-Key ${gateway.acme.apiKey}`;
   user = `Bearer ${gateway.acme.token}`;
 });
