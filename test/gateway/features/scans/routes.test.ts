@@ -113,6 +113,7 @@ describe("POST /scans", () => {
     expect((await problemOf(response)).detail).toBe(
       "Limit of 2000 scans that have not ended of one tenant reached. Wait until one ends, or end one.",
     );
+    await asOwner(database, (db) => db.execute(sql`delete from scans where tenant_id = ${id}::uuid`));
   });
 
   test.each(["user", "key"])("registers a scan for a %s", async (who) => {
