@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
@@ -14,6 +14,7 @@ import { createLookout, type Lookout, type NeedState } from "../setup/look.ts";
 import { writeSetupTerraform } from "../setup/setup_terraform.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
 import { configuredScanCommand } from "./organizations/configured_scan_command.ts";
+import { setVariables } from "./organizations/scan_inputs.ts";
 import { configFileName } from "./organizations/read_config_file.ts";
 
 export interface SetupFlags {
@@ -34,7 +35,8 @@ const needsOfStep: readonly RegExp[] = [/^app$/, /^key$/, /^scope:/, /^role$/];
  * `setup`: a key pair made here, what to click in Okta's console, and each click seen as soon as it is made. It changes nothing at
  * Okta. Without a terminal, or with `--yes`, it looks once: exit code 2 while something is left to do.
  */
-export async function setupCommand(flags: SetupFlags, io: CommandIo): Promise<number> {
+export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise<number> {
+  const io = { ...given, env: setVariables(given.env) };
   const file = flags.config ?? configFileName;
   const ask = flags.yes === true ? null : io.ask;
   const say = (text: string) => {
@@ -43,7 +45,7 @@ export async function setupCommand(flags: SetupFlags, io: CommandIo): Promise<nu
   };
   const orgUrl = await readOrgUrl(flags, io, { ask, say });
   if (orgUrl === null) return exitCodes.interrupted;
-  const known = flags.clientId ?? (await clientIdInConfig(file, orgUrl));
+  const known = flags.clientId ?? io.env["IDP_CLIENT_ID"] ?? (await clientIdInConfig(file, orgUrl));
   const key = await loadSetupKey(orgUrl);
   say(`${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine.`);
   io.stdout(`${key.publicJwk}\n`);
@@ -60,7 +62,9 @@ export async function setupCommand(flags: SetupFlags, io: CommandIo): Promise<nu
   try {
     const found = ask === null ? await lookOnce(walk, clientId, flags) : await walkThrough({ ...walk, ask }, clientId);
     if (typeof found === "number") return found;
-    const entry = { org_url: orgUrl, client_id: found, private_key_file: key.file, private_key_id: key.kid };
+    // What the file says of paths is relative to its own folder.
+    const keyFile = relative(dirname(file), key.file);
+    const entry = { org_url: orgUrl, client_id: found, private_key_file: keyFile, private_key_id: key.kid };
     const name = await writeSetupConfig(file, entry);
     say(`Wrote ${file}${name === null ? "" : ` (organization "${name}")`}.`);
     if (ask === null) return exitCodes.ok;
@@ -70,8 +74,8 @@ export async function setupCommand(flags: SetupFlags, io: CommandIo): Promise<nu
       say("Scan at any time: scanstream scan");
       return exitCodes.ok;
     }
-    await configuredScanCommand({ config: file, ...(name === null ? {} : { org: name }) }, io);
-    return exitCodes.ok;
+    await configuredScanCommand({ config: file, ...(name === null ? {} : { org: name }) }, given);
+    return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
   } catch (error) {
     if (io.interrupted.aborted) {
       say("Interrupted. Run scanstream setup again: it goes on here.");
@@ -99,7 +103,7 @@ async function readOrgUrl(
   { ask, say }: { readonly ask: Ask | null; readonly say: Walk["say"] },
 ): Promise<string | null> {
   const given = flags.orgUrl ?? io.env["IDP_ORG_URL"];
-  if (given !== undefined && given.trim() !== "") return parsedOrThrow("--org-url", given, parseOrgUrl);
+  if (given !== undefined) return parsedOrThrow("--org-url", given, parseOrgUrl);
   if (ask === null) throw new UsageError(["--org-url: is missing: expected the org's address, such as acme.okta.com"]);
   for (;;) {
     const answer = await ask("Address of your Okta org, such as acme.okta.com: ");

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
@@ -157,6 +157,16 @@ describe("what is not right is named", () => {
       code: 2,
       stderr: expect.stringContaining("has a path"),
     });
+  });
+
+  test("the client id of a variable is taken, and a file in another folder finds the key", async () => {
+    await mkdir(join(folder.path, "conf"), { recursive: true });
+    const env = { OKTA_CLIENT_ID: org.clientId };
+    expect((await setup(["--org-url", org.url, "--config", "conf/okta.json"], env)).code).toBe(0);
+    const scan = await runCommand(["scan", "--config", "conf/okta.json", "-q", "--fail-on", "never"], {
+      cwd: folder.path,
+    });
+    expect([scan.code, scan.stderr]).toEqual([0, ""]);
   });
 
   test("a configuration that cannot be read is left alone", async () => {

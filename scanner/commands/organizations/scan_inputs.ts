@@ -89,7 +89,7 @@ function optionFlags(members: Members): ScanFlags {
 }
 
 /** An empty variable is as one that is not set. */
-function setVariables(env: Environment): Environment {
+export function setVariables(env: Environment): Environment {
   return Object.fromEntries(
     Object.entries(withAliases(env).env).flatMap(([name, value]) =>
       typeof value === "string" && value.trim() !== "" ? [[name, value]] : [],
