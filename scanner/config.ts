@@ -89,7 +89,7 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   IDP_SCOPES: ["OKTA_SCOPES"],
 };
 
-/** Which flag wins over a variable, whatever it is called. */
+/** Which flag wins over a variable, under any of its names. */
 const flagOf: Readonly<Record<string, keyof ScannerFlags>> = {
   IDP_ORG_URL: "orgUrl",
   IDP_CLIENT_ID: "clientId",

@@ -1398,7 +1398,7 @@ CREATE TRIGGER api_keys_bound AFTER INSERT ON public.api_keys REFERENCING NEW TA
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.revoked_at IS NULL', 'API keys', 'Revoke one first.');
 --> statement-breakpoint
 CREATE TRIGGER api_keys_bound_all AFTER INSERT ON public.api_keys REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('20000', 'true', 'API keys, those that were revoked included', 'Ask the operator.');
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('20000', 'true', 'API keys, including revoked ones,', 'Ask the operator.');
 --> statement-breakpoint
 CREATE TRIGGER memberships_bound AFTER INSERT ON public.memberships REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('10000', 'true', 'members', 'Remove one first.');
@@ -1407,13 +1407,13 @@ CREATE TRIGGER decisions_bound AFTER INSERT ON public.decisions REFERENCING NEW 
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('10000', 'kept.ended_at IS NULL', 'decisions', 'End one first.');
 --> statement-breakpoint
 CREATE TRIGGER decisions_bound_all AFTER INSERT ON public.decisions REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('100000', 'true', 'decisions, those that ended included', 'Ask the operator.');
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('100000', 'true', 'decisions, including ended ones,', 'Ask the operator.');
 --> statement-breakpoint
 CREATE TRIGGER monitors_bound AFTER INSERT ON public.monitors REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.deleted_at IS NULL', 'monitors', 'Delete one first.');
 --> statement-breakpoint
 CREATE TRIGGER monitors_bound_all AFTER INSERT ON public.monitors REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('20000', 'true', 'monitors, those that were deleted included', 'Ask the operator.');
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('20000', 'true', 'monitors, including deleted ones,', 'Ask the operator.');
 --> statement-breakpoint
 CREATE TRIGGER scans_bound AFTER INSERT ON public.scans REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('2000', 'kept.status IN (''pending'', ''running'')', 'scans that have not ended', 'Wait until one ends, or end one.');

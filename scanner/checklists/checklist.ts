@@ -111,7 +111,7 @@ function ofCkl(content: string, name: string, revisions: Revisions): Checklist {
     const fqdn = childText(document.asset, "HOST_FQDN");
     return { kind: "ckl", name, document, stig, answers: cklAnswers(stig), fqdn, carried: null };
   }
-  // A status that is none is refused in CKL's own words.
+  // An invalid status is refused in the words of the format that the person has.
   cklAnswers(stig);
   const converted = toCklb(document);
   const moved = converted.stigs[document.stigs.indexOf(stig)];

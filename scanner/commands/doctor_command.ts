@@ -21,7 +21,7 @@ const marks = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as c
 >;
 
 /**
- * `doctor`: each step as soon as it is known, of every organization of the configuration file or of those that `--org` names. 2
+ * `doctor`: each step as soon as it is known, of every organization of the configuration file or of the ones that `--org` names. 2
  * when a configuration is wrong, 3 when a provider refuses.
  */
 export async function doctorCommand(flags: DoctorFlags, io: CommandIo): Promise<number> {

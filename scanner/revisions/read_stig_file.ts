@@ -55,7 +55,7 @@ async function readZippedXccdf(bytes: Buffer): Promise<Uint8Array> {
   );
 }
 
-/** The contents of the entries *xccdf.xml; one bad entry, whatever it is, refuses the whole zip. */
+/** The contents of the entries *xccdf.xml; one bad entry of any name refuses the whole zip. */
 async function readEntries(bytes: Buffer): Promise<readonly Uint8Array[]> {
   const zip = await fromBufferPromise(bytes);
   if (zip.entryCount > maxEntries)

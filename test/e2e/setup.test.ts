@@ -135,7 +135,7 @@ describe("what is not right is named", () => {
     expect(code).toBe(expected);
   });
 
-  test("the key in another app, an unknown Client ID, an address that is none, an org that is not Okta, a dead proxy", async () => {
+  test("the key in another app, an unknown Client ID, a wrong address, an org that is not Okta, a dead proxy", async () => {
     const terraform = org.terraform?.clientId ?? "";
     const elsewhere = await setup(toOrg(terraform));
     expect(elsewhere.stderr.replaceAll("\n", " ")).toContain(`Paste the line above into this app, not another one`);

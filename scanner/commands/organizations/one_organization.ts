@@ -76,7 +76,7 @@ export interface NamedOrganization<Flags> {
   readonly io: CommandIo;
 }
 
-/** Every organization of `scanstream.config.json`, or those that `--org` names; without such a file the one of the options. */
+/** Every organization of `scanstream.config.json`, or the ones that `--org` names; without such a file the one of the options. */
 export async function forEachOrganization<Flags extends OrganizationFlags & Partial<JudgingFlags>>(
   flags: Flags,
   io: CommandIo,

@@ -18,7 +18,7 @@ export const knownParameters: ReadonlyMap<string, Parameter> = new Map(
   catalog.flatMap(({ parameters }) => parameters).map((parameter) => [parameter.name, parameter]),
 );
 
-/** The organization's values of `--parameters`; empty without a file. Throws `UsageError`, also for a value that none of the checks reads. */
+/** The organization's values of `--parameters`; empty without a file. Throws `UsageError`, also for a value that no check reads. */
 export async function readParameters(
   file: string | undefined,
   approvedIssuers: readonly string[] | null,
