@@ -108,7 +108,7 @@ async function newestKey(): Promise<string> {
 const timeoutMs = 10_000;
 
 interface Made {
-  /** Of an app that was created. */
+  /** The id of an app that this click created; null for any other click. */
   readonly clientId: string | null;
   readonly events: readonly string[];
 }

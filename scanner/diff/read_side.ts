@@ -17,7 +17,7 @@ import type { ConfigurationSide } from "./compare_configuration.ts";
 export interface ComparedFile {
   readonly about: DiffSide;
   readonly findings: readonly ComparedFinding[];
-  /** Those that were evaluated, or were for a person. */
+  /** Every rule that was evaluated, or was left to a person. */
   readonly rules: readonly JudgedRule[];
   /** Null for a report. */
   readonly configuration: ConfigurationSide | null;

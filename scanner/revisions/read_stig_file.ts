@@ -5,7 +5,7 @@ import { benchmarkIdOf, readXccdf, type DisaBenchmark } from "./read_xccdf.ts";
 
 /** DISA's zip or its XCCDF. The file may come from anywhere: yauzl reads the zip, and nothing is ever unpacked to the disk. */
 
-/** Of the file that is read; the caller keeps to it. */
+/** The bound on the file that is read; the caller keeps to it. */
 export const maxFileBytes = 50 * 1_048_576;
 const maxXccdfBytes = 20 * 1_048_576;
 const maxEntries = 1000;

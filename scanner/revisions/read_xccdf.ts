@@ -1,22 +1,9 @@
 import type { Category, Severity } from "../../shared/report.ts";
-import type { Benchmark } from "../catalog/catalog.ts";
+import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { childrenOf, childText, parseXml, type XmlElement } from "../xml_elements.ts";
 
 /** A rule as DISA's file has it, without what scanstream adds. */
-export interface DisaRule {
-  readonly vuln_id: string;
-  readonly rule_id: string;
-  readonly stig_id: string;
-  readonly severity: Severity;
-  readonly category: Category;
-  readonly title: string;
-  readonly group_title: string;
-  readonly satisfies: readonly string[];
-  readonly ccis: readonly string[];
-  readonly discussion: string;
-  readonly check_text: string;
-  readonly fix_text: string;
-}
+export type DisaRule = Omit<StigRule, "check" | "nist_800_53_r5" | "scopes" | "role" | "coverage">;
 
 export interface DisaBenchmark extends Benchmark {
   readonly rules: readonly DisaRule[];

@@ -9,7 +9,7 @@ import { parsePrivateKey, PrivateKeyError } from "../idp/private_key.ts";
 export const keyFolder = join(".scanstream", "keys");
 
 export interface SetupKey {
-  /** Of the private key; relative to the working directory. */
+  /** The private key, relative to the working directory. */
   readonly file: string;
   readonly privateKey: KeyObject;
   /** The RFC 7638 thumbprint. */

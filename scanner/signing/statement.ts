@@ -92,7 +92,7 @@ export function makeStatement(subjects: readonly Subject[], facts: StatementFact
   };
 }
 
-/** Of the rules' texts, so that a verdict is bound to what DISA asked for. */
+/** The digest of the rules' texts, so that a verdict is bound to what DISA asked for. */
 export function rulesDigest({ checks }: Revision): string {
   return sha256(JSON.stringify(checks.map(({ rule }) => rule)));
 }

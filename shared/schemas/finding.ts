@@ -7,7 +7,7 @@ export const severitySchema = v.picklist(["high", "medium", "low"], "expected hi
 /**
  * Why a verdict could not be given; set with MANUAL and only then. `interrupted`: the scan ended before the check was evaluated.
  * `not_applicable`: the rule does not apply, which is counted apart from what needs manual review. `rule_changed`: this revision
- * of the STIG words the rule otherwise than the text that its check was written for. `not_automated`: no check judges the rule.
+ * of the STIG has another text for the rule than its check was written for. `not_automated`: no check judges the rule.
  */
 export const manualReasonSchema = v.picklist(
   [
