@@ -91,7 +91,7 @@ function renderApp(app: ServiceAppState, clientId: string): string {
   return `<section aria-labelledby="app-title"><h2 id="app-title">Applications: scanstream (API Services)</h2><ul>
 ${row("app-id", "App", app.isCreated ? `Client ID ${clientId}` : "not created", buttons("app-created", "service-app-deleted"))}
 ${row("app-key", "Public key", keyText, `<label for="key">Public key (JWK)</label><textarea id="key" name="key" rows="2" cols="30" spellcheck="false"></textarea>${buttons("key-saved", "key-inactive", "key-active")}`)}
-<li><details><summary><strong>Okta API Scopes</strong> <span id="app-scopes" data-live>${granted.length} of ${everyScope.length} granted</span></summary><ul>${scopeRows.join("\n")}</ul></details></li>
+<li><details open><summary><strong>Okta API Scopes</strong> <span id="app-scopes" data-live>${granted.length} of ${everyScope.length} granted</span></summary><ul>${scopeRows.join("\n")}</ul></details></li>
 ${row("app-role", "Admin role", app.role, buttons("role-assigned", "role-removed"))}
 ${row("app-dpop", "Demonstrating Proof of Possession (DPoP)", app.dpop, buttons("dpop-on", "dpop-off"))}
 ${row("app-public", "Public client app admins", app.hasPublicClientAdmins ? "on" : "off", buttons("public-client-on", "public-client-off"))}

@@ -3,7 +3,7 @@ import { readScannerConfig, type ScannerFlags } from "../config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { ConnectionSettings } from "../idp/connection_settings.ts";
 import { systemClock, type Clock } from "../idp/clock.ts";
-import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
+import { attempt, IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
 import { readOrganization, type Organization } from "../idp/organization.ts";
 import {
   createAuthorizedClient,
@@ -140,16 +140,6 @@ async function* examineOrg(config: ConnectionSettings, parts: Parts): AsyncGener
   yield role;
   if (role.state !== "fail") yield rulesResult(answers);
   yield rateLimitResult(parts.sender);
-}
-
-/** The value, or why the provider cannot be used; anything else is thrown on. */
-async function attempt<Value>(promise: Promise<Value>): Promise<Value | IdpError> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (error instanceof IdpError) return error;
-    throw error;
-  }
 }
 
 function organizationResult(org: Organization, orgUrl: string): DoctorResult {

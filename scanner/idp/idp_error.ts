@@ -37,6 +37,16 @@ export class IdpError extends Error {
   }
 }
 
+/** The value, or why the provider cannot be used; anything else is thrown on. */
+export async function attempt<Value>(promise: Promise<Value>): Promise<Value | IdpError> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof IdpError) return error;
+    throw error;
+  }
+}
+
 export function toErrorReport(error: IdpError): ErrorReport {
   return { schema: "scanstream.error/1", code: error.code, message: error.message, remedy: error.remedy };
 }

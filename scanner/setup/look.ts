@@ -2,7 +2,7 @@ import { ProviderClock, systemClock } from "../idp/clock.ts";
 import { createAuthorizedClient, createRequestSender } from "../idp/connection.ts";
 import type { ConnectionSettings } from "../idp/connection_settings.ts";
 import type { HttpIdpClient } from "../idp/http_idp_client.ts";
-import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
+import { attempt, IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
 import { createOAuthClient, type AccessToken } from "../idp/oauth_client.ts";
 import { readOrganization, type Organization } from "../idp/organization.ts";
 import { firstRequests } from "../idp/probe_requests.ts";
@@ -229,14 +229,4 @@ function wrong(need: string, text: string): NeedState {
 
 function optional(need: string, state: NeedState["state"], text: string): NeedState {
   return { need, state, text, isRequired: false };
-}
-
-/** The value, or why the provider cannot be used; anything else is thrown on. */
-async function attempt<Value>(promise: Promise<Value>): Promise<Value | IdpError> {
-  try {
-    return await promise;
-  } catch (error) {
-    if (error instanceof IdpError) return error;
-    throw error;
-  }
 }

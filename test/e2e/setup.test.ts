@@ -53,7 +53,6 @@ describe("the walk", () => {
     await page.getByLabel("Public key (JWK)").fill(jwk);
     await press("Save the public key");
     await setup.until("stdout", /✓ Public key: saved/);
-    await page.getByText("Okta API Scopes").first().click();
     for (const scope of requiredScopes) await press(`Grant okta.${scope}`);
     await setup.until("stdout", /✓ okta\.idps\.read/);
     await press("Assign Read-Only Administrator");
