@@ -1,6 +1,6 @@
 import { Command, type OutputConfiguration } from "commander";
 import packageJson from "./package.json" with { type: "json" };
-import { addClientCommands } from "./clients/commands.ts";
+import { addClientCommands } from "./gateway_commands/commands.ts";
 import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
 import { addCompletionCommands } from "./command_line/completion/commands.ts";
 import { addExamples } from "./command_line/examples.ts";

@@ -11,7 +11,7 @@ const system = [
   "test/command_line/node_version.test.ts",
   "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips,row_bounds}.test.ts",
   "test/gateway/runtime/{draining,main_node,serve_processes,start_gateway}.test.ts",
-  "test/gateway/admin/{call_admin,socket,streams}.test.ts",
+  "test/gateway/operator/{call_admin,socket,streams}.test.ts",
   "test/gateway/{features/team/on_postgres,growth}.test.ts",
   "test/lint/recipes.test.ts",
   "test/scanner/evidence_matrix.test.ts",

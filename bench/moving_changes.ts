@@ -2,8 +2,8 @@ import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_prac
 import { NotPossibleError } from "../practice_org/changes/draft.ts";
 import { settings } from "../practice_org/changes/org_changes.ts";
 import type { LogEvent } from "../practice_org/log/log_events.ts";
-import type { Connection } from "../scanner/idp/connection.ts";
-import type { IdpRequest } from "../scanner/idp/idp_client.ts";
+import type { Connection } from "../scanner/okta/connection.ts";
+import type { IdpRequest } from "../scanner/okta/idp_client.ts";
 import { differences, freshVerdicts, type Verdicts } from "../test/support/followed_state.ts";
 
 /** A change that moves a verdict of an org in which nothing else was changed, and the one that takes it back. */

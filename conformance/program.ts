@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
-import { formats, toWhole } from "../clients/options.ts";
+import { formats, toWhole } from "../gateway_commands/options.ts";
 import type { RunCommand } from "../command_line/command_io.ts";
 import { addExamples } from "../command_line/examples.ts";
 import type { ConformanceFlags } from "./client/client_command.ts";

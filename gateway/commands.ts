@@ -2,8 +2,8 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import type { GatewayIo } from "../command_line/command_io.ts";
 import { addExamples } from "../command_line/examples.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
-import type { AdminOperation } from "./admin/operations.ts";
-import type { StreamOperation } from "./admin/stream_operations.ts";
+import type { AdminOperation } from "./operator/operations.ts";
+import type { StreamOperation } from "./operator/stream_operations.ts";
 
 type RunCommand = (command: (io: GatewayIo) => Promise<number>) => Promise<void>;
 
@@ -28,7 +28,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
   const migrate = program
     .command("migrate")
     .description("apply the migrations to DATABASE_URL")
-    .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
+    .action(() => run(async (io) => (await import("./operator/migrate.ts")).migrateCommand(io)));
   addExamples(migrate, "DATABASE_URL=postgres://owner@db.example/scanstream scanstream migrate");
 
   const admin = program
@@ -62,7 +62,7 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
     .requiredOption("--confirm <name>", "the tenant's name, as confirmation")
     .addOption(formatOption())
     .action((flags: { readonly tenant: string; readonly confirm: string; readonly format: Format }) =>
-      run(async (io) => (await import("./admin/tenant_commands.ts")).deleteTenantCommand(flags, io)),
+      run(async (io) => (await import("./operator/tenant_commands.ts")).deleteTenantCommand(flags, io)),
     );
   addExamples(deleteTenant, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
   const exportTenant = tenant
@@ -71,7 +71,7 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
     .requiredOption(...tenantInput)
     .addOption(new Option("--format <format>", "output is NDJSON in either case").choices(formats).default("json"))
     .action((flags: { readonly tenant: string }) =>
-      run(async (io) => (await import("./admin/tenant_commands.ts")).exportTenantCommand(flags, io)),
+      run(async (io) => (await import("./operator/tenant_commands.ts")).exportTenantCommand(flags, io)),
     );
   addExamples(exportTenant, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
   const importTenant = tenant
@@ -83,7 +83,7 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
     .addOption(formatOption())
     .action(
       (file: string, flags: { readonly name?: string; readonly intoExisting?: boolean; readonly format: Format }) =>
-        run(async (io) => (await import("./admin/tenant_commands.ts")).importTenantCommand({ file, ...flags }, io)),
+        run(async (io) => (await import("./operator/tenant_commands.ts")).importTenantCommand({ file, ...flags }, io)),
     );
   addExamples(importTenant, "scanstream admin tenant import acme.ndjson");
 }
@@ -217,7 +217,7 @@ function addAdminCommand(parent: Command, run: RunCommand, definition: AdminComm
     run(async (io) => {
       const { format, ...flags } = command.opts<AdminFlags>();
       const args = command.registeredArguments.map((argument, at) => [argument.name(), String(values[at])] as const);
-      const { runAdmin } = await import("./admin/call_admin.ts");
+      const { runAdmin } = await import("./operator/call_admin.ts");
       const result = await runAdmin(io.env, operation, { ...flags, ...Object.fromEntries(args) });
       io.stdout(format === "json" ? `${toPrintableJson(result, 2)}\n` : toText(result));
       return 0;

@@ -8,8 +8,8 @@ import {
 import { readProblem } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 import { dodIssuers } from "./checks/parsing/distinguished_name.ts";
-import type { ConnectionSettings, ProxySettings } from "./idp/connection_settings.ts";
-import { parsePrivateKey, PrivateKeyError, type SigningKey } from "./idp/private_key.ts";
+import type { ConnectionSettings, ProxySettings } from "./okta/connection_settings.ts";
+import { parsePrivateKey, PrivateKeyError, type SigningKey } from "./okta/private_key.ts";
 
 /** The command line's share; everything as typed. */
 export interface ScannerFlags {

@@ -8,9 +8,9 @@ import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { sha256 } from "./digest.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
-import type { RequestTrace } from "./idp/request_trace.ts";
-import type { Connection, ConnectOptions } from "./idp/connection.ts";
-import { probeRequests } from "./idp/probe_requests.ts";
+import type { RequestTrace } from "./okta/request_trace.ts";
+import type { Connection, ConnectOptions } from "./okta/connection.ts";
+import { probeRequests } from "./okta/probe_requests.ts";
 import type { ScanCounts } from "./streaming/outbox.ts";
 
 /** Callbacks for the timing of `--verbose`. */

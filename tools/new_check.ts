@@ -66,7 +66,7 @@ export function newCheck(name: string, [vulnId = "", stigId = "OKTA-APP-000000"]
 function source(name: string, constant: string): string {
   return `import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { fail, judgeList, pass } from "./judging/finding_drafts.ts";
+import { fail, judgeList, pass } from "./evaluating/finding_drafts.ts";
 import { readText } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 

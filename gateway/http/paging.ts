@@ -43,7 +43,7 @@ export function parsePageRequest(url: string, list: CursorKind): PageRequest {
 }
 
 /** For the WHERE of a list whose newest items come first, those of the same time by their key. */
-export function isPastCursor({ after }: PageRequest, createdAt: PgColumn, key: PgColumn): SQL | undefined {
+export function afterCursor({ after }: PageRequest, createdAt: PgColumn, key: PgColumn): SQL | undefined {
   if (after === null) return undefined;
   const type = sql.raw(key.getSQLType());
   return sql`(${createdAt}, ${key}) < (${after.createdAt.toISOString()}::timestamptz, ${after.key}::${type})`;

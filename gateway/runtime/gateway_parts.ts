@@ -7,10 +7,10 @@ import { deliveryBacklog, findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
-import { openBroker } from "../admin/open_broker.ts";
-import type { AdminContext } from "../admin/operations.ts";
-import { answerOperators } from "../admin/operator_channel.ts";
-import { createStreamOperator, type StreamOperator } from "../admin/stream_operations.ts";
+import { openBroker } from "../operator/open_broker.ts";
+import type { AdminContext } from "../operator/operations.ts";
+import { answerOperators } from "../operator/operator_channel.ts";
+import { createStreamOperator, type StreamOperator } from "../operator/stream_operations.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
 import type { AuthConfig, GatewayConfig } from "../config.ts";
@@ -30,7 +30,7 @@ import {
   createLocalState,
   stateDirectory,
   type LocalState,
-} from "../admin/local_state.ts";
+} from "../operator/local_state.ts";
 import type { Log } from "../observability/log.ts";
 import type { MetricsText, WebhookBacklog } from "../observability/metrics.ts";
 import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";

@@ -2,7 +2,7 @@ import type { GatewayIo } from "../../command_line/command_io.ts";
 import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
 import { createLog } from "../observability/log.ts";
-import { joinLines } from "./join_lines.ts";
+import { batchLogWrites } from "./batch_log_writes.ts";
 import { parseTracesConfig } from "./traces_config.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
 import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
@@ -22,7 +22,7 @@ export interface ServeOptions {
  * `UsageError` when it cannot start.
  */
 export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
-  const lines = joinLines((text) => io.terminal.write(text));
+  const lines = batchLogWrites((text) => io.terminal.write(text));
   try {
     return await serveAndLog(io, options, lines.write);
   } finally {

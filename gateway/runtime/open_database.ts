@@ -2,11 +2,11 @@ import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { adminContext, handleAdminRequests } from "../admin/call_admin.ts";
-import type { LocalState } from "../admin/local_state.ts";
-import type { AdminContext } from "../admin/operations.ts";
-import { requireMigrated } from "../admin/require_migrated.ts";
-import type { StreamOperator } from "../admin/stream_operations.ts";
+import { adminContext, handleAdminRequests } from "../operator/call_admin.ts";
+import type { LocalState } from "../operator/local_state.ts";
+import type { AdminContext } from "../operator/operations.ts";
+import { requireMigrated } from "../operator/require_migrated.ts";
+import type { StreamOperator } from "../operator/stream_operations.ts";
 import {
   requestStateHolder,
   lockStateDirectory,

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { AppError } from "../../shared/app_error.ts";
-import type { AdminArguments } from "../admin/arguments.ts";
-import { executeAdmin, type AdminOperation } from "../admin/operations.ts";
+import type { AdminArguments } from "../operator/arguments.ts";
+import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
 import { createApp } from "../app.ts";
 import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { WebAssets } from "../http/dependencies.ts";
@@ -10,7 +10,7 @@ import { openGatewayParts, respondMetrics, type GatewayParts, type GatewayPartsO
 import { problemResponse } from "../http/problem.ts";
 import { accountOf } from "../http/budget.ts";
 import { inTurn } from "./in_turn.ts";
-import { hasLeft } from "./left_clients.ts";
+import { isClientGone } from "./is_client_gone.ts";
 import { listen, listenForMany, type Listening } from "./listen.ts";
 import { UnreadAnswers } from "./unread_answers.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
@@ -94,7 +94,7 @@ function appListener(parts: GatewayParts): RequestListener {
   const listener = toListener(async (request, bindings) => {
     const isForStream = /\/event-stream(\?|$)/.test(bindings.incoming.url ?? "");
     // Nobody reads the answer; the status is the one that proxies log for a client that left.
-    if (isForStream && (await hasLeft(bindings))) return new Response(null, { status: 499 });
+    if (isForStream && (await isClientGone(bindings))) return new Response(null, { status: 499 });
     const response = await fetch(request, bindings);
     // Streams have bounds of their own.
     if (!isForStream) unread.watch(bindings.outgoing as ServerResponse, accountOf(request).holder);

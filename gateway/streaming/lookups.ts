@@ -1,7 +1,7 @@
 import { AppError } from "../../shared/app_error.ts";
 import { FairShare } from "../../shared/fair_share.ts";
 import { FairTurns } from "../../shared/fair_turns.ts";
-import { ReturnTimes } from "./return_times.ts";
+import { RetryAfterSchedule } from "./retry_after_schedule.ts";
 
 export interface LookupsOptions {
   /** The shortest time between the starts of identical lookups. Default 25. */
@@ -40,7 +40,7 @@ export class Lookups {
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #entries = new Map<string, Entry>();
-  readonly #returnTimes: ReturnTimes;
+  readonly #returnTimes: RetryAfterSchedule;
   readonly #openings: FairShare;
   /** At the database. */
   readonly #turns: FairTurns;
@@ -54,7 +54,7 @@ export class Lookups {
     this.#pauseMs = options.pauseMs ?? 1000;
     this.#now = options.now ?? Date.now;
     this.#random = options.random ?? Math.random;
-    this.#returnTimes = new ReturnTimes(this.#now);
+    this.#returnTimes = new RetryAfterSchedule(this.#now);
     this.#openings = new FairShare({ max: this.#maxRunning, what: "streams being opened" });
     this.#turns = new FairTurns(options.atOnce ?? Infinity);
   }

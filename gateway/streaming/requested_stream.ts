@@ -6,7 +6,7 @@ import { encodeEvent } from "../../shared/event.ts";
 import { encodeComment, encodeEventFrame } from "../../shared/event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
 import { streamDigest } from "../auth/stream_tokens.ts";
-import { requireReadable } from "./channel_manager.ts";
+import { requireReadable } from "./require_readable.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import type { ChannelsRequest, EventStreamDefinition } from "./event_stream_definition.ts";
 import type { Lookups } from "./lookups.ts";

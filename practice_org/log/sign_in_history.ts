@@ -97,7 +97,7 @@ export function writeSignInHistory(
           id,
           actor,
           nowMs: atMs,
-          requestUri: "/idp/idx/identify",
+          requestUri: "/okta/idx/identify",
           address,
           session,
           isProxy,

@@ -34,7 +34,7 @@ export function authenticatorObject(site: Site, spec: AuthenticatorSpec): Resour
       self: link(href, "GET", "PUT"),
       ...lifecycle,
       methods: link(`${href}/methods`, "GET"),
-      ...(spec.key === "okta_verify" ? { enroll: link(`${site.url}/idp/authenticators`, "POST") } : {}),
+      ...(spec.key === "okta_verify" ? { enroll: link(`${site.url}/okta/authenticators`, "POST") } : {}),
     },
   };
 }

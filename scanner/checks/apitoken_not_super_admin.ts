@@ -8,8 +8,16 @@ import {
   type OwnerGroup,
 } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { memoize } from "./judging/memoize.ts";
+import {
+  fail,
+  judgeList,
+  manual,
+  manualForMissing,
+  pass,
+  unreadable,
+  type Subject,
+} from "./evaluating/finding_drafts.ts";
+import { memoize } from "./evaluating/memoize.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { sortBy, resourceOf } from "./parsing/names.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";

@@ -2,11 +2,11 @@ import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type JsonList } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { isUnidentified } from "./parsing/activity.ts";
-import { fail, judgeList, pass, unreadable, withUncovered, type Subject } from "./judging/finding_drafts.ts";
+import { fail, judgeList, pass, unreadable, withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
-import { judgeInclude, judgeNetwork } from "./judging/network_condition.ts";
-import { readZones, type Zones } from "./judging/zones.ts";
+import { judgeInclude, judgeNetwork } from "./evaluating/network_condition.ts";
+import { readZones, type Zones } from "./evaluating/zones.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
 const uncovered =
@@ -38,7 +38,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
     const zones = readZones(network_zones);
     return judgeList(tokens, {
       expected,
-      judgeItem: (token) => withUncovered(judgeToken(token, zones), [uncovered]),
+      judgeItem: (token) => withPartialCoverage(judgeToken(token, zones), [uncovered]),
       judgeEmpty: () => [pass({ resource: null, expected }, "no API token", uncovered)],
     });
   },

@@ -1,5 +1,5 @@
 import { defineCheck } from "./check.ts";
-import { judgeField, manualForMissing, type Subject } from "./judging/finding_drafts.ts";
+import { judgeField, manualForMissing, type Subject } from "./evaluating/finding_drafts.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
 import { readNumber, showMinutes } from "./parsing/fields.ts";
 

@@ -3,7 +3,7 @@ import { availableValue, missing, type Evidence, type JsonList, type RulesById }
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, isUnidentified, unknownActivity } from "./parsing/activity.ts";
-import { withoutPolicy } from "./judging/built_in_app.ts";
+import { withoutPolicy } from "./evaluating/built_in_app.ts";
 import {
   fail,
   judgeList,
@@ -12,15 +12,15 @@ import {
   pass,
   unreadable,
   withCause,
-  withUncovered,
+  withPartialCoverage,
   type Subject,
-} from "./judging/finding_drafts.ts";
+} from "./evaluating/finding_drafts.ts";
 import { readText, readWord, showValue } from "./parsing/fields.ts";
 import { sortBy, nameOf, resourceOf } from "./parsing/names.ts";
-import { judgeNetwork, networkConditionOf } from "./judging/network_condition.ts";
-import { memoize } from "./judging/memoize.ts";
-import { accessOf, isBuiltIn } from "./judging/rules.ts";
-import { readZones, type Zones } from "./judging/zones.ts";
+import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition.ts";
+import { memoize } from "./evaluating/memoize.ts";
+import { accessOf, isBuiltIn } from "./evaluating/rules.ts";
+import { readZones, type Zones } from "./evaluating/zones.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
 const uncovered = "Whether the list of networks includes all necessary allow or block lists, a person has to verify";
@@ -57,7 +57,7 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     return judgeList(apps, {
       expected,
       judgeItem: (app) =>
-        withUncovered(judgeApp(app, judgePolicy, { context, note: seen.note }), [uncovered, seen.hidden]),
+        withPartialCoverage(judgeApp(app, judgePolicy, { context, note: seen.note }), [uncovered, seen.hidden]),
       judgeEmpty: (found) => [noActiveApp(found, seen)],
     });
   },

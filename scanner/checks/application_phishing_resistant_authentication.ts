@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { builtInAppChecks } from "./judging/built_in_app.ts";
-import type { VerificationVerdict } from "./judging/verification_method.ts";
+import { builtInAppChecks } from "./evaluating/built_in_app.ts";
+import type { VerificationVerdict } from "./evaluating/verification_method.ts";
 import type { ChainPath, ChainStep } from "./parsing/authentication_chains.ts";
 import { readBoolean, readList, readWord, showValue } from "./parsing/fields.ts";
 import { sortBy, sortTexts } from "./parsing/names.ts";

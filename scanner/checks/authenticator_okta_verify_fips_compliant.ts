@@ -1,8 +1,8 @@
 import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { activeOf, judgeAuthenticators } from "./judging/authenticators.ts";
-import { fail, judgeField, unreadable, withCause, type Subject } from "./judging/finding_drafts.ts";
+import { activeOf, judgeAuthenticators } from "./evaluating/authenticators.ts";
+import { fail, judgeField, unreadable, withCause, type Subject } from "./evaluating/finding_drafts.ts";
 import { readObject, readWord, type Field } from "./parsing/fields.ts";
 import { sortBy, nameOf } from "./parsing/names.ts";
 

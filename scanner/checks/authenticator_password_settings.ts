@@ -7,9 +7,9 @@ import {
   judgeList,
   manual,
   unreadable,
-  withUncovered,
+  withPartialCoverage,
   type Subject,
-} from "./judging/finding_drafts.ts";
+} from "./evaluating/finding_drafts.ts";
 import { readBoolean, readNumber, readText, showValue, type Field } from "./parsing/fields.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
 import { listTexts, resourceOf } from "./parsing/names.ts";
@@ -234,7 +234,7 @@ function withDirectories(drafts: readonly FindingDraft[]): readonly FindingDraft
   const uncovered = `A person has to verify that the directory locks the accounts of the password policy ${names}`;
   return drafts.map((draft) => {
     if (draft.status === "MANUAL" && isDirectory(draft)) return { ...draft, isAdvisory: true };
-    return withUncovered(draft, [uncovered]);
+    return withPartialCoverage(draft, [uncovered]);
   });
 }
 

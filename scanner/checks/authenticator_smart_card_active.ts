@@ -1,7 +1,7 @@
 import { defineCheck } from "./check.ts";
 import { listTexts, nameOf } from "./parsing/names.ts";
-import { inactiveOf, judgeAuthenticators } from "./judging/authenticators.ts";
-import { pass, withOneEnough } from "./judging/finding_drafts.ts";
+import { inactiveOf, judgeAuthenticators } from "./evaluating/authenticators.ts";
+import { pass, withOneEnough } from "./evaluating/finding_drafts.ts";
 
 const keys = ["smart_card_idp"];
 

@@ -2,10 +2,10 @@ import type { FindingResource, Severity } from "../../shared/report.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { ArtifactName, Evidence } from "../evidence/artifacts.ts";
 import type { Check, FindingDraft } from "./check.ts";
-import { viewOf } from "./conditions/artifact_views.ts";
-import { evaluateCondition, evaluateEntries, Unavailable, type Steps } from "./conditions/evaluate_expression.ts";
-import type { Expression } from "./conditions/expression.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
+import { viewOf } from "./company_checks/artifact_views.ts";
+import { evaluateCondition, evaluateEntries, Unavailable, type Steps } from "./company_checks/evaluate_expression.ts";
+import type { Expression } from "./company_checks/expression.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
 import { isNamed, resourceOf } from "./parsing/names.ts";
 

@@ -2,7 +2,15 @@ import type { SmartCardIdp, TrustedCertificate } from "../evidence/artifacts.ts"
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { explicitActivityOf } from "./parsing/activity.ts";
 import { dodIssuers, namesApprovedIssuer } from "./parsing/distinguished_name.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
+import {
+  fail,
+  judgeList,
+  manual,
+  manualForMissing,
+  pass,
+  unreadable,
+  type Subject,
+} from "./evaluating/finding_drafts.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { listOf, type ListParameter } from "./parameter.ts";
 import { resourceOf } from "./parsing/names.ts";

@@ -2,7 +2,7 @@ import type { Evidence, JsonList } from "../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, isUnidentified } from "./parsing/activity.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue, type Field } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
 

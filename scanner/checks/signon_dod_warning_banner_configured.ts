@@ -2,7 +2,15 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { availableValue, type BrandSignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
+import {
+  fail,
+  judgeList,
+  manual,
+  manualForMissing,
+  pass,
+  unreadable,
+  type Subject,
+} from "./evaluating/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
 import { readPage, wordsOf, type Doubt } from "./parsing/page_text.ts";
 import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type Explanation, type FindingDraft } from "./check.ts";
-import { fail, judgeField, type Subject, unreadable } from "./judging/finding_drafts.ts";
+import { fail, judgeField, type Subject, unreadable } from "./evaluating/finding_drafts.ts";
 import { readBoolean, readNumber, showMinutes, showValue, type Field } from "./parsing/fields.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
-import { isBuiltIn } from "./judging/rules.ts";
-import { groupsOfSessionRules, judgeSessionPolicies } from "./judging/session_policies.ts";
+import { isBuiltIn } from "./evaluating/rules.ts";
+import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { nameOf } from "./parsing/names.ts";
 
 const atPriorityOne = 'an active rule at priority 1, not the built-in "Default Rule",';

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import type { Subject } from "./judging/finding_drafts.ts";
+import type { Subject } from "./evaluating/finding_drafts.ts";
 import { nameOf } from "./parsing/names.ts";
-import { judgeNetwork, networkConditionOf } from "./judging/network_condition.ts";
-import { groupsOfSessionRules, judgeSessionPolicies } from "./judging/session_policies.ts";
-import { readZones, type Zones, type ZonesVerdict } from "./judging/zones.ts";
+import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition.ts";
+import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
+import { readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
 const uncovered =

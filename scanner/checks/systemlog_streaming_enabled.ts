@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
-import { judgeList, manual, pass, unreadable, withOneEnough } from "./judging/finding_drafts.ts";
+import { judgeList, manual, pass, unreadable, withOneEnough } from "./evaluating/finding_drafts.ts";
 import { resourceOf } from "./parsing/names.ts";
 
 const expected = "an active log stream";

@@ -8,13 +8,13 @@ import {
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import type { FindingResource } from "../../shared/report.ts";
-import { createAutomationEvaluator, type AutomationRule, type JudgedAutomation } from "./judging/automations.ts";
+import { createAutomationEvaluator, type AutomationRule, type JudgedAutomation } from "./evaluating/automations.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
 import { isUnidentified } from "./parsing/activity.ts";
 import { showValue } from "./parsing/fields.ts";
 import { sortBy, resourceOf } from "./parsing/names.ts";
 import { directoryOf, type DirectoryEvidence, type DirectorySource } from "./parsing/directory.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
 
 const inactiveDays: NumberParameter = {
   kind: "number",

@@ -1,21 +1,21 @@
 import type { Environment } from "../../shared/environment_reader.ts";
 import { readScannerConfig, type ScannerFlags } from "../config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { ConnectionSettings } from "../idp/connection_settings.ts";
-import { systemClock, type Clock } from "../idp/clock.ts";
-import { attempt, IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
-import { readOrganization, type Organization } from "../idp/organization.ts";
+import type { ConnectionSettings } from "../okta/connection_settings.ts";
+import { systemClock, type Clock } from "../okta/clock.ts";
+import { attempt, IdpError, type IdpErrorCode } from "../okta/idp_error.ts";
+import { readOrganization, type Organization } from "../okta/organization.ts";
 import {
   createAuthorizedClient,
   createRequestSender,
   type AuthorizedClient,
   type ConnectOptions,
-} from "../idp/connection.ts";
+} from "../okta/connection.ts";
 import { fail, ok, warn, type DoctorResult, type DoctorStep } from "./doctor_result.ts";
-import { remedies } from "../idp/console_places.ts";
+import { remedies } from "../okta/console_places.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { examineRules, type RuleAnswers } from "./rule_limits.ts";
-import type { RequestSender } from "../idp/request_sender.ts";
+import type { RequestSender } from "../okta/request_sender.ts";
 
 export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
   readonly flags: ScannerFlags;

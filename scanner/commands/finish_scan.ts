@@ -10,7 +10,7 @@ import type { Checklist } from "../checklists/checklist.ts";
 import { withCarried } from "../checklists/carry_answers.ts";
 import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
 import { applyGate } from "../decisions/gates/gate.ts";
-import { toErrorReport, type IdpError } from "../idp/idp_error.ts";
+import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
 import { allRules } from "../reports/benchmark_rules.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";

@@ -1,5 +1,5 @@
 import type { Doorbell } from "../follow/doorbell.ts";
-import { noMonitor, type Look, type MonitorPort } from "../follow/monitor_port.ts";
+import { noMonitor, type PollResult, type MonitorPort } from "../follow/monitor_port.ts";
 import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 import { startMonitoring } from "../streaming/start_publishing.ts";
 import type { StreamConfig } from "../streaming/stream_config.ts";
@@ -24,8 +24,8 @@ export function createMonitor(
       publisher.started(facts);
     },
     // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
-    looked({ at, error, ...look }) {
-      if (at !== null) publisher?.looked({ ...look, at, error: error === null ? null : toPublishedError(error) });
+    polled({ at, error, ...poll }) {
+      if (at !== null) publisher?.polled({ ...poll, at, error: error === null ? null : toPublishedError(error) });
     },
     changed: (lines) => publisher?.changed(lines),
     stopped: () => publisher?.stopped(),
@@ -33,6 +33,6 @@ export function createMonitor(
   };
 }
 
-function toPublishedError({ code, detail, gapFrom: from, gapTo: to }: NonNullable<Look["error"]>) {
+function toPublishedError({ code, detail, gapFrom: from, gapTo: to }: NonNullable<PollResult["error"]>) {
   return { code, detail, ...(from === undefined || to === undefined ? {} : { gap: { from, to } }) };
 }

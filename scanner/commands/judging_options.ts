@@ -5,7 +5,7 @@ import type { ParameterValues } from "../checks/parameter.ts";
 import { readApprovedIssuers } from "../config.ts";
 import { readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readParameters } from "../decisions/own_rules/parameters.ts";
+import { readParameters } from "../decisions/company_rules/parameters.ts";
 import type { KnownRevision } from "../revisions/revision_store.ts";
 import { readRuleSet } from "./rule_set.ts";
 import { rulesOf, toSelection, warnOn, type SelectionFlags } from "./scan_options.ts";

@@ -4,10 +4,10 @@ import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import { obtained, type ArtifactName } from "../evidence/artifacts.ts";
 import { pathSegment } from "../evidence/collectors/collector.ts";
-import type { AuthorizedClient } from "../idp/connection.ts";
-import type { IdpRequest, Reading } from "../idp/idp_client.ts";
-import { appsNamed, firstRequests } from "../idp/probe_requests.ts";
-import { toShownPath } from "../idp/safe_text.ts";
+import type { AuthorizedClient } from "../okta/connection.ts";
+import type { IdpRequest, Reading } from "../okta/idp_client.ts";
+import { appsNamed, firstRequests } from "../okta/probe_requests.ts";
+import { toShownPath } from "../okta/safe_text.ts";
 
 /** Why a scan as things are leaves some rules open, and what to change. */
 export interface RuleLimit {

@@ -1,6 +1,6 @@
 import type { Environment } from "../../command_line/command_io.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import { readCompanyRules } from "../decisions/own_rules/company_rules.ts";
+import { readCompanyRules } from "../decisions/company_rules/company_rules.ts";
 import { findRevision, type KnownRevision } from "../revisions/revision_store.ts";
 
 export interface RuleFlags {

@@ -9,9 +9,9 @@ import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../co
 import { applyAttestations } from "../decisions/attestations.ts";
 import { readDecisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readParameters } from "../decisions/own_rules/parameters.ts";
-import { connect } from "../idp/connection.ts";
-import { IdpError } from "../idp/idp_error.ts";
+import { readParameters } from "../decisions/company_rules/parameters.ts";
+import { connect } from "../okta/connection.ts";
+import { IdpError } from "../okta/idp_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { sha256 } from "../digest.ts";
 import { runScan, type FinishedScan } from "../run_scan.ts";

@@ -7,7 +7,7 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { printable, wrapText } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { parseClientId, parseOrgUrl, readSettings } from "../config.ts";
-import { parsePrivateKey } from "../idp/private_key.ts";
+import { parsePrivateKey } from "../okta/private_key.ts";
 import { consoleSteps } from "../setup/needs.ts";
 import { hostName, keyFolder, loadSetupKey, type SetupKey } from "../setup/key_pair.ts";
 import { createLookout, type Lookout, type NeedState } from "../setup/look.ts";

@@ -34,8 +34,8 @@ export type JsonList = readonly JsonObject[];
  * write back, so that an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
  *
  * To add an artifact: a line here; then the compiler asks for its collector (`collectors/collectors.ts`), its schema
- * (`artifacts_document.ts`) and its first request (`idp/probe_requests.ts`), and `test/scanner/evidence/artifacts.test.ts`
- * for what else its requests need: scopes in the catalog, in `config.ts`, `idp/probe.ts`, the practice org and the README.
+ * (`artifacts_document.ts`) and its first request (`okta/probe_requests.ts`), and `test/scanner/evidence/artifacts.test.ts`
+ * for what else its requests need: scopes in the catalog, in `config.ts`, `okta/probe.ts`, the practice org and the README.
  */
 export interface Artifacts {
   /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */

@@ -11,7 +11,7 @@ const firstSchema = "scanstream.artifacts/1";
 
 /** The evidence of an org with tens of thousands of apps. */
 export const maxArtifactsBytes = 256 * 1_048_576;
-/** A provider's value has at most a hundred levels (`idp/json_answer.ts`); the document adds some. */
+/** A provider's value has at most a hundred levels (`okta/json_answer.ts`); the document adds some. */
 const bounds = { maxDepth: 120, maxParts: 4_000_000 } as const;
 
 /** What `--save-artifacts` writes and `--from-artifacts` reads: everything that evaluation needs, and no secret. */

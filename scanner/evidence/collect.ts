@@ -13,7 +13,7 @@ import type { ParameterValues } from "../checks/parameter.ts";
 import type { CollectorContext } from "./collectors/collector.ts";
 import { collectors } from "./collectors/collectors.ts";
 import { createPolicyRules } from "./collectors/policies.ts";
-import type { IdpClient } from "../idp/idp_client.ts";
+import type { IdpClient } from "../okta/idp_client.ts";
 
 /** Fetches artifacts, each once, however many checks ask for it; the client bounds how many requests are under way. */
 export interface Collection {

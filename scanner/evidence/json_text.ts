@@ -1,5 +1,5 @@
 import { visit } from "jsonc-parser";
-import { cleanProviderText } from "../idp/provider_text.ts";
+import { cleanProviderText } from "../okta/provider_text.ts";
 
 /** Bounds of a file that was written for us, checked before its shape. */
 export interface JsonTextOptions {
@@ -14,7 +14,7 @@ export interface JsonTextOptions {
 }
 
 /**
- * Reads JSON; its texts are cleaned as those of a provider are, whose names such a file repeats (`idp/provider_text.ts`),
+ * Reads JSON; its texts are cleaned as those of a provider are, whose names such a file repeats (`okta/provider_text.ts`),
  * unless `texts` says otherwise.
  * Throws `SyntaxError` (as JSON.parse does) or, for what may be JSON and is refused, `RangeError`, each with one sentence.
  */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../shared/json.ts";
-import type { IdpClient, IdpRequest, Reading } from "../idp/idp_client.ts";
+import type { IdpClient, IdpRequest, Reading } from "../okta/idp_client.ts";
 import type { JsonList } from "./artifacts.ts";
 import { pathSegment } from "./collectors/collector.ts";
 

@@ -63,7 +63,7 @@ function plainValue(value: Value): unknown {
   return value.kind === "json" ? value.value : value.text;
 }
 
-/** Whether it is not as the provider sent it (`idp/provider_text.ts`): lists hold ids and words, which have no blanks. */
+/** Whether it is not as the provider sent it (`okta/provider_text.ts`): lists hold ids and words, which have no blanks. */
 function isChanged(value: Value | null, read: Source["read"]): boolean {
   if (read === "texts") return Array.isArray(value) && value.some((item) => /[\s\uFFFD]/.test(String(item)));
   // Terraform writes texts in the Unicode form NFC.

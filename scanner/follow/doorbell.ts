@@ -1,4 +1,4 @@
-import type { Clock } from "../idp/clock.ts";
+import type { Clock } from "../okta/clock.ts";
 
 /** Ends a wait early: the provider's event hook says that something changed. */
 export interface Doorbell {

@@ -8,7 +8,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { SavedAnswers } from "../evidence/remembered_answers.ts";
 import type { ChangeLine, KnownFinding } from "./changes.ts";
-import type { SavedLines } from "./waiting_lines.ts";
+import type { SavedLines } from "./change_outbox.ts";
 
 /** What a follower knows, whole after each of its rounds. */
 export interface FollowState extends SavedLines {

@@ -6,10 +6,10 @@ import {
   type RememberedAnswers,
   type SavedAnswers,
 } from "../evidence/remembered_answers.ts";
-import type { Connection } from "../idp/connection.ts";
-import type { PageReader } from "../idp/idp_client.ts";
-import { IdpError } from "../idp/idp_error.ts";
-import { probeRequests } from "../idp/probe_requests.ts";
+import type { Connection } from "../okta/connection.ts";
+import type { PageReader } from "../okta/idp_client.ts";
+import { IdpError } from "../okta/idp_error.ts";
+import { probeRequests } from "../okta/probe_requests.ts";
 import type { Engine } from "../../shared/report.ts";
 import { touchOf, type Touch } from "./event_map.ts";
 import type { Relevant } from "./explanations.ts";
@@ -18,7 +18,7 @@ import type { LogEvent } from "./log_event.ts";
 
 type FollowedOrgParts = Pick<FollowParts, "connect" | "clock" | "say" | "trace">;
 
-/** The org as it was read last: the connection, the answers in memory, and what of them is doubtful. */
+/** The org as it was read last: the connection, the answers in memory, and what of them is invalid. */
 export class FollowedOrg {
   readonly #plan: FollowPlan;
   readonly #parts: FollowedOrgParts;
@@ -61,8 +61,8 @@ export class FollowedOrg {
     await this.#connection?.close();
   }
 
-  /** Makes doubtful what the events touch: the next `collect` reads it again. */
-  async doubt(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
+  /** Makes invalid what the events touch: the next `collect` reads it again. */
+  async invalidate(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
     const seenAtMs = this.#parts.clock.nowMs();
     const touched = events.flatMap((event): readonly { event: LogEvent; touch: Touch }[] => {
       const touch = touchOf(event, this.#memory);
@@ -75,11 +75,11 @@ export class FollowedOrg {
   }
 
   /** What could not be collected is read again by the next `collect`. */
-  doubtFailed(): void {
+  invalidateFailed(): void {
     this.#memory.forget(this.failed().map(({ path }) => path));
   }
 
-  /** Reads what is doubtful; the rest is in memory. */
+  /** Reads what is invalid; the rest is in memory. */
   async collect(): Promise<CollectedArtifacts> {
     const { checks, signal, parameters = {} } = this.#plan;
     const collection = createCollection(this.#memory, { signal, parameters, trace: this.#parts.trace });

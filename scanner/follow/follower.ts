@@ -8,9 +8,9 @@ import { explainMoves, type Relevant } from "./explanations.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { LogReading } from "./log_reader.ts";
 import { LogWatch } from "./log_watch.ts";
-import { OpenEvents, settleMs } from "./open_events.ts";
+import { UnexplainedEvents, settleMs } from "./unexplained_events.ts";
 import { Verdicts } from "./verdicts.ts";
-import { WaitingLines } from "./waiting_lines.ts";
+import { ChangeOutbox } from "./change_outbox.ts";
 
 /** While events of one transaction may still come, the log is read so often. */
 const settlePollMs = 2500;
@@ -56,8 +56,8 @@ class Follower {
   readonly #org: FollowedOrg;
   readonly #log: LogWatch;
   readonly #verdicts: Verdicts;
-  readonly #open = new OpenEvents();
-  readonly #lines: WaitingLines;
+  readonly #open = new UnexplainedEvents();
+  readonly #lines: ChangeOutbox;
   readonly #saver: StateSaver;
   #evidence: FollowEvidence;
   #lastFullMs: number;
@@ -78,7 +78,7 @@ class Follower {
     this.#org = new FollowedOrg(plan, parts, this.#evidence.answers);
     this.#verdicts = new Verdicts(plan, saved);
     this.#log = new LogWatch({ clock: parts.clock, say: parts.say, reconcileMs: plan.reconcileMs, saved });
-    this.#lines = new WaitingLines(saved, parts.say);
+    this.#lines = new ChangeOutbox(saved, parts.say);
     this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
   }
 
@@ -87,7 +87,7 @@ class Follower {
     this.#log.connect(await this.#org.connect({ forgetsProbe: this.#isRestart }));
     parts.monitor.started({
       monitorId: this.#monitorId,
-      onRegistered: (id) => this.#goOnAs(id),
+      onRegistered: (id) => this.#switchMonitor(id),
       orgUrl: plan.orgUrl,
       clientId: plan.clientId,
       benchmark: plan.benchmark,
@@ -170,7 +170,7 @@ class Follower {
   }
 
   async #take({ events, cursor }: Extract<LogReading, { readonly kind: "events" }>): Promise<void> {
-    const relevant = await this.#doubt(events);
+    const relevant = await this.#invalidate(events);
     this.#log.advance(cursor);
     if (relevant.length === 0) {
       this.#burstMs = null;
@@ -184,11 +184,11 @@ class Follower {
     await this.#round({ artifacts, events: relevant, cause: "reconciliation" });
   }
 
-  async #doubt(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
+  async #invalidate(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
     const published = events.flatMap((event) => (event.published === null ? [] : [Date.parse(event.published)]));
     const oldest = Math.min(...published.filter((ms) => !Number.isNaN(ms)));
     this.#lagSeconds = Number.isFinite(oldest) ? Math.max(0, (this.#parts.clock.nowMs() - oldest) / 1000) : 0;
-    return this.#org.doubt(events);
+    return this.#org.invalidate(events);
   }
 
   /** A full scan. What the log says in the meantime is read again after it, so that no change falls between. */
@@ -204,7 +204,7 @@ class Follower {
     if (this.#log.hasCursor && !this.#log.isForbidden) {
       const reading = await this.#log.read();
       if (reading.kind === "events") {
-        events = await this.#doubt(reading.events);
+        events = await this.#invalidate(reading.events);
         this.#log.advance(reading.cursor);
       }
     }
@@ -226,11 +226,11 @@ class Follower {
   async #retry(): Promise<void> {
     const events = this.#open.takeRetry(this.#parts.clock.nowMs());
     if (events === null) return;
-    this.#org.doubtFailed();
+    this.#org.invalidateFailed();
     await this.#round({ artifacts: null, events, cause: "reconciliation" });
   }
 
-  /** Collects what is doubtful, judges, compares, and makes the changes known. */
+  /** Collects what is invalid, judges, compares, and makes the changes known. */
   async #round({ artifacts: touched, events, cause: otherCause }: Round): Promise<void> {
     const { plan, parts } = { plan: this.#plan, parts: this.#parts };
     const artifacts = await this.#org.collect();
@@ -270,7 +270,7 @@ class Follower {
     const isReading = status.logStatus === "reading";
     const lookedMs = isReading ? this.#log.lookedMs : this.#lastFullMs;
     const lagSeconds = isReading || lookedMs === null ? this.#lagSeconds : (clock.nowMs() - lookedMs) / 1000;
-    monitor.looked({
+    monitor.polled({
       at: lookedMs === null ? null : new Date(lookedMs).toISOString(),
       lagSeconds: Math.max(0, lagSeconds),
       counts: this.#verdicts.counts(),
@@ -305,7 +305,7 @@ class Follower {
   }
 
   /** A new monitor is handed every verdict as its first state; on the output they were lines before. */
-  #goOnAs(monitorId: string): void {
+  #switchMonitor(monitorId: string): void {
     if (monitorId === this.#monitorId) return;
     const { parts, plan } = { parts: this.#parts, plan: this.#plan };
     this.#monitorId = monitorId;

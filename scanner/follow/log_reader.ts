@@ -1,4 +1,4 @@
-import type { IdpRequest, ListPage, PageReader, Reading } from "../idp/idp_client.ts";
+import type { IdpRequest, ListPage, PageReader, Reading } from "../okta/idp_client.ts";
 import { logFilters } from "./event_map.ts";
 import { toLogEvent, type LogEvent } from "./log_event.ts";
 

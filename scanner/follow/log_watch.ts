@@ -1,8 +1,8 @@
-import type { Clock } from "../idp/clock.ts";
-import type { PageReader } from "../idp/idp_client.ts";
+import type { Clock } from "../okta/clock.ts";
+import type { PageReader } from "../okta/idp_client.ts";
 import type { FollowState } from "./follow_state.ts";
 import { createLogReader, type LogReader, type LogReading } from "./log_reader.ts";
-import type { Look, LookError } from "./monitor_port.ts";
+import type { PollResult, PollError } from "./monitor_port.ts";
 
 /** The log is read from so long before the start: this machine's clock may be ahead of the provider's. */
 const startMarginMs = 300_000;
@@ -25,9 +25,9 @@ export class LogWatch {
   #reader: LogReader | null = null;
   #cursor: string | null;
   #lookedMs: number | null;
-  #status: Look["logStatus"] = "unknown";
+  #status: PollResult["logStatus"] = "unknown";
   #isForbidden = false;
-  #error: LookError | null = null;
+  #error: PollError | null = null;
   #saidProblems = "";
 
   constructor(options: LogWatchOptions) {
@@ -94,7 +94,7 @@ export class LogWatch {
     this.#error = null;
   }
 
-  status(): Pick<Look, "logStatus" | "error"> {
+  status(): Pick<PollResult, "logStatus" | "error"> {
     return { logStatus: this.#status, error: this.#error };
   }
 

@@ -5,7 +5,7 @@ import type { ChangeLine } from "./changes.ts";
 export interface MonitorPort {
   started(facts: MonitorFacts): void;
   /** The heartbeat, at every look. */
-  looked(look: Look): void;
+  polled(look: PollResult): void;
   /** Lines wait to be stored; the same object each time. After a restart it may hold lines that were stored before. */
   changed(lines: LinesToStore): void;
   /** The process ends; the monitor may go on later. */
@@ -33,17 +33,17 @@ export interface MonitorFacts {
   readonly checksTotal: number;
 }
 
-export interface Look {
+export interface PollResult {
   /** When the provider last answered, ISO 8601; null: not yet. */
   readonly at: string | null;
   readonly lagSeconds: number | null;
   /** For checks. */
   readonly counts: StatusCounts;
   readonly logStatus: "reading" | "unreadable" | "unknown";
-  readonly error: LookError | null;
+  readonly error: PollError | null;
 }
 
-export interface LookError {
+export interface PollError {
   readonly code: string;
   readonly detail: string;
   /** Since when and until when nothing of the log is known. */
@@ -54,7 +54,7 @@ export interface LookError {
 /** Nobody stores anything. */
 export const noMonitor: MonitorPort = {
   started() {},
-  looked() {},
+  polled() {},
   changed: (lines) => lines.settle(lines.first(Number.POSITIVE_INFINITY)),
   stopped() {},
   ended() {},

@@ -2,7 +2,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { FixPlan } from "../fix/plan_draft.ts";
 import { addressOf } from "../fix/terraform.ts";
-import type { PageReader } from "../idp/idp_client.ts";
+import type { PageReader } from "../okta/idp_client.ts";
 import { judgeOf, unjudgedReason, type Impact } from "./change_judges.ts";
 import { Sessions } from "./sessions.ts";
 import { readSignIns } from "./sign_ins.ts";

@@ -4,10 +4,10 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { readScannerConfig, type ScannerFlags } from "../config.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { FixPlan } from "../fix/plan_draft.ts";
-import { connect } from "../idp/connection.ts";
-import type { ConnectionSettings } from "../idp/connection_settings.ts";
-import { IdpError } from "../idp/idp_error.ts";
-import { probeRequests } from "../idp/probe_requests.ts";
+import { connect } from "../okta/connection.ts";
+import type { ConnectionSettings } from "../okta/connection_settings.ts";
+import { IdpError } from "../okta/idp_error.ts";
+import { probeRequests } from "../okta/probe_requests.ts";
 import { measureImpact, type PlanImpact } from "./impact.ts";
 
 const defaultDays = 30;

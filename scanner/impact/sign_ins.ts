@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { toLine } from "../../shared/text.ts";
-import type { PageReader } from "../idp/idp_client.ts";
+import type { PageReader } from "../okta/idp_client.ts";
 
 /** An entry of the System Log about a sign-in, as far as it can be read. Nothing of it is stored. */
 export interface SignIn {

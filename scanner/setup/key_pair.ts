@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
 import { hasCode, readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { parsePrivateKey, PrivateKeyError } from "../idp/private_key.ts";
+import { parsePrivateKey, PrivateKeyError } from "../okta/private_key.ts";
 
 export const keyFolder = join(".scanstream", "keys");
 

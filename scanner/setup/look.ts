@@ -1,13 +1,13 @@
-import { ProviderClock, systemClock } from "../idp/clock.ts";
-import { createAuthorizedClient, createRequestSender } from "../idp/connection.ts";
-import type { ConnectionSettings } from "../idp/connection_settings.ts";
-import type { HttpIdpClient } from "../idp/http_idp_client.ts";
-import { attempt, IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
-import { createOAuthClient, type AccessToken } from "../idp/oauth_client.ts";
-import { readOrganization, type Organization } from "../idp/organization.ts";
-import { firstRequests } from "../idp/probe_requests.ts";
-import { TokenEndpoint } from "../idp/token_endpoint.ts";
-import { places, remedies } from "../idp/console_places.ts";
+import { ProviderClock, systemClock } from "../okta/clock.ts";
+import { createAuthorizedClient, createRequestSender } from "../okta/connection.ts";
+import type { ConnectionSettings } from "../okta/connection_settings.ts";
+import type { HttpIdpClient } from "../okta/http_idp_client.ts";
+import { attempt, IdpError, type IdpErrorCode } from "../okta/idp_error.ts";
+import { createOAuthClient, type AccessToken } from "../okta/oauth_client.ts";
+import { readOrganization, type Organization } from "../okta/organization.ts";
+import { firstRequests } from "../okta/probe_requests.ts";
+import { TokenEndpoint } from "../okta/token_endpoint.ts";
+import { places, remedies } from "../okta/console_places.ts";
 import { optionalScopes, requiredScopes } from "./needs.ts";
 
 /** One thing that a scan needs, as the org shows it now. */

@@ -6,7 +6,7 @@ import { retryDelayMs } from "./event_queue.ts";
 import { followDoorbell } from "./follow_doorbell.ts";
 import { GatewayRefusal, isTimeout, problemOf } from "../../command_line/gateway_call.ts";
 import { isPermanent, isRefusedBody, storeAccepted, type GatewayClient } from "./gateway_client.ts";
-import { stateOf, toEnded, toStored, toUpdate, type Look } from "./monitor_updates.ts";
+import { stateOf, toEnded, toStored, toUpdate, type PollResult } from "./monitor_updates.ts";
 
 /**
  * Registers a monitor at the gateway, stores its changes there in order, and keeps it alive.
@@ -18,7 +18,7 @@ export interface MonitorPublisher {
   /** Called once, before anything else. */
   started(facts: MonitorFacts): void;
   /** After each look at the org, whether it brought anything or not. */
-  looked(look: Look): void;
+  polled(look: PollResult): void;
   /** There are changes to store; the same queue each time. What was stored before may be in it again: the gateway stores each once by its id. */
   changed(changes: ChangesToStore): void;
   /** The process ends, and the monitor goes on with the next one. Resolves when it was accepted or given up. */
@@ -101,7 +101,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       });
     },
 
-    looked(look) {
+    polled(look) {
       const next = toUpdate(look);
       const isNews = stateOf(next) !== stateOf(update);
       update = next;

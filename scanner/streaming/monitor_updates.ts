@@ -3,7 +3,7 @@ import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate } from "../../shared/schemas/monitor_requests.ts";
 import { toLine } from "../../shared/text.ts";
 
-export interface Look {
+export interface PollResult {
   /** RFC 3339: when the org was last looked at with success. */
   readonly at: string;
   /** How far behind the org's log the verdicts are; null when it is not known. */
@@ -12,10 +12,10 @@ export interface Look {
   readonly counts: StatusCounts;
   readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
   /** Null when nothing is wrong. */
-  readonly error: LookError | null;
+  readonly error: PollError | null;
 }
 
-export interface LookError {
+export interface PollError {
   readonly code: string;
   readonly detail: string;
   /** Between which times the log could not be read, as RFC 3339. */
@@ -42,7 +42,7 @@ export function stateOf({
   return JSON.stringify([pass, fail, manual, not_applicable, log_status, error_code, error_detail]);
 }
 
-export function toUpdate({ at, lagSeconds, counts, logStatus, error }: Look): MonitorUpdate {
+export function toUpdate({ at, lagSeconds, counts, logStatus, error }: PollResult): MonitorUpdate {
   return {
     last_look_at: at,
     lag_seconds: lagSeconds,

@@ -15,7 +15,7 @@ import { compliantOrg } from "../support/compliant_org.ts";
 import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
 
 /**
- * An organization's address that leads to a hostile server. Its single answers are tested in scanner/idp/http_transport.test.ts
+ * An organization's address that leads to a hostile server. Its single answers are tested in scanner/okta/http_transport.test.ts
  * and http_idp_client.test.ts; here the whole command receives them.
  */
 

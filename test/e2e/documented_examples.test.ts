@@ -36,8 +36,8 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "scan --org acme,acme-gov --parallel 2 --output tonight": { in: "test/e2e/organizations.test.ts" },
   "scan --decisions-from-gateway": { in: "test/e2e/decisions.test.ts" },
   "evaluate --from-artifacts evidence.json --output after --format json,table --fail-on fail:high --threshold threshold.yaml --parameters parameters.json --checks rules.json":
-    { in: "test/e2e/own_rules.test.ts" },
-  "diff before/scan.json after/scan.json": { in: "test/e2e/own_rules.test.ts" },
+    { in: "test/e2e/company_rules.test.ts" },
+  "diff before/scan.json after/scan.json": { in: "test/e2e/company_rules.test.ts" },
 };
 
 const scannerCommands =

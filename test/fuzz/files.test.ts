@@ -6,7 +6,7 @@ import { parseAttestations } from "../../scanner/decisions/attestations.ts";
 import { parseBaseline } from "../../scanner/decisions/baseline.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { applyWaivers, parseWaivers } from "../../scanner/decisions/waivers.ts";
-import { parsePrivateKey, PrivateKeyError } from "../../scanner/idp/private_key.ts";
+import { parsePrivateKey, PrivateKeyError } from "../../scanner/okta/private_key.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { cpuMs } from "../support/cpu_ms.ts";

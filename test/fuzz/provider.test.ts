@@ -16,12 +16,12 @@ import {
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
-import { parseNextLink } from "../../scanner/idp/link_header.ts";
-import { cleanProviderText } from "../../scanner/idp/provider_text.ts";
-import { connect, createAuthorizedClient, createRequestSender } from "../../scanner/idp/connection.ts";
-import { IdpError } from "../../scanner/idp/idp_error.ts";
-import { maxWindowMs, parseRateLimit, parseRetryAfterMs } from "../../scanner/idp/rate_limit.ts";
-import { readOrganization } from "../../scanner/idp/organization.ts";
+import { parseNextLink } from "../../scanner/okta/link_header.ts";
+import { cleanProviderText } from "../../scanner/okta/provider_text.ts";
+import { connect, createAuthorizedClient, createRequestSender } from "../../scanner/okta/connection.ts";
+import { IdpError } from "../../scanner/okta/idp_error.ts";
+import { maxWindowMs, parseRateLimit, parseRetryAfterMs } from "../../scanner/okta/rate_limit.ts";
+import { readOrganization } from "../../scanner/okta/organization.ts";
 import { isLine } from "../../shared/text.ts";
 import { context } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";

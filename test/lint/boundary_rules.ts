@@ -87,14 +87,14 @@ const houses: readonly (readonly (readonly string[])[])[] = [
     ["gateway/streaming/"],
     ["gateway/http/"],
     ["gateway/features/"],
-    ["gateway/app.ts", "gateway/admin/"],
+    ["gateway/app.ts", "gateway/operator/"],
     ["gateway/runtime/"],
     ["gateway/commands.ts"],
   ],
   [
     ["scanner/evidence/artifacts.ts"],
     ["scanner/checks/"],
-    ["scanner/catalog/", "scanner/idp/"],
+    ["scanner/catalog/", "scanner/okta/"],
     ["scanner/config.ts", "scanner/evidence/", "scanner/evaluate.ts"],
     ["scanner/checklists/"],
     ["scanner/streaming/", "scanner/reports/", "scanner/decisions/"],
@@ -137,9 +137,9 @@ const neighbours: readonly (readonly [folder: string, allowed: RegExp, instead: 
     "practice_org/ is a program of its own: it imports only command_line/ and shared/",
   ],
   [
-    "clients/",
+    "gateway_commands/",
     /^command_line\//,
-    "clients/ are clients of a gateway's API: they import only command_line/ and shared/",
+    "gateway_commands/ are clients of a gateway's API: they import only command_line/ and shared/",
   ],
   ["scanner/", /^command_line\//, "scanner/ never imports gateway/ nor practice_org/: put what both need into shared/"],
   [

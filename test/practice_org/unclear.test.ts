@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { readScannerConfig } from "../../scanner/config.ts";
-import { connect } from "../../scanner/idp/connection.ts";
+import { connect } from "../../scanner/okta/connection.ts";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { runScan } from "../../scanner/run_scan.ts";
 

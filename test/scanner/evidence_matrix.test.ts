@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { readScannerConfig } from "../../scanner/config.ts";
-import { connect } from "../../scanner/idp/connection.ts";
+import { connect } from "../../scanner/okta/connection.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { FaultName } from "../../practice_org/api/faults.ts";
 import { runScan } from "../../scanner/run_scan.ts";

@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { runAdmin } from "../../gateway/admin/call_admin.ts";
+import { runAdmin } from "../../gateway/operator/call_admin.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
 import { asAdmin, createTestDatabase, type PostgresServer, type TestDatabase } from "./postgres.ts";
 import { suitePostgres } from "./suite_postgres.ts";

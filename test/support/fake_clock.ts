@@ -1,4 +1,4 @@
-import type { Clock } from "../../scanner/idp/clock.ts";
+import type { Clock } from "../../scanner/okta/clock.ts";
 
 export interface FakeClock extends Clock {
   advance(ms: number): void;

@@ -2,7 +2,7 @@ import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { selectChecks } from "../../scanner/catalog/select_checks.ts";
 import { defaultScopes } from "../../scanner/config.ts";
 import type { ChangeLine } from "../../scanner/follow/changes.ts";
-import { connect, type Connection, type ConnectOptions } from "../../scanner/idp/connection.ts";
+import { connect, type Connection, type ConnectOptions } from "../../scanner/okta/connection.ts";
 import { runScan } from "../../scanner/run_scan.ts";
 import { configFor } from "./idp_connection.ts";
 

@@ -1,8 +1,8 @@
 import { onTestFinished } from "vitest";
-import type { ConnectionSettings } from "../../scanner/idp/connection_settings.ts";
-import { createAuthorizedClient, createRequestSender } from "../../scanner/idp/connection.ts";
-import { readOrganization } from "../../scanner/idp/organization.ts";
-import { parsePrivateKey } from "../../scanner/idp/private_key.ts";
+import type { ConnectionSettings } from "../../scanner/okta/connection_settings.ts";
+import { createAuthorizedClient, createRequestSender } from "../../scanner/okta/connection.ts";
+import { readOrganization } from "../../scanner/okta/organization.ts";
+import { parsePrivateKey } from "../../scanner/okta/private_key.ts";
 import { createFakeClock } from "./fake_clock.ts";
 import { createScriptedIdp, tokenPath, type Reply, type ScriptedIdp, type SeenRequest } from "./scripted_idp.ts";
 import { createSelfSigned } from "./self_signed.ts";

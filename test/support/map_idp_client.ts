@@ -1,6 +1,6 @@
 import { missing, obtained, type JsonList } from "../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import type { IdpClient, IdpRequest, Reading } from "../../scanner/idp/idp_client.ts";
+import type { IdpClient, IdpRequest, Reading } from "../../scanner/okta/idp_client.ts";
 
 /** A provider that is a table: path to the list, object or refusal that it answers with. What it does not know is 404. */
 export type Answers = Readonly<Record<string, JsonList | JsonObject | Reading<never>>>;

@@ -1,6 +1,6 @@
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { readScannerConfig } from "../../scanner/config.ts";
-import { connect } from "../../scanner/idp/connection.ts";
+import { connect } from "../../scanner/okta/connection.ts";
 import { runScan, type FinishedScan } from "../../scanner/run_scan.ts";
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
 

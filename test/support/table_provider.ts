@@ -3,11 +3,11 @@ import { defaultScopes } from "../../scanner/config.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { sha256 } from "../../scanner/digest.ts";
-import { HttpIdpClient } from "../../scanner/idp/http_idp_client.ts";
-import type { OAuthClient } from "../../scanner/idp/oauth_client.ts";
-import { RoleEvidence } from "../../scanner/idp/role_evidence.ts";
-import type { TokenSource } from "../../scanner/idp/token_source.ts";
-import type { RetryableRequest, RequestSender } from "../../scanner/idp/request_sender.ts";
+import { HttpIdpClient } from "../../scanner/okta/http_idp_client.ts";
+import type { OAuthClient } from "../../scanner/okta/oauth_client.ts";
+import { RoleEvidence } from "../../scanner/okta/role_evidence.ts";
+import type { TokenSource } from "../../scanner/okta/token_source.ts";
+import type { RetryableRequest, RequestSender } from "../../scanner/okta/request_sender.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { context } from "./artifact_builders.ts";
 

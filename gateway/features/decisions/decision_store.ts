@@ -5,7 +5,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry } from "../../../shared/decisions/expiry.ts";
 import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { isPastCursor, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { DecisionRow } from "./decision.ts";
 
 /** The decisions of the transaction's tenant. */
@@ -30,7 +30,7 @@ export async function selectDecisions(
     .from(decisions)
     .where(
       and(
-        isPastCursor(page, decisions.createdAt, decisions.id),
+        afterCursor(page, decisions.createdAt, decisions.id),
         isActive === null ? undefined : isActive ? holds : sql`not (${holds})`,
         kind === null ? undefined : eq(decisions.kind, kind),
         check === null ? undefined : eq(decisions.check, check),

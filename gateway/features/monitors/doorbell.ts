@@ -21,7 +21,7 @@ import { ringDoorbell } from "./monitor_store.ts";
 const maxBodyBytes = 1_048_576;
 const maxChallengeLength = 1024;
 /** The bound is the database's, by its clock; with this the second attempt is not a moment too early. */
-const ringAgainAfterMs = 1050;
+const pollHookAgainAfterMs = 1050;
 /** The provider waits 3 s for the answer. */
 const publishing = { attemptsAfterMs: [0, 200], waitMs: 1500 };
 
@@ -57,7 +57,7 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
     }
     const { tenantId } = doorbell;
     await readBytes(c.req.raw, maxBodyBytes);
-    if (!(await ring(tenantId, monitorId))) afterResponse(c, ringAgain(tenantId, monitorId));
+    if (!(await ring(tenantId, monitorId))) afterResponse(c, pollHookAgain(tenantId, monitorId));
     return c.body(null, 204);
   });
 
@@ -78,12 +78,12 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
   }
 
   /** The producer's poll after the last ring may have been too early for what this one is about. One at a time. Never rejects. */
-  async function ringAgain(tenantId: string, monitorId: string): Promise<void> {
+  async function pollHookAgain(tenantId: string, monitorId: string): Promise<void> {
     const channel = monitorChannel(tenantId, monitorId);
     if (nowMs() < (ringingAgainUntilMs.get(channel) ?? 0)) return;
-    ringingAgainUntilMs.set(channel, nowMs() + 2 * ringAgainAfterMs);
+    ringingAgainUntilMs.set(channel, nowMs() + 2 * pollHookAgainAfterMs);
     try {
-      await new Promise((resolve) => setTimeout(resolve, ringAgainAfterMs));
+      await new Promise((resolve) => setTimeout(resolve, pollHookAgainAfterMs));
       ringingAgainUntilMs.delete(channel);
       await ring(tenantId, monitorId);
     } catch (error) {

@@ -4,7 +4,7 @@ import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { isPastCursor, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import type { MonitorRow } from "./monitor.ts";
 
@@ -92,7 +92,7 @@ export async function selectMonitors(db: TenantDatabase, page: PageRequest): Pro
   return db
     .select()
     .from(monitors)
-    .where(and(isNull(monitors.deletedAt), isPastCursor(page, monitors.createdAt, monitors.id)))
+    .where(and(isNull(monitors.deletedAt), afterCursor(page, monitors.createdAt, monitors.id)))
     .orderBy(desc(monitors.createdAt), desc(monitors.id))
     .limit(page.limit + 1);
 }

@@ -3,7 +3,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { constraintViolation } from "../../../drizzle/database_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
-import { isPastCursor, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
@@ -71,7 +71,7 @@ export async function selectScans(db: TenantDatabase, page: PageRequest): Promis
   return db
     .select()
     .from(scans)
-    .where(isPastCursor(page, scans.createdAt, scans.id))
+    .where(afterCursor(page, scans.createdAt, scans.id))
     .orderBy(desc(scans.createdAt), desc(scans.id))
     .limit(page.limit + 1);
 }

@@ -7,7 +7,7 @@ import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
 import type { NewApiKey } from "../../../shared/schemas/team_requests.ts";
 import { createApiKey } from "../../auth/api_keys.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { isPastCursor, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The API keys of the transaction's tenant. */
 
@@ -44,7 +44,7 @@ export async function selectApiKeys(db: TenantDatabase, page: PageRequest): Prom
   return db
     .select(shownApiKey)
     .from(apiKeys)
-    .where(isPastCursor(page, apiKeys.createdAt, apiKeys.id))
+    .where(afterCursor(page, apiKeys.createdAt, apiKeys.id))
     .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
     .limit(page.limit + 1);
 }

@@ -5,7 +5,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { defaultRole, type Member, type Role } from "../../../shared/schemas/team.ts";
 import type { NewMember } from "../../../shared/schemas/team_requests.ts";
 import type { Principal } from "../../auth/principal.ts";
-import { isPastCursor, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The members of the transaction's tenant. */
 
@@ -22,7 +22,7 @@ export async function selectMembers(db: TenantDatabase, page: PageRequest): Prom
   return db
     .select(shownMember)
     .from(memberships)
-    .where(isPastCursor(page, memberships.createdAt, memberships.userId))
+    .where(afterCursor(page, memberships.createdAt, memberships.userId))
     .orderBy(desc(memberships.createdAt), desc(memberships.userId))
     .limit(page.limit + 1);
 }

@@ -6,7 +6,7 @@ import type { ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
 import { withTenant, type TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Delivery, DeliveryStatus } from "../../../shared/schemas/webhook.ts";
-import { isPastCursor, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { retryDelaySeconds, type AttemptResult } from "./attempt.ts";
 import { selectWebhook } from "./webhook_store.ts";
 
@@ -45,7 +45,7 @@ export async function selectDeliveries(
       and(
         eq(webhookDeliveries.webhookId, webhookId),
         status === null ? undefined : eq(webhookDeliveries.status, status),
-        isPastCursor(page, createdAt, id),
+        afterCursor(page, createdAt, id),
       ),
     )
     .orderBy(desc(createdAt), desc(id))

@@ -3,7 +3,7 @@ import { webhooks } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { NewWebhook, Webhook, WebhookUpdate } from "../../../shared/schemas/webhook.ts";
-import { isPastCursor, type PageRequest } from "../../http/paging.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { receiverOf } from "./address.ts";
 
 /** Without its secrets, which the application role cannot read. */
@@ -59,7 +59,7 @@ export async function selectWebhooks(db: TenantDatabase, page: PageRequest): Pro
   return db
     .select(columns)
     .from(webhooks)
-    .where(isPastCursor(page, webhooks.createdAt, webhooks.id))
+    .where(afterCursor(page, webhooks.createdAt, webhooks.id))
     .orderBy(desc(webhooks.createdAt), desc(webhooks.id))
     .limit(page.limit + 1);
 }

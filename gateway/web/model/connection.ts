@@ -46,7 +46,7 @@ export function toConnection(
 }
 
 /** What a refusal of REST means for the subscription: some are final, the rest is tried again. */
-export async function orFinal<Value>(promise: Promise<Value>): Promise<Value> {
+export async function rethrowAsFinal<Value>(promise: Promise<Value>): Promise<Value> {
   try {
     return await promise;
   } catch (error) {

@@ -5,7 +5,14 @@ import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
 import { ApiError, toMonitorPath, type Api } from "./api.ts";
 import { toFinding } from "./change_view.ts";
-import { continueAfterExpiry, noConnection, orFinal, toConnection, toProblem, type Connection } from "./connection.ts";
+import {
+  continueAfterExpiry,
+  noConnection,
+  rethrowAsFinal,
+  toConnection,
+  toProblem,
+  type Connection,
+} from "./connection.ts";
 import { applyMonitorEvent } from "./monitor_model.ts";
 import type { Finding } from "./scan_model.ts";
 
@@ -177,7 +184,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
         monitor = parseMonitor(event.data);
         hasSnapshot = true;
       },
-      refetch: (signal) => orFinal(load(signal)),
+      refetch: (signal) => rethrowAsFinal(load(signal)),
       onEvent: ({ type, data }) => applyEvent(type, data),
       onStateChange(state, detail) {
         // For an ended monitor there is no snapshot.

@@ -6,7 +6,7 @@ import { toPath, type Api } from "./api.ts";
 import {
   continueAfterExpiry,
   noConnection,
-  orFinal,
+  rethrowAsFinal,
   toConnection,
   toFinalError,
   toProblem,
@@ -106,7 +106,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
         hasSnapshot = true;
         onChange();
       },
-      refetch: (signal) => orFinal(load(signal)),
+      refetch: (signal) => rethrowAsFinal(load(signal)),
       onEvent: ({ type, data }) => {
         model.applyEvent(type, data);
         onChange();

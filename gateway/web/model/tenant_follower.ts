@@ -3,7 +3,7 @@ import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { parseMonitor, type Monitor } from "../monitor_wire.ts";
 import { isEnded, parseScan, toRecord, type Scan } from "../scan_wire.ts";
 import type { Api } from "./api.ts";
-import { continueAfterExpiry, noConnection, orFinal, toConnection, type Connection } from "./connection.ts";
+import { continueAfterExpiry, noConnection, rethrowAsFinal, toConnection, type Connection } from "./connection.ts";
 import { createDecisionStore, parseDecision, type DecisionStore } from "./decisions/decision_store.ts";
 import { createListStore, listPageLimit, type ListStore } from "./list_store.ts";
 import { applyMonitorEvent } from "./monitor_model.ts";
@@ -81,7 +81,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
       onSnapshot: (events) => {
         snapshot = events;
       },
-      refetch: (signal) => orFinal(load(signal)),
+      refetch: (signal) => rethrowAsFinal(load(signal)),
       onEvent({ type, data }) {
         try {
           apply(type, data);

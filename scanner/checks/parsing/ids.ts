@@ -1,6 +1,6 @@
 /**
  * Whether it can be an id: no empty text, nothing longer than any id, and no blanks or invisible characters, as in ids that
- * `idp/provider_text.ts` had to change.
+ * `okta/provider_text.ts` had to change.
  */
 export function isUsableId(id: unknown): id is string {
   return typeof id === "string" && idShape.test(id);

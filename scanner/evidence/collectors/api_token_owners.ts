@@ -8,10 +8,10 @@ import {
   type JsonList,
   type OwnerGroup,
 } from "../artifacts.ts";
-import { memoize } from "../../checks/judging/memoize.ts";
+import { memoize } from "../../checks/evaluating/memoize.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import { isSuperAdminRole } from "../../checks/parsing/super_admin_role.ts";
-import type { IdpClient } from "../../idp/idp_client.ts";
+import type { IdpClient } from "../../okta/idp_client.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 export const collectApiTokenOwners: Collector<"api_token_owners"> = async ({ client, obtain }) => {

@@ -1,6 +1,6 @@
 import { missing, type BrandSignInPage, type Evidence, type JsonList, type SignInPage } from "../artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import type { IdpClient, Reading } from "../../idp/idp_client.ts";
+import type { IdpClient, Reading } from "../../okta/idp_client.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 const scope = "brands.read";

@@ -1,7 +1,7 @@
 import { isUsableId } from "../../checks/parsing/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { type ArtifactName, type Artifacts, type Evidence, type JsonList } from "../artifacts.ts";
-import type { IdpClient, Reading } from "../../idp/idp_client.ts";
+import type { IdpClient, Reading } from "../../okta/idp_client.ts";
 
 /** What a collector gets. Each artifact is fetched once for the whole scan. */
 export interface CollectorContext {

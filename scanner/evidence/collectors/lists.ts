@@ -1,5 +1,5 @@
 import type { Evidence, JsonList } from "../artifacts.ts";
-import type { IdpRequest } from "../../idp/idp_client.ts";
+import type { IdpRequest } from "../../okta/idp_client.ts";
 import { keeping, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
 /** Without the token of a Splunk stream. */

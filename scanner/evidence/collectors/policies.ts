@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import { missing, type Evidence, type JsonList, type PolicyWithRules } from "../artifacts.ts";
-import { memoize } from "../../checks/judging/memoize.ts";
+import { memoize } from "../../checks/evaluating/memoize.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
-import type { IdpClient } from "../../idp/idp_client.ts";
+import type { IdpClient } from "../../okta/idp_client.ts";
 import { mapEvidence, pathSegment, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
 const scope = "policies.read";

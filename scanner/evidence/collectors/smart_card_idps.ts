@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import { X509Certificate } from "node:crypto";
 import { obtained, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
-import { memoize } from "../../checks/judging/memoize.ts";
+import { memoize } from "../../checks/evaluating/memoize.ts";
 import { readText } from "../../checks/parsing/fields.ts";
-import type { IdpClient } from "../../idp/idp_client.ts";
-import { cleanDistinguishedName } from "../../idp/provider_text.ts";
+import type { IdpClient } from "../../okta/idp_client.ts";
+import { cleanDistinguishedName } from "../../okta/provider_text.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 const scope = "idps.read";

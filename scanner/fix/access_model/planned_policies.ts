@@ -6,8 +6,8 @@ import {
   type Evidence,
   type JsonList,
 } from "../../evidence/artifacts.ts";
-import { isBuiltIn } from "../../checks/judging/rules.ts";
-import { isZoneOfEverybody, readZones, type Zones } from "../../checks/judging/zones.ts";
+import { isBuiltIn } from "../../checks/evaluating/rules.ts";
+import { isZoneOfEverybody, readZones, type Zones } from "../../checks/evaluating/zones.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";

@@ -1,8 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { availableValue, type JsonList } from "../../evidence/artifacts.ts";
-import { fail } from "../../checks/judging/finding_drafts.ts";
-import { judgeNetwork, networkConditionOf } from "../../checks/judging/network_condition.ts";
-import { accessOf, isBuiltIn, judgeByFirstRule } from "../../checks/judging/rules.ts";
+import { fail } from "../../checks/evaluating/finding_drafts.ts";
+import { judgeNetwork, networkConditionOf } from "../../checks/evaluating/network_condition.ts";
+import { accessOf, isBuiltIn, judgeByFirstRule } from "../../checks/evaluating/rules.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { readNumber, showValue } from "../../checks/parsing/fields.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import { judgeIncludedZones } from "../../checks/judging/zones.ts";
+import { judgeIncludedZones } from "../../checks/evaluating/zones.ts";
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";

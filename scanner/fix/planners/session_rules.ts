@@ -1,7 +1,7 @@
 import type { JsonList, PolicyWithRules } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { fail } from "../../checks/judging/finding_drafts.ts";
-import { isBuiltIn, judgeByRuleAtPriorityOne } from "../../checks/judging/rules.ts";
+import { fail } from "../../checks/evaluating/finding_drafts.ts";
+import { isBuiltIn, judgeByRuleAtPriorityOne } from "../../checks/evaluating/rules.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";

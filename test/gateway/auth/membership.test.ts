@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database, Statement } from "../../../drizzle/database.ts";
 import { createAuthorityCheck, withPrincipal } from "../../../gateway/auth/membership.ts";
-import { executeAdmin, type AdminContext } from "../../../gateway/admin/operations.ts";
+import { executeAdmin, type AdminContext } from "../../../gateway/operator/operations.ts";
 import type { AllowedPrincipal, Principal } from "../../../gateway/auth/principal.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
-import { runAdmin } from "../../../gateway/admin/call_admin.ts";
+import { runAdmin } from "../../../gateway/operator/call_admin.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { Interruption } from "../../../gateway/runtime/draining.ts";
 import { serve } from "../../../gateway/runtime/main_node.ts";
-import { migrateCommand } from "../../../gateway/admin/migrate.ts";
-import { requireMigrated } from "../../../gateway/admin/require_migrated.ts";
+import { migrateCommand } from "../../../gateway/operator/migrate.ts";
+import { requireMigrated } from "../../../gateway/operator/require_migrated.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase } from "../../support/postgres.ts";
 import { suitePostgres } from "../../support/suite_postgres.ts";
 

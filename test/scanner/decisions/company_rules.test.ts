@@ -1,6 +1,6 @@
 import { array, assert, boolean, constantFrom, object, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseCompanyRules } from "../../../scanner/decisions/own_rules/company_rules.ts";
+import { parseCompanyRules } from "../../../scanner/decisions/company_rules/company_rules.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import { missing, obtained, type CollectedArtifacts } from "../../../scanner/evidence/artifacts.ts";
 import { reportFormats } from "../../../scanner/reports/formats.ts";

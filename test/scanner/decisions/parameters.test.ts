@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseParameters, knownParameters } from "../../../scanner/decisions/own_rules/parameters.ts";
+import { parseParameters, knownParameters } from "../../../scanner/decisions/company_rules/parameters.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";

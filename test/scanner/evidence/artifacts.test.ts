@@ -6,8 +6,8 @@ import { defaultScopes } from "../../../scanner/config.ts";
 import { obtained, type ArtifactName } from "../../../scanner/evidence/artifacts.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import { collectors } from "../../../scanner/evidence/collectors/collectors.ts";
-import { generalReads } from "../../../scanner/idp/probe.ts";
-import { probeRequests } from "../../../scanner/idp/probe_requests.ts";
+import { generalReads } from "../../../scanner/okta/probe.ts";
+import { probeRequests } from "../../../scanner/okta/probe_requests.ts";
 import { routes } from "../../../practice_org/api/routes.ts";
 import { compliantOrg } from "../../support/compliant_org.ts";
 import { mapIdpClient } from "../../support/map_idp_client.ts";
@@ -49,7 +49,7 @@ describe.each(names)("%s", (name) => {
   test("begins with the request of the probe", () => {
     const [first] = probeRequests([name]);
     if (derived.includes(name)) expect(first).toBeUndefined();
-    else expect(paths, "firstRequests in scanner/idp/probe_requests.ts").toContain(first?.path);
+    else expect(paths, "firstRequests in scanner/okta/probe_requests.ts").toContain(first?.path);
   });
 
   test("has its scopes in every place that lists scopes", () => {
@@ -58,7 +58,7 @@ describe.each(names)("%s", (name) => {
       expect(defaultScopes, "defaultScopes in scanner/config.ts").toContain(scope);
       expect(
         generalReads.map((read) => read.scope),
-        "generalReads in scanner/idp/probe.ts",
+        "generalReads in scanner/okta/probe.ts",
       ).toContain(scope);
       expect([...served], "routes in practice_org/api/routes.ts").toContain(scope);
       expect(setupPage, "the scopes to grant in docs/setup.md").toContain(`\`okta.${scope}\``);

@@ -4,7 +4,7 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import { keeping } from "../../../scanner/evidence/collectors/collector.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
-import type { IdpClient } from "../../../scanner/idp/idp_client.ts";
+import type { IdpClient } from "../../../scanner/okta/idp_client.ts";
 import { context } from "../../support/artifact_builders.ts";
 import { createOrgGenerator } from "../../support/generated_orgs.ts";
 import { aRefusal, mapIdpClient, type Answers } from "../../support/map_idp_client.ts";

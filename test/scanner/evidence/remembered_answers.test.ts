@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createRememberedAnswers, type SavedAnswers } from "../../../scanner/evidence/remembered_answers.ts";
-import type { IdpClient } from "../../../scanner/idp/idp_client.ts";
+import type { IdpClient } from "../../../scanner/okta/idp_client.ts";
 
 const request = { path: "/api/v1/groups/00g1/roles", scope: "roles.read" } as const;
 

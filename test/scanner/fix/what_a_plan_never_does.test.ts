@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { isZoneOfEverybody, readZones } from "../../../scanner/checks/judging/zones.ts";
+import { isZoneOfEverybody, readZones } from "../../../scanner/checks/evaluating/zones.ts";
 import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import { renderFiles } from "../../../scanner/fix/fix_files.ts";
 import { readFixFolder } from "../../../scanner/fix/fix_folder.ts";

@@ -10,9 +10,9 @@ import { createDoorbell } from "../../../scanner/follow/doorbell.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowPlan } from "../../../scanner/follow/follow_plan.ts";
 import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
-import type { Look, MonitorPort } from "../../../scanner/follow/monitor_port.ts";
-import type { Clock } from "../../../scanner/idp/clock.ts";
-import { connect } from "../../../scanner/idp/connection.ts";
+import type { PollResult, MonitorPort } from "../../../scanner/follow/monitor_port.ts";
+import type { Clock } from "../../../scanner/okta/clock.ts";
+import { connect } from "../../../scanner/okta/connection.ts";
 import { configFor } from "../../support/idp_connection.ts";
 
 /** A clock that stands still while the follower works, and shows when it waits. */
@@ -70,7 +70,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const stop = new AbortController();
     const lines: ChangeLine[] = [];
     const said: string[] = [];
-    const looks: Look[] = [];
+    const looks: PollResult[] = [];
     const calls: string[] = [];
     const doorbell = createDoorbell();
     const monitor: MonitorPort = {
@@ -78,7 +78,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         calls.push(`started ${monitorId}`);
         onRegistered(registeredAs ?? monitorId);
       },
-      looked: (look) => void looks.push(look),
+      polled: (look) => void looks.push(look),
       changed(waiting) {
         calls.push(`changed ${waiting.first(1000).length}`);
         if (!isGatewayDown) waiting.settle(waiting.first(1000));

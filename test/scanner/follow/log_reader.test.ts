@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createLogReader } from "../../../scanner/follow/log_reader.ts";
-import type { ListPage, PageReader, Reading } from "../../../scanner/idp/idp_client.ts";
+import type { ListPage, PageReader, Reading } from "../../../scanner/okta/idp_client.ts";
 
 type Answer = Reading<ListPage>;
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
 import { explainCheck } from "../../../scanner/commands/describe_checks.ts";
-import { readParameters } from "../../../scanner/decisions/own_rules/parameters.ts";
+import { readParameters } from "../../../scanner/decisions/company_rules/parameters.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import { compareRevisions } from "../../../scanner/revisions/compare_revisions.ts";

@@ -7,7 +7,7 @@ import {
   type MonitorPublisher,
   type MonitorPublisherOptions,
 } from "../../../scanner/streaming/monitor_publisher.ts";
-import type { Look } from "../../../scanner/streaming/monitor_updates.ts";
+import type { PollResult } from "../../../scanner/streaming/monitor_updates.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import { aChange } from "../../support/change_builders.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
@@ -111,7 +111,7 @@ async function startMonitor(changes: Partial<MonitorPublisherOptions> = {}): Pro
   return monitor;
 }
 
-function aLook(changes: Partial<Look> = {}): Look {
+function aLook(changes: Partial<PollResult> = {}): PollResult {
   return {
     at: new Date().toISOString(),
     lagSeconds: 1.5,
@@ -149,7 +149,7 @@ describe("createMonitorPublisher", () => {
       interval_seconds: 10,
     });
     monitor.changed([aChange()]);
-    monitor.looked(aLook());
+    monitor.polled(aLook());
     await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
     expect(monitor.requests).toEqual(["PUT", "POST /changes", "PATCH"]);
     expect(await storedIds(monitor.monitorId)).toHaveLength(1);
@@ -182,11 +182,11 @@ describe("createMonitorPublisher", () => {
 
   test("a look without news waits for the heartbeat; news and the heartbeat send it", async () => {
     const resting = await startMonitor({ heartbeatMs: 3_600_000 });
-    resting.looked(aLook());
+    resting.polled(aLook());
     await expect.poll(() => resting.requests).toEqual(["PUT", "PATCH"]);
     await expect.poll(async () => (await read(resting.monitorId))["lag_seconds"]).toBe(1.5);
-    resting.looked(aLook({ lagSeconds: 2 }));
-    resting.looked(
+    resting.polled(aLook({ lagSeconds: 2 }));
+    resting.polled(
       aLook({ lagSeconds: 3, logStatus: "unreadable", error: { code: "forbidden", detail: "No\nscope" } }),
     );
     await expect.poll(async () => (await read(resting.monitorId))["error_detail"]).toBe("No scope");
@@ -217,7 +217,7 @@ describe("createMonitorPublisher", () => {
     const changes = manyChanges(20);
     for (const change of changes) monitor.changed([change]);
     expect(monitor.waiting()).toHaveLength(20);
-    monitor.looked(aLook());
+    monitor.polled(aLook());
     await expect.poll(() => monitor.warnings.length, { timeout: 10_000 }).toBe(1);
     expect(monitor.warnings[0]).toMatch(/goes on without its live view/);
     network.restore();
@@ -238,12 +238,12 @@ describe("createMonitorPublisher", () => {
   test("a report that the gateway refuses is one warning, and costs neither the next one nor a change", async () => {
     const monitor = await startMonitor({ heartbeatMs: 20 });
     const impossible = { pass: 20, fail: 20, manual: 20, not_applicable: 0 };
-    monitor.looked(aLook({ counts: impossible }));
+    monitor.polled(aLook({ counts: impossible }));
     await expect.poll(() => monitor.warnings).toEqual([expect.stringMatching(/does not take .*: 422 /)]);
-    monitor.looked(aLook({ counts: impossible, lagSeconds: 2 }));
+    monitor.polled(aLook({ counts: impossible, lagSeconds: 2 }));
     monitor.changed([aChange()]);
     await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(1);
-    monitor.looked(aLook());
+    monitor.polled(aLook());
     await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
     expect(monitor.warnings).toHaveLength(1);
     expect(monitor.requests.filter((request) => request === "PUT")).toHaveLength(1);
@@ -264,7 +264,7 @@ describe("createMonitorPublisher", () => {
   test("ends with its reason; a later process is a new monitor, which takes what waits", async () => {
     const monitor = await startMonitor();
     monitor.changed([aChange()]);
-    monitor.looked(aLook());
+    monitor.polled(aLook());
     await monitor.ended("Nothing fails any more");
     expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Nothing fails any more" });
     const ids: string[] = [];

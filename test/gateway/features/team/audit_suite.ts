@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
 import { withTenant } from "../../../../drizzle/with_tenant.ts";
-import { executeAdmin, type AdminContext } from "../../../../gateway/admin/operations.ts";
+import { executeAdmin, type AdminContext } from "../../../../gateway/operator/operations.ts";
 import { withPrincipal } from "../../../../gateway/auth/membership.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
 import { deleteMonitor, putDoorbell, putMonitor } from "../../../../gateway/features/monitors/monitor_store.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import type { Database } from "../../../../drizzle/database.ts";
 import { withTenant } from "../../../../drizzle/with_tenant.ts";
-import { executeAdmin, type AdminContext } from "../../../../gateway/admin/operations.ts";
+import { executeAdmin, type AdminContext } from "../../../../gateway/operator/operations.ts";
 import { withPrincipal } from "../../../../gateway/auth/membership.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
 import { insertApiKey, selectApiKeys } from "../../../../gateway/features/team/api_key_store.ts";

@@ -1,0 +1,324 @@
+import type { JsonList } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import type { FindingDraft } from "../check.ts";
+import { activityOf, isUnidentified, unknownActivity } from "../parsing/activity.ts";
+import { fail, pass, unreadable, withCause, withPartialCoverage, type Subject } from "./finding_drafts.ts";
+import { readBoolean, readNumber, readText, readWord, showValue } from "../parsing/fields.ts";
+import { sortBy, nameOf } from "../parsing/names.ts";
+import { restrictionsOf } from "../parsing/rule_conditions.ts";
+
+export interface RuleCriteria {
+  /** The verdict on what a rule that allows demands, no matter what place it has. */
+  readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
+  /** The verdict that a rule that denies settles, or null where the next rule decides; without it a DENY for everybody is PASS. */
+  readonly judgeDeny?: (subject: Subject, rule: JsonObject) => FindingDraft | null;
+  /** The verdict of a rule at priority 1, which has to be there, given the one on what it demands (null: it only denies). */
+  readonly judgeFirst?: (subject: Subject, rule: JsonObject, draft: FindingDraft | null) => FindingDraft | null;
+  readonly accessPath: "actions.signon.access" | "actions.appSignOn.access";
+  /** The words of a finding where no active rule can decide. */
+  readonly ifNone: string;
+  /** The ids of the group that every user is in; null where it is unknown. */
+  readonly everyone: ReadonlySet<string> | null;
+}
+
+export interface RulesVerdict {
+  /** A PASS says which later rule leaves its coverage partial. */
+  readonly draft: FindingDraft;
+  /** The rules that allow and that the verdict is about, more than one where they have the same priority. */
+  readonly deciding: JsonList;
+  /** A FAIL that stands no matter what other rules there are. */
+  readonly proven: FindingDraft | null;
+}
+
+/** By the rules of a global session policy: the active one with priority exactly 1, where these priorities start. */
+export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
+  const [first, ...later] = stagesOf(rules.filter((rule) => !hasReadablePriority(rule) || priorityOf(rule) >= 1));
+  const isAtOne = first?.some((rule) => priorityOf(rule) === 1) === true;
+  return new RuleWalk(isAtOne ? [first, ...later] : [], rules, { subject, criteria, needsFirst: true }).verdict();
+}
+
+/** By the rules of an access policy: the active one with the lowest priority, regardless of the number; the catch-all may be it. */
+export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
+  return new RuleWalk(stagesOf(rules), rules, { subject, criteria, needsFirst: false }).verdict();
+}
+
+interface Walk {
+  readonly subject: Subject;
+  readonly criteria: RuleCriteria;
+  /** Whether there has to be a rule in the first stage. */
+  readonly needsFirst: boolean;
+}
+
+/** A verdict that the rules give in one order of the ones that tie, and one reading of those whose status is unknown. */
+interface Outcome {
+  readonly draft: FindingDraft;
+  /** The rule that allows; null where nobody gets in. */
+  readonly rule: JsonObject | null;
+}
+
+/**
+ * Follows the rules as the provider does, from stage to stage (rules of one priority). The first rule that allows decides;
+ * a rule that denies some people leaves the others to the next one, and a rule that denies everybody ends the walk.
+ * Everything that cannot be known (the order of a tie, an unknown status) is tried both ways.
+ */
+class RuleWalk {
+  readonly #stages: readonly JsonList[];
+  readonly #walk: Walk;
+  /** Rules that may come first, for all that can be read of them. */
+  readonly #unplaced: JsonList;
+  /** An access that is neither ALLOW nor DENY, in words: no reading of it can PASS. */
+  #unknownAccess: string | null = null;
+  /** What is unknown about a rule on the way (its status, or whom it denies), in words. */
+  #unknownRule: string | null = null;
+
+  constructor(stages: readonly JsonList[], rules: JsonList, walk: Walk) {
+    this.#stages = stages;
+    this.#walk = { ...walk, criteria: namingRules(walk.criteria) };
+    this.#unplaced = sortBy(
+      rules.filter((rule) => isUnidentified(rule) || (activityOf(rule) !== "inactive" && !hasReadablePriority(rule))),
+      orderText,
+    );
+  }
+
+  verdict(): RulesVerdict {
+    const { subject, criteria } = this.#walk;
+    const outcomes = this.#decide(0);
+    const deciding = outcomes.flatMap(({ rule }) => (rule === null ? [] : [rule])).filter(isSure);
+    const proven = this.#provenByFirst();
+    if (proven !== null) return { draft: proven, deciding, proven };
+    const drafts = [
+      ...outcomes.map(({ draft }) => draft),
+      ...this.#unplaced.map((rule) =>
+        isUnidentified(rule) ? unreadable(subject, describeUnreadable(rule)) : criteria.judgeRule(subject, rule),
+      ),
+    ];
+    return { draft: this.#combined(drafts), deciding, proven };
+  }
+
+  #combined(drafts: readonly FindingDraft[]): FindingDraft {
+    const { subject, criteria } = this.#walk;
+    const [draft, ...others] = drafts;
+    if (draft === undefined) return fail(subject, criteria.ifNone);
+    // Every reading FAILs.
+    if (drafts.every(({ status }) => status === "FAIL")) return withOneCause(draft, drafts);
+    const [unplaced] = this.#unplaced;
+    if (unplaced !== undefined) return unreadable(subject, describeUnreadable(unplaced));
+    if (this.#unknownAccess !== null) return unreadable(subject, this.#unknownAccess);
+    if (others.every((other) => verdictOf(other) === verdictOf(draft)))
+      return drafts.find((other) => "uncovered" in other) ?? draft;
+    return unreadable(subject, this.#unknownRule ?? "several active rules of the same priority");
+  }
+
+  /** No rule comes before the one at priority 1, so its FAIL is proven no matter what else cannot be read. */
+  #provenByFirst(): FindingDraft | null {
+    const { criteria, needsFirst, subject } = this.#walk;
+    const sure = (this.#stages[0] ?? []).filter(isSure);
+    if (!needsFirst || sure.length === 0) return null;
+    const drafts = sure.map((rule) => {
+      const access = this.#accessOf(rule);
+      if (access === "unknown") return null;
+      const readings = access === "DENY" ? this.#judgeDeny(rule) : [criteria.judgeRule(subject, rule)];
+      const [draft, ...others] = readings.map((reading) => this.#inPlace(0, rule, reading));
+      return others.length === 0 ? draft : null;
+    });
+    const [first = null] = drafts;
+    if (first === null || !drafts.every((draft) => draft?.status === "FAIL")) return null;
+    return withOneCause(first, drafts);
+  }
+
+  /** `passed`: the rules before this stage that leave people to it. */
+  #decide(index: number, passed: JsonList = []): readonly Outcome[] {
+    const { subject, criteria, needsFirst } = this.#walk;
+    const stage = this.#stages[index];
+    if (stage === undefined) {
+      const none: Outcome = { draft: fail(subject, criteria.ifNone), rule: null };
+      const denied: Outcome = { draft: pass(subject, "no rule that lets anybody in"), rule: null };
+      if (passed.some(isSure)) return [denied];
+      return passed.some((rule) => this.#accessOf(rule) !== "ALLOW") ? [none, denied] : [none];
+    }
+    const outcomes: Outcome[] = [];
+    let leavesOthers = true;
+    for (const rule of stage) {
+      const access = this.#accessOf(rule);
+      const readings =
+        access === "ALLOW" ? [] : this.#judgeDeny(rule).map((draft) => this.#inPlace(index, rule, draft));
+      const denied = readings.filter((draft) => draft !== null);
+      outcomes.push(...denied.map((draft) => ({ draft, rule: null })));
+      if (access !== "DENY") outcomes.push({ draft: this.#allowed(index, rule), rule });
+      if (access === "unknown") this.#unknownAccess ??= `${this.#describeAccess(rule)} of rule "${nameOf(rule)}"`;
+      if (!isSure(rule)) this.#unknownRule ??= describeUnreadable(rule);
+      else if (denied.length === readings.length) leavesOthers = false;
+    }
+    if (!leavesOthers) return outcomes;
+    // Only rules of unknown status: in one reading none exists at priority 1.
+    if (index === 0 && needsFirst && !stage.some(isSure)) {
+      outcomes.push({ draft: fail(subject, criteria.ifNone), rule: null });
+      if (stage.every((rule) => this.#accessOf(rule) === "ALLOW")) return outcomes;
+    }
+    return [...outcomes, ...this.#decide(index + 1, [...passed, ...stage])];
+  }
+
+  #allowed(index: number, rule: JsonObject): FindingDraft {
+    const { subject, criteria } = this.#walk;
+    const draft = this.#inPlace(index, rule, criteria.judgeRule(subject, rule)) ?? fail(subject, criteria.ifNone);
+    return withPartialCoverage(draft, [this.#remains(index, rule)]);
+  }
+
+  #inPlace(index: number, rule: JsonObject, draft: FindingDraft | null): FindingDraft | null {
+    const { judgeFirst } = this.#walk.criteria;
+    return index === 0 && judgeFirst !== undefined ? judgeFirst(this.#walk.subject, rule, draft) : draft;
+  }
+
+  /** What a rule that denies settles; null where the next rule decides. Both where it is unknown whether it is for everybody. */
+  #judgeDeny(rule: JsonObject): readonly (FindingDraft | null)[] {
+    const { subject, criteria } = this.#walk;
+    const settled = criteria.judgeDeny?.(subject, rule) ?? null;
+    if (settled !== null) return [withPartialCoverage(settled, [this.#remains(this.#stageOf(rule), rule)])];
+    const limits = [...restrictionsOf(rule, criteria.everyone)];
+    if (limits.some(([, limit]) => limit === "some")) return [null];
+    const everybody = pass(subject, `access denied to everybody by rule "${nameOf(rule)}"`);
+    const [unknown] = limits;
+    if (unknown === undefined) return [everybody];
+    this.#unknownRule ??= `the condition ${showValue(unknown[0])} of rule "${nameOf(rule)}"`;
+    return [everybody, null];
+  }
+
+  /** In words, the first later rule that lets in those whom this one leaves to it without what is expected; null where none exists. */
+  #remains(index: number, rule: JsonObject): string | null {
+    const restrictions = this.#restrictions(rule);
+    if (restrictions.length === 0) return null;
+    for (const [number, stage] of this.#stages.entries()) {
+      if (number < index) continue;
+      const others = stage.filter((other) => other !== rule);
+      const weak = others.map((other) => this.#weakness(other)).find((text) => text !== null);
+      if (weak !== undefined && weak !== null) {
+        return `Rule "${nameOf(rule)}" has conditions (${restrictions.join(", ")}); for everybody else ${weak}`;
+      }
+      if (others.some((other) => isSure(other) && this.#restrictions(other).length === 0)) return null;
+    }
+    return null;
+  }
+
+  /** What is wrong with a later rule that may let somebody in, in words. */
+  #weakness(rule: JsonObject): string | null {
+    const { subject, criteria } = this.#walk;
+    const access = this.#accessOf(rule);
+    if (access === "DENY") return null;
+    const decides = `the next rule "${nameOf(rule)}" decides, which`;
+    if (!isSure(rule)) return `${decides} cannot be read: ${describeUnreadable(rule)}`;
+    if (access === "unknown") return `${decides} has ${this.#describeAccess(rule)}`;
+    const draft = criteria.judgeRule(subject, rule);
+    if (draft.status === "PASS") return null;
+    return `${decides} is ${draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status}: ${draft.actual}`;
+  }
+
+  #restrictions(rule: JsonObject): readonly string[] {
+    return [...restrictionsOf(rule, this.#walk.criteria.everyone).keys()];
+  }
+
+  #accessOf(rule: JsonObject): "ALLOW" | "DENY" | "unknown" {
+    return accessOf(rule, this.#walk.criteria.accessPath);
+  }
+
+  #describeAccess(rule: JsonObject): string {
+    const access = readText(rule, this.#walk.criteria.accessPath);
+    return `the access ${access.kind === "value" ? showValue(access.value) : "that cannot be read"}`;
+  }
+
+  #stageOf(rule: JsonObject): number {
+    return this.#stages.findIndex((stage) => stage.includes(rule));
+  }
+}
+
+/** Where several rules fail in one place, changing one of them is not enough: then no rule is named. */
+function withOneCause(draft: FindingDraft, drafts: readonly (FindingDraft | null)[]): FindingDraft {
+  if (drafts.every((other) => other?.cause?.id === draft.cause?.id)) return draft;
+  const { cause: _several, ...rest } = draft;
+  return rest;
+}
+
+/** The same verdicts, each FAIL with the rule that decides. */
+function namingRules(criteria: RuleCriteria): RuleCriteria {
+  const { judgeRule, judgeDeny, judgeFirst } = criteria;
+  return {
+    ...criteria,
+    judgeRule: (subject, rule) => withCause(judgeRule(subject, rule), "policy_rule", rule),
+    ...(judgeDeny && { judgeDeny: (subject, rule) => withCause(judgeDeny(subject, rule), "policy_rule", rule) }),
+    ...(judgeFirst && {
+      judgeFirst: (subject, rule, draft) => withCause(judgeFirst(subject, rule, draft), "policy_rule", rule),
+    }),
+  };
+}
+
+/** What a rule does with those whom it matches; one that does not say lets them in. */
+export function accessOf(rule: JsonObject, path: RuleCriteria["accessPath"]): "ALLOW" | "DENY" | "unknown" {
+  const access = readWord(rule, path, ["ALLOW", "DENY"]);
+  if (access.kind === "unreadable") return "unknown";
+  return access.kind === "value" ? access.value : "ALLOW";
+}
+
+/** The rules that may be active, in the order in which they apply; those of one stage tie, and a built-in rule loses a tie. */
+function stagesOf(rules: JsonList): readonly JsonList[] {
+  const placed = sortBy(rules, orderText).filter(
+    (rule) => !isUnidentified(rule) && activityOf(rule) !== "inactive" && hasReadablePriority(rule),
+  );
+  const stages = new Map<string, JsonObject[]>();
+  for (const rule of placed.toSorted(byPriority)) {
+    const key = `${priorityOf(rule)} ${isBuiltIn(rule) === true}`;
+    const stage = stages.get(key);
+    if (stage === undefined) stages.set(key, [rule]);
+    else stage.push(rule);
+  }
+  return [...stages.values()];
+}
+
+/** All rules as Okta lists them: in the order in which they apply, those that cannot be read last. */
+export function inOrder(rules: JsonList): JsonList {
+  return sortBy(rules, orderText)
+    .filter((rule) => !isUnidentified(rule))
+    .toSorted(byPriority);
+}
+
+/** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
+export function isBuiltIn(rule: JsonObject): boolean | null {
+  if (builtInNames.has(rule["name"])) return true;
+  const system = readBoolean(rule, "system");
+  if (system.kind === "absent") return false;
+  return system.kind === "value" ? system.value : null;
+}
+
+const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
+
+function isSure(rule: JsonObject): boolean {
+  return activityOf(rule) === "active";
+}
+
+function hasReadablePriority(rule: JsonObject): boolean {
+  return !isUnidentified(rule) && readNumber(rule, "priority").kind !== "unreadable";
+}
+
+function describeUnreadable(rule: JsonObject): string {
+  const isOfPriority = !isUnidentified(rule) && !hasReadablePriority(rule);
+  return isOfPriority ? `the priority ${showValue(rule["priority"])}` : unknownActivity(rule);
+}
+
+function orderText(rule: JsonObject): string {
+  return isUnidentified(rule) ? "" : `${nameOf(rule)} ${showValue(rule["id"])}`;
+}
+
+/** Missing priorities come last. */
+function priorityOf(rule: JsonObject): number {
+  if (isUnidentified(rule)) return Number.POSITIVE_INFINITY;
+  const priority = readNumber(rule, "priority");
+  return priority.kind === "value" ? priority.value : Number.POSITIVE_INFINITY;
+}
+
+function byPriority(one: JsonObject, other: JsonObject): number {
+  const [first, second] = [priorityOf(one), priorityOf(other)];
+  if (first !== second) return first < second ? -1 : 1;
+  return Number(isBuiltIn(one) === true) - Number(isBuiltIn(other) === true);
+}
+
+function verdictOf(draft: FindingDraft): string {
+  return draft.status === "MANUAL" ? draft.reason : draft.status;
+}

@@ -1,0 +1,88 @@
+import {
+  availableValue,
+  type Artifacts,
+  type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
+  type PolicyWithRules,
+} from "../../evidence/artifacts.ts";
+import { memoize } from "./memoize.ts";
+import type { FindingDraft } from "../check.ts";
+import { activityOf, unknownActivity } from "../parsing/activity.ts";
+import {
+  fail,
+  judgeList,
+  manual,
+  manualForMissing,
+  unreadable,
+  withPartialCoverage,
+  type Subject,
+} from "./finding_drafts.ts";
+import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
+import { resourceOf } from "../parsing/names.ts";
+import { everyoneIn, includesGroups } from "../parsing/rule_conditions.ts";
+
+export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judgeDeny" | "judgeFirst"> {
+  readonly expected: string;
+  /** What of its rule every PASS leaves to a person. */
+  readonly uncovered?: string;
+}
+
+/** Which group is the one of everybody matters only where a rule names groups. */
+export function groupsOfSessionRules({
+  global_session_policies: policies,
+}: Pick<CollectedArtifacts, "global_session_policies">): readonly "built_in_groups"[] {
+  const rules = (policies === undefined ? [] : (availableValue(policies) ?? [])).map(({ rules }) => rules);
+  return rules.some((evidence) => evidence !== null && (availableValue(evidence) ?? []).some(includesGroups))
+    ? ["built_in_groups"]
+    : [];
+}
+
+export type SessionEvidence = Pick<Artifacts, "global_session_policies"> & Pick<CollectedArtifacts, "built_in_groups">;
+
+/** A finding for each active global session policy, by its active rule with priority 1. */
+export function judgeSessionPolicies(
+  { global_session_policies: policies, built_in_groups: groups }: SessionEvidence,
+  criteria: SessionCriteria,
+): readonly FindingDraft[] {
+  const { expected } = criteria;
+  const everyone = everyoneIn(groups);
+  // A list of rules is judged once, however many policies of one id share it.
+  const judgeOnce = memoize((rules: Evidence<JsonList>) => judgeRules(rules, criteria, everyone));
+  return judgeList(policies, {
+    expected,
+    judgeItem: (item) => judgePolicy(item, expected, judgeOnce),
+    judgeEmpty: () => [fail({ resource: null, expected }, "no active global session policy")],
+  });
+}
+
+function judgePolicy(
+  { policy, rules }: PolicyWithRules,
+  expected: string,
+  judgeOnce: (rules: Evidence<JsonList>) => FindingDraft,
+): FindingDraft | null {
+  const subject: Subject = { resource: resourceOf("policy", policy), expected };
+  const activity = activityOf(policy);
+  if (activity === "inactive") return null;
+  if (activity === "unknown") return unreadable(subject, unknownActivity(policy));
+  if (rules === null) return manual(subject, "provider_error", "no answer about its rules");
+  return { ...judgeOnce(rules), resource: subject.resource };
+}
+
+/** The verdict on any policy with these rules. */
+function judgeRules(
+  rules: Evidence<JsonList>,
+  { expected, uncovered, ...judging }: SessionCriteria,
+  everyone: ReadonlySet<string> | null,
+): FindingDraft {
+  const subject: Subject = { resource: null, expected };
+  const { draft, proven } = judgeByRuleAtPriorityOne(availableValue(rules) ?? [], subject, {
+    ...judging,
+    accessPath: "actions.signon.access",
+    ifNone: "no active rule at priority 1",
+    everyone,
+  });
+  if (rules.state === "obtained") return withPartialCoverage(draft, [uncovered]);
+  // The rule at priority 1 is known, so its FAIL is proven even where later pages are missing.
+  return proven ?? manualForMissing(subject, rules);
+}

@@ -1,0 +1,218 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { once } from "node:events";
+import { decodeJwt } from "jose";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AdminArguments } from "../../../gateway/operator/arguments.ts";
+import { runAdmin } from "../../../gateway/operator/call_admin.ts";
+import type { AdminOperation } from "../../../gateway/operator/operations.ts";
+import { requestStateHolder, lockStateDirectory } from "../../../command_line/state_lock.ts";
+import { parseConfig } from "../../../gateway/config.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
+import { silentLog } from "../../../gateway/observability/log.ts";
+import { startGateway, type RunningGateway } from "../../../gateway/runtime/start_gateway.ts";
+
+let directory: string;
+let gateway: RunningGateway;
+const never = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "scanstream-"));
+  gateway = await startGateway({ config: parseConfig({ PORT: "0" }), directory, log: silentLog });
+});
+afterAll(async () => {
+  await gateway.stop({ drainMs: 0 });
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** As the command line does it: another process would, here over the running gateway's socket. */
+async function admin<Result = Record<string, string>>(
+  operation: AdminOperation,
+  args: AdminArguments = {},
+): Promise<Result> {
+  return (await runAdmin({}, operation, args, { directory })) as Result;
+}
+
+const statusAs = async (authorization: string) =>
+  (await fetch(new URL("/api/v1/scans", gateway.url), { headers: { authorization } })).status;
+
+describe("while a gateway runs", () => {
+  test("tenants are created and listed", async () => {
+    const tenant = await admin("tenant.create", { name: "  Acme  " });
+    expect(tenant).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Acme" });
+    expect(await admin("tenant.list")).toContainEqual(tenant);
+  });
+
+  test("a key is accepted until it is revoked", async () => {
+    const tenant = await admin("tenant.create", { name: "Keys" });
+    const key = await admin("api-key.create", { tenant: tenant["id"], name: "ci" });
+    expect(key).toEqual({
+      id: expect.any(String),
+      tenant_id: tenant["id"],
+      name: "ci",
+      prefix: expect.stringMatching(/^scs_[0-9a-f]{8}$/),
+      scopes: ["read", "publish"],
+      expires_at: null,
+      api_key: expect.stringMatching(/^scs_[0-9a-f]{8}_[0-9a-f]{64}$/),
+    });
+    expect(key["api_key"]?.startsWith(`${key["prefix"]}_`)).toBe(true);
+    expect(await statusAs(`Api-Key ${key["api_key"]}`)).toBe(200);
+    const revoked = await admin("api-key.revoke", { id: key["id"] });
+    expect(revoked).toMatchObject({ id: key["id"], revoked_at: expect.any(String) });
+    expect(await statusAs(`Api-Key ${key["api_key"]}`)).toBe(401);
+    // The first time counts.
+    expect(await admin("api-key.revoke", { id: key["id"] })).toEqual(revoked);
+    const listed = await admin<readonly Record<string, unknown>[]>("api-key.list", { tenant: tenant["id"] });
+    expect(listed).toEqual([revoked]);
+    expect(JSON.stringify(listed)).not.toContain(key["api_key"]?.slice(13));
+  });
+
+  test("a development token is accepted for a member of its tenant, and refused for others", async () => {
+    const tenant = await admin("tenant.create", { name: "Users" });
+    const args = { tenant: tenant["id"], sub: "alice" };
+    const token = await admin("token.create", args);
+    expect(Object.keys(token)).toEqual(["access_token", "expires_at"]);
+    expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(403);
+    expect(await admin("user.create", args)).toEqual({ tenant_id: tenant["id"], sub: "alice", role: "operator" });
+    await admin("user.create", args);
+    expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(200);
+    await admin("user.remove", args);
+    expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(403);
+  });
+
+  test("a token expires after its --ttl", async () => {
+    const tenant = await admin("tenant.create", { name: "Ttl" });
+    for (const [ttl, seconds] of [
+      [undefined, 3600],
+      ["1", 1],
+      ["31536000", 31_536_000],
+    ] as const) {
+      const token = await admin("token.create", {
+        tenant: tenant["id"],
+        sub: "a",
+        ...(ttl === undefined ? {} : { ttl }),
+      });
+      const { iat = 0, exp = 0 } = decodeJwt(String(token["access_token"]));
+      expect(exp - iat).toBe(seconds);
+      expect(token["expires_at"]).toBe(new Date(exp * 1000).toISOString());
+    }
+  });
+
+  const bad: readonly (readonly [AdminOperation, AdminArguments, string, RegExp])[] = [
+    ["tenant.create", {}, "invalid", /--name/],
+    ["tenant.create", { name: " " }, "invalid", /--name/],
+    ["tenant.create", { name: "a".repeat(201) }, "invalid", /1 to 200/],
+    ["tenant.create", { name: "a\u001b[31m" }, "invalid", /--name/],
+    ["user.create", { tenant: never, sub: "a" }, "not_found", /tenant/],
+    ["user.create", { tenant: "acme", sub: "a" }, "invalid", /--tenant/],
+    ["user.create", { tenant: never, sub: "" }, "invalid", /--sub/],
+    ["user.create", { tenant: never, sub: "a".repeat(256) }, "invalid", /--sub/],
+    ["user.remove", { tenant: never, sub: "a" }, "not_found", /not a member/],
+    ["api-key.create", { tenant: never, name: "x" }, "not_found", /tenant/],
+    ["api-key.list", { tenant: never }, "not_found", /tenant/],
+    ["api-key.revoke", { id: never }, "not_found", /no key/],
+    ["api-key.revoke", { id: "x" }, "invalid", /id/],
+    ["token.create", { tenant: never, sub: "a" }, "not_found", /tenant/],
+    ["token.create", { tenant: never, sub: "a", ttl: "0" }, "invalid", /--ttl/],
+    ["token.create", { tenant: never, sub: "a", ttl: "1h" }, "invalid", /--ttl/],
+    ["token.create", { tenant: never, sub: "a", ttl: "31536001" }, "invalid", /--ttl/],
+  ];
+  test.each(bad)("%s %j is %s", async (operation, args, code, message) => {
+    await expect(admin(operation, args)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
+  });
+
+  test("no token is created where an issuer is configured", async () => {
+    const refused = runAdmin(
+      { AUTH_JWKS_URL: "https://x.test/jwks" },
+      "token.create",
+      { tenant: never, sub: "a" },
+      { directory },
+    );
+    await expect(refused).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("AUTH_JWKS") });
+  });
+
+  test("its socket is readable by this user only, and handles only operations", async () => {
+    expect((await stat(join(directory, "admin.sock"))).mode & 0o777).toBe(0o600);
+    expect(await requestStateHolder(directory, { operation: "tenant.drop", args: {} }, 5000)).toEqual({
+      holder: "gateway",
+    });
+    expect(await requestStateHolder(directory, "nonsense", 5000)).toEqual({ holder: "gateway" });
+  });
+});
+
+describe("without a gateway", () => {
+  test("commands take turns on the embedded database", async () => {
+    const own = await mkdtemp(join(tmpdir(), "scanstream-"));
+    const names = ["one", "two"];
+    await Promise.all(names.map((name) => runAdmin({}, "tenant.create", { name }, { directory: own })));
+    const tenants = (await runAdmin({}, "tenant.list", {}, { directory: own })) as readonly { name: string }[];
+    expect(tenants.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+    expect(existsSync(join(own, "admin.sock"))).toBe(false);
+    await rm(own, { recursive: true, force: true });
+  });
+
+  test("an invalid DATABASE_URL is named, without its value", async () => {
+    const environment = { DATABASE_URL: "mysql://u:hunter2@h/d" };
+    const refused = runAdmin(environment, "tenant.list", {}, { directory });
+    await expect(refused).rejects.toThrow(UsageError);
+    await expect(refused).rejects.not.toThrow(/hunter2/);
+  });
+
+  test("an unreachable database is named", async () => {
+    const environment = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/d" };
+    const refused = runAdmin(environment, "tenant.list", {}, { directory });
+    await expect(refused).rejects.toThrow(/DATABASE_URL: expected a Postgres database that answers/);
+  });
+});
+
+describe("the lock of the state directory", () => {
+  test("has one holder", async () => {
+    const own = await mkdtemp(join(tmpdir(), "scanstream-"));
+    const locks = await Promise.all(Array.from({ length: 5 }, () => lockStateDirectory(own, async () => "held")));
+    const held = locks.filter((lock) => lock !== null);
+    expect(held).toHaveLength(1);
+    expect(await requestStateHolder(own, {}, 5000)).toBe("held");
+    await held[0]?.release();
+    expect(await requestStateHolder(own, {}, 5000)).toBeNull();
+    const next = await lockStateDirectory(own, async () => "next");
+    expect(next).not.toBeNull();
+    await next?.release();
+    await rm(own, { recursive: true, force: true });
+  });
+
+  test("of a killed process is taken over", async () => {
+    const own = await mkdtemp(join(tmpdir(), "scanstream-"));
+    const script = `require("net").createServer().listen(${JSON.stringify(join(own, "admin.sock"))}, () => console.log("up"))`;
+    const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(child.stdout, "data");
+    expect(await lockStateDirectory(own, async () => "mine")).toBeNull();
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(existsSync(join(own, "admin.sock"))).toBe(true);
+    const lock = await lockStateDirectory(own, async () => "mine");
+    expect(await requestStateHolder(own, {}, 5000)).toBe("mine");
+    await lock?.release();
+    await rm(own, { recursive: true, force: true });
+  });
+
+  test("works in a folder whose path is longer than a socket's may be", async () => {
+    const own = join(await mkdtemp(join(tmpdir(), "scanstream-")), "x".repeat(120));
+    const lock = await lockStateDirectory(own, async () => "held");
+    expect(await requestStateHolder(own, {}, 5000)).toBe("held");
+    expect(await lockStateDirectory(own, async () => "other")).toBeNull();
+    await lock?.release();
+  });
+
+  test("a holder that does not reply is an unavailable error", async () => {
+    const own = await mkdtemp(join(tmpdir(), "scanstream-"));
+    const silent = createServer(() => {});
+    await new Promise<void>((done) => silent.listen(join(own, "admin.sock"), done));
+    await expect(requestStateHolder(own, {}, 50)).rejects.toMatchObject({ code: "unavailable" });
+    silent.close();
+    await rm(own, { recursive: true, force: true });
+  });
+});

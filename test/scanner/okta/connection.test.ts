@@ -1,0 +1,313 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import type { ConnectionSettings } from "../../../scanner/okta/connection_settings.ts";
+import { connect, type Connection, type ConnectOptions } from "../../../scanner/okta/connection.ts";
+import { IdpError, toErrorReport } from "../../../scanner/okta/idp_error.ts";
+import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
+import { createFakeClock, type FakeClock } from "../../support/fake_clock.ts";
+import { configFor, setUpIdp } from "../../support/idp_connection.ts";
+import {
+  apiError,
+  issueToken,
+  oauthError,
+  tokenPath,
+  type Reply,
+  type ScriptedIdp,
+} from "../../support/scripted_idp.ts";
+
+const signOn = { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" };
+
+test("connect authenticates, proves that it can read, and describes the organization", async () => {
+  const idp = await scripted();
+  const connection = await connected(idp);
+  expect(connection.org).toEqual({ url: idp.url, engine: "identity", id: "00o5qwjvg8hg7YpT81d7" });
+  const scopes = ["okta.policies.read", "okta.apps.read", "okta.brands.read"];
+  expect(connection.scopes).toEqual({ requested: scopes, granted: scopes });
+  expect(connection.counters()).toEqual({ total: 4, retried: 0, throttled_ms: 0 });
+  expect(connection.role()).toBe("unknown");
+});
+
+test("the probe's response serves the collector that needs it", async () => {
+  const idp = await scripted();
+  const wanted = { path: "/api/v1/apps?limit=200", scope: "apps.read" };
+  idp.on("GET", "/api/v1/apps", { body: [{ id: "a" }] });
+  const { client } = await connected(idp, { probes: [wanted] });
+  expect(await client.getList(wanted)).toEqual({ state: "obtained", value: [{ id: "a" }] });
+  expect(apiReads(idp)).toEqual(["/api/v1/apps?limit=200"]);
+});
+
+test.each([
+  ["idx", "identity"],
+  ["v1", "classic"],
+  ["next", "unknown"],
+])("pipeline %s is the %s engine", async (pipeline, engine) => {
+  const idp = await scripted();
+  idp.on("GET", "/.well-known/okta-organization", { body: { id: "00o1", pipeline } });
+  expect((await connected(idp)).org.engine).toBe(engine);
+});
+
+test.each<[string, Reply, "okta" | "idp" | null, string]>([
+  ["the organization answers", { body: { id: "00o1", pipeline: "idx" } }, null, "okta"],
+  ["it does not know the address", { status: 404 }, null, "idp"],
+  ["it answers with a web page", { body: "<html>" }, null, "idp"],
+  ["it answers with some other JSON", { body: { hello: "world" } }, null, "idp"],
+  ["it answers, but idp is configured", { body: { id: "00o1", pipeline: "idx" } }, "idp", "idp"],
+  ["it does not, but okta is configured", { status: 404 }, "okta", "okta"],
+  ["it fails, but okta is configured", { status: 500 }, "okta", "okta"],
+])("scopes begin as they should when %s", async (_, reply, scopePrefix, prefix) => {
+  const idp = await scripted();
+  idp.on("GET", "/.well-known/okta-organization", reply);
+  const { scopes } = await connected(idp, { config: { scopePrefix } });
+  expect(scopes.requested[0]).toBe(`${prefix}.policies.read`);
+  expect(idp.seen(tokenPath)[0]?.form.get("scope")).toContain(`${prefix}.apps.read`);
+});
+
+test("nothing but GET below the API and POST to the token endpoint is ever sent", async () => {
+  const idp = await scripted();
+  idp.on(
+    "POST",
+    tokenPath,
+    oauthError(400, "invalid_scope", "Not granted"),
+    issueToken,
+    issueToken,
+    oauthError(400, "invalid_scope", "Not granted"),
+    issueToken,
+  );
+  const { client } = await connected(idp);
+  await client.getList({ path: "/api/v1/apps", scope: "apps.read" });
+  await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
+  for (const { method, url } of idp.requests) {
+    expect(method === "POST" ? url === tokenPath : method === "GET" && /^\/(api\/v1\/|\.well-known\/)/.test(url)).toBe(
+      true,
+    );
+  }
+  expect(idp.requests.length).toBeGreaterThan(6);
+});
+
+test("access tokens go only to the API, assertions only to the token endpoint", async () => {
+  const idp = await scripted();
+  await connected(idp);
+  for (const request of idp.requests) {
+    const { authorization } = request.headers;
+    expect(authorization !== undefined).toBe(request.url.startsWith("/api/v1/"));
+    expect(request.form.has("client_assertion")).toBe(request.url === tokenPath);
+  }
+});
+
+test("a service application without a role is no_role, with the role to assign", async () => {
+  const idp = await scripted();
+  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"])
+    idp.on("GET", path, apiError(403, "E0000006"));
+  const scopes = ["policies.read", "apps.read", "brands.read", "zones.read", "networkZones.read", "idps.read"];
+  const error = await refusal(idp, { scopes });
+  expect(toErrorReport(error)).toEqual({
+    schema: "scanstream.error/1",
+    code: "no_role",
+    message: expect.stringContaining("403 E0000006") as string,
+    remedy: expect.stringContaining("Admin roles") as string,
+  });
+  expect(apiReads(idp)).toHaveLength(3);
+});
+
+test.each<[string, Reply]>([
+  ["403 E0000006, as with a custom role", apiError(403, "E0000006")],
+  ["401 E0000015, a feature that is off", apiError(401, "E0000015")],
+  ["403 insufficient_scope", { status: 403, headers: { "www-authenticate": 'Bearer error="insufficient_scope"' } }],
+  ["500", apiError(500, "E0000009")],
+  ["a reset", { fault: "reset" }],
+  ["a web page", { body: "<html>" }],
+])("one endpoint that answers with %s does not stop the scan of the others", async (_, reply) => {
+  const idp = await scripted();
+  idp.on("GET", "/api/v1/policies", reply);
+  const { client } = await connected(idp, { probes: [signOn] });
+  expect(await client.getList({ path: "/api/v1/brands?limit=1", scope: "brands.read" })).toMatchObject({
+    state: "obtained",
+  });
+});
+
+test("a refusal of the first-party settings does not end the probe", async () => {
+  const idp = await scripted();
+  const settings = { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" };
+  idp.on("GET", settings.path, apiError(403, "E0000006"));
+  const connection = await connected(idp, { probes: [settings], config: { scopes: ["apps.read"] } });
+  expect(await connection.client.getObject(settings)).toMatchObject({ reason: "missing_role" });
+  expect(apiReads(idp)).toEqual([settings.path, "/api/v1/apps?limit=1"]);
+  expect(connection.role()).toBe("read_only_admin");
+});
+
+test("refused first-party settings beside an outage are an outage, not a missing role", async () => {
+  const idp = await scripted();
+  const settings = { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" };
+  idp.on("GET", settings.path, apiError(403, "E0000006"));
+  idp.on("GET", "/api/v1/apps", apiError(500, "E0000009"));
+  await expect(connected(idp, { probes: [settings], config: { scopes: ["apps.read"] } })).rejects.toMatchObject({
+    code: "provider_error",
+  });
+});
+
+test("scopes that let nothing be read are no_scope", async () => {
+  const idp = await scripted();
+  expect((await refusal(idp, { scopes: ["sessions.read"] })).code).toBe("no_scope");
+  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) {
+    idp.on("GET", path, { status: 403, headers: { "www-authenticate": 'DPoP error="insufficient_scope"' } });
+  }
+  expect((await refusal(idp)).code).toBe("no_scope");
+});
+
+test.each<[string, Reply, string]>([
+  ["500", apiError(500, "E0000009"), "provider_error"],
+  ["429 without end", { ...apiError(429, "E0000047"), headers: { "retry-after": "999" } }, "provider_error"],
+  ["a web page", { body: "<html>" }, "provider_error"],
+  ["401 E0000011", apiError(401, "E0000011"), "provider_error"],
+  ["a firewall's 403", { status: 403, body: "<html>blocked</html>" }, "access_denied"],
+  ["silence", { fault: "hang" }, "unreachable"],
+  ["a reset", { fault: "reset" }, "unreachable"],
+])("an organization whose every read gives %s is not blamed on its set-up", async (_, reply, code) => {
+  const idp = await scripted();
+  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, reply);
+  const error = await refusal(idp, { timeoutMs: reply.fault === "hang" ? 400 : 5000 });
+  expect(error.code).toBe(code);
+  expect(error.message).not.toMatch(/credential|opaque-token/i);
+  expect(new Set(apiReads(idp)).size).toBe(2);
+});
+
+test.each<[string, Reply, string]>([
+  ["a redirect", { status: 301, headers: { location: "https://new-name.okta.com/x" } }, "wrong_org"],
+  ["an outage", { status: 503 }, "provider_error"],
+  ["silence", { fault: "hang" }, "unreachable"],
+  ["a reset", { fault: "reset" }, "unreachable"],
+])("a first contact that meets %s has its own code", async (_, reply, code) => {
+  const idp = await scripted();
+  idp.on("GET", "/.well-known/okta-organization", reply);
+  const error = await refusal(idp, { timeoutMs: reply.fault === "hang" ? 400 : 5000 });
+  expect(error.code).toBe(code);
+  expect(idp.seen(tokenPath)).toHaveLength(0);
+  if (reply.status === 301) expect(error.message).toContain("https://new-name.okta.com");
+});
+
+test("an address where nothing listens is unreachable", async () => {
+  const idp = await scripted();
+  await idp.stop();
+  const error = await refusal(idp);
+  expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining("refused") as string });
+  expect(`${error.message} ${error.remedy}`).not.toMatch(/credential|key/i);
+});
+
+test("a web server that is no identity provider is wrong_org", async () => {
+  const server = createServer((_, response) =>
+    response.setHeader("content-type", "text/html").end("<!doctype html><p>It works"),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => new Promise((resolve) => void server.close(() => resolve())));
+  const idp = await scripted();
+  const error = await refusal(idp, { orgUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  expect(error).toMatchObject({ code: "wrong_org", remedy: expect.stringContaining("IDP_ORG_URL") as string });
+});
+
+test("a certificate of a private authority is tls_failed, with NODE_EXTRA_CA_CERTS as remedy", async () => {
+  const idp = await scripted({ tls: true });
+  expect(await refusal(idp)).toMatchObject({
+    code: "tls_failed",
+    remedy: expect.stringContaining("NODE_EXTRA_CA_CERTS") as string,
+  });
+});
+
+test("an abort before and during the login rejects with its reason", async () => {
+  const idp = await scripted();
+  const stop = new AbortController();
+  idp.on("POST", tokenPath, () => {
+    stop.abort(new Error("interrupted"));
+    return { fault: "hang" };
+  });
+  await expect(connect(configFor(idp), { signal: stop.signal })).rejects.toThrow("interrupted");
+  await expect(connect(configFor(idp), { signal: stop.signal })).rejects.toThrow("interrupted");
+});
+
+test("connects to the practice org in both roles, with nonce, paging and scopes", async () => {
+  for (const [role, seen] of [
+    ["read-only", "read_only_admin"],
+    ["super", "super_admin"],
+  ] as const) {
+    const { connection } = await connectedToPracticeOrg({ role });
+    const { client } = connection;
+    const apps = await client.getList({ path: "/api/v1/apps?limit=2", scope: "apps.read" });
+    expect(apps.state).toBe("obtained");
+    expect(connection.role()).toBe(seen);
+    expect(await client.getList({ path: "/api/v1/zones?limit=200", scope: "networkZones.read" })).toMatchObject({
+      state: "missing",
+      reason: "missing_scope",
+    });
+  }
+});
+
+test("keeps the practice org's rate limit without a 429", async () => {
+  const { connection, org } = await connectedToPracticeOrg({
+    role: "super",
+    rateLimit: { perWindow: 5, windowSeconds: 60 },
+  });
+  const apps = await connection.client.getList({ path: "/api/v1/apps?limit=1", scope: "apps.read" });
+  expect(apps.state).toBe("obtained");
+  const statuses = org.requests.filter(({ path }) => path.startsWith("/api/v1/")).map(({ status }) => status);
+  expect(statuses.length).toBeGreaterThan(11);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(connection.counters().throttled_ms).toBeGreaterThan(60_000);
+});
+
+test("the practice org without a role ends with no_role", async () => {
+  await expect(connectedToPracticeOrg({ role: "none" })).rejects.toMatchObject({ code: "no_role" });
+});
+
+interface Connecting extends Partial<ConnectOptions> {
+  readonly config?: Partial<ConnectionSettings>;
+}
+
+async function connected(idp: ScriptedIdp, { config = {}, ...options }: Connecting = {}): Promise<Connection> {
+  return connectTo(configFor(idp, config), { clock: createFakeClock(), ...options });
+}
+
+async function connectTo(
+  config: ConnectionSettings,
+  options: Partial<ConnectOptions> & { readonly clock: FakeClock },
+): Promise<Connection> {
+  const connection = await connect(config, { signal: new AbortController().signal, ...options });
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+async function refusal(idp: ScriptedIdp, config: Partial<ConnectionSettings> = {}): Promise<IdpError> {
+  try {
+    await connected(idp, { config });
+  } catch (error) {
+    if (error instanceof IdpError) return error;
+    throw error;
+  }
+  throw new Error("It connected");
+}
+
+/** A provider whose every read is answered with an empty list. */
+async function scripted({ tls = false }: { readonly tls?: boolean } = {}): Promise<ScriptedIdp> {
+  const { idp } = await setUpIdp({ dpop: true, tls });
+  for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, { body: [] });
+  return idp;
+}
+
+function apiReads(idp: ScriptedIdp): readonly string[] {
+  return idp.requests.map(({ url }) => url).filter((url) => url.startsWith("/api/v1/"));
+}
+
+async function connectedToPracticeOrg(options: Pick<PracticeOrgOptions, "role" | "rateLimit">) {
+  const clock = createFakeClock(1_800_000_000_000);
+  const org = await createPracticeOrg({
+    profile: { name: "typical" },
+    grantedScopes: ["policies.read", "apps.read"],
+    clock: () => clock.nowMs(),
+    ...options,
+  });
+  onTestFinished(() => org.stop());
+  const config = configFor(
+    { ...org, privateKey: org.privateKeyPem },
+    { scopes: ["policies.read", "apps.read", "networkZones.read"] },
+  );
+  return { org, connection: await connectTo(config, { clock }) };
+}

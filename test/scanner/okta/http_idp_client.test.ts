@@ -1,0 +1,497 @@
+import { expect, test } from "vitest";
+import type { HttpIdpClient } from "../../../scanner/okta/http_idp_client.ts";
+import type { AuthorizedClient } from "../../../scanner/okta/connection.ts";
+import { setUpClient, setUpIdp, type IdpSetUp } from "../../support/idp_connection.ts";
+import {
+  apiError,
+  issueToken,
+  oauthError,
+  tokenPath,
+  verifyProof,
+  type Reply,
+  type ScriptedIdp,
+} from "../../support/scripted_idp.ts";
+
+const path = "/api/v1/policies?type=PASSWORD";
+const request = { path, scope: "policies.read" };
+const insufficientScope: Reply = {
+  status: 403,
+  headers: {
+    "www-authenticate":
+      'Bearer authorization_uri="http://test.okta.com/oauth2/v1/authorize", realm="http://test.okta.com", scope="okta.policies.read", error="insufficient_scope", error_description="The access token provided does not contain the required scopes.", resource="/api/v1/policies"',
+  },
+};
+
+test("reads objects and lists with the access token", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", "/api/v1/one", { body: { id: "1", nested: { a: null } } });
+  idp.on("GET", "/api/v1/policies", { body: [{ id: "p1" }, { id: "p2" }] });
+  expect(await client.getObject({ path: "/api/v1/one", scope: "apps.read" })).toEqual({
+    state: "obtained",
+    value: { id: "1", nested: { a: null } },
+  });
+  expect(await client.getList(request)).toEqual({ state: "obtained", value: [{ id: "p1" }, { id: "p2" }] });
+  expect(idp.seen("/api/v1/policies")[0]?.headers).toMatchObject({
+    accept: "application/json",
+    authorization: "DPoP opaque-token-1",
+  });
+});
+
+test("an empty list is evidence", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body: [] });
+  expect(await client.getList(request)).toEqual({ state: "obtained", value: [] });
+});
+
+test.each<[string, Reply, string, number | null, string | null]>([
+  ["403 E0000006", apiError(403, "E0000006"), "missing_role", 403, "E0000006"],
+  ["403 insufficient_scope with an empty body", insufficientScope, "missing_scope", 403, null],
+  [
+    "403 insufficient_scope of a DPoP token",
+    { ...insufficientScope, headers: { "www-authenticate": 'DPoP algs="RS256 ES256", error="insufficient_scope"' } },
+    "missing_scope",
+    403,
+    null,
+  ],
+  ["403 E0000005", apiError(403, "E0000005"), "provider_error", 403, "E0000005"],
+  ["403 with an empty body", { status: 403 }, "provider_error", 403, null],
+  ["403 of a firewall", { status: 403, body: "<html>blocked</html>" }, "provider_error", 403, null],
+  ["401 E0000015", apiError(401, "E0000015"), "not_available", 401, "E0000015"],
+  ["401 E0000011", apiError(401, "E0000011"), "provider_error", 401, "E0000011"],
+  ["400 E0000001", apiError(400, "E0000001"), "provider_error", 400, "E0000001"],
+  ["404 E0000007", apiError(404, "E0000007"), "provider_error", 404, "E0000007"],
+  ["404 with an empty body", { status: 404 }, "provider_error", 404, null],
+  [
+    "404 of another shape",
+    { status: 404, body: { status: 404, message: "Resource not found" } },
+    "provider_error",
+    404,
+    null,
+  ],
+  ["405", apiError(405, "E0000022"), "provider_error", 405, "E0000022"],
+  ["500", apiError(500, "E0000009"), "provider_error", 500, "E0000009"],
+  ["503", apiError(503, "E0000010"), "provider_error", 503, "E0000010"],
+  ["502 of a proxy", { status: 502, body: "<html>bad gateway</html>" }, "provider_error", 502, null],
+  ["429 without end", apiError(429, "E0000047"), "provider_error", 429, "E0000047"],
+  ["302", { status: 302, headers: { location: "https://login.example/?token=secret" } }, "provider_error", 302, null],
+  ["204", { status: 204 }, "provider_error", 204, null],
+  ["200 with a web page", { body: "<!doctype html><p>Sign in" }, "provider_error", 200, null],
+  ["200 with cut-off JSON", { body: '[{"id":"p1"},{"id"' }, "provider_error", 200, null],
+  ["200 with nothing", { body: "" }, "provider_error", 200, null],
+  ["200 with text", { body: "OK" }, "provider_error", 200, null],
+  ["200 with an object", { body: { items: [] } }, "unreadable", 200, null],
+  ["200 with null", { body: "null" }, "unreadable", 200, null],
+  ["200 nested beyond reason", { body: `{"a":${"[".repeat(150_000)}${"]".repeat(150_000)}}` }, "unreadable", 200, null],
+  ["time-out", { fault: "hang" }, "provider_error", null, null],
+  ["reset", { fault: "reset" }, "provider_error", null, null],
+  ["cut-off connection", { fault: "cut", body: [{ id: "p1" }] }, "provider_error", null, null],
+])("a list that is answered with %s is missing with that reason", async (_, reply, reason, httpStatus, errorCode) => {
+  const { idp, client } = await setUp({ config: { timeoutMs: reply.fault === "hang" ? 400 : 5000 } });
+  idp.on("GET", path, reply);
+  const reading = await client.getList(request);
+  expect(reading).toEqual({
+    state: "missing",
+    reason,
+    partial: null,
+    detail: expect.stringContaining("GET /api/v1/policies?type=PASSWORD") as string,
+    refusal: { httpStatus, errorCode },
+  });
+  expect(JSON.stringify(reading)).not.toMatch(/secret|opaque-token/);
+});
+
+test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
+  [["p1"], []],
+  [[null, { id: "p1" }, "p2", [{ id: "p3" }]], [{ id: "p1" }]],
+  [[{ id: "p1" }, { id: "p2", deep: nestedList(150) }], [{ id: "p1" }]],
+])("a list %# is unreadable, with its objects as partial", async (body, partial) => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body });
+  expect(await client.getList(request)).toMatchObject({
+    state: "missing",
+    reason: "unreadable",
+    partial,
+    detail: expect.stringMatching(
+      /holds (something that is not a JSON object|an entry that is nested too deeply)/,
+    ) as string,
+    refusal: { httpStatus: 200, errorCode: null },
+  });
+});
+
+test("a page with something else than objects does not end the paging", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body: [{ id: "p1" }, null], headers: { link: `<${idp.url}${path}&after=2>; rel="next"` } });
+  idp.on("GET", `${path}&after=2`, { body: [{ id: "p2" }] });
+  expect(await client.getList(request)).toMatchObject({
+    state: "missing",
+    reason: "unreadable",
+    partial: [{ id: "p1" }, { id: "p2" }],
+  });
+});
+
+test("a refused call names the scope of the provider's challenge, and ours where it names none", async () => {
+  const { idp, client } = await setUp();
+  const refusedFor = async (challenge: string) => {
+    idp.on("GET", path, { status: 403, headers: { "www-authenticate": challenge } });
+    const reading = await client.getList(request);
+    return reading.state === "missing" ? reading.detail : "";
+  };
+  const error = 'error="insufficient_scope"';
+  expect(await refusedFor(`DPoP algs="ES256", scope="okta.users.read", ${error}`)).toMatch(
+    /scope okta\.users\.read is/,
+  );
+  expect(await refusedFor(`Bearer scope="okta.a.read okta.b.read", ${error}`)).toContain("okta.a.read, okta.b.read is");
+  expect(await refusedFor(`Bearer scope="<script>", ${error}`)).toContain("scope okta.policies.read is");
+});
+
+test("an array where an object is expected is unreadable", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body: [] });
+  expect(await client.getObject(request)).toMatchObject({ state: "missing", reason: "unreadable" });
+});
+
+test.each([
+  ["an error with a status of 200", { errorCode: "E0000006", errorSummary: "no" }, "is the error E0000006"],
+  ["an object without any field", {}, "without any field"],
+])("%s says nothing about a setting", async (_, body, words) => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body });
+  const reading = await client.getObject(request);
+  expect(reading).toMatchObject({ state: "missing", reason: "unreadable" });
+  expect(reading.state === "missing" && reading.detail).toContain(words);
+});
+
+test("JSON may be a hundred levels deep, not more", async () => {
+  const { idp, client } = await setUp();
+  const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+  idp.on("GET", "/api/v1/fits", { body: nested(100) });
+  idp.on("GET", "/api/v1/over", { body: nested(101) });
+  expect((await client.getObject({ path: "/api/v1/fits", scope: "apps.read" })).state).toBe("obtained");
+  expect(await client.getObject({ path: "/api/v1/over", scope: "apps.read" })).toMatchObject({ reason: "unreadable" });
+});
+
+test("sends nothing for a scope that is not granted", async () => {
+  const { idp, client } = await setUp();
+  const reading = await client.getList({ path: "/api/v1/zones", scope: "networkZones.read" });
+  expect(reading).toMatchObject({
+    state: "missing",
+    reason: "missing_scope",
+    refusal: { httpStatus: null, errorCode: null },
+  });
+  expect(reading.state === "missing" && reading.detail).toContain("okta.networkZones.read");
+  expect(idp.seen("/api/v1/zones")).toHaveLength(0);
+});
+
+test("a path that an identifier would change is refused before anything is sent", async () => {
+  const { idp, client } = await setUp();
+  const before = idp.requests.length;
+  expect(await client.getObject({ path: "/api/v1/policies/../../login", scope: "policies.read" })).toMatchObject({
+    state: "missing",
+    reason: "unreadable",
+  });
+  expect(idp.requests).toHaveLength(before);
+});
+
+const page = (idp: ScriptedIdp, items: readonly string[], next: string | null, base = idp.url): Reply => ({
+  body: items.map((id) => ({ id })),
+  headers: {
+    link: [
+      `<${idp.url}/api/v1/apps?limit=2>; rel="self"`,
+      ...(next === null ? [] : [`<${base}/api/v1/apps?${next}>; rel="next"`]),
+    ],
+  },
+});
+const apps = { path: "/api/v1/apps?limit=2", scope: "apps.read" };
+
+test("follows pages to their end, also short and empty ones", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1&limit=2"));
+  idp.on("GET", "/api/v1/apps?after=1&limit=2", page(idp, ["c"], "after=2&limit=2"));
+  idp.on("GET", "/api/v1/apps?after=2&limit=2", page(idp, [], "after=3&limit=2"));
+  idp.on("GET", "/api/v1/apps?after=3&limit=2", page(idp, ["d"], null));
+  expect(await client.getList(apps)).toEqual({ state: "obtained", value: ["a", "b", "c", "d"].map((id) => ({ id })) });
+});
+
+test("applies keep to every entry, also of a list that breaks off", async () => {
+  const { idp, client } = await setUp();
+  const keep = ({ id }: Readonly<Record<string, unknown>>) => ({ kept: id });
+  idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1"));
+  idp.on("GET", "/api/v1/apps?after=1", page(idp, ["c"], null), apiError(500, "E0000009"));
+  expect(await client.getList({ ...apps, keep })).toEqual({
+    state: "obtained",
+    value: ["a", "b", "c"].map((id) => ({ kept: id })),
+  });
+  expect(await client.getList({ ...apps, keep })).toMatchObject({ partial: [{ kept: "a" }, { kept: "b" }] });
+});
+
+test("follows a relative next link", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", "/api/v1/apps?limit=2", {
+    body: [{ id: "a" }],
+    headers: { link: '</api/v1/apps?after=1>; rel="next"' },
+  });
+  idp.on("GET", "/api/v1/apps?after=1", { body: [{ id: "b" }] });
+  expect(await client.getList(apps)).toEqual({ state: "obtained", value: [{ id: "a" }, { id: "b" }] });
+});
+
+test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, string]>([
+  ["another host", (idp, other) => page(idp, ["b"], "after=2", other.url), "provider_error", "is not followed"],
+  [
+    "another scheme",
+    (idp) => page(idp, ["b"], "after=2", idp.url.replace("http:", "https:")),
+    "provider_error",
+    "is not followed",
+  ],
+  [
+    "a user name in the address",
+    (idp) => page(idp, ["b"], "after=2", idp.url.replace("http://", "http://me:pw@")),
+    "provider_error",
+    "is not followed",
+  ],
+  [
+    "a file",
+    () => ({ body: [{ id: "b" }], headers: { link: '<file:///etc/passwd>; rel="next"' } }),
+    "provider_error",
+    "is not followed",
+  ],
+  ["a repeated cursor", (idp) => page(idp, ["b"], "after=1&limit=2"), "provider_error", "already read"],
+  [
+    "a repeated cursor with other parameters",
+    (idp) => page(idp, ["b"], "limit=200&after=1&x=y"),
+    "provider_error",
+    "already read",
+  ],
+  ["the first page again", (idp) => page(idp, ["b"], "limit=2"), "provider_error", "already read"],
+  ...["/api/v1/users?after=2", "/api/v1/apps/0oa1?after=2", "/api/v1/apps?after=2&filter=x", "/?after=2"].map(
+    (target): [string, (idp: ScriptedIdp) => Reply, string, string] => [
+      target,
+      () => ({ body: [{ id: "b" }], headers: { link: `<${target}>; rel="next"` } }),
+      "provider_error",
+      "another list",
+    ],
+  ),
+  [
+    "a link that cannot be read",
+    () => ({ body: [{ id: "b" }], headers: { link: '<https://; rel="next"' } }),
+    "provider_error",
+    "cannot be read",
+  ],
+])("a next link to %s is an error, with the pages before as partial", async (_, second, reason, words) => {
+  const { idp, client } = await setUp();
+  const { idp: other } = await setUpIdp();
+  idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a"], "after=1&limit=2"));
+  idp.on("GET", "/api/v1/apps?after=1&limit=2", second(idp, other));
+  const reading = await client.getList(apps);
+  expect(reading).toMatchObject({ state: "missing", reason, partial: [{ id: "a" }, { id: "b" }] });
+  expect(reading.state === "missing" && reading.detail).toContain(words);
+  expect(idp.seen("/api/v1/apps")).toHaveLength(2);
+  expect(other.requests).toHaveLength(0);
+});
+
+test.each<[string, Reply, string]>([
+  ["500", apiError(500, "E0000009"), "provider_error"],
+  ["a bad cursor", apiError(400, "E0000031"), "provider_error"],
+  ["403 E0000006", apiError(403, "E0000006"), "missing_role"],
+  ["a web page", { body: "<html>" }, "provider_error"],
+  ["an object", { body: {} }, "unreadable"],
+  ["a reset", { fault: "reset" }, "provider_error"],
+])("a second page that fails with %s leaves the first as partial", async (_, reply, reason) => {
+  const { idp, client } = await setUp();
+  idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1&limit=2"));
+  idp.on("GET", "/api/v1/apps?after=1&limit=2", reply);
+  const reading = await client.getList(apps);
+  expect(reading).toMatchObject({ state: "missing", reason, partial: [{ id: "a" }, { id: "b" }] });
+  expect(reading.state === "missing" && reading.detail).toContain("page 2 of a list; 2 entries");
+});
+
+test("stops after a thousand pages", async () => {
+  const { idp, client } = await setUp();
+  let served = 0;
+  idp.on("GET", "/api/v1/apps", () => page(idp, ["a"], `after=${++served}`));
+  const reading = await client.getList(apps);
+  expect(reading).toMatchObject({ state: "missing", reason: "provider_error" });
+  expect(served).toBe(1000);
+});
+
+test("renews the token once after a 401", async () => {
+  const { idp, client } = await setUp();
+  idp.on("POST", tokenPath, (asked) => issueToken(asked, { access_token: "new-token" }));
+  idp.on("GET", path, (asked) =>
+    asked.headers["authorization"] === "DPoP new-token" ? { body: [] } : apiError(401, "E0000011"),
+  );
+  expect(await client.getList(request)).toEqual({ state: "obtained", value: [] });
+  expect(idp.seen(tokenPath)).toHaveLength(3);
+});
+
+test("a 401 is retried once, E0000015 never", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, apiError(401, "E0000011"));
+  await client.getList(request);
+  expect(idp.seen("/api/v1/policies")).toHaveLength(2);
+  idp.on("GET", "/api/v1/off", apiError(401, "E0000015"));
+  await client.getList({ path: "/api/v1/off", scope: "apps.read" });
+  expect(idp.seen("/api/v1/off")).toHaveLength(1);
+});
+
+test("concurrent reads that are refused share one new token", async () => {
+  const { idp, client } = await setUp();
+  idp.on("POST", tokenPath, (asked) => issueToken(asked, { access_token: "new-token" }));
+  idp.on("GET", "/api/v1/apps", (asked) =>
+    asked.headers["authorization"] === "DPoP new-token" ? { body: [] } : apiError(401, "E0000011"),
+  );
+  const readings = await Promise.all(
+    Array.from({ length: 8 }, (_, index) =>
+      client.getList({ path: `/api/v1/apps?limit=${index}`, scope: "apps.read" }),
+    ),
+  );
+  expect(readings.every(({ state }) => state === "obtained")).toBe(true);
+  expect(idp.seen(tokenPath)).toHaveLength(3);
+});
+
+test("reads are missing when the token cannot be renewed", async () => {
+  const { idp, client } = await setUp();
+  idp.on("POST", tokenPath, oauthError(401, "invalid_client", "The client_assertion signature is invalid."));
+  idp.on("GET", path, apiError(401, "E0000011"));
+  const reading = await client.getList(request);
+  expect(reading).toMatchObject({ state: "missing", reason: "provider_error" });
+  expect(reading.state === "missing" && reading.detail).toContain("could not be renewed");
+});
+
+test.each([
+  [
+    "401 with WWW-Authenticate",
+    { status: 401, headers: { "dpop-nonce": "n1", "www-authenticate": 'DPoP error="use_dpop_nonce"' } },
+  ],
+  ["400 with a body", { ...oauthError(400, "use_dpop_nonce", "Nonce please"), headers: { "dpop-nonce": "n1" } }],
+] as const)("sends the nonce that a resource asks for by %s in a new proof", async (_, refusal) => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, async (asked) =>
+    (await verifyProof(asked)).claims["nonce"] === "n1" ? { body: [], headers: { "dpop-nonce": "n2" } } : refusal,
+  );
+  expect(await client.getList(request)).toEqual({ state: "obtained", value: [] });
+  const proofs = await Promise.all(idp.seen("/api/v1/policies").map(verifyProof));
+  expect(proofs.map(({ claims }) => claims["nonce"])).toEqual([undefined, "n1"]);
+  expect(new Set(proofs.map(({ claims }) => claims.jti)).size).toBe(2);
+  expect(idp.seen(tokenPath)).toHaveLength(2);
+  idp.on("GET", "/api/v1/next", { body: [] });
+  await client.getList({ path: "/api/v1/next", scope: "apps.read" });
+  expect((await Promise.all(idp.seen("/api/v1/next").map(verifyProof)))[0]?.claims["nonce"]).toBe("n2");
+});
+
+test("a resource that always asks for a new nonce is an error", async () => {
+  const { idp, client } = await setUp();
+  let turn = 0;
+  idp.on("GET", path, () => ({
+    status: 401,
+    headers: { "dpop-nonce": `n${++turn}`, "www-authenticate": 'DPoP error="use_dpop_nonce"' },
+  }));
+  expect(await client.getList(request)).toMatchObject({ state: "missing", reason: "provider_error" });
+  expect(idp.seen("/api/v1/policies").length).toBeLessThanOrEqual(6);
+});
+
+test("sends a Bearer token without a proof", async () => {
+  const { idp, client } = await setUp({ dpop: false, token: (asked) => issueToken(asked, { token_type: "Bearer" }) });
+  idp.on("GET", path, { body: [] });
+  await client.getList(request);
+  const headers = idp.seen("/api/v1/policies")[0]?.headers;
+  expect(headers?.["authorization"]).toBe("Bearer opaque-token-1");
+  expect(headers).not.toHaveProperty("dpop");
+});
+
+test("identical reads in flight share one request; later ones send their own", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body: [] });
+  await Promise.all([client.getList(request), client.getList(request)]);
+  expect(idp.seen("/api/v1/policies")).toHaveLength(1);
+  await client.getList(request);
+  expect(idp.seen("/api/v1/policies")).toHaveLength(2);
+});
+
+test("the probe's page serves the first read of it", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body: [{ id: "p1" }] });
+  expect(await client.probe(request)).toBeNull();
+  expect(await client.getList(request)).toEqual({ state: "obtained", value: [{ id: "p1" }] });
+  expect(idp.seen("/api/v1/policies")).toHaveLength(1);
+  await client.getList(request);
+  expect(idp.seen("/api/v1/policies")).toHaveLength(2);
+});
+
+test("an abort rejects reads in flight with its reason", async () => {
+  const stop = new AbortController();
+  const { idp, client } = await setUp({ signal: stop.signal });
+  idp.on("GET", path, () => {
+    stop.abort(new Error("interrupted"));
+    return { fault: "hang" };
+  });
+  await expect(client.getList(request)).rejects.toThrow("interrupted");
+});
+
+test.each<[string, (connected: AuthorizedClient, idp: ScriptedIdp) => Promise<unknown>, string]>([
+  ["nothing was read", async () => {}, "unknown"],
+  ["only policies were read", ({ client }) => client.getList(request), "unknown"],
+  ["the first-party settings were read", ({ client }) => settings(client), "super_admin"],
+  [
+    "the first-party settings were refused, and policies read",
+    refusedSettings(apiError(403, "E0000006")),
+    "read_only_admin",
+  ],
+  ["the first-party settings failed", refusedSettings(apiError(500, "E0000009")), "unknown"],
+  [
+    "all apps were read without a first-party one",
+    listed("/api/v1/apps?limit=200", [{ name: "scanstream" }]),
+    "read_only_admin",
+  ],
+  ["all apps were read with a first-party one", listed("/api/v1/apps?limit=200", [{ name: "saasure" }]), "super_admin"],
+  [
+    "a first-party app was asked for and not shown",
+    listed(`/api/v1/apps?filter=${encodeURIComponent('name eq "okta_enduser"')}`, []),
+    "read_only_admin",
+  ],
+  [
+    "another app was asked for and not shown",
+    listed(`/api/v1/apps?filter=${encodeURIComponent('name eq "slack"')}`, []),
+    "unknown",
+  ],
+  ["only half of the apps could be read", brokenApps, "unknown"],
+])("the role when %s", async (_, act, role) => {
+  const connected = await setUp();
+  const { idp } = connected;
+  idp.on("GET", path, { body: [] });
+  idp.on("GET", "/api/v1/first-party-app-settings/admin-console", { body: { sessionIdleTimeoutMinutes: 15 } });
+  await act(connected, idp);
+  expect(connected.roleEvidence.role()).toBe(role);
+});
+
+function settings(client: HttpIdpClient) {
+  return client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
+}
+
+function refusedSettings(reply: Reply) {
+  return async ({ client }: AuthorizedClient, idp: ScriptedIdp) => {
+    idp.on("GET", "/api/v1/first-party-app-settings/admin-console", reply);
+    await settings(client);
+    await client.getList(request);
+  };
+}
+
+function listed(appsPath: string, items: readonly object[]) {
+  return async ({ client }: AuthorizedClient, idp: ScriptedIdp) => {
+    idp.on("GET", appsPath, { body: items });
+    await client.getList({ path: appsPath, scope: "apps.read" });
+  };
+}
+
+async function brokenApps({ client }: AuthorizedClient, idp: ScriptedIdp): Promise<void> {
+  idp.on("GET", apps.path, page(idp, ["a"], "after=1"));
+  await client.getList(apps);
+}
+
+async function setUp(options: IdpSetUp = {}) {
+  const connected = await setUpClient({ dpop: true, ...options });
+  await connected.tokens.current();
+  return connected;
+}
+
+function nestedList(levels: number): unknown {
+  return JSON.parse("[".repeat(levels) + "]".repeat(levels));
+}

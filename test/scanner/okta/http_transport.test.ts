@@ -1,0 +1,291 @@
+import { execFile } from "node:child_process";
+import { createServer as createTcpServer, connect as connectTcp, type AddressInfo, type Server } from "node:net";
+import { createServer, type Server as HttpServer } from "node:http";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
+import { NetworkError, unreachableError } from "../../../scanner/okta/network_error.ts";
+import {
+  ForbiddenRequest,
+  createHttpTransport,
+  type HttpTransportOptions,
+  type HttpRequest,
+} from "../../../scanner/okta/http_transport.ts";
+import { createScriptedIdp, type ScriptedIdp, type ScriptedIdpOptions } from "../../support/scripted_idp.ts";
+import { createSelfSigned } from "../../support/self_signed.ts";
+
+const never = new AbortController().signal;
+test.each([
+  "/api/v1/apps?limit=200",
+  "/api/v1/policies/00p1/rules",
+  "/oauth2/v1/clients/0oa1/roles",
+  "/.well-known/okta-organization",
+])("sends GET %s", async (path) => {
+  const idp = await scripted();
+  idp.on("GET", path, { body: { fine: true } });
+  const answer = await open(idp.url).send(get(path), never);
+  expect(answer.status).toBe(200);
+  expect(JSON.parse(answer.body)).toEqual({ fine: true });
+});
+
+test.each([
+  ["GET", "https://evil.example/api/v1/apps"],
+  ["GET", "//evil.example/api/v1/apps"],
+  ["GET", "/\\evil.example/api/v1/apps"],
+  ["GET", "\\\\evil.example/api/v1/apps"],
+  ["GET", "/api/v1/policies/../../../login/signout"],
+  ["GET", "/api/v1/policies/%2e%2e/%2e%2e/%2e%2e/login/signout"],
+  ["GET", "/api/v1/"],
+  ["GET", "/api/v2/apps"],
+  ["GET", "/login/signout"],
+  ["GET", "/"],
+  ["GET", ""],
+  ["GET", "/api/v1/apps#fragment"],
+  ["GET", "/oauth2/v1/token"],
+  ["GET", "/.well-known/okta-organization/x"],
+  ["POST", "/oauth2/v1/token?x=1"],
+  ["POST", "/oauth2/v1/revoke"],
+  ["POST", "/api/v1/apps"],
+  ["PUT", "/api/v1/apps/1"],
+  ["DELETE", "/api/v1/apps/1"],
+  ["HEAD", "/api/v1/apps"],
+])("refuses %s %s, and sends nothing", async (method, path) => {
+  const idp = await scripted();
+  const request = { method: method as "GET", path, headers: {} };
+  await expect(open(idp.url).send(request, never)).rejects.toBeInstanceOf(ForbiddenRequest);
+  expect(idp.requests).toHaveLength(0);
+});
+
+test("returns a redirect and does not follow it", async () => {
+  const other = await scripted();
+  const idp = await scripted();
+  idp.on("GET", "/api/v1/apps", { status: 302, headers: { location: `${other.url}/api/v1/apps` } });
+  idp.on("POST", "/oauth2/v1/token", { status: 307, headers: { location: `${other.url}/oauth2/v1/token` } });
+  const http = open(idp.url);
+  expect((await http.send(get("/api/v1/apps"), never)).status).toBe(302);
+  const form = new URLSearchParams({ client_assertion: "secret" });
+  expect((await http.send({ method: "POST", path: "/oauth2/v1/token", headers: {}, form }, never)).status).toBe(307);
+  expect(other.requests).toHaveLength(0);
+});
+
+test("joins the lines of a repeated header, and decompresses", async () => {
+  const idp = await scripted();
+  const server = createServer((_, response) => {
+    response.setHeader("link", ['<https://a/1>; rel="self"', '<https://a/2>; rel="next"']);
+    response.setHeader("content-encoding", "gzip");
+    response.end(gzipSync('{"a":1}'));
+  });
+  const answer = await open(await listening(server)).send(get("/api/v1/x"), never);
+  expect(answer.headers.get("link")).toBe('<https://a/1>; rel="self", <https://a/2>; rel="next"');
+  expect(answer.body).toBe('{"a":1}');
+  expect(idp.requests).toHaveLength(0);
+});
+
+test("reads a body up to its bound and not beyond", async () => {
+  const idp = await scripted();
+  const http = open(idp.url, { maxBodyBytes: 1000 });
+  idp.on("GET", "/api/v1/fits", { body: "x".repeat(1000) });
+  idp.on("GET", "/api/v1/over", { body: "x".repeat(1001) });
+  expect((await http.send(get("/api/v1/fits"), never)).body).toHaveLength(1000);
+  await expect(http.send(get("/api/v1/over"), never)).rejects.toMatchObject({ kind: "too_large" });
+});
+
+test("bounds the decompressed size and an endless body", async () => {
+  const server = createServer((request, response) => {
+    if (request.url === "/api/v1/bomb") {
+      response.setHeader("content-encoding", "gzip");
+      response.end(gzipSync(Buffer.alloc(50_000)));
+      return;
+    }
+    const pour = () => {
+      while (response.write(Buffer.alloc(16_384, 0x20)) && !response.destroyed);
+    };
+    response.on("drain", pour);
+    pour();
+  });
+  const http = open(await listening(server), { maxBodyBytes: 40_000 });
+  await expect(http.send(get("/api/v1/bomb"), never)).rejects.toMatchObject({ kind: "too_large" });
+  await expect(http.send(get("/api/v1/endless"), never)).rejects.toMatchObject({ kind: "too_large" });
+});
+
+test("the timeout covers headers and body", async () => {
+  const server = createServer((request, response) => {
+    if (request.url === "/api/v1/half") response.write("[");
+  });
+  const http = open(await listening(server), { timeoutMs: 60 });
+  await expect(http.send(get("/api/v1/none"), never)).rejects.toMatchObject({ kind: "timeout" });
+  await expect(http.send(get("/api/v1/half"), never)).rejects.toMatchObject({ kind: "timeout" });
+});
+
+test("rejects with the signal's reason when it aborts", async () => {
+  const idp = await scripted();
+  const stop = new AbortController();
+  idp.on("GET", "/api/v1/x", () => {
+    stop.abort(new Error("interrupted"));
+    return { fault: "hang" };
+  });
+  await expect(open(idp.url).send(get("/api/v1/x"), stop.signal)).rejects.toThrow("interrupted");
+  await expect(open(idp.url).send(get("/api/v1/x"), stop.signal)).rejects.toThrow("interrupted");
+  expect(idp.requests).toHaveLength(1);
+});
+
+test("distinguishes refused, reset, cut off and unknown hosts", async () => {
+  const idp = await scripted();
+  idp.on("GET", "/api/v1/reset", { fault: "reset" });
+  idp.on("GET", "/api/v1/cut", { fault: "cut", body: [{ id: "a" }, { id: "b" }] });
+  const http = open(idp.url);
+  await expect(http.send(get("/api/v1/reset"), never)).rejects.toMatchObject({ kind: "reset" });
+  await expect(http.send(get("/api/v1/cut"), never)).rejects.toMatchObject({ kind: "reset" });
+  const server = createServer();
+  const closed = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  expect(await failure(closed)).toMatchObject({ kind: "refused" });
+  expect(await failure("https://no-such-host.invalid")).toMatchObject({
+    kind: expect.stringMatching(/dns|network/) as string,
+  });
+});
+
+test("recognizes servers without HTTP and without TLS", async () => {
+  const tcp = createTcpServer((socket) => socket.resume().end("SSH-2.0-OpenSSH\r\n"));
+  const address = await listening(tcp);
+  expect(await failure(address)).toMatchObject({ kind: "not_http" });
+  const plain = await scripted();
+  const error = await failure(plain.url.replace("http:", "https:"));
+  expect(error).toMatchObject({ kind: "tls_failed" });
+  expect(unreachableError(error, plain.url).code).toBe("tls_failed");
+});
+
+test("a self-signed certificate is refused, and the remedy names NODE_EXTRA_CA_CERTS", async () => {
+  const idp = await scripted({ tls: createSelfSigned({ names: ["localhost"] }) });
+  const error = await failure(idp.url);
+  expect(error).toMatchObject({ kind: "tls_untrusted" });
+  expect(unreachableError(error, idp.url)).toMatchObject({
+    code: "tls_failed",
+    remedy: expect.stringContaining("NODE_EXTRA_CA_CERTS") as string,
+  });
+  expect(idp.requests).toHaveLength(0);
+});
+
+test.each([
+  ["localhost", 0, "answered 200"],
+  ["elsewhere.example", 0, "tls_name"],
+  ["localhost", -86_400_000, "tls_expired"],
+])("with NODE_EXTRA_CA_CERTS a certificate for %s (%d ms to its end) gives %s", async (name, leftMs, expected) => {
+  const notAfter = new Date(Date.now() + leftMs + (leftMs === 0 ? 86_400_000 : 0));
+  const tls = createSelfSigned({ names: [name], notBefore: new Date(Date.now() - 3 * 86_400_000), notAfter });
+  const idp = await scripted({ tls });
+  idp.on("GET", "/api/v1/x", { body: {} });
+  const directory = await mkdtemp(join(tmpdir(), "scanstream-ca-"));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, "ca.pem");
+  await writeFile(file, tls.cert);
+  // Node reads the variable when it starts, so the request is made by a program of its own.
+  const program = `
+    import { createHttpTransport } from ${JSON.stringify(new URL("../../../scanner/okta/http_transport.ts", import.meta.url).href)};
+    const http = createHttpTransport({ orgUrl: process.argv[1], timeoutMs: 5000, maxBodyBytes: 1000, proxy: { httpsProxy: null, noProxy: "" } });
+    const outcome = await http.send({ method: "GET", path: "/api/v1/x", headers: {} }, new AbortController().signal)
+      .then((answer) => "answered " + answer.status, (error) => error.kind);
+    console.log(outcome);
+    await http.close();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program, idp.url], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: file },
+  });
+  expect(stdout.trim()).toBe(expected);
+});
+
+test("uses HTTPS_PROXY by CONNECT, except for the hosts of NO_PROXY", async () => {
+  const idp = await scripted({ tls: createSelfSigned({ names: ["localhost"] }) });
+  const { url: httpsProxy, targets } = await proxy(Number(new URL(idp.url).port));
+  // That the tunnel was used shows in the self-signed certificate at its end.
+  expect(await failure("https://acme.okta.test", { proxy: { httpsProxy, noProxy: "" } })).toMatchObject({
+    kind: "tls_untrusted",
+  });
+  expect(targets).toEqual(["acme.okta.test:443"]);
+  const direct = await failure("https://acme.okta.test", { proxy: { httpsProxy, noProxy: ".okta.test" } });
+  expect(direct).toMatchObject({ kind: expect.stringMatching(/dns|network/) as string });
+  expect(targets).toHaveLength(1);
+});
+
+test("an http:// organization, which is on this machine, never goes through a proxy", async () => {
+  const idp = await scripted();
+  idp.on("GET", "/api/v1/x", { body: {} });
+  const { url: httpsProxy, targets } = await proxy(1);
+  expect((await open(idp.url, { proxy: { httpsProxy, noProxy: "" } }).send(get("/api/v1/x"), never)).status).toBe(200);
+  expect(targets).toEqual([]);
+});
+
+test("an error names a proxy that refuses, but not its password", async () => {
+  const refusing = createServer();
+  refusing.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"));
+  const address = new URL(await listening(refusing));
+  address.username = "me";
+  address.password = "hunter2";
+  const error = await failure("https://acme.okta.test", { proxy: { httpsProxy: address.href, noProxy: "" } });
+  expect(error).toMatchObject({ kind: "proxy" });
+  const loginError = unreachableError(error, "https://acme.okta.test");
+  expect(loginError).toMatchObject({ code: "unreachable", remedy: expect.stringContaining("HTTPS_PROXY") as string });
+  expect(`${loginError.message}${loginError.remedy}${String(error.stack)}`).not.toContain("hunter2");
+});
+
+function get(path: string): HttpRequest {
+  return { method: "GET", path, headers: {} };
+}
+
+function open(orgUrl: string, options: Partial<HttpTransportOptions> = {}) {
+  const http = createHttpTransport({
+    orgUrl,
+    timeoutMs: 5000,
+    maxBodyBytes: 100_000,
+    proxy: { httpsProxy: null, noProxy: "" },
+    ...options,
+  });
+  onTestFinished(() => http.close());
+  return http;
+}
+
+async function failure(orgUrl: string, options: Partial<HttpTransportOptions> = {}): Promise<NetworkError> {
+  try {
+    await open(orgUrl, options).send(get("/api/v1/x"), never);
+  } catch (error) {
+    if (error instanceof NetworkError) return error;
+    throw error;
+  }
+  throw new Error("There was a response");
+}
+
+async function scripted(options: ScriptedIdpOptions = {}): Promise<ScriptedIdp> {
+  const idp = await createScriptedIdp(options);
+  onTestFinished(() => idp.stop());
+  return idp;
+}
+
+/** A CONNECT proxy that leads every tunnel to one local port. */
+async function proxy(port: number): Promise<{ readonly url: string; readonly targets: readonly string[] }> {
+  const targets: string[] = [];
+  const server = createServer();
+  server.on("connect", (request, socket) => {
+    targets.push(request.url ?? "");
+    const upstream = connectTcp(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      socket.pipe(upstream).pipe(socket);
+    });
+    upstream.on("error", () => socket.destroy());
+    socket.on("error", () => upstream.destroy());
+  });
+  return { url: await listening(server), targets };
+}
+
+async function listening(server: Server | HttpServer): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        if ("closeAllConnections" in server) server.closeAllConnections();
+      }),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

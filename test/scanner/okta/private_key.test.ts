@@ -1,0 +1,206 @@
+import { createPrivateKey, generateKeyPairSync, verify, sign, type KeyObject } from "node:crypto";
+import { expect, test } from "vitest";
+import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../../../scanner/okta/private_key.ts";
+import { createSelfSigned } from "../../support/self_signed.ts";
+
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const p256 = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const p384 = generateKeyPairSync("ec", { namedCurve: "P-384" });
+const p521 = generateKeyPairSync("ec", { namedCurve: "P-521" });
+
+const pem = (key: KeyObject, type: "pkcs8" | "pkcs1" | "sec1") => key.export({ type, format: "pem" }).toString();
+const jwk = (key: KeyObject, more: object = {}) => ({ ...key.export({ format: "jwk" }), ...more });
+const parse = (text: string, keyId: string | null = null) => parsePrivateKey(text, { keyId });
+
+const pkcs8 = pem(rsa.privateKey, "pkcs8");
+const escaped = pkcs8.replaceAll("\n", "\\n");
+
+test.each([
+  ["PKCS#8", pkcs8],
+  ["PKCS#1", pem(rsa.privateKey, "pkcs1")],
+  ["PKCS#8 without a last line break", pkcs8.trimEnd()],
+  ["\\n escapes", escaped],
+  ["\\r\\n escapes", pkcs8.replaceAll("\n", "\\r\\n")],
+  ["CRLF", pkcs8.replaceAll("\n", "\r\n")],
+  ["double quotes", `"${pkcs8}"`],
+  ["quotes and \\n escapes", `"${escaped}"`],
+  ["single quotes and blanks", `  '${pkcs8}' \n`],
+  ["line breaks turned into blanks", pkcs8.replaceAll("\n", " ")],
+  ["indented lines", pkcs8.replaceAll("\n", "\n    ")],
+  ["a byte order mark", `\uFEFF${pkcs8}`],
+  ["base64 of a PEM", Buffer.from(pkcs8).toString("base64")],
+  ["base64 in lines", Buffer.from(pkcs8).toString("base64").replaceAll(/.{76}/g, "$&\n")],
+  ["base64url of a PEM", Buffer.from(pkcs8).toString("base64url")],
+  ["base64 of a PEM with \\n escapes", Buffer.from(escaped).toString("base64")],
+  ["a certificate beside the key", `${createSelfSigned({ names: ["localhost"] }).cert}${pkcs8}`],
+  ["JWK", JSON.stringify(jwk(rsa.privateKey))],
+  ["JWK, pretty", JSON.stringify(jwk(rsa.privateKey), null, 2)],
+  ["JWK of the console", JSON.stringify(jwk(rsa.privateKey, { use: "sig", alg: "RS256", status: "ACTIVE" }))],
+  ["JWK in quotes", `'${JSON.stringify(jwk(rsa.privateKey))}'`],
+  ["JWK escaped in quotes", JSON.stringify(JSON.stringify(jwk(rsa.privateKey)))],
+  ["base64 of a JWK", Buffer.from(JSON.stringify(jwk(rsa.privateKey))).toString("base64")],
+  ["JWKS of one", JSON.stringify({ keys: [jwk(rsa.privateKey)] })],
+])("parsePrivateKey reads an RSA key as %s", (_, text) => {
+  const key = parse(text);
+  expect(key.alg).toBe("RS256");
+  expect(key.kid).toBeNull();
+  expectSame(key, rsa.publicKey);
+});
+
+test.each([
+  ["SEC1, P-256", pem(p256.privateKey, "sec1"), "ES256", p256],
+  ["PKCS#8, P-384", pem(p384.privateKey, "pkcs8"), "ES384", p384],
+  ["SEC1, P-521", pem(p521.privateKey, "sec1"), "ES512", p521],
+  [
+    "SEC1 after its parameters",
+    `-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n${pem(p256.privateKey, "sec1")}`,
+    "ES256",
+    p256,
+  ],
+  ["JWK, P-256", JSON.stringify(jwk(p256.privateKey)), "ES256", p256],
+  ["JWK, P-521", JSON.stringify(jwk(p521.privateKey)), "ES512", p521],
+] as const)("parsePrivateKey reads an EC key as %s", (_, text, alg, pair) => {
+  const key = parse(text);
+  expect(key.alg).toBe(alg);
+  expectSame(key, pair.publicKey);
+});
+
+test("parsePrivateKey takes the algorithm that an RSA JWK names", () => {
+  expect(parse(JSON.stringify(jwk(rsa.privateKey, { alg: "RS512" }))).alg).toBe("RS512");
+  expect(reasonOf(JSON.stringify(jwk(rsa.privateKey, { alg: "RSA-OAEP" })))).toContain('"alg" is not RS256');
+});
+
+test("parsePrivateKey takes the kid from IDP_PRIVATE_KEY_ID, else from the JWK", () => {
+  expect(parse(pkcs8, "key-1").kid).toBe("key-1");
+  expect(parse(JSON.stringify(jwk(rsa.privateKey, { kid: "of-the-jwk" }))).kid).toBe("of-the-jwk");
+  expect(parse(JSON.stringify(jwk(rsa.privateKey, { kid: "of-the-jwk" })), "given").kid).toBe("given");
+});
+
+test("parsePrivateKey picks the key of a JWKS", () => {
+  const a = jwk(rsa.privateKey, { kid: "a" });
+  const b = jwk(p256.privateKey, { kid: "b" });
+  const publicC = jwk(p384.publicKey, { kid: "c" });
+  const forEncryption = jwk(p384.privateKey, { kid: "d", use: "enc" });
+  const jwks = (...keys: object[]) => JSON.stringify({ keys });
+  expect(parse(jwks(a, b), "b")).toMatchObject({ alg: "ES256", kid: "b" });
+  expect(parse(jwks(publicC, forEncryption, a))).toMatchObject({ alg: "RS256", kid: "a" });
+  expect(reasonOf(jwks(a, b))).toContain('set IDP_PRIVATE_KEY_ID to one of "a", "b"');
+  expect(reasonOf(jwks(a, b), "z")).toContain('its kids are "a", "b"');
+  expect(reasonOf(jwks(a, { ...b, kid: "a" }), "a")).toContain("several keys have the kid");
+  expect(reasonOf(jwks(publicC, forEncryption))).toContain("without a private signing key");
+  expect(reasonOf(jwks(a, publicC), "c")).toContain("only the public half");
+  expect(reasonOf(jwks())).toContain("without any key");
+  expect(reasonOf(jwks(publicC))).toContain("only the public half");
+  expect(reasonOf('{"keys":{}}')).toContain('"keys" is not an array');
+});
+
+test("parsePrivateKey accepts RSA from 2048 bits", () => {
+  const short = generateKeyPairSync("rsa", { modulusLength: 2047 }).privateKey;
+  expect(reasonOf(pem(short, "pkcs8"))).toContain("RSA key of 2047 bits, which is too short");
+  expect(reasonOf(JSON.stringify(jwk(short)))).toContain("too short");
+  expect(parse(pkcs8).alg).toBe("RS256");
+});
+
+const protect = { cipher: "aes-256-cbc", passphrase: "correct horse" } as const;
+const damaged = pkcs8.replace(/(MII.{20}).{8}/s, "$1AAAAAAAA");
+const rsaJwk = jwk(rsa.privateKey);
+
+test.each([
+  ["empty", " \n", "empty"],
+  ["quotes only", '""', "empty"],
+  ["words", "hunter2 hunter2", "neither PEM nor JSON"],
+  ["base64 of nothing known", Buffer.from("hunter2 hunter2").toString("base64"), "neither PEM nor JSON"],
+  ["a file name", "/etc/scanstream/private-key.pem", "IDP_PRIVATE_KEY_FILE"],
+  [
+    "encrypted PKCS#8",
+    rsa.privateKey.export({ type: "pkcs8", format: "pem", ...protect }).toString(),
+    "encrypted with a passphrase",
+  ],
+  [
+    "encrypted PKCS#1",
+    rsa.privateKey.export({ type: "pkcs1", format: "pem", ...protect }).toString(),
+    "encrypted with a passphrase",
+  ],
+  ["a public PEM", rsa.publicKey.export({ type: "spki", format: "pem" }).toString(), "only the public key"],
+  ["a public PKCS#1 PEM", rsa.publicKey.export({ type: "pkcs1", format: "pem" }).toString(), "only the public key"],
+  ["a public JWK", JSON.stringify(jwk(p256.publicKey)), "only the public half"],
+  ["a certificate", createSelfSigned({ names: ["localhost"] }).cert, "a certificate"],
+  ["two private keys", pkcs8 + pem(p256.privateKey, "sec1"), "2 private keys"],
+  ["a symmetric JWK", JSON.stringify({ kty: "oct", k: "c2VjcmV0LXNlY3JldA" }), "symmetric key"],
+  ["an Ed25519 JWK", JSON.stringify(jwk(generateKeyPairSync("ed25519").privateKey)), "Edwards-curve"],
+  ["an Ed25519 PEM", pem(generateKeyPairSync("ed25519").privateKey, "pkcs8"), "ed25519"],
+  ["an RSA-PSS PEM", pem(generateKeyPairSync("rsa-pss", { modulusLength: 2048 }).privateKey, "pkcs8"), "rsa-pss"],
+  [
+    "a secp256k1 PEM",
+    pem(generateKeyPairSync("ec", { namedCurve: "secp256k1" }).privateKey, "sec1"),
+    "unsupported curve",
+  ],
+  [
+    "a secp256k1 JWK",
+    JSON.stringify(jwk(generateKeyPairSync("ec", { namedCurve: "secp256k1" }).privateKey)),
+    "unsupported curve",
+  ],
+  ["an encryption JWK", JSON.stringify({ ...rsaJwk, use: "enc" }), "for encryption"],
+  ["an RSA JWK of n, e, d", JSON.stringify({ kty: "RSA", n: rsaJwk.n, e: rsaJwk.e, d: rsaJwk.d }), 'without its "p"'],
+  [
+    "a JWK of two keys",
+    JSON.stringify({
+      ...jwk(p256.privateKey),
+      d: jwk(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey).d,
+    }),
+    "",
+  ],
+  ["a damaged JWK", JSON.stringify({ ...rsaJwk, p: "AAAA" }), ""],
+  ["JSON of something else", '{"client_id":"x"}', '"kty" is not RSA or EC'],
+  ["a JSON array", "[1]", "neither a JWK nor a JWKS"],
+  ["cut-off JSON", JSON.stringify(rsaJwk).slice(0, 400), "not well-formed"],
+  ["a cut-off PEM", pkcs8.slice(0, 400), "cut off"],
+  ["a damaged PEM", damaged, ""],
+  [
+    "an OpenSSH key",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n-----END OPENSSH PRIVATE KEY-----",
+    "OpenSSH's own format",
+  ],
+  ["an SSH public key", "ssh-rsa AAAAB3NzaC1yc2E me@host", "SSH public key"],
+  ["a PGP key", "-----BEGIN PGP PRIVATE KEY BLOCK-----\nxxx\n-----END PGP PRIVATE KEY BLOCK-----", "no private key"],
+  ["DSA", "-----BEGIN DSA PRIVATE KEY-----\nMIIBuwIBAAKBgQ\n-----END DSA PRIVATE KEY-----", '"DSA PRIVATE KEY"'],
+  ["more than a key can be", "x".repeat(131_073), "longer than"],
+])("parsePrivateKey refuses %s with its reason, and shows nothing of it", (_, text, reason) => {
+  const error = refusalOf(text);
+  expect(error.message).toContain(reason);
+  expect(error.message).toContain("Accepted: a PEM private key (PKCS#8, PKCS#1 or SEC1");
+  expect(error.cause).toBeUndefined();
+  const shown = `${error.message}${String(error.stack)}${JSON.stringify(error)}`;
+  for (const word of text.match(/[A-Za-z0-9+/_-]{12,}/g) ?? []) expect(shown).not.toContain(word.slice(0, 12));
+});
+
+test("a parsed key does not show its material when it is printed", () => {
+  const key = parse(pkcs8);
+  expect(JSON.stringify(key)).not.toMatch(/MII|"d"/);
+});
+
+function expectSame(key: SigningKey, publicKey: KeyObject): void {
+  const sample = Buffer.from("sample");
+  expect(
+    verify(
+      "sha256",
+      sample,
+      publicKey,
+      sign("sha256", sample, createPrivateKey(key.key.export({ type: "pkcs8", format: "pem" }))),
+    ),
+  ).toBe(true);
+}
+
+function refusalOf(text: string, keyId: string | null = null): PrivateKeyError {
+  try {
+    parse(text, keyId);
+  } catch (error) {
+    if (error instanceof PrivateKeyError) return error;
+    throw error;
+  }
+  throw new Error("The key was accepted");
+}
+
+function reasonOf(text: string, keyId: string | null = null): string {
+  return refusalOf(text, keyId).message;
+}

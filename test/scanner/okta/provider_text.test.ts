@@ -1,0 +1,158 @@
+import { array, assert, dictionary, oneof, property } from "fast-check";
+import { describe, expect, test } from "vitest";
+import { pathSegment } from "../../../scanner/evidence/collectors/collector.ts";
+import { parseBody } from "../../../scanner/okta/json_answer.ts";
+import { cleanDistinguishedName, cleanProviderText } from "../../../scanner/okta/provider_text.ts";
+import { isLine } from "../../../shared/text.ts";
+import { fuzzed } from "../../fuzz/fuzzed.ts";
+import { hostileString, textsOf, toHostileJson } from "../../support/hostile_text.ts";
+
+const clean = (value: unknown) => cleanProviderText(structuredClone(value), { pageField: "pageContent" });
+const cleanId = (id: string) => (clean({ id }) as { readonly id: string }).id;
+
+test("leaves text alone that is already one line", () => {
+  const answer = { id: "00p1", name: "Zürich – 東京 😀 (EMEA) <b>", n: [1, -0.5, true, null, { deep: ["x"] }] };
+  expect(clean(answer)).toEqual(answer);
+});
+
+describe("makes every text one well-formed line", () => {
+  test.each([
+    ["a lone high surrogate", "a\ud800b", "a\uFFFDb"],
+    ["a lone low surrogate", "\udc00", "\uFFFD"],
+    ["a pair the wrong way round", "\udc00\ud800", "\uFFFD\uFFFD"],
+    ["NUL", "bad\0name", "bad\uFFFDname"],
+    ["a terminal's escape", "\u001b[2Jx\u0007", "\uFFFD[2Jx\uFFFD"],
+    ["C1 controls", "a\u009b\u0085b", "a\uFFFDb"],
+    ["line breaks", "x\r\n=1+1\u2028y", "x =1+1 y"],
+    ["a tab", "a\tb", "a b"],
+    ["marks of direction", "a\u202e\u2066b", "a\uFFFDb"],
+  ])("%s", (_, before, after) => {
+    expect(clean({ name: before })).toEqual({ name: after });
+    expect(clean([before])).toEqual([after]);
+  });
+
+  test("cut to its bound, never through a character", () => {
+    const { name } = clean({ name: `${"x".repeat(1998)}😀tail` }) as { readonly name: string };
+    expect(name).toBe(`${"x".repeat(1998)}…`);
+    expect(clean({ name: "x".repeat(2000) })).toEqual({ name: "x".repeat(2000) });
+  });
+
+  test("a certificate and a token may be longer", () => {
+    const long = "M".repeat(16_384);
+    expect(clean({ x5c: [long], access_token: long })).toEqual({ x5c: [long], access_token: long });
+  });
+
+  test("in keys too, of which two never become one", () => {
+    const keys = Object.keys(clean({ "a\0": 1, "a\u0001": 2, a: 3 }) as object);
+    expect(keys).toHaveLength(3);
+    for (const key of keys) expect(isLine(key, 2000), key).toBe(true);
+  });
+
+  test("also below __proto__, which stays a key", () => {
+    const cleaned = clean(JSON.parse('{"__proto__":{"name":"\\ud800"},"\\u0000":1}')) as object;
+    expect(Object.keys(cleaned)).toContain("__proto__");
+    expect(Object.getPrototypeOf(cleaned)).toBe(Object.prototype);
+    expect(JSON.stringify(cleaned)).toContain('"__proto__":{"name":"\uFFFD"}');
+  });
+});
+
+test("a page keeps its lines, and loses only what no text can hold", () => {
+  const page = `<script>\n// a\r\nx = "\t\u001b"\n</script>${"x".repeat(3000)}`;
+  expect(clean({ pageContent: page })).toEqual({ pageContent: page });
+  expect(clean({ pageContent: "a\0b\ud800" })).toEqual({ pageContent: "a\uFFFDb\uFFFD" });
+  expect(clean({ pageContent: ["a\u202e\nb"] })).toEqual({ pageContent: ["a\uFFFD b"] });
+});
+
+describe("an id that had to be changed", () => {
+  const odd = [
+    "00u1\0",
+    "00u1\u0001",
+    "00u1\ud800",
+    "00u1\ud801",
+    "00u1\n",
+    "00u1 ".repeat(1000),
+    "00u1 ".repeat(1001),
+  ];
+
+  test("stays another than every other id", () => {
+    const cleaned = odd.map(cleanId);
+    expect(new Set([...cleaned, "00u1"]).size).toBe(odd.length + 1);
+    for (const id of cleaned) expect(isLine(id, 200), id).toBe(true);
+  });
+
+  test("is the same wherever it stands: in a list of ids, as the id of another, as a key", () => {
+    for (const id of odd) {
+      const cleaned = clean({ id, userId: id, network: { include: [id] }, [id]: 1 }) as Record<string, unknown>;
+      const expected = cleanId(id);
+      expect(cleaned).toMatchObject({ id: expected, userId: expected, network: { include: [expected] } });
+      expect(Object.keys(cleaned)).toContain(expected);
+    }
+  });
+
+  test("is never sent back", () => {
+    for (const id of odd) expect(pathSegment(cleanId(id)), JSON.stringify(id)).toBeNull();
+  });
+});
+
+describe("pathSegment", () => {
+  test.each([
+    ["00u1aB-._~", "00u1aB-._~"],
+    ["a/b?c#d", "a%2Fb%3Fc%23d"],
+    ["%2e%2e", "%252e%252e"],
+    ["...", "..."],
+    ["é", "%C3%A9"],
+    ["x".repeat(200), "x".repeat(200)],
+  ])("of %j is %j", (id, segment) => {
+    expect(pathSegment(id)).toBe(segment);
+  });
+
+  test.each([
+    [""],
+    ["."],
+    [".."],
+    ["a b"],
+    ["\ud800"],
+    ["a\0"],
+    ["\uFFFD"],
+    ["x".repeat(201)],
+    [7],
+    [null],
+    [{}],
+    [[]],
+  ])("of %j is none", (id) => {
+    expect(pathSegment(id)).toBeNull();
+  });
+});
+
+test("a name that a certificate prints in lines keeps its parts apart", () => {
+  expect(cleanDistinguishedName("C=US\nO=A\\, B\nOU=DoD")).toBe("C=US, O=A\\, B, OU=DoD");
+  expect(clean({ issuer: "C=US\nOU=DoD" })).toEqual({ issuer: "C=US, OU=DoD" });
+  expect(clean({ issuer: "OU=DoD\0EA" })).toEqual({ issuer: "OU=DoD\uFFFDEA" });
+});
+
+test("a number that no double can hold is no number, so that a saved file says the same", () => {
+  const parsed = parseBody('{"a":1e999,"b":[-1e999],"c":1e308}');
+  expect(parsed).toMatchObject({ kind: "json", value: { a: "Infinity", b: ["-Infinity"], c: 1e308 } });
+});
+
+test("no matter what comes in, what goes out is lines, and passing again changes nothing", () => {
+  const entry = dictionary(hostileString, oneof(hostileString, array(hostileString)), { noNullPrototype: true });
+  assert(
+    property(entry, hostileString, (fields, id) => {
+      const parsed = parseBody(toHostileJson([{ ...fields, id }]));
+      if (parsed.kind !== "json") throw new Error(parsed.kind);
+      const texts = textsOf(parsed.value);
+      for (const text of texts) expect(isLine(text, 2000), JSON.stringify(text)).toBe(true);
+      expect(clean(parsed.value)).toEqual(parsed.value);
+    }),
+    fuzzed(1000),
+  );
+});
+
+test("takes a time that grows with the text", () => {
+  for (const unit of ["\0", "\ud800", "a\n", "😀", " "]) {
+    const before = process.cpuUsage();
+    clean({ id: unit.repeat(5_000_000), name: unit.repeat(5_000_000), pageContent: unit.repeat(5_000_000) });
+    expect(process.cpuUsage(before).user / 1000, JSON.stringify(unit)).toBeLessThan(3000);
+  }
+});

@@ -1,0 +1,310 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createRequestSender } from "../../../scanner/okta/connection.ts";
+import type { HttpTransport } from "../../../scanner/okta/http_transport.ts";
+import { RequestSender, type RetryableRequest } from "../../../scanner/okta/request_sender.ts";
+import { createFakeClock } from "../../support/fake_clock.ts";
+import { setUpIdp, setUpSender } from "../../support/idp_connection.ts";
+import { apiError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";
+
+const fine: Reply = { body: [] };
+
+test("retries a transient failure with growing delays, and counts it", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  idp.on("GET", "/api/v1/x", { status: 503 }, { status: 500 }, fine);
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
+  expect(clock.sleeps).toEqual([375, 750]);
+  expect(sender.counters()).toEqual({ total: 3, retried: 2, throttledMs: 0 });
+});
+
+test.each([500, 502, 503, 504, 408])("returns a %d after two retries without success", async (status) => {
+  const { idp, sender } = await setUpSender();
+  idp.on("GET", "/api/v1/x", { status });
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(status);
+  expect(idp.requests).toHaveLength(3);
+});
+
+test.each([400, 401, 403, 404, 405, 302])("does not retry a %d", async (status) => {
+  const { idp, sender } = await setUpSender();
+  idp.on("GET", "/api/v1/x", { status });
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(status);
+  expect(idp.requests).toHaveLength(1);
+});
+
+test.each(["reset", "cut"] as const)(
+  "retries a broken connection (%s), and names it when every retry fails",
+  async (fault) => {
+    const { idp, sender } = await setUpSender();
+    idp.on("GET", "/api/v1/once", { fault, body: [1] }, fine);
+    idp.on("GET", "/api/v1/always", { fault, body: [1] });
+    expect((await sender.send(get("/api/v1/once"))).status).toBe(200);
+    await expect(sender.send(get("/api/v1/always"))).rejects.toMatchObject({ kind: "reset" });
+    expect(idp.seen("/api/v1/always")).toHaveLength(3);
+  },
+);
+
+test("retries after a timeout", async () => {
+  const { idp, sender } = await setUpSender({ config: { timeoutMs: 80 } });
+  idp.on("GET", "/api/v1/x", fine, { fault: "hang" }, fine);
+  await sender.send(get("/api/v1/x"));
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
+});
+
+test("waits as long as a 503 asks for, up to 30 s", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  idp.on(
+    "GET",
+    "/api/v1/x",
+    { status: 503, headers: { "retry-after": "7" } },
+    { status: 503, headers: { "retry-after": "9999" } },
+    fine,
+  );
+  await sender.send(get("/api/v1/x"));
+  expect(clock.sleeps).toEqual([7000, 30_000]);
+});
+
+test("does not retry a first contact that times out", async () => {
+  const { idp, sender } = await setUpSender({ config: { timeoutMs: 400 } });
+  idp.on("GET", "/api/v1/x", { fault: "hang" });
+  await expect(sender.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "timeout" });
+  expect(idp.requests).toHaveLength(1);
+});
+
+test("does not retry a refused first contact, but retries later ones", async () => {
+  const { idp, config, sender, clock } = await setUpSender();
+  idp.on("GET", "/api/v1/x", fine);
+  await sender.send(get("/api/v1/x"));
+  await idp.stop();
+  await expect(sender.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "refused" });
+  expect(clock.sleeps).toHaveLength(2);
+  const fresh = createRequestSender(config, { signal: new AbortController().signal, clock });
+  onTestFinished(() => fresh.close());
+  await expect(fresh.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "refused" });
+  expect(fresh.counters().total).toBe(1);
+});
+
+test("makes each attempt afresh", async () => {
+  const { idp, sender } = await setUpSender();
+  idp.on("GET", "/api/v1/x", { status: 500 }, { status: 429 }, fine);
+  let attempts = 0;
+  await sender.send({
+    method: "GET",
+    path: "/api/v1/x",
+    attempt: (send) => send({ headers: { "x-attempt": String(++attempts) } }),
+  });
+  expect(idp.requests.map(({ headers }) => headers["x-attempt"])).toEqual(["1", "2", "3"]);
+});
+
+test("tries an endpoint once after two of its requests failed for good, until one succeeds", async () => {
+  const { idp, sender } = await setUpSender();
+  const bad = () => sender.send(get("/api/v1/bad"));
+  idp.on("GET", "/api/v1/bad", { status: 500 });
+  idp.on("GET", "/api/v1/other", { status: 500 });
+  await bad();
+  await bad();
+  expect(idp.seen("/api/v1/bad")).toHaveLength(6);
+  await bad();
+  expect(idp.seen("/api/v1/bad")).toHaveLength(7);
+  await sender.send(get("/api/v1/other"));
+  expect(idp.seen("/api/v1/other")).toHaveLength(3);
+  idp.on("GET", "/api/v1/bad", fine, { status: 500 });
+  await bad();
+  await bad();
+  expect(idp.seen("/api/v1/bad")).toHaveLength(11);
+});
+
+test("waits a 429 out until the window ends by the server's clock", async () => {
+  const { idp, sender, clock } = await setUpSender({ aheadMs: -5 * 3_600_000 });
+  const refusal = () => ({
+    ...apiError(429, "E0000047"),
+    headers: rateHeaders(10, 0, 20, clock.nowMs() + 5 * 3_600_000),
+  });
+  idp.on("GET", "/api/v1/x", refusal, fine);
+  const startMs = clock.nowMs();
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
+  const waitedMs = clock.nowMs() - startMs;
+  expect(waitedMs).toBeGreaterThanOrEqual(20_000);
+  expect(waitedMs).toBeLessThan(21_500);
+  expect(sender.counters()).toEqual({ total: 2, retried: 1, throttledMs: waitedMs });
+});
+
+test("waits a 429 without a window out with growing delays, or as Retry-After says", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  const startMs = clock.nowMs();
+  idp.on("GET", "/api/v1/x", { status: 429 }, { status: 429 }, fine);
+  await sender.send(get("/api/v1/x"));
+  expect(clock.nowMs() - startMs).toBe(750 + 1500);
+  const laterMs = clock.nowMs();
+  idp.on("GET", "/api/v1/y", { status: 429, headers: { "retry-after": "12" } }, fine);
+  await sender.send(get("/api/v1/y"));
+  expect(clock.nowMs() - laterMs).toBe(12_000);
+});
+
+test("a 429 for concurrency halves the requests in flight", async () => {
+  const { idp, sender } = await setUpSender({ config: { concurrency: 4 } });
+  let open = 0;
+  let mostOpen = 0;
+  const counted = async (): Promise<Reply> => {
+    mostOpen = Math.max(mostOpen, ++open);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    open--;
+    return fine;
+  };
+  idp.on(
+    "GET",
+    "/api/v1/x",
+    {
+      ...apiError(429, "E0000047"),
+      headers: { "x-rate-limit-limit": "0", "x-rate-limit-remaining": "0", "x-rate-limit-reset": "1" },
+    },
+    counted,
+  );
+  await sender.send(get("/api/v1/x"));
+  await Promise.all(Array.from({ length: 12 }, () => sender.send(get("/api/v1/x"))));
+  expect(mostOpen).toBe(2);
+});
+
+test("429s of requests in flight together count once", async () => {
+  const clock = createFakeClock();
+  const statuses = [200, 429, 429, 429, 429, 429, 429];
+  // Without sockets all of them arrive before the clock moves.
+  const http: HttpTransport = {
+    send: async () => ({ status: statuses.shift() ?? 200, headers: new Headers(), body: "[]" }),
+    close: async () => {},
+  };
+  const sender = new RequestSender({ http, clock, signal: new AbortController().signal, concurrency: 8 });
+  await sender.send(get("/api/v1/x"));
+  const startMs = clock.nowMs();
+  const responses = await Promise.all(Array.from({ length: 6 }, () => sender.send(get("/api/v1/x"))));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(clock.nowMs() - startMs).toBe(750);
+});
+
+test("returns a 429 that does not end after four waits, and the next one without a request", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  idp.on("GET", "/api/v1/x", () => ({ ...apiError(429, "E0000047"), headers: rateHeaders(10, 0, 60, clock.nowMs()) }));
+  const startMs = clock.nowMs();
+  const answers = await Promise.all([1, 2, 3].map(() => sender.send(get("/api/v1/x"))));
+  expect(answers.map(({ status }) => status)).toEqual([429, 429, 429]);
+  expect(clock.nowMs() - startMs).toBeLessThan(5 * 61_000);
+  const asked = idp.requests.length;
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(429);
+  expect(idp.requests).toHaveLength(asked);
+  clock.advance(61_000);
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(429);
+  expect(idp.requests).toHaveLength(asked + 1);
+});
+
+test("an exhausted endpoint is read again once it responds", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  idp.on("GET", "/api/v1/x", { status: 429 });
+  await sender.send(get("/api/v1/x"));
+  clock.advance(31_000);
+  idp.on("GET", "/api/v1/x", fine);
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
+  idp.on("GET", "/api/v1/x", { status: 429 }, fine);
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
+});
+
+test("does not wait for a Retry-After beyond two minutes", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  idp.on("GET", "/api/v1/x", { status: 429, headers: { "retry-after": "121" } });
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(429);
+  expect(idp.requests).toHaveLength(1);
+  idp.on("GET", "/api/v1/y", { status: 429, headers: { "retry-after": "120" } }, fine);
+  const startMs = clock.nowMs();
+  expect((await sender.send(get("/api/v1/y"))).status).toBe(200);
+  expect(clock.nowMs() - startMs).toBe(120_000);
+});
+
+test("keeps rate limits without a single 429, in little more than the time they need", async () => {
+  const { idp, sender, clock } = await setUpSender({ config: { concurrency: 8 } });
+  const limit = 20;
+  let used = 0;
+  let resetMs = 0;
+  const counting = (): Reply => {
+    if (clock.nowMs() >= resetMs) {
+      used = 0;
+      resetMs = Math.floor(clock.nowMs() / 1000) * 1000 + 60_000;
+    }
+    used++;
+    const headers = {
+      "x-rate-limit-limit": String(limit),
+      "x-rate-limit-remaining": String(Math.max(0, limit - used)),
+      "x-rate-limit-reset": String(resetMs / 1000),
+    };
+    return used > limit ? { ...apiError(429, "E0000047"), headers } : { body: [], headers };
+  };
+  // One limit for both, as the provider has it for endpoints without one of their own.
+  idp.on("GET", "/api/v1/zones", counting);
+  idp.on("GET", "/api/v1/brands", counting);
+  const startMs = clock.nowMs();
+  const paths = Array.from({ length: 110 }, (_, index) => (index % 3 === 0 ? "/api/v1/zones" : "/api/v1/brands"));
+  // Both endpoints are known before the rush.
+  await sender.send(get("/api/v1/zones"));
+  await sender.send(get("/api/v1/brands"));
+  const answers = await Promise.all(paths.map((path) => sender.send(get(path))));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(sender.counters().retried).toBe(0);
+  const needed = Math.floor(111 / limit) * 60_000;
+  expect(clock.nowMs() - startMs).toBeLessThan(needed * 1.1);
+  expect(sender.counters().throttledMs).toBeGreaterThan(needed * 0.9);
+});
+
+test("an abort ends requests and waits at once", async () => {
+  const stop = new AbortController();
+  const { idp, sender } = await setUpSender({ signal: stop.signal });
+  idp.on("GET", "/api/v1/hang", () => {
+    stop.abort(new Error("interrupted"));
+    return { fault: "hang" };
+  });
+  await expect(sender.send(get("/api/v1/hang"))).rejects.toThrow("interrupted");
+  await expect(sender.send(get("/api/v1/hang"))).rejects.toThrow("interrupted");
+  expect(idp.requests).toHaveLength(1);
+});
+
+test("an abort ends the wait between two attempts", async () => {
+  const stop = new AbortController();
+  const { idp, config } = await setUpIdp();
+  idp.on("GET", "/api/v1/x", { status: 500 });
+  const clock = {
+    ...createFakeClock(),
+    sleep: (_: number, signal: AbortSignal) => untilAborted(signal, () => stop.abort(new Error("interrupted"))),
+  };
+  const sender = createRequestSender(config, { signal: stop.signal, clock });
+  onTestFinished(() => sender.close());
+  await expect(sender.send(get("/api/v1/x"))).rejects.toThrow("interrupted");
+});
+
+test("token requests are sent while every API request waits for a token", async () => {
+  const { idp, sender } = await setUpSender({ config: { concurrency: 1 } });
+  idp.on("GET", "/api/v1/x", fine);
+  idp.on("POST", tokenPath, fine);
+  const attempt: RetryableRequest["attempt"] = async (send) => {
+    await sender.send({
+      method: "POST",
+      path: tokenPath,
+      attempt: (post) => post({ headers: {}, form: new URLSearchParams() }),
+    });
+    return send({ headers: {} });
+  };
+  const responses = await Promise.all([1, 2].map(() => sender.send({ method: "GET", path: "/api/v1/x", attempt })));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test("reports the latest rate limit of each endpoint", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  idp.on("GET", "/api/v1/apps", { body: [], headers: rateHeaders(100, 99, 60, clock.nowMs()) });
+  await sender.send(get("/api/v1/apps"));
+  expect(sender.rateLimits()).toEqual([{ endpoint: "apps", limit: 100, remaining: 99 }]);
+});
+
+function get(path: string): RetryableRequest {
+  return { method: "GET", path, attempt: (send) => send({ headers: {} }) };
+}
+
+function untilAborted(signal: AbortSignal, abort: () => void): Promise<void> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    abort();
+  });
+}

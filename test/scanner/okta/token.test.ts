@@ -1,0 +1,391 @@
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { decodeJwt, decodeProtectedHeader, UnsecuredJWT } from "jose";
+import { expect, test } from "vitest";
+import { IdpError } from "../../../scanner/okta/idp_error.ts";
+import { parsePrivateKey } from "../../../scanner/okta/private_key.ts";
+import { setUpClient } from "../../support/idp_connection.ts";
+import {
+  apiError,
+  issueToken,
+  oauthError,
+  tokenPath,
+  verifyAssertion,
+  verifyProof,
+  type Reply,
+  type SeenRequest,
+} from "../../support/scripted_idp.ts";
+
+test("requests a token with a private-key JWT that the provider can verify", async () => {
+  const { idp, tokens, clock } = await setUpClient();
+  await tokens.current();
+  const [request] = idp.seen(tokenPath);
+  if (request === undefined) throw new Error("No token was asked for");
+  expect(request.headers).toMatchObject({
+    accept: "application/json",
+    "content-type": expect.stringContaining("application/x-www-form-urlencoded") as string,
+    "user-agent": "scanstream",
+  });
+  expect(Object.fromEntries(request.form)).toMatchObject({
+    grant_type: "client_credentials",
+    scope: "okta.policies.read okta.apps.read okta.brands.read",
+    client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+  });
+  const audience = `${idp.url}/oauth2/v1/token`;
+  const claims = await verifyAssertion(request, { audience, nowMs: clock.nowMs() });
+  expect(claims).toMatchObject({ iss: idp.clientId, sub: idp.clientId, aud: audience });
+  const now = clock.nowMs() / 1000;
+  expect(claims.iat).toBeLessThan(now - 25);
+  expect(claims.exp).toBeGreaterThan(now + 240);
+  expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBe(300);
+  expect(claims.jti).toMatch(/^[\w-]{36,}$/);
+  expect(claims.nbf).toBe(claims.iat);
+});
+
+test.each([
+  ["P-256", "ES256"],
+  ["P-384", "ES384"],
+  ["P-521", "ES512"],
+])("the assertion of a %s key is signed with %s and carries its kid", async (namedCurve, alg) => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve });
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  const { idp, tokens } = await setUpClient({ config: { key: parsePrivateKey(pem, { keyId: "kid-7" }) } });
+  await tokens.current();
+  expect(decodeProtectedHeader(idp.seen(tokenPath)[0]?.form.get("client_assertion") ?? "")).toEqual({
+    alg,
+    typ: "JWT",
+    kid: "kid-7",
+  });
+});
+
+test("the nonce that the provider asks for goes into a new proof, beside a new assertion", async () => {
+  const { idp, tokens } = await setUpClient({ dpop: true });
+  const token = await tokens.current();
+  expect(token.type).toBe("DPoP");
+  const requests = idp.seen(tokenPath);
+  expect(requests).toHaveLength(2);
+  const proofs = await Promise.all(requests.map(verifyProof));
+  expect(proofs.map(({ claims }) => claims["nonce"])).toEqual([undefined, expect.stringMatching(/^nonce-/)]);
+  for (const { claims, header } of proofs) {
+    expect(claims).toMatchObject({ htm: "POST", htu: `${idp.url}/oauth2/v1/token` });
+    expect(header).toMatchObject({ typ: "dpop+jwt", alg: "ES256" });
+    expect(header["jwk"]).not.toHaveProperty("d");
+  }
+  expect(new Set(proofs.map(({ claims }) => claims.jti)).size).toBe(2);
+  expect(new Set(requests.map((request) => decodeJwt(request.form.get("client_assertion") ?? "").jti)).size).toBe(2);
+});
+
+test("follows a rotated nonce, and begins the next login with the latest", async () => {
+  const { idp, tokens, clock } = await setUpClient({ dpop: true });
+  await tokens.current();
+  clock.advance(86_400_000);
+  await tokens.current();
+  await clock.sleep(3_600_000, new AbortController().signal);
+  await tokens.current();
+  const nonces = await Promise.all(
+    idp.seen(tokenPath).map(async (request) => (await verifyProof(request)).claims["nonce"]),
+  );
+  expect(nonces).toHaveLength(5);
+  expect(nonces[4]).toBe(nonces[3]);
+});
+
+test("a provider that always asks for a new nonce is dpop_refused", async () => {
+  let turns = 0;
+  const { idp, tokens } = await setUpClient({
+    token: () => ({ ...oauthError(400, "use_dpop_nonce", "More"), headers: { "dpop-nonce": `n${++turns}` } }),
+  });
+  await expect(tokens.current()).rejects.toMatchObject({ code: "dpop_refused" });
+  expect(idp.seen(tokenPath).length).toBeLessThanOrEqual(5);
+});
+
+test("retries once without a proof when the provider takes none", async () => {
+  const token = (request: SeenRequest): Reply =>
+    request.headers["dpop"] === undefined ? issueToken(request) : oauthError(400, "invalid_dpop_proof", "Not wanted");
+  const { idp, tokens, clock } = await setUpClient({ token });
+  expect((await tokens.current()).type).toBe("Bearer");
+  await clock.sleep(3_600_000, new AbortController().signal);
+  await tokens.current();
+  expect(idp.seen(tokenPath).map(({ headers }) => "dpop" in headers)).toEqual([true, false, false]);
+});
+
+test("a refused proof is dpop_refused, with the provider's reason", async () => {
+  const token = (request: SeenRequest): Reply =>
+    oauthError(
+      400,
+      "invalid_dpop_proof",
+      request.headers["dpop"] === undefined ? "The DPoP proof JWT header is missing." : "The alg is not allowed.",
+    );
+  const { tokens } = await setUpClient({ token });
+  await expect(tokens.current()).rejects.toMatchObject({
+    code: "dpop_refused",
+    message: expect.stringContaining("The alg is not allowed") as string,
+  });
+});
+
+test("the proof of an API request is bound to method, URL, token and the resource's own nonce", async () => {
+  const { idp, client, tokens } = await setUpClient({ dpop: true });
+  await tokens.current();
+  idp.on("GET", "/api/v1/apps", { body: [], headers: { "dpop-nonce": "of-the-resource" } });
+  await client.getList({ path: "/api/v1/apps?limit=200", scope: "apps.read" });
+  await client.getList({ path: "/api/v1/apps?limit=200", scope: "apps.read" });
+  const [first, second] = await Promise.all(idp.seen("/api/v1/apps").map(verifyProof));
+  expect(first?.claims).not.toHaveProperty("nonce");
+  expect(second?.claims).toMatchObject({
+    htm: "GET",
+    htu: `${idp.url}/api/v1/apps`,
+    nonce: "of-the-resource",
+    ath: createHash("sha256").update("opaque-token-1").digest("base64url"),
+  });
+});
+
+const hourMs = 3_600_000;
+
+/** What the provider says to an assertion, by its own clock. */
+async function judge(request: SeenRequest, providerMs: number): Promise<Reply> {
+  const { iat = 0, exp = 0 } = decodeJwt(request.form.get("client_assertion") ?? "");
+  const now = providerMs / 1000;
+  if (exp < now) return oauthError(401, "invalid_client", "The client_assertion token is expired.");
+  if (exp > now + 3600)
+    return oauthError(401, "invalid_client", "The client_assertion token has an expiration too far into the future.");
+  if (iat > now)
+    return oauthError(401, "invalid_client", "The client_assertion token was issued before the current time.");
+  return issueToken(request);
+}
+
+test.each([
+  ["in step", 0, 1],
+  ["25 s fast", 25_000, 1],
+  ["4 min slow", -240_000, 1],
+  ["5 min slow", -300_000, 2],
+  ["a minute fast", 60_000, 2],
+  ["3 h fast", 3 * hourMs, 2],
+  ["3 h slow", -3 * hourMs, 2],
+  ["ten years fast", 10 * 8766 * hourMs, 2],
+])("logs in with a clock that is %s", async (_, aheadMs, requests) => {
+  const { idp, tokens } = await setUpClient({ aheadMs, token: judge });
+  await tokens.current();
+  expect(idp.seen(tokenPath)).toHaveLength(requests);
+});
+
+test("a corrected clock is used for proofs and for later logins", async () => {
+  const { idp, client, tokens, clock } = await setUpClient({ aheadMs: hourMs, token: judge });
+  idp.on("GET", "/api/v1/apps", { body: [] });
+  await tokens.current();
+  await client.getList({ path: "/api/v1/apps", scope: "apps.read" });
+  const { dpop = "" } = idp.seen("/api/v1/apps")[0]?.headers ?? {};
+  expect(Math.abs((decodeJwt(dpop).iat ?? 0) - (clock.nowMs() - hourMs) / 1000)).toBeLessThan(2);
+  await clock.sleep(hourMs, new AbortController().signal);
+  await tokens.current();
+  expect(idp.seen(tokenPath)).toHaveLength(3);
+});
+
+test("a clock that stays wrong after the correction is clock_skew", async () => {
+  const { idp, tokens } = await setUpClient({
+    token: () => oauthError(401, "invalid_client", "The client_assertion token is expired."),
+  });
+  await expect(tokens.current()).rejects.toMatchObject({ code: "clock_skew" });
+  expect(idp.seen(tokenPath)).toHaveLength(2);
+});
+
+test("renews a token before it expires, with one request for all callers", async () => {
+  const { idp, tokens, clock } = await setUpClient({ token: (request) => issueToken(request, { expires_in: 600 }) });
+  await Promise.all([tokens.current(), tokens.current(), tokens.current()]);
+  expect(idp.seen(tokenPath)).toHaveLength(1);
+  clock.advance(539_000);
+  await tokens.current();
+  expect(idp.seen(tokenPath)).toHaveLength(1);
+  clock.advance(2000);
+  await Promise.all([tokens.current(), tokens.current()]);
+  expect(idp.seen(tokenPath)).toHaveLength(2);
+});
+
+test("a token without expires_in lives as long as its claims say, else an hour", async () => {
+  const jwt = new UnsecuredJWT({ iat: 1000, exp: 1100 }).encode();
+  const { idp, tokens, clock } = await setUpClient({
+    token: (request) => issueToken(request, { expires_in: undefined, access_token: jwt }),
+  });
+  await tokens.current();
+  clock.advance(74_000);
+  await tokens.current();
+  expect(idp.seen(tokenPath)).toHaveLength(1);
+  clock.advance(2000);
+  await tokens.current();
+  expect(idp.seen(tokenPath)).toHaveLength(2);
+});
+
+test("replaces a token that was refused early once for all callers, and five times at most", async () => {
+  let issued = 0;
+  const { idp, tokens } = await setUpClient({
+    token: (request) => issueToken(request, { access_token: `token-${++issued}` }),
+  });
+  const first = await tokens.current();
+  expect(await Promise.all([tokens.replace(first), tokens.replace(first), tokens.replace(first)])).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(idp.seen(tokenPath)).toHaveLength(2);
+  for (let turn = 0; turn < 4; turn++) expect(await tokens.replace(await tokens.current())).toBe(true);
+  expect(await tokens.replace(await tokens.current())).toBe(false);
+  expect(idp.seen(tokenPath)).toHaveLength(6);
+});
+
+const refuseBut =
+  (...granted: string[]) =>
+  (request: SeenRequest): Reply => {
+    const asked = (request.form.get("scope") ?? "").split(" ");
+    return asked.every((scope) => granted.includes(scope))
+      ? issueToken(request)
+      : oauthError(400, "invalid_scope", "One or more scopes are not configured.");
+  };
+
+test("finds the granted scopes after invalid_scope, with at most one request each", async () => {
+  const { idp, tokens, clock } = await setUpClient({ token: refuseBut("okta.policies.read", "okta.brands.read") });
+  await tokens.current();
+  expect(tokens.granted).toEqual(["okta.policies.read", "okta.brands.read"]);
+  expect(idp.seen(tokenPath)).toHaveLength(5);
+  await clock.sleep(hourMs, new AbortController().signal);
+  await tokens.current();
+  expect(idp.seen(tokenPath)).toHaveLength(6);
+});
+
+test("no granted scope is no_scope, with the scopes to grant", async () => {
+  const { idp, tokens } = await setUpClient({ token: refuseBut() });
+  await expect(tokens.current()).rejects.toMatchObject({
+    code: "no_scope",
+    remedy: expect.stringContaining("okta.policies.read, okta.apps.read, okta.brands.read") as string,
+  });
+  expect(idp.seen(tokenPath)).toHaveLength(4);
+});
+
+const scopesOf = (body: Record<string, unknown>) => async () => {
+  const { tokens } = await setUpClient({ token: (request) => issueToken(request, body) });
+  await tokens.current();
+  return tokens.granted;
+};
+const withClaim = (scp: unknown) => new UnsecuredJWT({ scp }).encode();
+
+test("the granted scopes are those of the answer, else of the token, else what was asked for", async () => {
+  expect(await scopesOf({ scope: "okta.policies.read", access_token: withClaim(["okta.apps.read"]) })()).toEqual([
+    "okta.policies.read",
+  ]);
+  expect(await scopesOf({ scope: undefined, access_token: withClaim(["okta.apps.read"]) })()).toEqual([
+    "okta.apps.read",
+  ]);
+  expect(await scopesOf({ scope: undefined, access_token: withClaim("okta.apps.read okta.brands.read") })()).toEqual([
+    "okta.apps.read",
+    "okta.brands.read",
+  ]);
+  expect(await scopesOf({ scope: undefined })()).toHaveLength(3);
+});
+
+test("a token without any scope is no_scope", async () => {
+  const { tokens } = await setUpClient({ token: (request) => issueToken(request, { scope: "" }) });
+  await expect(tokens.current()).rejects.toMatchObject({ code: "no_scope" });
+});
+
+const html: Reply = { status: 200, body: "<!doctype html><title>Welcome</title>" };
+
+test.each<[string, Reply, string, string]>([
+  [
+    "signature is invalid",
+    oauthError(401, "invalid_client", "The client_assertion signature is invalid."),
+    "bad_key",
+    "Public Keys",
+  ],
+  [
+    "kid is invalid",
+    oauthError(401, "invalid_client", "The client_assertion JWT kid is invalid."),
+    "bad_key",
+    "IDP_PRIVATE_KEY_ID",
+  ],
+  [
+    "unknown client",
+    oauthError(401, "invalid_client", "Invalid value for 'client_id' parameter."),
+    "wrong_client",
+    "IDP_CLIENT_ID",
+  ],
+  [
+    "wrong audience",
+    oauthError(
+      401,
+      "invalid_client",
+      "The audience claim for client_assertion must be the endpoint invoked for the request.",
+    ),
+    "wrong_org",
+    "IDP_ORG_URL",
+  ],
+  [
+    "unauthorized client",
+    oauthError(400, "unauthorized_client", "The client is not authorized."),
+    "wrong_client",
+    "API Services",
+  ],
+  [
+    "network zone",
+    oauthError(403, "access_denied", "Access from this network is denied."),
+    "access_denied",
+    "Security → Networks",
+  ],
+  ["network zone, as a web page", { status: 403, body: "<html>no</html>" }, "access_denied", "Security → Networks"],
+  ["a 403 of the API", apiError(403, "E0000005"), "access_denied", "network"],
+  ["a web page", html, "wrong_org", "IDP_ORG_URL"],
+  ["404", { status: 404, body: "" }, "wrong_org", "IDP_ORG_URL"],
+  ["404 of another API", apiError(404, "E0000007"), "wrong_org", "IDP_ORG_URL"],
+  ["405", { status: 405 }, "wrong_org", "IDP_ORG_URL"],
+  [
+    "a redirect",
+    { status: 302, headers: { location: "https://login.example/oauth?x=secret-in-url" } },
+    "wrong_org",
+    "IDP_ORG_URL",
+  ],
+  ["500", { status: 500, body: "<html>oops</html>" }, "provider_error", "status page"],
+  ["503", apiError(503, "E0000010"), "provider_error", "status page"],
+  ["429", { ...apiError(429, "E0000047"), headers: { "retry-after": "999" } }, "provider_error", "rate limit"],
+  ["a token that is none", { body: { token_type: "Bearer" } }, "provider_error", "IDP_ORG_URL"],
+  ["a token of an unknown type", { body: { token_type: "MAC", access_token: "x" } }, "provider_error", "IDP_ORG_URL"],
+  [
+    "a token that would break a header",
+    { body: { token_type: "Bearer", access_token: "a\r\nx: y" } },
+    "provider_error",
+    "IDP_ORG_URL",
+  ],
+  ["an array", { body: [] }, "provider_error", "IDP_ORG_URL"],
+])("a login that ends with %s has its own code and remedy", async (_, reply, code, remedy) => {
+  const { tokens } = await setUpClient({ token: () => reply });
+  const error = await rejection(tokens.current());
+  expect(error.code).toBe(code);
+  expect(error.remedy).toContain(remedy);
+  expect(error.message).not.toMatch(/secret-in-url|[\r\n]/);
+});
+
+test.each<[string, Reply, string]>([
+  ["nothing within the time", { fault: "hang" }, "unreachable"],
+  ["a reset", { fault: "reset" }, "unreachable"],
+])("a login that gets %s does not mention credentials", async (_, reply, code) => {
+  const { tokens } = await setUpClient({
+    token: () => reply,
+    config: { timeoutMs: reply.fault === "hang" ? 400 : 5000 },
+  });
+  const error = await rejection(tokens.current());
+  expect(error.code).toBe(code);
+  expect(`${error.message} ${error.remedy}`).not.toMatch(/credential|client id|IDP_CLIENT_ID|private key/i);
+});
+
+test("redacts an assertion that the provider echoes", async () => {
+  const { tokens } = await setUpClient({
+    token: (request) => oauthError(401, "invalid_client", `Cannot parse ${request.form.get("client_assertion") ?? ""}`),
+  });
+  const error = await rejection(tokens.current());
+  expect(error.message).toContain("Cannot parse [redacted]");
+  expect(error.message).not.toContain("eyJ");
+});
+
+async function rejection(promise: Promise<unknown>): Promise<IdpError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof IdpError) return error;
+    throw error;
+  }
+  throw new Error("It was fulfilled");
+}
