@@ -1,4 +1,5 @@
 import type { Publisher } from "../../shared/broker.ts";
+import { maxPayloadBytes } from "../../shared/event.ts";
 import type { CheckResult, Finding, StatusCounts } from "../../shared/report.ts";
 import { publishFindingCreated, publishScanError, publishScanProgress } from "../../shared/scan_events.ts";
 import { toLine } from "../../shared/text.ts";
@@ -105,18 +106,13 @@ function toStored(result: CheckResult, finding: Finding): FindingBody {
   };
 }
 
+/** Carries the whole finding, so that nobody has to read it again, unless its long texts do not fit into an event. */
 function publishFinding(to: Publisher, scan: RegisteredScan, finding: FindingBody): Promise<void> {
-  const { check, status, reason, severity, resource_name, detail, fingerprint, coverage, advisory } = finding;
-  return publishFindingCreated(to, scan.channel, {
-    scan_id: scan.id,
-    check,
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    severity,
-    resource_name,
-    detail,
-    fingerprint,
-    coverage,
-    advisory,
-  });
+  const whole = { scan_id: scan.id, ...finding };
+  if (Buffer.byteLength(JSON.stringify(whole)) <= maxPayloadBytes) {
+    return publishFindingCreated(to, scan.channel, whole);
+  }
+  const { scan_id, check, status, reason, severity, resource_name, detail, fingerprint, coverage, advisory } = whole;
+  const short = { scan_id, check, status, reason, severity, resource_name, detail, fingerprint, coverage, advisory };
+  return publishFindingCreated(to, scan.channel, short);
 }

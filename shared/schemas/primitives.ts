@@ -58,3 +58,14 @@ export function fieldMessage(issue: v.BaseIssue<unknown>): string {
   if (issue.expected === "never") return "is not a field of this body";
   return issue.received === "undefined" ? "is required" : "expected a JSON object";
 }
+
+type ExactOptional<Entries extends v.ObjectEntries> = {
+  readonly [Name in keyof Entries]: v.ExactOptionalSchema<Entries[Name], undefined>;
+};
+
+/** The same fields, each of which may be absent but not undefined: `v.partial` would allow that. */
+export function exactOptionalEntries<Entries extends v.ObjectEntries>(entries: Entries): ExactOptional<Entries> {
+  const pairs = Object.entries(entries).map(([name, schema]) => [name, v.exactOptional(schema)]);
+  // `fromEntries` forgets which name has which schema.
+  return Object.fromEntries(pairs) as ExactOptional<Entries>;
+}

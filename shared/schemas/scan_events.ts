@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { findingEntries, statusSchema } from "./finding.ts";
-import { count, text, uuid, type Output } from "./primitives.ts";
+import { count, exactOptionalEntries, text, uuid, type Output } from "./primitives.ts";
 import { scanEndStatusSchema, statusCountsEntries } from "./scan.ts";
 
 const scan_id = uuid();
+const { check, status, severity, resource_name, detail, fingerprint, ...others } = findingEntries;
 
 /** The payloads of a scan's events, by type. */
 export const scanEventSchemas = {
@@ -16,13 +17,16 @@ export const scanEventSchemas = {
     status: statusSchema,
     reason: v.exactOptional(findingEntries.reason),
   }),
+  /** The whole finding. A producer may leave out what it does not have, or what an event has no room for. */
   "finding.created": v.object({
     scan_id,
-    ...v.pick(v.object(findingEntries), ["check", "status", "severity", "resource_name", "detail", "fingerprint"])
-      .entries,
-    reason: v.exactOptional(findingEntries.reason),
-    coverage: v.exactOptional(findingEntries.coverage),
-    advisory: v.exactOptional(findingEntries.advisory),
+    check,
+    status,
+    severity,
+    resource_name,
+    detail,
+    fingerprint,
+    ...exactOptionalEntries(others),
   }),
   "scan.error": v.object({ scan_id, code: v.string(), detail: v.string() }),
   "scan.end": v.object({ scan_id, status: scanEndStatusSchema, ...statusCountsEntries }),

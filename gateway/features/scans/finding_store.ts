@@ -1,11 +1,17 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import type { PageRequest } from "../../http/paging.ts";
-import type { FindingRow } from "./scan.ts";
 import { ended, selectScan } from "./scan_store.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
+import { findingEntries, type StoredFinding } from "../../../shared/schemas/finding.ts";
 import type { NewFinding } from "../../../shared/schemas/scan_requests.ts";
+
+export type FindingRow = Omit<typeof findings.$inferSelect, "tenantId" | "scanId">;
+
+/** A finding's fields in the database, by the property of the row. The schema of findings says which they are. */
+const fields = Object.entries(getTableColumns(findings)).filter(([, { name }]) => name in findingEntries);
+const fieldSql = toFieldSql();
 
 export interface StoredCounts {
   readonly created: number;
@@ -27,22 +33,11 @@ export async function storeFindings(
       where id = ${scanId}::uuid and status in ('pending', 'running')
       returning tenant_id, id
     ), given as (
-      select * from jsonb_to_recordset(${JSON.stringify(toRows(given))}::jsonb) as row (
-        fingerprint text, "check" text, status text, reason text, severity text, resource_type text, resource_id text,
-        resource_name text, expected text, actual text, detail text, coverage text, coverage_reason text, cause text,
-        to_pass text, evaluation text, advisory boolean)
+      select * from jsonb_to_recordset(${JSON.stringify(toRows(given))}::jsonb) as row (${fieldSql.typed})
     ), stored as (
-      insert into findings (tenant_id, scan_id, fingerprint, "check", status, reason, severity, resource_type,
-        resource_id, resource_name, expected, actual, detail, coverage, coverage_reason, cause, to_pass, evaluation,
-        advisory)
-      select scan.tenant_id, scan.id, given.* from scan, given
-      on conflict (tenant_id, scan_id, fingerprint) do update set
-        "check" = excluded."check", status = excluded.status, reason = excluded.reason, severity = excluded.severity,
-        resource_type = excluded.resource_type, resource_id = excluded.resource_id,
-        resource_name = excluded.resource_name, expected = excluded.expected, actual = excluded.actual,
-        detail = excluded.detail, coverage = excluded.coverage, coverage_reason = excluded.coverage_reason,
-        cause = excluded.cause, to_pass = excluded.to_pass, evaluation = excluded.evaluation,
-        advisory = excluded.advisory
+      insert into findings (tenant_id, scan_id, ${fieldSql.names})
+      select scan.tenant_id, scan.id, ${fieldSql.names} from scan, given
+      on conflict (tenant_id, scan_id, fingerprint) do update set ${fieldSql.replaced}
       returning (xmax = 0) as is_new
     )
     select (select count(*)::integer from scan) as scans,
@@ -71,29 +66,38 @@ export async function selectFindings(
     .limit(page.limit + 1);
 }
 
+/** A stored finding, with the words of the `finding.created` event, so that a client merges both. */
+export function toFinding(row: FindingRow): StoredFinding {
+  const values: Readonly<Record<string, unknown>> = row;
+  const entries = fields.map(([property, { name }]) => [name, values[property]]);
+  // `fromEntries` forgets which field has which type; the columns are declared with the schema's types.
+  return { ...Object.fromEntries(entries), created_at: row.createdAt.toISOString() } as StoredFinding;
+}
+
 /** One row per fingerprint: a statement may not write the same row twice, and the last one counts. */
-function toRows(given: readonly NewFinding[]): readonly Readonly<Record<string, string | boolean | null>>[] {
-  const rows = new Map<string, Readonly<Record<string, string | boolean | null>>>();
-  for (const finding of given) {
-    rows.set(finding.fingerprint, {
-      fingerprint: finding.fingerprint,
-      check: toCheckName(finding.check),
-      status: finding.status,
-      reason: finding.reason ?? null,
-      severity: finding.severity,
-      resource_type: finding.resource_type ?? finding.resource?.type ?? "",
-      resource_id: finding.resource_id ?? finding.resource?.id ?? "",
-      resource_name: finding.resource_name ?? finding.resource?.name ?? "",
-      expected: finding.expected,
-      actual: finding.actual,
-      detail: finding.detail,
-      coverage: finding.coverage,
-      coverage_reason: finding.coverage_reason ?? null,
-      cause: finding.cause ?? null,
-      to_pass: finding.to_pass ?? null,
-      evaluation: finding.evaluation ?? null,
-      advisory: finding.advisory,
-    });
-  }
-  return [...rows.values()];
+function toRows(given: readonly NewFinding[]): readonly object[] {
+  return [
+    ...new Map(given.map(({ resource, ...finding }) => [finding.fingerprint, toRow(finding, resource)])).values(),
+  ];
+}
+
+function toRow(finding: Omit<NewFinding, "resource">, resource: NewFinding["resource"]): object {
+  return {
+    resource_type: resource?.type ?? "",
+    resource_id: resource?.id ?? "",
+    resource_name: resource?.name ?? "",
+    ...finding,
+    check: toCheckName(finding.check),
+  };
+}
+
+/** Each field is named, so that no value can end up in another field's column. */
+function toFieldSql() {
+  const columns = fields.map(([, column]) => ({ name: `"${column.name}"`, type: column.getSQLType() }));
+  const list = (toText: (column: (typeof columns)[number]) => string) => sql.raw(columns.map(toText).join(", "));
+  return {
+    names: list(({ name }) => name),
+    typed: list(({ name, type }) => `${name} ${type}`),
+    replaced: list(({ name }) => `${name} = excluded.${name}`),
+  };
 }

@@ -22,8 +22,8 @@ import { announceDeleted } from "./announce_deleted.ts";
 import { announceEnd } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
 import { reportRoutes } from "./report/report_routes.ts";
-import { selectFindings, storeFindings } from "./finding_store.ts";
-import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
+import { selectFindings, storeFindings, toFinding, type FindingRow } from "./finding_store.ts";
+import { hasEnded, toScan, type ScanRow } from "./scan.ts";
 import { deleteScan, insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
 
 const maxBodyBytes = 65_536;

@@ -1,11 +1,9 @@
 import { scanChannel } from "../../../shared/scan_events.ts";
-import type { StoredFinding } from "../../../shared/schemas/finding.ts";
 import type { Scan, ScanEndStatus, ScanStatus } from "../../../shared/schemas/scan.ts";
 import type { ScanResource } from "../../../shared/schemas/tenant_events.ts";
-import type { findings, scans } from "../../../drizzle/schema.ts";
+import type { scans } from "../../../drizzle/schema.ts";
 
 export type ScanRow = typeof scans.$inferSelect;
-export type FindingRow = Omit<typeof findings.$inferSelect, "tenantId" | "scanId">;
 
 export function toScan(row: ScanRow): Scan {
   return {
@@ -34,30 +32,6 @@ export function toScan(row: ScanRow): Scan {
 /** As the events of its tenant carry it: flat, its id also under the name that events have for it. */
 export function toScanResource(row: ScanRow): ScanResource {
   return { scan_id: row.id, ...toScan(row) };
-}
-
-/** A stored finding, with the words of the `finding.created` event, so that a client merges both. */
-export function toFinding(row: FindingRow): StoredFinding {
-  return {
-    fingerprint: row.fingerprint,
-    check: row.check,
-    status: row.status,
-    reason: row.reason,
-    severity: row.severity,
-    resource_type: row.resourceType,
-    resource_id: row.resourceId,
-    resource_name: row.resourceName,
-    expected: row.expected,
-    actual: row.actual,
-    detail: row.detail,
-    coverage: row.coverage,
-    coverage_reason: row.coverageReason,
-    cause: row.cause,
-    to_pass: row.toPass,
-    evaluation: row.evaluation,
-    advisory: row.advisory,
-    created_at: row.createdAt.toISOString(),
-  };
 }
 
 /** After one of the end statuses nothing changes a scan. */

@@ -176,6 +176,22 @@ describe("createScanPublisher", () => {
     expect(scan.warnings).toEqual([]);
   });
 
+  test("an event carries the whole finding, without the long texts where it has no room for them", async () => {
+    const { scan, received } = await startFollowedScan();
+    const results = threeChecks(1).map((result, index) => ({
+      ...result,
+      findings: result.findings.map((finding) => ({ ...finding, evaluation: "\u6f22".repeat(21_900 * index) })),
+    }));
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    const events = (await received).flatMap(({ type, data }) => (type === "finding.created" ? [data] : []));
+    const stored = await storedFindings(scan.scanId);
+    expect({ ...events[0], created_at: stored[0]?.["created_at"] }).toEqual({ scan_id: scan.scanId, ...stored[0] });
+    for (const [index, data] of events.entries())
+      expect({ scan_id: scan.scanId, ...stored[index] }).toMatchObject(data);
+    expect(events.map((data) => "expected" in data)).toEqual([true, false, false]);
+  });
+
   test("at a round trip of 200 ms, 10,000 findings: every subscriber receives all of it, and the end within 2 s of the last stored result", async () => {
     network.impair({ delayMs: 100 });
     const scan = startScan();
