@@ -1,3 +1,4 @@
+import { defaultHeartbeatSeconds } from "../shared/heartbeat.ts";
 import { UsageError } from "../shared/usage_error.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../shared/brokers/broker_config.ts";
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
@@ -137,7 +138,7 @@ function parseBounds(reader: EnvironmentReader): StreamBounds {
   const count = (name: string, fallback: number) =>
     reader.integer(name, { fallback, min: 1, max: Number.MAX_SAFE_INTEGER });
   return {
-    heartbeatSeconds: reader.seconds("EVENTSTREAM_HEARTBEAT_SECONDS", 15),
+    heartbeatSeconds: reader.seconds("EVENTSTREAM_HEARTBEAT_SECONDS", defaultHeartbeatSeconds),
     recheckSeconds: reader.seconds("EVENTSTREAM_RECHECK_SECONDS", 30),
     maxBufferBytes: count("EVENTSTREAM_MAX_BUFFER_BYTES", 1_048_576),
     maxStreams: count("EVENTSTREAM_MAX_STREAMS", 50_000),

@@ -10,6 +10,9 @@ import { Heartbeats } from "./heartbeats.ts";
 import { Hub, type HubStats } from "./hub.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { Lookups } from "./lookups.ts";
+import { encodeComment, encodeRetry } from "../../shared/event_stream_encoding.ts";
+import { encodeHeartbeatInterval } from "../../shared/heartbeat.ts";
+import { encodeChunk } from "./encoded_chunk.ts";
 import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
@@ -69,6 +72,9 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     heartbeats: new Heartbeats(heartbeatMs, now),
     metrics,
     maxBufferBytes: bounds.maxBufferBytes,
+    firstChunk: encodeChunk(
+      encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds),
+    ),
     maxStallMs: heartbeatMs * 4,
     closeGraceMs: options.closeGraceMs ?? 2000,
     now,

@@ -1,5 +1,5 @@
 import type { AppError } from "../../shared/app_error.ts";
-import { encodeClose, encodeComment, encodeRetry } from "../../shared/event_stream_encoding.ts";
+import { encodeClose, encodeComment } from "../../shared/event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { CloseReason, StreamMetrics } from "../observability/stream_metrics.ts";
 import { connectionLost, unavailable, type HubMember, type SubscriptionLease } from "./channel.ts";
@@ -12,6 +12,8 @@ import type { ScheduledTask, TimerHeap } from "./timer_heap.ts";
 export interface StreamContext {
   readonly timers: TimerHeap;
   readonly heartbeats: Heartbeats;
+  /** The first bytes of every stream: proxies and clients see at once that it is open. */
+  readonly firstChunk: Chunk;
   readonly metrics: StreamMetrics;
   readonly maxBufferBytes: number;
   /** A client that reads no buffered bytes for so long is closed. */
@@ -31,8 +33,6 @@ export interface StreamSlot {
   release(): void;
 }
 
-/** The first bytes of every stream: proxies and clients see at once that it is open. */
-const firstChunk = encodeChunk(encodeRetry(2000) + encodeComment("open"));
 const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
 
 /**
@@ -97,13 +97,13 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
   start(sink: Sink, end: StreamEnd, snapshot: Chunk | null): Response {
     if (this.#failure !== null) throw this.#failure;
     this.#sink = sink;
-    const response = sink.open(firstChunk);
+    const response = sink.open(this.#context.firstChunk);
     // The first write can already find that the client has left.
     if (this.isOver) return response;
     const nowMs = this.#context.now();
     this.#state = "open";
     this.#stalledSinceMs = nowMs;
-    this.#wrote(firstChunk, nowMs);
+    this.#wrote(this.#context.firstChunk, nowMs);
     this.#dueReason = end.reason;
     this.#context.timers.set(this, end.atMs);
     this.#context.heartbeats.add(this);

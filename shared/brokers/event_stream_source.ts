@@ -18,6 +18,8 @@ export interface EventStreamSource {
   toMessage(event: EventSourceMessage): string | null;
   /** Nothing arrived for `idleMs`: the moment to send a ping. */
   onIdle(): void;
+  /** The longer wait for the next byte that a comment tells, in milliseconds; null for any other comment. */
+  readonly toIdleMs?: (comment: string) => number | null;
   /** Bound on request and confirmation together. */
   readonly timeoutMs: number;
   readonly idleMs: number;
@@ -67,7 +69,7 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
   }
 
   async function read(body: ReadableStream<Uint8Array>): Promise<LostReason> {
-    const feed = createFeed(onEvent);
+    const feed = createFeed(onEvent, onComment);
     const reader = body.getReader();
     for (;;) {
       const { done, value } = await reader.read();
@@ -93,17 +95,27 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
     }
   }
 
+  function onComment(comment: string): void {
+    const idleMs = source.toIdleMs?.(comment) ?? 0;
+    if (idleMs > source.idleMs && state === "open") watch(idleMs, idleMs);
+  }
+
   function open(): void {
     if (state !== "opening") return;
     state = "open";
     clearTimeout(deadline);
+    watch(source.idleMs, source.graceMs);
+    confirmation.resolve();
+  }
+
+  function watch(idleMs: number, graceMs: number): void {
+    watchdog?.stop();
     watchdog = startWatchdog({
-      idleMs: source.idleMs,
-      graceMs: source.graceMs,
+      idleMs,
+      graceMs,
       onIdle: () => source.onIdle(),
       onSilent: () => finish("silent", undefined),
     });
-    confirmation.resolve();
   }
 
   function refuse(error: AppError): void {
@@ -132,7 +144,10 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
 }
 
 /** Takes chunks of bytes; false as soon as something in them cannot be read. */
-function createFeed(onEvent: (event: EventSourceMessage) => boolean): (chunk: Uint8Array) => boolean {
+function createFeed(
+  onEvent: (event: EventSourceMessage) => boolean,
+  onComment: (comment: string) => void,
+): (chunk: Uint8Array) => boolean {
   // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let isReadable = true;
@@ -141,6 +156,7 @@ function createFeed(onEvent: (event: EventSourceMessage) => boolean): (chunk: Ui
     onEvent: (event) => {
       if (isReadable) isReadable = onEvent(event);
     },
+    onComment,
     // An unknown field is the second line of a message that had a line break: part of it is lost.
     onError: () => {
       isReadable = false;

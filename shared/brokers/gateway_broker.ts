@@ -3,6 +3,7 @@ import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
 import { isUuid, parseChannelName } from "../channel_name.ts";
+import { defaultHeartbeatSeconds, toHeartbeatMs } from "../heartbeat.ts";
 import { problemDetail } from "../problem_detail.ts";
 import { isEventType, parseMessage, toMessage } from "../event.ts";
 import { openEventStreamSource } from "./event_stream_source.ts";
@@ -19,7 +20,7 @@ export interface GatewayBrokerOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Bound on one request. Default 8,000. */
   readonly timeoutMs?: number;
-  /** A stream that was idle for this long is lost; its heartbeat comes every 15 s. Default 30,000. */
+  /** A stream that was idle for this long is lost; its heartbeat comes every 15 s, or as it tells. Default 30,000. */
   readonly silenceMs?: number;
 }
 
@@ -37,7 +38,7 @@ const maxDetailChars = 300;
  * taken; one that was refused or could not connect was not.
  */
 export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
-  const { apiKey, timeoutMs = 8000, silenceMs = 30_000 } = options;
+  const { apiKey, timeoutMs = 8000, silenceMs = 2 * defaultHeartbeatSeconds * 1000 } = options;
   const url = parseServiceUrl(options.url, "SCANSTREAM_URL");
   requireApiKey(apiKey);
   // Called as a property of `globalThis`: Workers refuses it unbound.
@@ -67,6 +68,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
         isConfirmation: null,
         toMessage: readEvent,
         onIdle() {},
+        toIdleMs: toHeartbeatMs,
         timeoutMs,
         idleMs: silenceMs / 2,
         graceMs: silenceMs / 2,

@@ -208,6 +208,12 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     expect(busy.body()).not.toContain("heartbeat");
   });
 
+  test("S5: a gateway whose heartbeats come less often than clients expect tells them so", async () => {
+    await using server = await startStreamServer({ createSink, bounds: { heartbeatSeconds: 60 } });
+    const stream = await server.open();
+    await stream.untilBody(`${head}: heartbeat-seconds 60\n`);
+  });
+
   test("S5: a client that reads no buffered bytes is closed although it stays under the limit", async () => {
     const broker = createMemoryBroker();
     const counted = createMetrics();

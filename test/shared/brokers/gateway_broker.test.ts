@@ -61,6 +61,17 @@ test("createGatewayBroker does not take a page for a stream", async () => {
   await unavailability(open(server.url).subscribe([createChannel()], ignore, never), [apiKey]);
 });
 
+test("createGatewayBroker waits as long for a byte as the stream tells", async () => {
+  const channel = createChannel();
+  await using server = await startScriptedServer(async (response, request) => {
+    await stream(": open\n: heartbeat-seconds 60\n")(response, request);
+    // The passing of time is what is tested: five times the silence that the option allows.
+    setTimeout(() => response.write(frame("job.delta", { n: 1 })), 200);
+  });
+  const recording = await record(open(server.url, { silenceMs: 40 }), channel);
+  await recording.untilCount(1);
+});
+
 test("createGatewayBroker goes on with the next event when one was refused", async () => {
   await using server = await startScriptedServer(status(422), status(202));
   const channel = createChannel();

@@ -1,0 +1,17 @@
+import { encodeComment } from "./event_stream_encoding.ts";
+
+/** How often a gateway writes to an idle stream unless it is configured otherwise: `EVENTSTREAM_HEARTBEAT_SECONDS`. */
+export const defaultHeartbeatSeconds = 15;
+
+/** What a gateway with a longer interval says after `: open`, so that clients wait longer for its heartbeats; otherwise nothing. */
+export function encodeHeartbeatInterval(heartbeatSeconds: number): string {
+  return heartbeatSeconds > defaultHeartbeatSeconds
+    ? encodeComment(`heartbeat-seconds ${Math.ceil(heartbeatSeconds)}`)
+    : "";
+}
+
+/** The interval that a comment of the stream tells, in milliseconds; null for any other comment. */
+export function toHeartbeatMs(comment: string): number | null {
+  const [, seconds] = /^ ?heartbeat-seconds (\d{1,5})$/.exec(comment) ?? [];
+  return seconds === undefined ? null : Number(seconds) * 1000;
+}
