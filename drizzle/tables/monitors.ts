@@ -30,6 +30,8 @@ export const monitors = pgTable(
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),
     orgUrl: text("org_url").notNull(),
+    /** Set by a trigger. */
+    organizationId: uuid("organization_id"),
     clientId: text("client_id"),
     /** The revision of the STIG: `okta-idaas-stig-v1r2`. */
     benchmark: text("benchmark"),
@@ -76,6 +78,9 @@ export const monitors = pgTable(
     unique("monitors_tenant_id_id").on(table.tenantId, table.id),
     index("monitors_present")
       .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.deletedAt} is null`),
+    index("monitors_of_organization")
+      .on(table.tenantId, table.organizationId)
       .where(sql`${table.deletedAt} is null`),
     index("monitors_due")
       .on(table.staleFrom)

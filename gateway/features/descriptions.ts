@@ -1,6 +1,7 @@
 import type { FeatureDescription } from "../http/docs/feature_description.ts";
 import { decisionsDescription } from "./decisions/description.ts";
 import { monitorsDescription } from "./monitors/description.ts";
+import { organizationsDescription } from "./organizations/description.ts";
 import { scansDescription } from "./scans/description.ts";
 import { teamDescription } from "./team/description.ts";
 import { tenantDescription } from "./tenant/description.ts";
@@ -10,6 +11,7 @@ import { webhooksDescription } from "./webhooks/description.ts";
 export const featureDescriptions: readonly FeatureDescription[] = [
   scansDescription,
   monitorsDescription,
+  organizationsDescription,
   teamDescription,
   decisionsDescription,
   tenantDescription,

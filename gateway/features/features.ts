@@ -5,6 +5,7 @@ import type { EventStreamRoute } from "../streaming/define_event_stream.ts";
 import type { EventStreams } from "../streaming/find_event_stream.ts";
 import { decisions } from "./decisions/routes.ts";
 import { monitors } from "./monitors/routes.ts";
+import { organizations } from "./organizations/routes.ts";
 import { scans } from "./scans/routes.ts";
 import { team } from "./team/routes.ts";
 import { tenant } from "./tenant/routes.ts";
@@ -24,7 +25,7 @@ export interface Feature {
   readonly hooks?: (dependencies: Dependencies) => Hono;
 }
 
-export const features: readonly Feature[] = [scans, monitors, decisions, team, tenant, webhooks];
+export const features: readonly Feature[] = [scans, monitors, organizations, decisions, team, tenant, webhooks];
 
 /** In the order in which they are asked for: the first that a request fits is the one. */
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {

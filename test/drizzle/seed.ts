@@ -6,13 +6,18 @@ import {
   decisions,
   deletedScans,
   findings,
+  looks,
   memberships,
   monitors,
+  organizationDays,
+  organizations,
+  ruleStates,
   scanReportParts,
   scanReports,
   scans,
   tenants,
   users,
+  verdicts,
   webhookDeliveries,
   webhooks,
 } from "../../drizzle/schema.ts";
@@ -31,6 +36,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const scanIds = [randomUUID(), randomUUID()];
   const monitorIds = [randomUUID(), randomUUID()];
   const webhookIds = [randomUUID(), randomUUID()];
+  const organizationIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
   await asOwner(database, async (db) => {
     await db.insert(tenants).values({ id, name });
@@ -52,6 +58,14 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
       .insert(webhookDeliveries)
       .values(webhookIds.map((webhookId) => ({ ...deliveryValues, tenantId: id, webhookId })));
     await db.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
+    await db
+      .insert(organizations)
+      .values(organizationIds.map((each, n) => ({ id: each, tenantId: id, orgUrl: `https://seeded-${n}.okta.com` })));
+    const ofOrganizations = organizationIds.map((organizationId) => ({ tenantId: id, organizationId }));
+    await db.insert(looks).values(ofOrganizations.map((keys) => ({ ...lookValues, ...keys })));
+    await db.insert(verdicts).values(ofOrganizations.map((keys) => ({ ...verdictValues, ...keys })));
+    await db.insert(ruleStates).values(ofOrganizations.map((keys) => ({ ...ruleStateValues, ...keys })));
+    await db.insert(organizationDays).values(ofOrganizations.map((keys) => ({ day: "2026-11-22", ...keys })));
     await db.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
   });
   return { id, scanIds, hashes };
@@ -99,6 +113,22 @@ const changeValues = {
   cause: "log",
   explainedBy: [],
 } as const;
+
+const { seenAt, check } = changeValues;
+const lookValues = { sourceId: changeValues.id, knownFrom: seenAt, knownTo: seenAt } as const;
+const verdictValues = {
+  check,
+  position: 1,
+  sourceId: changeValues.id,
+  isScan: false,
+  status: "FAIL",
+  knownAt: seenAt,
+  cause: "log",
+  number: 1,
+  fingerprints: [changeValues.fingerprint] as string[],
+  digest: "d",
+} as const;
+const ruleStateValues = { check, severity: "medium", status: "FAIL", knownAt: seenAt, lastPosition: 1 } as const;
 
 const webhookValues = {
   url: "https://hooks.example/scanstream",

@@ -67,6 +67,17 @@ const ofMonitor =
   (rest: string, json?: unknown): MakeSample =>
   async (world) =>
     withBody(`${await aMonitor(world)}${rest}`, json);
+const anOrganization = async ({ make }: World) => {
+  const org_url = `https://${randomUUID()}.okta.com`;
+  await make("POST", "/api/v1/scans", { org_url });
+  const { items } = (await make("GET", "/api/v1/organizations")) as {
+    readonly items?: readonly { readonly id: string }[];
+  };
+  return `/api/v1/organizations/${String(items?.[0]?.id)}`;
+};
+const ofOrganization =
+  (rest: string): MakeSample =>
+  async (world) => ({ path: `${await anOrganization(world)}${rest}` });
 const aWebhook = async ({ make }: World) =>
   `/api/v1/webhooks/${String((await make("POST", "/api/v1/webhooks", webhook))["id"])}`;
 /** One tenant has few: what does not take it away uses the same one. */
@@ -134,6 +145,8 @@ const samples: Readonly<Record<string, MakeSample>> = {
   },
   "GET /api/v1/scans/:id/report": aStoredReport,
   "GET /api/v1/scans/:id/event-stream": ofScan("/event-stream"),
+  "GET /api/v1/organizations/:id": ofOrganization(""),
+  "DELETE /api/v1/organizations/:id": ofOrganization(""),
   "PUT /api/v1/monitors/:id": async () => ({ path: `/api/v1/monitors/${randomUUID()}`, json: monitor }),
   "GET /api/v1/monitors/:id": ofMonitor(""),
   "PATCH /api/v1/monitors/:id": ofMonitor("", { lag_seconds: 1 }),

@@ -13,7 +13,7 @@ export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
     tenant_id: row.tenantId,
     channel: monitorChannel(row.tenantId, row.id),
     event_stream: `/api/v1/monitors/${row.id}/event-stream`,
-    status: isStale(row, nowMs) ? "stale" : row.status,
+    status: presentStatus(row, nowMs),
     org_url: row.orgUrl,
     client_id: row.clientId,
     benchmark: row.benchmark,
@@ -36,10 +36,16 @@ export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
   };
 }
 
+export type MonitorLife = Pick<MonitorRow, "status" | "staleAt" | "updatedAt" | "intervalSeconds">;
+
+export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"] {
+  return isStale(row, nowMs) ? "stale" : row.status;
+}
+
 const minStaleSeconds = 60;
 
 /** As `scanstream.mark_stale_monitors` has it, which publishes it: what was published as stale is read as stale. */
-function isStale({ status, staleAt, updatedAt, intervalSeconds }: MonitorRow, nowMs: number): boolean {
+function isStale({ status, staleAt, updatedAt, intervalSeconds }: MonitorLife, nowMs: number): boolean {
   const silentMs = nowMs - updatedAt.getTime();
   return (
     status === "running" && (staleAt !== null || silentMs >= Math.max(3 * intervalSeconds, minStaleSeconds) * 1000)

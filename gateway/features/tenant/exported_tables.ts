@@ -7,11 +7,16 @@ import {
   decisions,
   deletedScans,
   findings,
+  looks,
   memberships,
   monitors,
+  organizationDays,
+  organizations,
+  ruleStates,
   scanReportParts,
   scanReports,
   scans,
+  verdicts,
   webhooks,
 } from "../../../drizzle/schema.ts";
 
@@ -39,6 +44,28 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: memberships, key: [memberships.userId] },
   { table: apiKeys, key: [apiKeys.id], secrets: [apiKeys.hash], isShownOnly: true },
   { table: deletedScans, key: [deletedScans.id] },
+  // Before scans and monitors, which would begin a history of their own.
+  { table: organizations, key: [organizations.id] },
+  {
+    table: looks,
+    key: [looks.organizationId, looks.sourceId, looks.knownFrom],
+    parent: ofOrganization(looks.organizationId),
+  },
+  {
+    table: verdicts,
+    key: [verdicts.organizationId, verdicts.check, verdicts.position],
+    parent: ofOrganization(verdicts.organizationId),
+  },
+  {
+    table: ruleStates,
+    key: [ruleStates.organizationId, ruleStates.check],
+    parent: ofOrganization(ruleStates.organizationId),
+  },
+  {
+    table: organizationDays,
+    key: [organizationDays.organizationId, organizationDays.day],
+    parent: ofOrganization(organizationDays.organizationId),
+  },
   { table: scans, key: [scans.id] },
   {
     table: findings,
@@ -70,6 +97,10 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: decisions, key: [decisions.id] },
   { table: webhooks, key: [webhooks.id], secrets: [webhooks.secret], isShownOnly: true },
 ];
+
+function ofOrganization(own: PgColumn): NonNullable<ExportedTable["parent"]> {
+  return { table: organizations, columns: [[own, organizations.id]] };
+}
 
 /** Throws `AppError("invalid")`. */
 export function requireExportedTable(name: unknown): ExportedTable {

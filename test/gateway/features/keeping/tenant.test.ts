@@ -22,6 +22,11 @@ const known = new Set([
   "memberships",
   "api_keys",
   "deleted_scans",
+  "organizations",
+  "looks",
+  "verdicts",
+  "rule_states",
+  "organization_days",
   "scans",
   "findings",
   "scan_reports",
@@ -82,6 +87,7 @@ async function readAll(gateway: TestGateway, as: string): Promise<Record<string,
   for (const { id } of (await get("/api/v1/monitors")).body.items ?? []) {
     for (const path of ["", "/changes", "/findings"]) await get(`/api/v1/monitors/${id}${path}`);
   }
+  for (const { id } of (await get("/api/v1/organizations")).body.items ?? []) await get(`/api/v1/organizations/${id}`);
   return answers;
 }
 

@@ -1,0 +1,115 @@
+import { and, desc, eq, isNull, sql, type SQL } from "drizzle-orm";
+import { monitors, organizations, scans } from "../../../drizzle/schema.ts";
+import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import { NotFound } from "../../../shared/app_error.ts";
+import type { Organization } from "../../../shared/schemas/organization.ts";
+import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import { deleteInBatches } from "../delete_in_batches.ts";
+import type { ListedOrganization, OrganizationRow } from "./organization.ts";
+
+/** The organizations of the transaction's tenant. They are written by triggers, with what they come from. */
+
+/** Newest first, one row beyond the limit. */
+export function selectOrganizations(db: TenantDatabase, page: PageRequest): Promise<readonly ListedOrganization[]> {
+  return selectListed(db, afterCursor(page, organizations.createdAt, organizations.id), page.limit + 1);
+}
+
+/** Rejects with `NotFound` for another tenant's as for one that never was. */
+export async function selectOrganization(db: TenantDatabase, id: string): Promise<ListedOrganization> {
+  const [row] = await selectListed(db, eq(organizations.id, id), 1);
+  if (row === undefined) throw new NotFound("No such organization");
+  return row;
+}
+
+async function selectListed(
+  db: TenantDatabase,
+  condition: SQL | undefined,
+  limit: number,
+): Promise<readonly ListedOrganization[]> {
+  const rows = await selectRows(db, { trend }, { condition, limit });
+  return rows.map(({ trend: days, ...row }) => ({ ...row, trend: JSON.parse(days) as Organization["trend"] }));
+}
+
+/** Without their trend, at most so many, the newest first. */
+export function selectOrganizationRows(
+  db: TenantDatabase,
+  { condition, limit }: { readonly condition?: SQL; readonly limit: number },
+): Promise<readonly OrganizationRow[]> {
+  return selectRows(db, {}, { condition, limit });
+}
+
+function selectRows<More extends Readonly<Record<string, SQL.Aliased<string>>>>(
+  db: TenantDatabase,
+  more: More,
+  { condition, limit }: { readonly condition: SQL | undefined; readonly limit: number },
+) {
+  const { id, status, staleAt, updatedAt, intervalSeconds } = monitors;
+  // Among several the one that runs, and of those the one that reported last.
+  const monitor = db
+    .select({ id, status, staleAt, updatedAt, intervalSeconds })
+    .from(monitors)
+    .where(
+      and(
+        eq(monitors.tenantId, organizations.tenantId),
+        eq(monitors.organizationId, organizations.id),
+        isNull(monitors.deletedAt),
+      ),
+    )
+    .orderBy(desc(sql`${status} = 'running'`), desc(updatedAt))
+    .limit(1)
+    .as("monitor");
+  return db
+    .select({
+      stored: organizations,
+      lastScanId: scans.id,
+      monitor: {
+        id: monitor.id,
+        status: monitor.status,
+        staleAt: monitor.staleAt,
+        updatedAt: monitor.updatedAt,
+        intervalSeconds: monitor.intervalSeconds,
+      },
+      ...more,
+    })
+    .from(organizations)
+    .leftJoinLateral(monitor, sql`true`)
+    .leftJoin(scans, and(eq(scans.tenantId, organizations.tenantId), eq(scans.id, organizations.lastScanId)))
+    .where(condition)
+    .orderBy(desc(organizations.createdAt), desc(organizations.id))
+    .limit(limit);
+}
+
+/** A day that has no row is as monitors left the day before it, if one of them looked. */
+const trend = sql<string>`(
+  select json_agg(json_build_object('day', days.day, 'fail', case
+    when stored.day is not null then cardinality(stored.failed)
+    when exists (
+      select from looks where looks.tenant_id = ${organizations.tenantId} and looks.organization_id = ${organizations.id}
+        and looks.known_to >= days.day::timestamp at time zone 'UTC'
+        and looks.known_from < (days.day + 1)::timestamp at time zone 'UTC' and looks.verdicts is null
+    ) then coalesce((
+      select cardinality(earlier.failing) from organization_days as earlier
+      where earlier.tenant_id = ${organizations.tenantId} and earlier.organization_id = ${organizations.id} and earlier.day < days.day
+      order by earlier.day desc limit 1
+    ), 0) end) order by days.day)::text
+  from (select (now() at time zone 'UTC')::date - n as day from generate_series(0, 29) as n) as days
+  left join organization_days as stored on stored.tenant_id = ${organizations.tenantId}
+    and stored.organization_id = ${organizations.id} and stored.day = days.day
+)`.as("trend");
+
+/**
+ * Deletes an organization with its history. Scans and monitors stay, and what they find from now on begins another history. Large ones
+ * take several statements, and the same call again goes on where one was interrupted. Rejects with `NotFound`.
+ */
+export async function deleteOrganization(db: TenantDatabase, id: string): Promise<void> {
+  const isDeleted = await deleteInBatches(
+    async (maxRows) => {
+      const [step] = await db.execute<{ is_deleted: boolean | null }>(
+        sql`select scanstream.delete_organization(${id}::uuid, ${maxRows}::integer) as is_deleted`,
+      );
+      return step?.is_deleted ?? null;
+    },
+    (step) => step !== false,
+  );
+  if (isDeleted === null) throw new NotFound("No such organization");
+}
