@@ -7,6 +7,7 @@ import { toLine } from "../shared/text.ts";
 import {
   stateOf,
   worstStatus,
+  worstVerdict,
   type CheckResult,
   type Finding,
   type FindingResource,
@@ -96,11 +97,11 @@ function toResult(check: CatalogCheck, drafts: readonly FindingDraft[], context:
   const findings = drafts.map((draft) => toFinding(draft, { check, org, digest: context.digest }));
   const sorted = onePerResource(findings).sort(byResource);
   const counted = sorted.filter((finding) => !finding.advisory);
-  const status = worstStatus((counted.length > 0 ? counted : sorted).map((finding) => finding.status));
+  const { status, reason } = worstVerdict(counted.length > 0 ? counted : sorted);
   return {
     ...ruleFields(check),
     status,
-    reason: status === "MANUAL" ? firstReason(counted.length > 0 ? counted : sorted) : null,
+    reason,
     detail: summarize(sorted, status),
     coverage: sorted.some((finding) => finding.coverage === "partial") ? "partial" : check.rule.coverage,
     attestation: null,
@@ -198,24 +199,6 @@ function byResource({ resource: one }: Finding, { resource: other }: Finding): n
 function compare(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
-}
-
-// Reasons that a person can fix come first; not_applicable only where there is no other.
-const reasonOrder: readonly ManualReason[] = [
-  "missing_scope",
-  "missing_role",
-  "not_available",
-  "provider_error",
-  "unreadable",
-  "interrupted",
-  "needs_review",
-  "rule_changed",
-  "not_automated",
-  "not_applicable",
-];
-
-function firstReason(findings: readonly Finding[]): ManualReason | null {
-  return reasonOrder.find((reason) => findings.some((finding) => finding.reason === reason)) ?? null;
 }
 
 function summarize(findings: readonly Finding[], status: Finding["status"]): string {

@@ -11,6 +11,32 @@ export function worstStatus(statuses: readonly Status[]): Status {
   return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
 }
 
+// Reasons that a person can fix come first; not_applicable only where there is no other.
+const reasonOrder: readonly ManualReason[] = [
+  "missing_scope",
+  "missing_role",
+  "not_available",
+  "provider_error",
+  "unreadable",
+  "interrupted",
+  "needs_review",
+  "rule_changed",
+  "not_automated",
+  "not_applicable",
+];
+
+interface WeighedFinding {
+  readonly status: Status;
+  readonly reason: ManualReason | null;
+}
+
+/** The verdict of a rule by its findings, of which those that are not advisory have to be given where there are any. */
+export function worstVerdict(findings: readonly WeighedFinding[]): WeighedFinding {
+  const status = worstStatus(findings.map((finding) => finding.status));
+  const reasons = new Set(findings.map(({ reason }) => reason));
+  return { status, reason: status === "MANUAL" ? (reasonOrder.find((reason) => reasons.has(reason)) ?? null) : null };
+}
+
 /** The four states that people count: a status, with "not applicable" apart from what needs manual review. */
 export type RuleState = keyof StatusCounts;
 

@@ -1,7 +1,7 @@
 import {
   countStates,
   stateOf,
-  worstStatus,
+  worstVerdict,
   type Attestation,
   type CheckResult,
   type Finding,
@@ -195,10 +195,7 @@ export function countChecks(
 function toCheckVerdict(findings: readonly KnownFinding[], attestation: Attestation | null) {
   const relevant = findings.filter(({ isAdvisory }) => !isAdvisory);
   const counted = relevant.length > 0 ? relevant : findings;
-  const status = worstStatus(counted.map((finding) => finding.status));
-  const decisive = counted.filter((finding) => finding.status === status);
-  const reason = decisive.find((finding) => stateOf(finding) === "manual")?.reason ?? decisive[0]?.reason ?? null;
-  return { status, reason, attestation };
+  return { ...worstVerdict(counted), attestation };
 }
 
 export function isAnyFailing(checks: Iterable<readonly KnownFinding[]>): boolean {

@@ -49,6 +49,10 @@ const entries = {
   from: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is new")),
   to: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is gone")),
   actual,
+  rule: v.pipe(
+    v.exactOptional(verdictSchema),
+    v.description("The verdict of the whole rule after it; absent: the producer did not say"),
+  ),
   seen_at: instant,
   cause: changeCauseSchema,
   explained_by: v.pipe(

@@ -1,0 +1,113 @@
+import * as v from "valibot";
+import { changeCauseSchema } from "./change.ts";
+import { manualReasonSchema, statusSchema } from "./finding.ts";
+import { count, time, uuid, type Output } from "./primitives.ts";
+
+/** The verdicts of an organization over time, `scanstream.history/1`: what REST, the page and `history` show. */
+
+const nullableTime = v.nullable(time);
+const day = v.pipe(v.string(), v.isoDate());
+const hexDigest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+
+const actorSchema = v.pipe(
+  v.object({ id: v.nullable(v.string()), login: v.nullable(v.string()), name: v.nullable(v.string()) }),
+  v.description("Who changed the configuration, as the provider's log named them then"),
+);
+
+const causeSchema = v.pipe(
+  v.picklist([...changeCauseSchema.options, "scan"]),
+  v.description("`scan`: seen by a scan; the others as in `scanstream.change/1`"),
+);
+
+/** An entry of the append-only list of an organization's rule. */
+export const verdictChangeSchema = v.object({
+  number: v.pipe(count, v.minValue(1), v.description("The order of writing; times may go back in it")),
+  previous: v.pipe(v.nullable(hexDigest), v.description("The digest of the change before it; null for number 1")),
+  org_url: v.string(),
+  check: v.string(),
+  status: statusSchema,
+  reason: v.nullable(manualReasonSchema),
+  not_before: v.pipe(nullableTime, v.description("The last time at which the old verdict was known to hold")),
+  known_at: time,
+  cause: causeSchema,
+  actor: v.nullable(actorSchema),
+  fingerprints: v.pipe(v.array(v.string()), v.description("Of the findings with this status, sorted")),
+  digest: v.pipe(hexDigest, v.description("SHA-256 over the RFC 8785 form of the other fields")),
+});
+
+const intervalSchema = v.object({
+  from: time,
+  to: time,
+  status: v.picklist([...statusSchema.options, "UNKNOWN"]),
+  reason: v.pipe(
+    v.nullable(manualReasonSchema),
+    v.description("With UNKNOWN: why the rule could not be read; null: nobody looked"),
+  ),
+});
+
+const openedSchema = v.object({
+  not_before: v.pipe(nullableTime, v.description("Until then another verdict was known; null: nothing was known")),
+  known_at: time,
+});
+
+const exposureSchema = v.object({
+  opened: openedSchema,
+  closed: v.pipe(
+    v.nullable(v.object({ not_before: time, known_at: time, actor: v.nullable(actorSchema) })),
+    v.description("By PASS or Not Applicable. `not_before`: the end of the last known FAIL. Null: it is open"),
+  ),
+  actor: v.pipe(v.nullable(actorSchema), v.description("Who opened it; null: not known")),
+  cause: causeSchema,
+  least_seconds: v.pipe(v.number(), v.description("The time in it that is known as FAIL")),
+  most_seconds: v.pipe(v.number(), v.description("From `opened.not_before` to `closed.known_at`, or until now")),
+});
+
+const daySchema = v.object({
+  day: v.pipe(day, v.description("UTC")),
+  status: v.pipe(
+    v.picklist([...statusSchema.options, "UNKNOWN"]),
+    v.description("The worst that was known on this day: FAIL, MANUAL, PASS; UNKNOWN: nothing was"),
+  ),
+  reason: v.pipe(
+    v.exactOptional(v.literal("not_applicable")),
+    v.description("With MANUAL, where the rule did not apply all the time that is known"),
+  ),
+  known_seconds: v.number(),
+});
+
+export const ruleHistorySchema = v.object({
+  check: v.string(),
+  vuln_id: v.pipe(v.nullable(v.string()), v.description("Null: a rule that neither the catalog nor a report names")),
+  intervals: v.array(intervalSchema),
+  exposures: v.array(exposureSchema),
+  days: v.array(daySchema),
+  changes: v.pipe(v.exactOptional(v.array(verdictChangeSchema)), v.description("The chain, in the order of writing")),
+});
+
+export const historySchema = v.object({
+  schema: v.literal("scanstream.history/1"),
+  from: time,
+  to: time,
+  organizations: v.array(
+    v.object({ id: v.exactOptional(uuid()), org_url: v.string(), rules: v.array(ruleHistorySchema) }),
+  ),
+});
+
+/** A line of `follow`: the time in which it read the provider's log without a gap. */
+export const watchSchema = v.object({
+  schema: v.literal("scanstream.watch/1"),
+  org_url: v.string(),
+  monitor_id: v.exactOptional(v.string()),
+  from: time,
+  to: time,
+});
+
+export type HistoryActor = Output<typeof actorSchema>;
+export type HistoryCause = Output<typeof causeSchema>;
+export type VerdictChange = Output<typeof verdictChangeSchema>;
+export type Interval = Output<typeof intervalSchema>;
+export type Exposure = Output<typeof exposureSchema>;
+export type HistoryDay = Output<typeof daySchema>;
+export type RuleHistory = Output<typeof ruleHistorySchema>;
+export type History = Output<typeof historySchema>;
+export type WatchLine = Output<typeof watchSchema>;
