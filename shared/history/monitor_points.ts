@@ -49,8 +49,9 @@ function rankOfMove({ to }: MovedFinding): number {
 }
 
 function actorOf(events: readonly Pick<Explanation, "actor">[]): HistoryActor | null {
-  const known = events.find(({ actor }) => actor !== null && (actor.id ?? actor.login ?? actor.name ?? null) !== null);
-  if (known?.actor == null) return null;
-  const { id, login, name } = known.actor;
+  const actors = events.map(({ actor }) => actor).filter((actor) => actor !== null);
+  const known = actors.find(({ id, login, name }) => id !== null || login !== null || name !== null);
+  if (known === undefined) return null;
+  const { id, login, name } = known;
   return { id, login, name };
 }
