@@ -19,6 +19,7 @@ const system = [
   "test/scanner/streaming/*.test.ts",
   "test/shared/brokers/{close_and_exit,contract,contract_several,deno,redis,redis_servers,upstash,workerd}.test.ts",
   "test/examples/clients.test.ts",
+  "test/shared/client/sharing.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/support/upstash_bridge.test.ts",
   "test/tools/{man_page,modules,new,package}.test.ts",

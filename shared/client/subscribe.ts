@@ -1,4 +1,5 @@
 import { pause } from "../abortable.ts";
+import { watchPage } from "./page_wake.ts";
 import { SubscribeError } from "./subscribe_error.ts";
 import {
   parseOptions,
@@ -53,7 +54,6 @@ export interface Subscription<Events extends object> {
  *       },
  *       onStateChange: (state, { error }) => showConnection(state, error?.message),
  *     });
- *     addEventListener("online", () => subscription.retryNow());
  *
  * In Node or Deno, with an API key:
  *
@@ -73,6 +73,9 @@ export function subscribe<Events extends object>(
   const close = () => closing.abort();
   let state: SubscriptionState | "closed" = "connecting";
   let waking = new AbortController();
+  let isPauseAsked = false;
+  let sleeping: PromiseWithResolvers<void> | null = null;
+  let probe: (isCertain: boolean) => void = () => undefined;
   if (options.signal?.aborted === true) close();
   else options.signal?.addEventListener("abort", close, { once: true });
 
@@ -86,12 +89,39 @@ export function subscribe<Events extends object>(
         closing.abort(new SubscribeError("callback_failed", "onStateChange failed", { cause }));
       }
     },
-    async pause(ms) {
+    async pause(ms, isAsked) {
       waking = new AbortController();
+      isPauseAsked = isAsked;
       await pause(ms, [closing.signal, waking.signal]);
     },
+    async awake() {
+      await sleeping?.promise;
+    },
+    onProbe(next) {
+      probe = next;
+    },
   };
+  const over = new AbortController();
+  const wake = (isCertain: boolean) => {
+    if (sleeping === null) probe(isCertain);
+    sleeping?.resolve();
+    sleeping = null;
+    if (!isPauseAsked) waking.abort();
+  };
+  watchPage(
+    {
+      onWake: wake,
+      // A page that is about to sleep gives its stream back, so that it neither fills up nor keeps other tabs waiting.
+      onSleep() {
+        sleeping ??= Promise.withResolvers();
+        probe(true);
+      },
+    },
+    over.signal,
+  );
+  closing.signal.addEventListener("abort", () => sleeping?.resolve(), { once: true });
   const finished = run(settings, follower).then((end) => {
+    over.abort();
     state = end.state;
     options.signal?.removeEventListener("abort", close);
     // The same assertion about types as in `parseOptions`, in the other direction.

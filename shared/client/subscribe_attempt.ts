@@ -1,5 +1,6 @@
 import { abortable } from "../abortable.ts";
 import { parseJsonObject } from "../json.ts";
+import { createStopwatch, pageAddress } from "./page_wake.ts";
 import { createEventReader, openConnection, type Credential } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
 import { isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
@@ -16,6 +17,8 @@ export interface AttemptContext {
   onLive(): void;
   onRetry(retryMs: number): void;
   onRefetch(refetch: Promise<void>): void;
+  /** Takes what is called when the page wakes up; `isCertain`: nothing can have survived. */
+  onProbe(probe: (isCertain: boolean) => void): void;
 }
 
 /**
@@ -42,7 +45,19 @@ export async function runAttempt(
       own.abort(lost(code, `${what} within ${ms} ms`));
     }, ms);
   };
-  const expectBytes = () => giveUpAfter(settings.silenceMs, "silent", "no heartbeat");
+  let msSinceByte: (() => number) | null = createStopwatch();
+  let isOpen = false;
+  const expectBytes = () => {
+    msSinceByte = createStopwatch();
+    giveUpAfter(settings.silenceMs, "silent", "no heartbeat");
+  };
+  context.onProbe((isCertain) => {
+    // While the caller works nothing is read.
+    if (msSinceByte === null && !isCertain) return;
+    const leftMs = isCertain ? 0 : settings.suspectMs - (msSinceByte?.() ?? 0);
+    if (leftMs <= 0) own.abort(lost("silent", "nothing came before the page woke up", { detail: "wake" }));
+    else if (isOpen) giveUpAfter(leftMs, "silent", "no heartbeat after the page woke up");
+  });
 
   try {
     return await follow();
@@ -56,17 +71,13 @@ export async function runAttempt(
 
   async function follow(): Promise<RawEvent | null> {
     giveUpAfter(settings.connectTimeoutMs, "timeout", "no answer");
-    const body = await openConnection({
-      url: settings.url,
-      fetch: settings.fetch,
-      ...(await authorize()),
-      signal: own.signal,
-    });
+    const body = await connect(await authorize());
     clearTimeout(timer);
     if (body === null) {
       await refetch();
       return null;
     }
+    isOpen = true;
     context.onOpen();
     const reader = body.getReader();
     try {
@@ -75,6 +86,25 @@ export async function runAttempt(
       // The stream may be broken already; then there is nothing to cancel.
       void reader.cancel().catch(() => undefined);
     }
+  }
+
+  async function connect(credential: Credential): Promise<ReadableStream<Uint8Array> | null> {
+    const { url, fetch, share, maxWaitingChars: maxWaitingBytes } = settings;
+    const { signal } = own;
+    const open = () => openConnection({ url, fetch, ...credential, signal });
+    const page = pageAddress();
+    if (share === false || page === null) return open();
+    const { canShare, openShared, toShareName } = await import("./subscribe_share.ts");
+    if (!canShare()) return open();
+    const identity = share === true ? (credential.authorization ?? `Bearer ${credential.queryToken ?? ""}`) : share;
+    return openShared({
+      name: await toShareName(identity, new URL(url, page).href),
+      signal,
+      open,
+      lost: (what, isHandover) => lost("cut", what, isHandover ? { detail: "handover" } : {}),
+      abortable,
+      maxWaitingBytes,
+    });
   }
 
   async function authorize(): Promise<Credential> {
@@ -210,6 +240,7 @@ export async function runAttempt(
     if (!isPromise(returned)) return;
     // Nothing is read in the meantime, so silence would mean nothing.
     clearTimeout(timer);
+    msSinceByte = null;
     await call("callback_failed", "onEvent", () => returned);
     expectBytes();
   }

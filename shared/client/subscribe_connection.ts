@@ -1,5 +1,5 @@
-import { createParser } from "eventsource-parser";
 import { problemDetail } from "../problem_detail.ts";
+import { createEventParser, type EventParserHandlers } from "./event_parser.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 import { withQuery } from "./subscribe_options.ts";
 
@@ -38,28 +38,15 @@ export async function openConnection(request: ConnectionRequest): Promise<Readab
   return response.body;
 }
 
-export interface EventReaderHandlers {
-  onEvent(type: string, data: string): void;
-  onRetry(retryMs: number): void;
-  onComment(comment: string): void;
-  /** One event grew over `maxEventChars`: an endless line must not become endless memory. */
-  onOverflow(): void;
-}
-
 /** Turns the chunks of one stream into calls of the handlers, in order, and throws what they throw. */
-export function createEventReader(handlers: EventReaderHandlers, maxEventChars: number): (bytes: Uint8Array) => void {
+export function createEventReader(handlers: EventParserHandlers, maxEventChars: number): (bytes: Uint8Array) => void {
   // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const parser = createParser({
-    maxBufferSize: maxEventChars,
-    onEvent: ({ event, data }) => handlers.onEvent(event ?? "message", data),
-    onRetry: (retryMs) => handlers.onRetry(Math.min(retryMs, maxWaitMs)),
-    onComment: (comment) => handlers.onComment(comment),
-    onError: (error) => {
-      if (error.type === "max-buffer-size-exceeded") handlers.onOverflow();
-    },
-  });
-  return (bytes) => parser.feed(decoder.decode(bytes, { stream: true }));
+  const parse = createEventParser(
+    { ...handlers, onRetry: (retryMs) => handlers.onRetry(Math.min(retryMs, maxWaitMs)) },
+    maxEventChars,
+  );
+  return (bytes) => parse(decoder.decode(bytes, { stream: true }));
 }
 
 /** The wait that a header asks for: seconds or an HTTP date (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after). */

@@ -8,7 +8,11 @@ export interface Follower {
   readonly signal: AbortSignal;
   /** Never rejects. */
   setState(state: SubscriptionState, detail: StateDetail): Promise<void>;
-  pause(ms: number): Promise<void>;
+  /** A page that wakes up cuts the pause short, unless the server asked for it. */
+  pause(ms: number, isAsked: boolean): Promise<void>;
+  /** Resolves at once, unless the page is about to sleep. */
+  awake(): Promise<void>;
+  onProbe(probe: (isCertain: boolean) => void): void;
 }
 
 /** The internal form of `SubscriptionEnd`. */
@@ -16,6 +20,9 @@ export type RawEnd =
   | { readonly state: "ended"; readonly event: RawEvent | null }
   | { readonly state: "failed"; readonly error: SubscribeError }
   | { readonly state: "closed" };
+
+/** Streams that are lost faster than this are opened again after a pause, regardless of the reason. */
+const minReopenMs = 1000;
 
 /** Follows the stream until it ends, fails for good, or the follower's signal aborts. Never rejects. */
 export async function followOverReconnects(settings: SubscribeSettings, follower: Follower): Promise<RawEnd> {
@@ -26,6 +33,7 @@ export async function followOverReconnects(settings: SubscribeSettings, follower
   let wasRefused = false;
   let serverRetryMs = 0;
   let earlierRefetch: Promise<void> = Promise.resolve();
+  let reopenedAtMs = -Infinity;
   const report = (state: SubscriptionState, error: SubscribeError | null = null, retryInMs = 0) => {
     if (follower.signal.aborted) return;
     // Not waited for: a slow display must not hold up the events.
@@ -34,6 +42,7 @@ export async function followOverReconnects(settings: SubscribeSettings, follower
 
   report("connecting");
   while (!follower.signal.aborted) {
+    await follower.awake();
     openedAtMs = Infinity;
     const outcome = await runAttempt(settings, {
       wasRefused,
@@ -54,6 +63,7 @@ export async function followOverReconnects(settings: SubscribeSettings, follower
       onRefetch(refetch) {
         earlierRefetch = refetch;
       },
+      onProbe: (probe) => follower.onProbe(probe),
     });
     if (follower.signal.aborted) break;
     if (!(outcome instanceof SubscribeError)) {
@@ -72,11 +82,18 @@ export async function followOverReconnects(settings: SubscribeSettings, follower
       report("failed", error);
       return { state: "failed", error };
     }
+    // Nothing is wrong with the server when the page woke up, or another tab takes over.
+    const isOwnDoing = (error.code === "silent" || error.code === "cut") && error.detail !== null;
+    if (isOwnDoing && performance.now() - reopenedAtMs > minReopenMs) {
+      reopenedAtMs = performance.now();
+      report("reconnecting", error);
+      continue;
+    }
     if (performance.now() - openedAtMs >= settings.goodStreamMs) failureCount = 0;
     const retryInMs = toPauseMs(settings, failureCount, Math.max(serverRetryMs, error.retryAfterMs ?? 0));
     failureCount += 1;
     report("reconnecting", error, retryInMs);
-    await follower.pause(retryInMs);
+    await follower.pause(retryInMs, error.retryAfterMs !== null);
     report("reconnecting", error);
   }
   return { state: "closed" };
