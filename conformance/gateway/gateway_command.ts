@@ -71,8 +71,8 @@ async function readMember(url: string, token: string, tenantId: string | undefin
   if (session.tenant?.id !== tenantId) {
     throw new CannotCheck("CONFORMANCE_TOKEN is of another tenant than CONFORMANCE_API_KEY");
   }
-  if (session.tenant?.role === "viewer") {
-    throw new CannotCheck("CONFORMANCE_TOKEN is a viewer's: it has to be an operator's or an admin's");
+  if (session.tenant?.role === "viewer" || session.tenant?.role === "auditor") {
+    throw new CannotCheck("CONFORMANCE_TOKEN only reads: it has to be an operator's or an admin's");
   }
   return session;
 }

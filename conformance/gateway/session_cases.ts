@@ -85,7 +85,7 @@ export const sessionCases: readonly GatewayCase[] = [
       const answer = await readSession(gateway, `Bearer ${given(gateway.tenant.token, "user")}`);
       assert.deepEqual([answer.kind, answer.id, answer.scopes], ["user", gateway.tenant.sub, null]);
       assert.equal(answer.tenant?.id, gateway.tenant.id);
-      assert.match(answer.tenant.role ?? "", /^(?:viewer|operator|admin)$/);
+      assert.match(answer.tenant.role ?? "", /^(?:viewer|auditor|operator|admin)$/);
       assert.ok(Date.parse(answer.expires_at ?? "") > Date.now());
     },
   },

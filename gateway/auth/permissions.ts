@@ -15,7 +15,7 @@ interface PermissionRule {
  */
 export const permissions = {
   read: {
-    roles: ["viewer", "operator", "admin"],
+    roles: ["viewer", "auditor", "operator", "admin"],
     scopes: ["read"],
     description: "read and follow what the tenant has",
   },
@@ -26,8 +26,9 @@ export const permissions = {
   manage: {
     roles: ["admin"],
     scopes: ["admin"],
-    description: "API keys and the tenant itself; list and remove members; read the audit trail",
+    description: "API keys and the tenant itself; list and remove members",
   },
+  audit: { roles: ["auditor", "admin"], scopes: ["admin"], description: "read the audit trail" },
   disclose: {
     roles: ["admin"],
     scopes: ["read", "admin"],

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { time, uuid, type Output } from "./primitives.ts";
 
-/** What a member may do, each more than the one before: see `gateway/auth/permissions.ts`. */
-export const roleSchema = v.picklist(["viewer", "operator", "admin"]);
+/** What a member may do: see `gateway/auth/permissions.ts`. */
+export const roleSchema = v.picklist(["viewer", "auditor", "operator", "admin"]);
 
 /** What an API key may do; none includes another. */
 export const scopeSchema = v.picklist(["read", "publish", "admin"]);

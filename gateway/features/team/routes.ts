@@ -101,7 +101,7 @@ function teamRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.body(null, 204);
   });
 
-  routes.get("/audit", allow("manage"), async (c) => {
+  routes.get("/audit", allow("audit"), async (c) => {
     const page = parsePageRequest(c.req.url, auditList);
     const filter = parseAuditFilter(c);
     const rows = await withPrincipal(database, c.get("principal"), (db) => selectAuditEvents(db, { page, filter }));

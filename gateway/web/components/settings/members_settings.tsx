@@ -12,6 +12,7 @@ const roles = roleSchema.options;
 
 const roleTexts: Readonly<Record<Role, string>> = {
   viewer: "Viewer: reads and follows",
+  auditor: "Auditor: reads and follows, and reads the audit trail",
   operator: "Operator: also cancels, waives, attests and deletes scans",
   admin: "Admin: also members, keys and webhooks",
 };

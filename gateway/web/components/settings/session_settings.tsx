@@ -8,6 +8,7 @@ const kinds: Readonly<Record<Session["kind"], string>> = {
 
 const roles = {
   viewer: "viewer: reads and follows",
+  auditor: "auditor: reads and follows, and reads the audit trail",
   operator: "operator: also cancels, attests, waives and deletes scans",
   admin: "admin: also members, keys and webhooks",
 } as const;

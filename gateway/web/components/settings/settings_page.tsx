@@ -28,7 +28,7 @@ const sections: readonly SettingsSection[] = [
   { id: "keys", title: "API keys", isFor: mayManage, Section: KeysSettings },
   { id: "webhooks", title: "Webhooks", isFor: ({ caller }) => mayDo(caller, "disclose"), Section: WebhooksSettings },
   { id: "tenant", title: "Tenant", isFor: mayManage, Section: TenantSettings },
-  { id: "audit", title: "Audit trail", isFor: mayManage, Section: AuditSettings },
+  { id: "audit", title: "Audit trail", isFor: ({ caller }) => mayDo(caller, "audit"), Section: AuditSettings },
 ];
 
 /** What is not about one scan, a section each. */
