@@ -1,4 +1,5 @@
 import type { PGlite } from "@electric-sql/pglite";
+import type { createPgConfig } from "@electric-sql/pglite/node-postgres";
 import { Pool } from "pg";
 import packageJson from "../../package.json" with { type: "json" };
 import { AppError } from "../../shared/app_error.ts";
@@ -11,8 +12,6 @@ import { createPoolDatabase } from "./pool_database.ts";
 export interface PgliteOptions {
   /** Where the data is kept; in memory when null. */
   readonly directory: string | null;
-  /** `PGlite.dumpDataDir` of an earlier one: starts in half a second, where a new one takes two or three. In memory only. */
-  readonly dump?: Blob;
 }
 
 /**
@@ -21,15 +20,22 @@ export interface PgliteOptions {
  * installed, and with `AppError("unavailable")` where the database cannot be opened.
  */
 export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
-  const { createPgConfig, ...modules } = await loadPglite();
+  const modules = await loadPglite();
   const pglite = await openPglite(modules, options).catch((cause: unknown) => {
     const place = options.directory === null ? "" : ` in ${options.directory}`;
     throw new AppError("unavailable", `The embedded database${place} cannot be opened: ${problemOf(cause)}`, { cause });
   });
-  const { connection } = createPgConfig(pglite);
+  return createPgliteDatabase(modules.createPgConfig(pglite), () => pglite.close());
+}
+
+/** Over a migrated PGlite that is open already. */
+export function createPgliteDatabase(
+  { connection }: ReturnType<typeof createPgConfig>,
+  onClosed: () => Promise<void>,
+): Database {
   // Node-postgres takes a ready connection; its types lack that.
   const config = { connection, max: 1, idleTimeoutMillis: 0 };
-  return createPoolDatabase(new Pool(config), { connectTimeoutMs: Infinity, onClosed: () => pglite.close() });
+  return createPoolDatabase(new Pool(config), { connectTimeoutMs: Infinity, onClosed });
 }
 
 /** The package is optional: it is larger than all the rest, and a gateway beside a real Postgres does without. */
@@ -58,7 +64,6 @@ async function openPglite({ PGlite, drizzle, migrate }: Modules, options: Pglite
   const pglite = await PGlite.create({
     dataDir: options.directory ?? "memory://",
     ...(await embeddedPostgres()),
-    ...(options.dump === undefined ? {} : { loadDataDir: options.dump }),
   });
   await withMigrations((config) => migrate(drizzle(pglite), config));
   return pglite;
