@@ -30,7 +30,9 @@ export function requireGatewayAccess(env: Environment, problems: readonly string
   for (const problem of problems) reader.report(problem);
   const access = readGatewayAccess(reader);
   if (access === null && reader.problems.length === problems.length) {
-    reader.report("SCANSTREAM_URL and SCANSTREAM_API_KEY: are not set: expected a gateway and a key of it");
+    reader.report(
+      "SCANSTREAM_URL and SCANSTREAM_API_KEY are not set: expected the address of a gateway, and an API key for it",
+    );
   }
   if (access === null || reader.problems.length > 0) throw new UsageError(reader.problems);
   return access;

@@ -66,7 +66,7 @@ export function parseChecklist(
     if (error instanceof Error && expectedErrors.has(error.name)) throw fail(error.message);
     throw error;
   }
-  throw fail("it is no checklist: expected CKLB (JSON) or CKL (XML)");
+  throw fail("it is not a checklist: expected CKLB (JSON) or CKL (XML)");
 }
 
 const expectedErrors: ReadonlySet<string> = new Set(["SyntaxError", "TypeError", "RangeError"]);

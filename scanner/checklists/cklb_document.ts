@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { issueText } from "../../shared/issue_text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import type { Answer, MergedAnswer, MergedAnswers } from "./answers.ts";
@@ -56,7 +57,7 @@ function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unkno
   // The value itself: the fields stay in their order.
   if (parsed.success) return value as v.InferOutput<Schema>;
   const [issue] = parsed.issues;
-  throw new TypeError(`${place}${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
+  throw new TypeError(`${place}${issueText(issue)}`);
 }
 
 /** What a rule of a checklist says in DISA's words. */

@@ -47,7 +47,12 @@ export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult
   let failed: DoctorStep | null = null;
   const skipUntil = function* (index: number): Generator<DoctorResult> {
     for (const step of doctorSteps.slice(next, index)) {
-      yield { step, state: "skipped", detail: `Not examined, because of ${failed ?? "what is above"}`, remedy: null };
+      yield {
+        step,
+        state: "skipped",
+        detail: `Fix "${(failed ?? "configuration").replace("_", " ")}" first`,
+        remedy: null,
+      };
     }
     next = Math.max(next, index);
   };

@@ -147,7 +147,7 @@ function chooseFormats<Format extends { readonly name: string }>(
   const unknown = names.filter((name) => !every.includes(name));
   const option = `--format ${JSON.stringify(format)}`;
   if (unknown.length > 0 || formats.length === 0) {
-    const which = unknown.map((name) => `there is no format ${JSON.stringify(name)}; `).join("");
+    const which = unknown.map((name) => `unknown format ${JSON.stringify(name)}; `).join("");
     problems.push(`${option}: ${which}expected one or more of ${[...every, "all"].join(", ")}`);
   }
   if (names.length > 1 && output === undefined) {

@@ -52,7 +52,7 @@ export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise
   if (flags.terraform !== undefined) {
     const written = await writeSetupTerraform(flags.terraform, orgUrl, key.publicJwk);
     say(
-      `Wrote ${written}. A Super Administrator applies it: terraform init, terraform plan, terraform apply. Then: scanstream setup --org-url ${orgUrl} --client-id, with the client_id that Terraform prints.`,
+      `Wrote ${written}. A Super Administrator applies it: terraform init, terraform plan, terraform apply. Then run scanstream setup --org-url ${orgUrl} --client-id ID with the client_id that Terraform prints.`,
     );
   }
   const clientId = known === undefined || known === null ? await readProgress(orgUrl) : parseGivenClientId(known);
@@ -78,7 +78,7 @@ export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise
     return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
   } catch (error) {
     if (io.interrupted.aborted) {
-      say("Interrupted. Run scanstream setup again: it goes on here.");
+      say("Interrupted. Run scanstream setup again to continue here.");
       return exitCodes.interrupted;
     }
     throw error;
@@ -146,7 +146,7 @@ async function lookOnce(walk: Walk, clientId: string | null, flags: SetupFlags):
   if (left.length > 0 && flags.terraform === undefined) for (const index of consoleSteps.keys()) showStep(walk, index);
   for (const state of states) show(walk, state);
   if (left.length === 0 && clientId !== null) return clientId;
-  walk.say("Left to do: what has no ✓ above. Then run scanstream setup again.");
+  walk.say("Not ready yet: finish each line without ✓, then run scanstream setup again.");
   return exitCodes.usage;
 }
 
@@ -194,7 +194,7 @@ async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | n
 }
 
 function interruptedCode({ say }: Walk): number {
-  say("Interrupted. Run scanstream setup again: it goes on here.");
+  say("Interrupted. Run scanstream setup again to continue here.");
   return exitCodes.interrupted;
 }
 

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { issueText } from "../../shared/issue_text.ts";
 import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding, Status } from "../../shared/report.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 
@@ -55,7 +56,7 @@ export function parseBaseline(content: string, file: string): Baseline {
   const parsed = v.safeParse(reportShape, value, { abortEarly: true });
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    throw fail(`${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
+    throw fail(issueText(issue));
   }
   const { scan, checks } = parsed.output;
   const findings = checks.flatMap(({ check, findings: ofCheck }) =>

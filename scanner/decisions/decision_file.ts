@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { issueText } from "../../shared/issue_text.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -83,7 +84,7 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
 
   const parsed = v.safeParse(v.array(entry), list);
   if (!parsed.success) {
-    throw fail(parsed.issues.map((issue) => `${place(key, v.getDotPath(issue))}: ${issue.message}`));
+    throw fail(parsed.issues.map((issue) => issueText(issue, place(key, v.getDotPath(issue)))));
   }
   const { rules, warn } = source;
   const found = new Map(parsed.output.map(({ check }) => [check, findRule(check, rules)]));

@@ -40,10 +40,10 @@ function requireComparable(before: ComparedFile, after: ComparedFile): void {
   const fail = (problem: string) =>
     new UsageError([`Cannot compare ${JSON.stringify(old.file)} with ${JSON.stringify(now.file)}: ${problem}`]);
   if ((before.configuration === null) !== (after.configuration === null)) {
-    throw fail(`${kindOf(before)} and ${kindOf(after)}: expected two reports, or two files of artifacts`);
+    throw fail(`one is ${kindOf(before)}, the other ${kindOf(after)}; give two reports or two evidence files`);
   }
   if (originOf(old.org_url) !== originOf(now.org_url)) {
-    throw fail(`they are of ${old.org_url} and of ${now.org_url}: expected one organization`);
+    throw fail(`one is about ${old.org_url}, the other about ${now.org_url}; give two files of one organization`);
   }
 }
 
@@ -63,7 +63,7 @@ function compareRules(before: readonly JudgedRule[], after: readonly JudgedRule[
 }
 
 function kindOf({ configuration }: ComparedFile): string {
-  return configuration === null ? "a report" : "artifacts";
+  return configuration === null ? "a report" : "evidence";
 }
 
 function originOf(url: string): string {

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { issueText } from "../../shared/issue_text.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { ComparedFinding } from "../../shared/finding_diff.ts";
 import type { DiffSide } from "../../shared/schemas/diff.ts";
@@ -82,7 +83,7 @@ function readReport(content: string, file: string): ComparedFile {
   const parsed = v.safeParse(reportShape, value, { abortEarly: true });
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    throw refusal(file, `${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
+    throw refusal(file, issueText(issue));
   }
   const { scan, checks, benchmark: benchmarkId } = parsed.output;
   return {
@@ -114,7 +115,7 @@ function parseOrRefuse(content: string, file: string) {
   try {
     return parseArtifacts(content);
   } catch (error) {
-    if (error instanceof AppError) throw refusal(file, error.message.replace(/^Cannot read the artifacts: /, ""));
+    if (error instanceof AppError) throw refusal(file, error.message.replace(/^Cannot read the evidence: /, ""));
     throw error;
   }
 }

@@ -46,7 +46,10 @@ export function parseArtifacts(text: string): ArtifactsDocument {
   const schema = isJsonObject(json) ? json["schema"] : undefined;
   if (schema !== artifactsSchema && schema !== firstSchema) {
     const found = typeof schema === "string" ? `its schema is "${schema.slice(0, 60)}"` : "it names no schema";
-    throw new AppError("invalid", `Cannot read the artifacts: ${found}, and should be "${artifactsSchema}"`);
+    throw new AppError(
+      "invalid",
+      `Cannot read the evidence: ${found}; expected "${artifactsSchema}", a file of --save-artifacts`,
+    );
   }
   const result = v.safeParse(documentSchema, json, { abortEarly: true });
   if (result.success) return result.output;
@@ -54,19 +57,19 @@ export function parseArtifacts(text: string): ArtifactsDocument {
   const where = v.getDotPath(issue) ?? "the document";
   throw new AppError(
     "invalid",
-    `Cannot read the artifacts: "${where}" is ${issue.received.slice(0, 60)}, ${issue.message}`,
+    `Cannot read the evidence: "${where}" is ${issue.received.slice(0, 60)}, ${issue.message}`,
   );
 }
 
 function parseJson(text: string): unknown {
-  if (text.trim() === "") throw new AppError("malformed", "Cannot read the artifacts: the file is empty");
+  if (text.trim() === "") throw new AppError("malformed", "Cannot read the evidence: the file is empty");
   try {
     return parseJsonText(text, bounds);
   } catch (error) {
-    if (error instanceof RangeError) throw new AppError("invalid", `Cannot read the artifacts: ${error.message}`);
+    if (error instanceof RangeError) throw new AppError("invalid", `Cannot read the evidence: ${error.message}`);
     const isCutShort = error instanceof SyntaxError && /unexpected end|unterminated/i.test(error.message);
     const problem = isCutShort ? "the file is cut short" : "it is not JSON";
-    throw new AppError("malformed", `Cannot read the artifacts: ${problem}`, { cause: error });
+    throw new AppError("malformed", `Cannot read the evidence: ${problem}`, { cause: error });
   }
 }
 

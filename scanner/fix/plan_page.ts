@@ -63,7 +63,7 @@ function planSections(plan: FixPlan, causes: readonly Cause[], results: readonly
   const created = plan.resources.length - imported;
   return [
     "## The plan",
-    `\`main.tf\` imports ${imported} of the org's objects as a whole, changes only the attributes below in them, and makes ${created} new ones. It destroys nothing, lets nobody in who is kept out now, and lets nobody in with less than now.`,
+    `\`main.tf\` imports ${imported} of the org's objects as a whole, changes only the attributes below in them, and makes ${created} new ones. It destroys nothing, gives nobody new access, and makes no sign-in weaker.`,
     ...plan.resources.map((resource, index) =>
       changeSection(resource, index + 1, causeOfChange(resource, causes, results)),
     ),

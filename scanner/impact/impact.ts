@@ -100,14 +100,12 @@ function impactText(impact: Impact): string {
           ...(zones.length === 0 ? ["the org has no zone yet to compare with"] : []),
           ...zones.map(({ name, users: outside, sign_ins: count, names: who }) =>
             outside === null || count === null
-              ? `who is outside the zone "${name}" the log does not show`
-              : `from outside the zone "${name}" came ${counted(count, outside, who)}`,
+              ? `the log does not show who is outside the zone "${name}"`
+              : `${counted(count, outside, who)} came from outside the zone "${name}"`,
           ),
           ...(again === undefined
             ? []
-            : [
-                `wherever they are, ${counted(again.sign_ins, again.users, again.names)} would have been asked for more`,
-              ]),
+            : [`in addition, ${counted(again.sign_ins, again.users, again.names)} would have been asked for more`]),
         ];
   const unread = unclear === 0 ? [] : [`${countOf(unclear, "more sign-in")} could not be evaluated`];
   return [...parts, ...unread].join("; ");

@@ -172,7 +172,7 @@ function organizationState(org: Organization, orgUrl: string): NeedState {
 
 function clockState({ moment }: Organization): NeedState {
   const seconds = moment === null ? 0 : Math.round((moment.providerMs - moment.receivedAtMs) / 1000);
-  if (Math.abs(seconds) <= toleratedSkewSeconds) return done("clock", "Clock: as the org's");
+  if (Math.abs(seconds) <= toleratedSkewSeconds) return done("clock", "Clock: agrees with the org's");
   const side = seconds > 0 ? "behind" : "ahead of";
   return wrong("clock", `This machine's clock is ${Math.abs(seconds)} s ${side} the org's. Set the clock (NTP)`);
 }

@@ -36,7 +36,7 @@ export const consoleSteps: readonly ConsoleStep[] = [
     title: "Grant the scopes to this app",
     clicks: [
       `Okta API Scopes → Grant: ${requiredScopes.map((scope) => `okta.${scope}`).join(", ")}.`,
-      ...Object.entries(optionalScopes).map(([scope, use]) => `If you like: okta.${scope}, for ${use}.`),
+      ...Object.entries(optionalScopes).map(([scope, use]) => `Optional: okta.${scope}, for ${use}.`),
     ],
   },
   {

@@ -12,7 +12,7 @@ const files = ["test", "soak"].flatMap((folder) =>
 const imported = new Set(files.flatMap((file) => read(file).match(/(?<=\/)\w+\.ts(?=")/g) ?? []));
 
 /** A page that names a test which is gone, or is skipped, makes a promise that no test holds. */
-describe.each(["docs/promises.md", "docs/reliability.md", "docs/threat_model.md"])("%s", (page) => {
+describe.each(["docs/promises.md", "docs/reliability.md", "bench/faults.md", "docs/threat_model.md"])("%s", (page) => {
   const named = [...read(page).matchAll(/`((?:test|soak)\/[\w./]+\.ts)`(?:: ([^|·`\n]+))?/g)];
   const titles = Map.groupBy(named, ([, file = ""]) => file);
 

@@ -79,7 +79,7 @@ describe("report", () => {
       [["report", id], /^Cannot read the report: 404 No report of this scan is stored\n$/],
       [["report", "x"], /SCAN_ID "x": expected the UUID of a scan/],
       [["report"], /SCAN_ID: expected the UUID of a scan, or --latest/],
-      [["report", id, "--format", "pdf"], /--format "pdf": there is no format "pdf"/],
+      [["report", id, "--format", "pdf"], /--format "pdf": unknown format "pdf"/],
       [["report", id, "--format", "html,csv"], /several formats need --output DIR/],
     ] as const;
     for (const [args, problem] of cases) {

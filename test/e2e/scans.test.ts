@@ -190,7 +190,8 @@ describe("what is wrong is one line", () => {
       expect(await runCommand(args.split(" "), { cwd: gateway.folder })).toEqual({
         code: 2,
         stdout: "",
-        stderr: "SCANSTREAM_URL and SCANSTREAM_API_KEY: are not set: expected a gateway and a key of it\n",
+        stderr:
+          "SCANSTREAM_URL and SCANSTREAM_API_KEY are not set: expected the address of a gateway, and an API key for it\n",
       });
     },
   );

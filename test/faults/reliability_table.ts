@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One line of the table in `docs/reliability.md`: everything in it was seen by a test. */
+/** One line of the table in `bench/faults.md`: everything in it was seen by a test. */
 export interface FaultRow {
   readonly fault: string;
   /** Where the gateway ran that it was seen on. Default: Node, inside the process of the test. */
@@ -12,7 +12,7 @@ export interface FaultRow {
   readonly lost: string;
 }
 
-const page = join(import.meta.dirname, "../../docs/reliability.md");
+const page = join(import.meta.dirname, "../../bench/faults.md");
 const begin = "<!-- faults: written by UPDATE_DOCS=1 npm run test:faults -->";
 const end = "<!-- /faults -->";
 

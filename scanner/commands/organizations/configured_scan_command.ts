@@ -183,10 +183,13 @@ function requireNoListOptions(
   { org, parallel }: { readonly org: string | undefined; readonly parallel: string | undefined },
   config: ConfigFile | null,
 ): void {
-  const where = config === null ? "there is no scanstream.config.json here" : `${config.file} has no organizations`;
+  const where =
+    config === null ? "there is no scanstream.config.json here" : `${config.file} does not list organizations`;
   const named = [...(org === undefined ? [] : ["--org"]), ...(parallel === undefined ? [] : ["--parallel"])];
   if (named.length === 0) return;
-  throw new UsageError(named.map((name) => `${name}: ${where}: expected a file with a list of them, see --config`));
+  throw new UsageError(
+    named.map((name) => `${name}: ${where}; name a file that lists organizations with --config FILE`),
+  );
 }
 
 /** What belongs to one organization cannot be given for several. */

@@ -43,16 +43,13 @@ export async function forOrganization<Flags extends OrganizationFlags & Partial<
   const isNamedHere = flags.orgUrl !== undefined || addressVariable(io.env) !== null;
   if (file === null) {
     if (org !== undefined)
-      throw new UsageError([
-        "--org: there is no scanstream.config.json here: expected a file with organizations, see --config",
-      ]);
+      throw new UsageError(["--org needs a scanstream.config.json with organizations here, or --config FILE"]);
     return { flags, io };
   }
   const config = await readConfigFile(file);
   const given = toScanFlags(flags);
   if (config.organizations === undefined) {
-    if (org !== undefined)
-      throw new UsageError([`--org: ${file} has no organizations: expected a file with a list of them`]);
+    if (org !== undefined) throw new UsageError([`--org: ${file} does not list organizations`]);
     return merged(flags, io, inputsOfDefaults(config.defaults ?? {}, { flags: given, env: io.env }));
   }
   if (org === undefined && flags.orgUrl === undefined) requireOneSource(config, io.env);

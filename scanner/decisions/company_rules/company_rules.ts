@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { issueText } from "../../../shared/issue_text.ts";
 import { readOptionFile } from "../../../command_line/files.ts";
 import type { Category, Severity } from "../../../shared/report.ts";
 import { companyIdPattern } from "../../../shared/schemas/report.ts";
@@ -67,7 +68,7 @@ export function parseCompanyRules(text: string, file: string): readonly CatalogC
   const content = parseOptionJson(text, bounds, fail);
   const parsed = v.safeParse(fileSchema, content);
   if (!parsed.success) {
-    throw fail(parsed.issues.map((issue) => `${v.getDotPath(issue) ?? "the file"}: ${messageOf(issue)}`));
+    throw fail(parsed.issues.map((issue) => issueText(issue)));
   }
   const problems: string[] = [];
   const checks = parsed.output.checks.flatMap((entry) => toCheck(entry, problems));
@@ -80,11 +81,6 @@ export function parseCompanyRules(text: string, file: string): readonly CatalogC
   );
   if (problems.length > 0) throw fail(problems);
   return checks;
-}
-
-function messageOf(issue: v.BaseIssue<unknown>): string {
-  if (issue.expected === "never") return "is no field of a rule";
-  return issue.received === "undefined" ? "is required" : issue.message;
 }
 
 function toCheck(entry: RuleEntry, problems: string[]): readonly CatalogCheck[] {

@@ -107,7 +107,7 @@ test("doctor distinguishes an unreachable organization from an unknown certifica
     detail: expect.stringContaining("refused") as string,
   });
   expect(states(results)).toMatchObject({ private_key: "ok", clock: "skipped", token: "skipped" });
-  expect(detailOf(results, "token")).toBe("Not examined, because of organization");
+  expect(detailOf(results, "token")).toBe('Fix "organization" first');
 });
 
 test("a doctor names every configuration problem and goes no further", async () => {

@@ -267,7 +267,7 @@ describe("parseCompanyRules", () => {
     [{ id: "acme" }, /checks\.0\.id/],
     [{ severity: "critical" }, /checks\.0\.severity: expected high, medium or low/],
     [{ title: " " }, /checks\.0\.title: must not be empty/],
-    [{ fix: "x" }, /checks\.0\.fix: is no field of a rule/],
+    [{ fix: "x" }, /checks\.0\.fix: is not a known field/],
     [{ expected: undefined }, /checks\.0\.expected: is required/],
     [{ condition: "" }, /checks\.0\.condition: must not be empty/],
     [{ condition: "a ==" }, /ACME-7\.condition: it ends too early/],

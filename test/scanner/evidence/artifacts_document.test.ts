@@ -51,22 +51,17 @@ describe("another file is refused with what is wrong with it", () => {
   const broken = (path: string, value: unknown) => JSON.stringify(set({ ...document }, path, value));
 
   test.each<[what: string, text: string, code: string, message: string]>([
-    ["an empty one", " \n", "malformed", "Cannot read the artifacts: the file is empty"],
-    [
-      "one cut short",
-      saved.slice(0, saved.length / 2),
-      "malformed",
-      "Cannot read the artifacts: the file is cut short",
-    ],
-    ["one cut in a text", '{"schema": "scan', "malformed", "Cannot read the artifacts: the file is cut short"],
-    ["no JSON", "<html></html>", "malformed", "Cannot read the artifacts: it is not JSON"],
-    ["a list", "[]", "invalid", 'it names no schema, and should be "scanstream.artifacts/1.1"'],
+    ["an empty one", " \n", "malformed", "Cannot read the evidence: the file is empty"],
+    ["one cut short", saved.slice(0, saved.length / 2), "malformed", "Cannot read the evidence: the file is cut short"],
+    ["one cut in a text", '{"schema": "scan', "malformed", "Cannot read the evidence: the file is cut short"],
+    ["no JSON", "<html></html>", "malformed", "Cannot read the evidence: it is not JSON"],
+    ["a list", "[]", "invalid", 'it names no schema; expected "scanstream.artifacts/1.1"'],
     ["null", "null", "invalid", "it names no schema"],
     [
       "a report",
       '{"schema":"scanstream.report/1"}',
       "invalid",
-      'its schema is "scanstream.report/1", and should be "scanstream.artifacts/1.1"',
+      'its schema is "scanstream.report/1"; expected "scanstream.artifacts/1.1"',
     ],
     ["a later schema", broken("schema", "scanstream.artifacts/2"), "invalid", 'its schema is "scanstream.artifacts/2"'],
     ["no scan", broken("scan", undefined), "invalid", '"scan" is undefined'],
