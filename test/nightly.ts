@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 /** `npm run test:nightly`: what takes too long for `npm test`. Each runs whatever came of the others; exit code 1 when any failed. */
 const programs: readonly (readonly string[])[] = [
   ["npx", "vitest", "run", "--project", "nightly"],
+  ["npm", "run", "test:new"],
   ["npm", "run", "test:faults"],
   ["npm", "run", "test:bad-network"],
   ["npm", "run", "fuzz:provider"],

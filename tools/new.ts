@@ -32,7 +32,7 @@ function isKind(text: string): text is keyof typeof kinds {
   return Object.hasOwn(kinds, text);
 }
 
-function write({ files, edits, migration, commands, next }: Start): void {
+function write({ files, edits, migration, commands, derived = [], next }: Start): void {
   for (const path of Object.keys(files)) {
     if (existsSync(join(root, path))) throw new RangeError(`${path} exists: choose another name, or remove it first`);
   }
@@ -46,9 +46,14 @@ function write({ files, edits, migration, commands, next }: Start): void {
   const written = [...Object.keys(files), ...edited.keys()];
   const code = written.filter((path) => path.endsWith(".ts"));
   run([...formatter, ...code]);
-  if (migration !== undefined) written.push(migrate(migration));
+  if (migration !== undefined) written.push(...migrate(migration));
   for (const args of commands) run(args);
   const lines = ["Written:", ...written.map((path) => `  ${path}`), "Next:", ...next.map((step) => `  ${step}`)];
+  const made = written.filter((path) => !edited.has(path));
+  lines.push("To undo it, with what you changed in these files:");
+  lines.push(
+    `  git restore ${[...edited.keys(), ...derived, ...(migration === undefined ? [] : ["drizzle/migrations/meta/_journal.json"])].join(" ")} && rm ${made.join(" ")}`,
+  );
   process.stdout.write(`${lines.join("\n")}\n`);
 }
 
@@ -64,13 +69,14 @@ function run(args: readonly string[]): void {
   execFileSync(process.execPath, args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** The path of the new migration. */
-function migrate({ name, sql }: NonNullable<Start["migration"]>): string {
+/** The paths of the new migration and of its snapshot. */
+function migrate({ name, sql }: NonNullable<Start["migration"]>): readonly string[] {
   run(["node_modules/drizzle-kit/bin.cjs", "generate", "--config", "drizzle/drizzle.config.ts", "--name", name]);
   const journal = JSON.parse(readFileSync(join(root, "drizzle/migrations/meta/_journal.json"), "utf8")) as {
     readonly entries: readonly { readonly tag: string }[];
   };
-  const path = `drizzle/migrations/${journal.entries.at(-1)?.tag}.sql`;
+  const tag = journal.entries.at(-1)?.tag ?? "";
+  const path = `drizzle/migrations/${tag}.sql`;
   appendFileSync(join(root, path), `--> statement-breakpoint\n${sql}`);
-  return path;
+  return [path, `drizzle/migrations/meta/${tag.slice(0, 4)}_snapshot.json`];
 }

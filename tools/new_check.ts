@@ -53,6 +53,7 @@ export function newCheck(name: string, [vulnId = "", stigId = "OKTA-APP-000000"]
       { path: verdicts, text: section(name, vulnId), before: "### V-273202" },
     ],
     commands: [["node_modules/vitest/vitest.mjs", "run", "test/scanner/golden.test.ts", "--update"]],
+    derived: ["test/golden"],
     next: [
       `scanner/checks/${name}.ts: declare the artifacts that it needs and judge them`,
       `test/scanner/checks/${name}.test.ts: both sides of every limit, and every shape that is not understood`,

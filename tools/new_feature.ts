@@ -5,6 +5,8 @@ import { camelCase, type Start } from "./start.ts";
  * seed of the isolation tests, and tests.
  */
 export function newFeature(name: string): Start {
+  if (name.endsWith("s"))
+    throw new RangeError(`${JSON.stringify(name)} ends in "s": expected the name of one, as in deployment`);
   const names: Names = { name, plural: `${name}s`, camel: camelCase(name), pascal: pascalCase(name) };
   const { plural, camel, pascal } = names;
   const folder = `gateway/features/${plural}`;
@@ -34,6 +36,7 @@ export function newFeature(name: string): Start {
         "featureDescriptions:",
       ),
       append("test/drizzle/seed.ts", `  ${camel}s,\n`, '} from "../../drizzle/schema.ts"'),
+      ...namedInTables(names),
       append(
         "test/drizzle/seed.ts",
         `  await db.insert(${camel}s).values(["one", "two"].map((each) => ({ tenantId: id, name: each })));\n  `,
@@ -55,6 +58,36 @@ GRANT SELECT, INSERT, UPDATE ON public.${plural} TO scanstream_app;
       `${folder}/: what is done with them; docs/features.md explains each file`,
     ],
   };
+}
+
+/** Where every route and every table of a tenant is named: permissions, the requests of their walk, export and import. */
+function namedInTables({ plural, camel }: Names) {
+  const row = (route: string, rest: string) => `| \`${route} /api/v1/${plural}${rest}`;
+  const permissions = "docs/permissions.md";
+  const reads = "read | viewer, operator, admin | read |\n";
+  const publishes = "publish | – | publish |\n";
+  const samples = "conformance/gateway/permissions/sample_requests.ts";
+  const one = `async ({ make }) => ({ path: \`/api/v1/${plural}/\${String((await make("POST", "/api/v1/${plural}", { name: "one" }))["id"])}`;
+  const exported = "gateway/features/tenant/exported_tables.ts";
+  return [
+    append(
+      permissions,
+      `${row("POST", "")}\` | ${publishes}${row("GET", "")}\` | ${reads}${row("GET", "/:id")}\` | ${reads}${row("POST", "/:id/end")}\` | ${publishes}`,
+      "| `GET /api/v1/scans/:id/event-stream`",
+    ),
+    append(permissions, `${row("GET", "/:id/event-stream")}\` | ${reads}`, "| `POST /api/v1/stream-tokens`"),
+    append(
+      samples,
+      `  "POST /api/v1/${plural}": at("/api/v1/${plural}", { name: "one" }),
+  "GET /api/v1/${plural}/:id": ${one}\` }),
+  "POST /api/v1/${plural}/:id/end": ${one}/end\`, json: {} }),
+  "GET /api/v1/${plural}/:id/event-stream": ${one}/event-stream\` }),
+`,
+      '  "PATCH /api/v1/tenant"',
+    ),
+    append(exported, `  ${camel}s,\n`, '} from "../../../drizzle/schema.ts"'),
+    append(exported, `  { table: ${camel}s, key: [${camel}s.id] },\n`, "  { table: scans,"),
+  ];
 }
 
 interface Names {
@@ -191,20 +224,29 @@ export function publish${pascal}End(
 }
 
 function routes({ name, plural, camel, pascal }: Names): string {
-  return `import { and, eq, isNull } from "drizzle-orm";
+  return `import { and, desc, eq, isNull } from "drizzle-orm";
 import { Hono } from "hono";
 import { ${camel}s as table } from "../../../drizzle/schema.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
 import { new${pascal}Schema, type ${pascal} } from "../../../shared/schemas/${name}.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
+import { afterCursor, parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import { pathId } from "../../http/path_id.ts";
 import { ${camel}EventStream } from "./channels.ts";
 import { ${camel}Channel, ${camel}Prefix, publish${pascal}End } from "./events.ts";
 
 const maxBodyBytes = 65_536;
+
+const list: List<typeof table.$inferSelect, ${pascal}> = {
+  name: "${plural}",
+  isKey: isUuid,
+  position: (row) => ({ createdAt: row.createdAt, key: row.id }),
+  item: to${pascal},
+};
 
 export const ${camel}s = {
   prefix: ${camel}Prefix,
@@ -225,6 +267,19 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
     );
     if (row === undefined) throw new Error("Cannot store: the insert returned no row");
     return c.json(to${pascal}(row), 201, { location: \`/api/v1/${plural}/\${row.id}\` });
+  });
+
+  app.get("/${plural}", allow("read"), async (c) => {
+    const page = parsePageRequest(c.req.url, list);
+    const rows = await withPrincipal(database, c.get("principal"), (db) =>
+      db
+        .select()
+        .from(table)
+        .where(afterCursor(page, table.createdAt, table.id))
+        .orderBy(desc(table.createdAt), desc(table.id))
+        .limit(page.limit + 1),
+    );
+    return c.json(toPage(rows, page.limit, list));
   });
 
   app.get("/${plural}/:id", allow("read"), async (c) => {
@@ -267,7 +322,8 @@ function to${pascal}(row: typeof table.$inferSelect): ${pascal} {
 }
 
 function description({ name, plural, camel, pascal }: Names): string {
-  return `import { uuid } from "../../../shared/schemas/primitives.ts";
+  return `import { pageOf } from "../../../shared/schemas/page.ts";
+import { uuid } from "../../../shared/schemas/primitives.ts";
 import { ${camel}EventSchemas, ${camel}Schema, new${pascal}Schema } from "../../../shared/schemas/${name}.ts";
 import {
   bodyRefusals,
@@ -275,6 +331,8 @@ import {
   json,
   jsonBody,
   keyOnly,
+  listAnswer,
+  pageParameters,
   pathParameter,
   problem,
   refusals,
@@ -308,6 +366,13 @@ export const ${camel}sDescription: FeatureDescription = {
         201: json(${pascal}, "Registered", { headers: ["Location"], example }),
         ...bodyRefusals,
       },
+    },
+    "GET /api/v1/${plural}": {
+      operationId: "list${pascal}s",
+      tags: ["${plural}"],
+      summary: "List them, newest first",
+      parameters: pageParameters,
+      responses: listAnswer(component("${pascal}Page", pageOf(${pascal})), example),
     },
     "GET /api/v1/${plural}/:id": {
       operationId: "get${pascal}",
@@ -383,6 +448,13 @@ test("a ${name} that was stored can be read by its tenant and by no other", asyn
   expect(await (await gateway.request(path, { as: key })).json()).toMatchObject({ name: "one", ended_at: null });
   const other = await gateway.request(path, { as: \`Api-Key \${gateway.globex.apiKey}\` });
   expect(await problemOf(other)).toMatchObject({ status: 404 });
+  await create();
+  const newest = (await (await gateway.request("/api/v1/${plural}?limit=1", { as: key })).json()) as {
+    readonly items: readonly { readonly id: string }[];
+    readonly next_cursor: string;
+  };
+  const next = await gateway.request(\`/api/v1/${plural}?cursor=\${newest.next_cursor}\`, { as: key });
+  expect(await next.json()).toMatchObject({ items: [{ id: path.slice(-36) }], next_cursor: null });
 });
 
 test("its stream carries its end and closes; afterwards it is 204", async () => {

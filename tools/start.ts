@@ -8,6 +8,8 @@ export interface Start {
   readonly migration?: { readonly name: string; readonly sql: string };
   /** Commands that write what can be derived, as arguments of Node. */
   readonly commands: readonly (readonly string[])[];
+  /** Files or folders that the commands change. */
+  readonly derived?: readonly string[];
   /** What a person does next. */
   readonly next: readonly string[];
 }

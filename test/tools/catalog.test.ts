@@ -17,15 +17,15 @@ test("the catalog of DISA's V1R1 is byte for byte the built-in one, but for the 
 });
 
 test("what is left to a person is named: a text that changed, a rule that is new or gone", () => {
-  const next = v1r1.replace("15 minutes.\n\nIf", "10 minutes.\n\nIf").replaceAll("273187", "999999");
+  const next = v1r1.replace("15 minutes.\n\nIf", "10 minutes.\n\nIf").replaceAll("273187", "000001");
   const tasks = tasksOf(readXccdf(next));
   expect(tasks).toEqual([
     "V-273186: its text changed; read scanner/checks/signon_global_session_idle_timeout_15min.ts again",
-    "V-999999: new; npm run new -- check NAME V-999999 OKTA-APP-000025",
-    "V-273187: gone; delete scanner/checks/application_admin_console_session_idle_timeout_15min.ts",
-    ...tasks.filter((task) => task.startsWith("V-2796") && task.includes(": gone; ")),
+    "V-000001: new; npm run new -- check NAME V-000001 OKTA-APP-000025",
+    ...[catalogFile.rules[1], ...catalogFile.rules.slice(24)].map(
+      (rule) => `${rule?.vuln_id}: gone; delete scanner/checks/${rule?.check}.ts`,
+    ),
   ]);
-  expect(tasks).toHaveLength(8);
 });
 
 test("the names of the rules are made from the catalog, too", async () => {

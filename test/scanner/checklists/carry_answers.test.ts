@@ -47,6 +47,7 @@ function worked(format: Format, revision: Revision): string {
 
 const both = { old, new: builtIn };
 const known = [old, builtIn];
+const newRules = builtIn.checks.length - 24;
 const open = (content: string, target: Revision) => parseChecklist(content, "old.ckl", { target, known });
 
 describe.each([
@@ -56,8 +57,8 @@ describe.each([
   ["cklb", "cklb"],
 ] as const)("a worked %s, written as %s", (from, to) => {
   test.each([
-    ["V1R1", "V1R2", "old", "new", 5, 0],
-    ["V1R2", "V1R1", "new", "old", 0, 5],
+    ["V1R1", "V1R2", "old", "new", newRules, 0],
+    ["V1R2", "V1R1", "new", "old", 0, newRules],
   ] as const)("of %s becomes one of %s with 24 answers", (name, next, before, after, added, gone) => {
     const checklist = open(worked(from, both[before]), both[after]);
     expect(checklist.carried).toMatchObject({ from: name, to: next, review: [] });

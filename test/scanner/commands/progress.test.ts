@@ -64,9 +64,9 @@ describe("on a terminal", () => {
   test("the bar moves, with the time that is left", () => {
     const terminal = recordTerminal({ isTTY: true, columns: 120 });
     scanOn(terminal);
-    expect(terminal.drawn()).toContainEqual(
-      expect.stringMatching(/^\[#+-+\] 9\/\d+ · 10 passed, 8 failed, 0 need manual review, 0 N\/A · about 30 s left/),
-    );
+    const left = Math.ceil((total - 9) * 1.5);
+    const bar = `\\[#+-+\\] 9/${total} · 10 passed, 8 failed, 0 need manual review, 0 N/A · about ${left} s left`;
+    expect(terminal.drawn()).toContainEqual(expect.stringMatching(new RegExp(`^${bar}`)));
   });
 
   test("leaves only messages and one line of totals", () => {

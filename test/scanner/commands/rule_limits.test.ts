@@ -38,10 +38,11 @@ test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonl
   org = await createPracticeOrg({ profile: parseProfile(profile), ...options });
   const { limits = [] } = await resultOf(org, "rules");
   const foretold = limits.filter(({ outcome }) => outcome === "manual").flatMap(({ rules }) => rules);
-  expect([...new Set(foretold)].toSorted()).toEqual(opened);
+  // A rule that comes after V1R2 may be left open as well.
+  expect([...new Set(foretold)].filter((rule) => rule <= "V-279693").toSorted()).toEqual(opened);
   const { results } = await scanPracticeOrg(org);
   const limited = results.filter(({ reason }) => limitReasons.has(reason)).map(({ vuln_id }) => vuln_id);
-  expect(opened).toEqual(expect.arrayContaining(limited));
+  expect(foretold).toEqual(expect.arrayContaining(limited));
   const manual = results.filter(({ status }) => status === "MANUAL").map(({ vuln_id }) => vuln_id);
   expect(manual).toEqual(expect.arrayContaining([...opened]));
 });

@@ -109,7 +109,7 @@ describe("what is overdue", () => {
     const late = aFinding({ plan: overdue });
     const many = aReport(catalog.map(({ rule }) => aCheckResult({ vuln_id: rule.vuln_id, findings: [late, late] })));
     expect(overdueLines(many)).toEqual([
-      "58 findings past the planned remediation date: V-273186 (2026-10-31), V-273187 (2026-10-31), V-273188 (2026-10-31), V-273189 (2026-10-31), V-273190 (2026-10-31) and 24 more",
+      `${2 * catalog.length} findings past the planned remediation date: V-273186 (2026-10-31), V-273187 (2026-10-31), V-273188 (2026-10-31), V-273189 (2026-10-31), V-273190 (2026-10-31) and ${catalog.length - 5} more`,
     ]);
     expect(overdueLines(aReport([aCheckResult({ findings: [aFinding()] })]))).toEqual([]);
   });
