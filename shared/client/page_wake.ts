@@ -20,7 +20,7 @@ export function watchPage({ onWake, onSleep }: WakeHandlers, signal: AbortSignal
   addEventListener("pagehide", ({ persisted }) => persisted && onSleep(), { signal });
   document.addEventListener("freeze", onSleep, { signal });
   document.addEventListener("resume", wake, { signal });
-  document.addEventListener("visibilitychange", () => document.hidden || wake(), { signal });
+  document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" || wake(), { signal });
 }
 
 /** Starts a stopwatch; each call says how many milliseconds have gone by at most. */

@@ -3,6 +3,8 @@ import type { Session } from "../model/session.ts";
 
 export interface AccountActions {
   readonly onSignOut: () => void;
+  /** The gateway shows this person nothing of the tenant any more. */
+  readonly onRefused: () => void;
   readonly onTenant: (tenantId: string) => void;
   /** From the demo's session to one of a person; null: there is no issuer. */
   readonly onSignIn: (() => void) | null;

@@ -9,6 +9,7 @@ import {
 } from "../model/session.ts";
 import { beginSignIn, finishSignIn } from "../model/sign_in/authorization.ts";
 import { takePending } from "../model/sign_in/pending.ts";
+import { announceSignOut, onSignOutElsewhere } from "../model/tabs.ts";
 import { fetchOffer, type SignInOffer } from "../model/sign_in/provider.ts";
 import { SignInError } from "../model/sign_in/tokens.ts";
 import { Message } from "./basics.tsx";
@@ -93,6 +94,21 @@ export function App() {
   }
 
   useEffect(() => void start(), []);
+  const signedIn = view.name === "signed_in" ? view : null;
+  useEffect(() => {
+    if (signedIn === null || signedIn.session.kind === "demo") return undefined;
+    const closing = new AbortController();
+    const { offer, session } = signedIn;
+    onSignOutElsewhere(
+      session.caller.id,
+      () => {
+        session.close();
+        setView({ name: "signed_out", offer, notice: "You signed out in another tab." });
+      },
+      closing.signal,
+    );
+    return () => closing.abort();
+  }, [signedIn]);
 
   if (view.name === "signed_out") {
     const { offer, notice } = view;
@@ -115,7 +131,16 @@ export function App() {
       history.replaceState(null, "", "#/");
       const staysAtIssuer = session.kind === "issuer" && offer.provider?.endSessionEndpoint === null;
       setView({ name: "signed_out", offer, notice: staysAtIssuer ? signedOutHereOnly : null });
+      announceSignOut(session.caller.id);
       session.signOut();
+    };
+    const onRefused = () => {
+      session.close();
+      setView({
+        name: "signed_out",
+        offer,
+        notice: `You no longer have access to ${session.caller.tenant?.name ?? "this tenant"}.`,
+      });
     };
     const onTenant = (tenantId: string) => {
       void session.switchTenant(tenantId).then(
@@ -130,7 +155,14 @@ export function App() {
     const onSignIn = offer.provider === null ? null : () => leave(offer, "login");
     const { tenant } = session.caller;
     return (
-      <Dashboard key={tenant?.id} session={session} onSignOut={onSignOut} onTenant={onTenant} onSignIn={onSignIn} />
+      <Dashboard
+        key={tenant?.id}
+        session={session}
+        onSignOut={onSignOut}
+        onRefused={onRefused}
+        onTenant={onTenant}
+        onSignIn={onSignIn}
+      />
     );
   }
   return (

@@ -42,7 +42,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
   const { api } = session;
   const isDemo = session.kind === "demo";
   const [tenant] = useStore(
-    (onChange) => followTenant(api, onChange),
+    (onChange) => followTenant(api, onChange, account.onRefused),
     () => manyScansPauseMs,
   );
   const { scans, monitors, decisions } = tenant;

@@ -1,7 +1,4 @@
 import { pause } from "../../../shared/abortable.ts";
-import { subscribe } from "../../../shared/client/subscribe.ts";
-import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
-import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
 import { ApiError, toMonitorPath, type Api } from "./api.ts";
 import { toFinding } from "./change_view.ts";
@@ -14,9 +11,8 @@ import {
   type Connection,
 } from "./connection.ts";
 import { applyMonitorEvent } from "./monitor_model.ts";
+import { followResource } from "./resource_stream.ts";
 import type { Finding } from "./scan_model.ts";
-
-type MonitorStreamEvents = MonitorEvents & Pick<TenantEvents, "monitor.snapshot">;
 
 /** One monitor, kept true: state on every open of the stream, then what its events say to read. */
 export interface MonitorFollower {
@@ -148,7 +144,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     onChange();
   }
 
-  function applyEvent(type: keyof MonitorStreamEvents, data: object): void {
+  function applyEvent(type: string, data: object): void {
     if (type === "finding.updated") catchUp();
     if (monitor === null) return;
     monitor = applyMonitorEvent(monitor, type, data, api.nowMs());
@@ -174,29 +170,31 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     onChange();
   }
 
-  const subscription = subscribe<MonitorStreamEvents>(
-    new URL(`${toMonitorPath(monitorId)}/event-stream`, document.baseURI),
-    {
-      signal: closing.signal,
-      fetch: api.fetchStream,
-      onSnapshot([event]) {
-        if (event === undefined) return;
-        monitor = parseMonitor(event.data);
-        hasSnapshot = true;
-      },
-      refetch: (signal) => rethrowAsFinal(load(signal)),
-      onEvent: ({ type, data }) => applyEvent(type, data),
-      onStateChange(state, detail) {
-        // For an ended monitor there is no snapshot.
-        if (state === "reconnecting") hasSnapshot = false;
-        if (continueAfterExpiry(detail, () => subscription.retryNow())) return;
-        connect(toConnection(state, detail));
-      },
+  const retryNow = followResource(api, {
+    signal: closing.signal,
+    kind: "monitor",
+    id: monitorId,
+    path: toMonitorPath(monitorId),
+    onSnapshot(data) {
+      if (data === undefined) return;
+      monitor = parseMonitor(data);
+      hasSnapshot = true;
     },
-  );
-  const retryNow = () => subscription.retryNow();
-  addEventListener("online", retryNow, { signal: closing.signal });
-  document.addEventListener("visibilitychange", retryNow, { signal: closing.signal });
+    refetch: (signal) => rethrowAsFinal(load(signal)),
+    onEvent: applyEvent,
+    onTenantEvent(type, data) {
+      applyEvent(type, data);
+      catchUp();
+    },
+    isOver: () => monitor?.status === "ended",
+    onEnded: () => connect({ state: "ended", problem: null, retryAtMs: null }),
+    onStateChange(state, detail) {
+      // For an ended monitor there is no snapshot.
+      if (state === "reconnecting") hasSnapshot = false;
+      if (continueAfterExpiry(detail, () => retryNow())) return;
+      connect(toConnection(state, detail));
+    },
+  });
   return {
     get monitor() {
       return monitor;

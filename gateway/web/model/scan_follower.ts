@@ -1,7 +1,4 @@
 import { pause } from "../../../shared/abortable.ts";
-import type { ScanEvents } from "../../../shared/scan_events.ts";
-import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
-import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
 import { toPath, type Api } from "./api.ts";
 import {
   continueAfterExpiry,
@@ -12,10 +9,9 @@ import {
   toProblem,
   type Connection,
 } from "./connection.ts";
+import { followResource } from "./resource_stream.ts";
 import { createScanModel, type ScanModel } from "./scan_model.ts";
 import { isEnded, parseScan } from "../scan_wire.ts";
-
-type ScanStreamEvents = ScanEvents & Pick<TenantEvents, "scan.snapshot">;
 
 /** One scan, kept true: state on every open of the stream, then events. */
 export interface ScanFollower {
@@ -38,12 +34,13 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   const model = createScanModel();
   const closing = new AbortController();
   let connection = noConnection;
-  let subscription: Subscription<ScanStreamEvents> | null = null;
+  let retryNow = (): void => undefined;
   /** Where the last page of findings begins: what is stored later is found from there on. */
   let tailCursor: string | null = null;
   /** The stream has given the scan; the findings are still to be read. */
   let hasSnapshot = false;
   let filling: Promise<void> | null = null;
+  let isReadDue = false;
   const yieldToBrowser = createYield(workBudgetMs, closing.signal);
 
   const connect = (change: Partial<Connection>) => {
@@ -97,31 +94,38 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   }
 
   function follow(): void {
-    subscription = subscribe<ScanStreamEvents>(new URL(`${toPath(scanId)}/event-stream`, document.baseURI), {
+    retryNow = followResource(api, {
       signal: closing.signal,
-      fetch: api.fetchStream,
-      onSnapshot([event]) {
-        if (event === undefined) return;
-        model.setScan(parseScan(event.data));
+      kind: "scan",
+      id: scanId,
+      path: toPath(scanId),
+      onSnapshot(data) {
+        if (data === undefined) return;
+        model.setScan(parseScan(data));
         hasSnapshot = true;
         onChange();
       },
       refetch: (signal) => rethrowAsFinal(load(signal)),
-      onEvent: ({ type, data }) => {
+      onEvent: (type, data) => {
         model.applyEvent(type, data);
         onChange();
         return yieldToBrowser();
       },
+      onTenantEvent(type, data) {
+        if (type === "scan.updated") model.setScan(parseScan(data));
+        else model.applyEvent(type, data);
+        onChange();
+        readNew();
+      },
+      isOver: () => model.scan !== null && isEnded(model.scan.status),
       onStateChange: (state, detail) => {
         // For an ended scan there is no snapshot.
         if (state === "reconnecting") hasSnapshot = false;
-        if (continueAfterExpiry(detail, () => subscription?.retryNow())) return;
+        if (continueAfterExpiry(detail, () => retryNow())) return;
         // With a terminal event the state is read once more first: it says more than the events did.
         if (state !== "ended") connect(toConnection(state, detail));
       },
-    });
-    void subscription.finished.then(async (end) => {
-      if (end.state === "ended") await finish(end.event !== null);
+      onEnded: (hasEvent) => void finish(hasEvent),
     });
   }
 
@@ -139,12 +143,19 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   }
 
   function fill(): void {
-    if (!model.isIncomplete || filling !== null || closing.signal.aborted) return;
+    if (model.isIncomplete) readNew();
+  }
+
+  function readNew(): void {
+    if (closing.signal.aborted) return;
+    isReadDue = filling !== null;
+    if (isReadDue) return;
     filling = loadFindings(tailCursor, closing.signal)
       // The connection's own state shows the failure; the next finding that is opened retries.
       .catch(() => undefined)
       .finally(() => {
         filling = null;
+        if (isReadDue) readNew();
       });
   }
 
@@ -153,17 +164,13 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
     onChange();
   }
 
-  // A person who comes back to the page need not wait for the end of a pause.
-  const retryNow = () => subscription?.retryNow();
-  addEventListener("online", retryNow, { signal: closing.signal });
-  document.addEventListener("visibilitychange", retryNow, { signal: closing.signal });
   void start();
   return {
     model,
     get connection() {
       return connection;
     },
-    retryNow,
+    retryNow: () => retryNow(),
     fill,
     cancel,
     close: () => closing.abort(),

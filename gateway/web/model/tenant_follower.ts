@@ -23,10 +23,11 @@ export interface TenantFollower {
 
 /** With this many monitors the snapshot does not hold all of them. */
 const maxSnapshots = 1000;
-/** A tab that nobody looks at gives its connection back: over HTTP/1.1 a browser has six for all tabs of a gateway. */
+/** Where tabs cannot share, one that nobody looks at gives its connection back: over HTTP/1.1 a browser has six. */
 const hiddenForMs = 30_000;
 
-export function followTenant(api: Api, onChange: () => void): TenantFollower {
+/** `onRefused`: the gateway shows this person nothing of the tenant any more. */
+export function followTenant(api: Api, onChange: () => void, onRefused: () => void): TenantFollower {
   const closing = new AbortController();
   const { signal } = closing;
   const scans = createListStore<Scan>(
@@ -78,6 +79,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     subscription = subscribe<TenantEvents>(new URL("api/v1/event-stream", document.baseURI), {
       signal,
       fetch: api.fetchStream,
+      share: api.identity ?? false,
       onSnapshot: (events) => {
         snapshot = events;
       },
@@ -93,6 +95,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
         if (continueAfterExpiry(detail, () => subscription?.retryNow())) return;
         connection = { ...connection, ...toConnection(state, detail) };
         onChange();
+        if (state === "failed" && ["permission_denied", "not_found"].includes(detail.error?.code ?? "")) onRefused();
         // A gateway that has no room for a stream may still answer; what is shown is then not live, and says so.
         const isRefused = detail.error !== null && (state === "failed" || detail.retryInMs > 0);
         if (isRefused && !scans.isLoaded) load(signal).catch(() => undefined);
@@ -143,13 +146,10 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
         connection = { ...connection, state: "connecting", problem: null, retryAtMs: null };
       }, hiddenForMs);
     } else if (subscription === null) follow();
-    else retryNow();
   }
 
-  addEventListener("online", retryNow, { signal });
-  document.addEventListener("visibilitychange", onVisibility, { signal });
+  if (!("locks" in navigator)) document.addEventListener("visibilitychange", onVisibility, { signal });
   follow();
-  onVisibility();
   return {
     scans,
     monitors,
