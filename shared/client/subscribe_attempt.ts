@@ -3,7 +3,7 @@ import { parseJsonObject } from "../json.ts";
 import { createStopwatch, pageAddress } from "./page_wake.ts";
 import { createEventReader, openConnection, type Credential } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
-import { isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
+import { heartbeatsOfSilence, isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
 
 /** What one attempt needs from the earlier ones. */
 export interface AttemptContext {
@@ -45,16 +45,18 @@ export async function runAttempt(
       own.abort(lost(code, `${what} within ${ms} ms`));
     }, ms);
   };
+  let { silenceMs } = settings;
   let msSinceByte: (() => number) | null = createStopwatch();
   let isOpen = false;
   const expectBytes = () => {
     msSinceByte = createStopwatch();
-    giveUpAfter(settings.silenceMs, "silent", "no heartbeat");
+    giveUpAfter(silenceMs, "silent", "no heartbeat");
   };
   context.onProbe((isCertain) => {
     // While the caller works nothing is read.
     if (msSinceByte === null && !isCertain) return;
-    const leftMs = isCertain ? 0 : settings.suspectMs - (msSinceByte?.() ?? 0);
+    // After half the silence that ends a stream a page that wakes up opens it again.
+    const leftMs = isCertain ? 0 : silenceMs / 2 - (msSinceByte?.() ?? 0);
     if (leftMs <= 0) own.abort(lost("silent", "nothing came before the page woke up", { detail: "wake" }));
     else if (isOpen) giveUpAfter(leftMs, "silent", "no heartbeat after the page woke up");
   });
@@ -132,7 +134,10 @@ export async function runAttempt(
           throw lost("garbage", `an event is longer than ${settings.maxEventChars} characters`);
         },
         onComment(comment) {
-          closeReason = /^\s*close (\S{1,40})/.exec(comment)?.[1] ?? closeReason;
+          const [, word, value = ""] = /^ ?(close|heartbeat-seconds) (\S{1,40})/.exec(comment) ?? [];
+          if (word === "close") closeReason = value;
+          // A gateway says it where it is longer than the default.
+          else if (word) silenceMs = Math.max(silenceMs, Number(value) * 1000 * heartbeatsOfSilence) || silenceMs;
           if (snapshot === null || comment.trim() !== "snapshot complete") return;
           snapshotRead.resolve(snapshot);
           snapshot = null;
@@ -189,8 +194,8 @@ export async function runAttempt(
         const why = closeReason === null ? "" : ` (${closeReason})`;
         throw lost("closed", `the server ended the stream${why}`, { detail: closeReason });
       }
-      expectBytes();
       readBytes(result.value);
+      expectBytes();
       if (waitingChars > settings.maxWaitingChars) {
         throw lost("refetch_failed", "too much came before the state was read");
       }

@@ -1,3 +1,4 @@
+import { defaultHeartbeatSeconds } from "../heartbeat.ts";
 import { isTerminalEventType } from "../event.ts";
 import type { JsonObject } from "../json.ts";
 import type { SubscribeError } from "./subscribe_error.ts";
@@ -73,7 +74,7 @@ export interface SubscribeOptions<Events extends object> {
    * (`/api/v1/event-stream?scan_id=A&scan_id=B`) the last one's `scan.end`; of a tenant's stream none.
    */
   readonly isEnd?: (event: StreamEvent<Events>) => boolean;
-  /** The server's heartbeat: silence of 2.5 times as long is a lost stream. Default 15,000. */
+  /** The server's heartbeat: silence of 2.5 times as long is a lost stream. Default 15,000; a gateway with a longer one tells it. */
   readonly heartbeatMs?: number;
   /** Bound on one connect: token, request and answer. Default 30,000: a gateway may take 20 s to refuse. */
   readonly connectTimeoutMs?: number;
@@ -114,8 +115,6 @@ export interface SubscribeSettings {
   /** Text: the name of the credential; true: the credential names itself. */
   readonly share: boolean | string;
   readonly isEnd: (event: RawEvent) => boolean;
-  /** After so long without a byte a page that wakes up opens the stream again. */
-  readonly suspectMs: number;
   readonly silenceMs: number;
   /** After a stream that was open for so long, pauses start small again. */
   readonly goodStreamMs: number;
@@ -128,8 +127,7 @@ export interface SubscribeSettings {
   readonly random: () => number;
 }
 
-const heartbeatsOfSilence = 2.5;
-const heartbeatsOfSuspicion = 1.25;
+export const heartbeatsOfSilence = 2.5;
 /** 5 s of the usual 15 s: long enough not to be a server that takes connections only to drop them. */
 const heartbeatsOfGoodStream = 1 / 3;
 const nothing = (): void => undefined;
@@ -155,7 +153,7 @@ export function parseOptions<Events extends object>(
   if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
     throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
   }
-  const heartbeatMs = positive(given, "heartbeatMs", 15_000);
+  const heartbeatMs = positive(given, "heartbeatMs", defaultHeartbeatSeconds * 1000);
   const plainUrl = parseUrl(url);
   return {
     url: onSnapshot === null || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withQuery(plainUrl, "snapshot", "1"),
@@ -171,7 +169,6 @@ export function parseOptions<Events extends object>(
     share:
       given.share === true && given.fetch !== undefined && !apiKey && !getAccessToken ? false : (given.share ?? false),
     isEnd: given.isEnd ?? lastEventOf(plainUrl),
-    suspectMs: heartbeatMs * heartbeatsOfSuspicion,
     silenceMs: heartbeatMs * heartbeatsOfSilence,
     goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
     connectTimeoutMs: positive(given, "connectTimeoutMs", 30_000),

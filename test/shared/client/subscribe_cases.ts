@@ -430,6 +430,17 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     await server.closed(0);
   },
 
+  "waits as long for a byte as the stream tells": async () => {
+    await using server = await startScriptedServer(async (response, request) => {
+      await stream(": open\n: heartbeat-seconds 60\n")(response, request);
+      // The passing of time is what is tested: four times the silence that the option allows.
+      setTimeout(() => response.write(end), 200);
+    });
+    const log = follow(server.url, { heartbeatMs: 20 });
+    await log.finished;
+    assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
+  },
+
   "keeps a stream that sends heartbeats": async () => {
     await using server = await startScriptedServer(async (response, request) => {
       await stream()(response, request);
