@@ -1,3 +1,4 @@
+import { defaultHeartbeatSeconds } from "../shared/heartbeat.ts";
 import { Command, InvalidArgumentError } from "commander";
 import { formats, toWhole } from "../gateway_commands/options.ts";
 import type { RunCommand } from "../command_line/command_io.ts";
@@ -18,7 +19,7 @@ export function createConformanceProgram(run: RunCommand): Command {
     .option("--port <n>", "port on 127.0.0.1; 0: any free one", toWhole(0, 65_535), 0)
     .option("--case <names>", "only these cases or groups, separated by commas")
     .option("--list", "show the cases, run nothing")
-    .option("--heartbeat-seconds <n>", "between two heartbeats of a stream; a gateway's own are 15", toSeconds, 15)
+    .option("--heartbeat-seconds <n>", "between two heartbeats of a stream", toSeconds, defaultHeartbeatSeconds)
     .addOption(formats("text", "json"))
     .action((command: readonly string[], flags: ConformanceFlags) =>
       run(async (io) => (await import("./client/client_command.ts")).clientCommand(command, flags, io)),

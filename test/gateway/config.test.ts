@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { parseAdminConfig, parseConfig } from "../../gateway/config.ts";
@@ -19,6 +20,8 @@ function problemsOf(environment: Environment): readonly string[] {
   return [];
 }
 
+const { bounds } = parseConfig({});
+
 test("an empty environment is the embedded default", () => {
   expect(parseConfig({})).toEqual({
     host: "127.0.0.1",
@@ -33,15 +36,24 @@ test("an empty environment is the embedded default", () => {
     drainDelaySeconds: 5,
     retentionDays: null,
     webhookAllowPrivate: false,
-    bounds: {
-      heartbeatSeconds: 15,
-      recheckSeconds: 30,
-      maxBufferBytes: 1_048_576,
-      maxStreams: 50_000,
-      maxStreamsPerTenant: 1000,
-      maxLifetimeSeconds: 3600,
-    },
+    bounds,
   });
+});
+
+/** A default is written once: whoever changes it learns here which sentences speak of it. */
+test.each([
+  ["docs/promises.md", /heartbeat at least every (\S+) s/, bounds.heartbeatSeconds],
+  ["docs/promises.md", /within (\S+) s of a revoked key/, bounds.recheckSeconds],
+  ["docs/deploy.md", /heartbeat \((\S+) s\)/, bounds.heartbeatSeconds],
+  ["deploy/nginx.conf", /heartbeat comes every (\S+) s/, bounds.heartbeatSeconds],
+  ["docs/features.md", /within (\S+) seconds of a membership/, bounds.recheckSeconds],
+  ["docs/operate.md", /`EVENTSTREAM_MAX_STREAMS` \((\S+)\)/, bounds.maxStreams],
+  ["docs/operate.md", /`EVENTSTREAM_MAX_STREAMS_PER_TENANT` \((\S+)\)/, bounds.maxStreamsPerTenant],
+  ["docs/operate.md", /`EVENTSTREAM_MAX_BUFFER_BYTES` \((\S+) MiB\)/, bounds.maxBufferBytes / 1_048_576],
+  ["docs/scale.md", /`EVENTSTREAM_MAX_STREAMS` \((\S+)\)/, bounds.maxStreams],
+] as const)("%s has the default of %s", async (file, mention, value) => {
+  const text = await readFile(new URL(`../../${file}`, import.meta.url), "utf8");
+  expect(mention.exec(text)?.[1]).toBe(value.toLocaleString("en-US"));
 });
 
 test("an empty value counts as unset, as a pipeline's unset secret arrives", () => {
