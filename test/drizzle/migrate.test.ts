@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
@@ -59,6 +60,28 @@ test("without the roles, an owner who may not create them gets what an administr
     database.transact([{ sql: "select count(*)::int from pg_tables where schemaname = 'public'", params: [] }]),
   );
   expect(tables.rows).toEqual([[0]]);
+});
+
+test("the backfill of docs/features.md reaches the rows of every tenant, and without its first line none", async () => {
+  await run("create role keeper login createrole password 'pw'", "create database kept_db owner keeper");
+  const url = urlAs("keeper", "kept_db");
+  await migrate(url);
+  const document = await readFile(new URL("../../docs/features.md", import.meta.url), "utf8");
+  const [lift = "", ...rest] =
+    /```sql backfill\n([^`]+)```/.exec(document)?.[1]?.split("--> statement-breakpoint") ?? [];
+  await withDatabase(url, async (database) => {
+    await seedTenant(database, "acme");
+    await seedTenant(database, "globex");
+    const apply = (statements: readonly string[]) => database.transact(statements.map((sql) => ({ sql, params: [] })));
+    const filled = () =>
+      asOwner(database, (db) =>
+        db.select({ clientId: scans.clientId }).from(scans).where(eq(scans.clientId, "unknown")),
+      );
+    await apply(rest);
+    expect(await filled()).toEqual([]);
+    await apply([lift, ...rest]);
+    expect(await filled()).toHaveLength(4);
+  });
 });
 
 test("two databases of two owners, and each of them twice, all at once, where no role exists yet", async () => {
