@@ -203,3 +203,16 @@ export async function deliveryBacklog(database: Database): Promise<DeliveryBackl
   const dueIn = row?.due_in_seconds ?? null;
   return { pending: Number(row?.pending ?? 0), dueInSeconds: dueIn === null ? null : Number(dueIn) };
 }
+
+/** Deletes, over all tenants, the history that is older (at least a day), at most so many rows of any table; true: there may be more. */
+export async function deleteOldHistory(
+  database: Database,
+  { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
+): Promise<boolean> {
+  const [step] = await withoutTenant(database, (db) =>
+    db.execute<{ has_more: boolean }>(
+      sql`select scanstream.delete_old_history(${olderThanDays}, ${maxRows}::integer) as has_more`,
+    ),
+  );
+  return step?.has_more ?? false;
+}

@@ -83,6 +83,8 @@ CREATE TABLE "changes" (
 	"to_status" text,
 	"to_reason" text,
 	"actual" text NOT NULL,
+	"rule_status" text,
+	"rule_reason" text,
 	"seen_at" timestamp (3) with time zone NOT NULL,
 	"cause" text NOT NULL,
 	"explained_by" jsonb NOT NULL,
@@ -90,6 +92,7 @@ CREATE TABLE "changes" (
 	CONSTRAINT "changes_pkey" PRIMARY KEY("tenant_id","monitor_id","id"),
 	CONSTRAINT "changes_from" CHECK ("changes"."from_status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "changes_to" CHECK ("changes"."to_status" in ('PASS', 'FAIL', 'MANUAL')),
+	CONSTRAINT "changes_rule" CHECK ("changes"."rule_status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "changes_from_or_to" CHECK ("changes"."from_status" is not null or "changes"."to_status" is not null),
 	CONSTRAINT "changes_cause" CHECK ("changes"."cause" in ('log', 'reconciliation', 'start'))
 );
@@ -156,6 +159,7 @@ CREATE TABLE "organization_days" (
 	"tenant_id" uuid NOT NULL,
 	"organization_id" uuid NOT NULL,
 	"day" date NOT NULL,
+	"known" boolean NOT NULL,
 	"failed" text[] DEFAULT '{}' NOT NULL,
 	"failing" text[] DEFAULT '{}' NOT NULL,
 	CONSTRAINT "organization_days_pkey" PRIMARY KEY("tenant_id","organization_id","day")
@@ -1416,32 +1420,41 @@ $$;
 --> statement-breakpoint
 -- What was seen failing on a day, and what is still failing at its end.
 CREATE FUNCTION scanstream.mark_day(
-  organization public.organizations, wanted_day date, now_failing text[], not_failing text[], is_monitor boolean
+  organization public.organizations, seen_at timestamptz, now_failing text[], not_failing text[], is_monitor boolean, is_known boolean
 ) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
 AS $$
+DECLARE
+  wanted_day constant date := (seen_at AT TIME ZONE 'UTC')::date;
 BEGIN
-  INSERT INTO public.organization_days (tenant_id, organization_id, day, failed, failing)
-  SELECT organization.tenant_id, organization.id, wanted_day,
-    CASE WHEN EXISTS (
-      SELECT FROM public.looks WHERE looks.tenant_id = organization.tenant_id AND looks.organization_id = organization.id
-        AND known_to >= wanted_day::timestamp AT TIME ZONE 'UTC' AND known_from < (wanted_day + 1)::timestamp AT TIME ZONE 'UTC'
-        AND looks.verdicts IS NULL
-    ) THEN before.failing ELSE '{}' END,
+  INSERT INTO public.organization_days (tenant_id, organization_id, day, known, failed, failing)
+  SELECT organization.tenant_id, organization.id, wanted_day, before.known AND looked.is_monitored,
+    CASE WHEN NOT looked.is_monitored THEN '{}'
+      -- What moved at the first moment of a look was not seen before it.
+      WHEN looked.since < mark_day.seen_at THEN before.failing
+      ELSE ARRAY(SELECT unnest(before.failing) EXCEPT SELECT unnest(not_failing)) END,
     before.failing
-  FROM (SELECT coalesce((
-    SELECT failing FROM public.organization_days AS earlier
-    WHERE earlier.tenant_id = organization.tenant_id AND earlier.organization_id = organization.id AND earlier.day < wanted_day
-    ORDER BY earlier.day DESC LIMIT 1), '{}')) AS before (failing)
+  FROM (SELECT count(*) > 0 AS is_monitored, min(known_from) AS since
+    FROM public.looks WHERE looks.tenant_id = organization.tenant_id AND looks.organization_id = organization.id
+      AND known_to >= wanted_day::timestamp AT TIME ZONE 'UTC'
+      AND (known_to > wanted_day::timestamp AT TIME ZONE 'UTC' OR known_from = known_to) AND known_from < (wanted_day + 1)::timestamp AT TIME ZONE 'UTC'
+      AND looks.verdicts IS NULL
+  ) AS looked
+  CROSS JOIN (
+    (SELECT known, failing FROM public.organization_days AS earlier
+      WHERE earlier.tenant_id = organization.tenant_id AND earlier.organization_id = organization.id AND earlier.day < wanted_day
+      ORDER BY earlier.day DESC LIMIT 1)
+    UNION ALL SELECT false, '{}' LIMIT 1
+  ) AS before
   ON CONFLICT DO NOTHING;
-  -- What a monitor saw late goes on until it says otherwise.
-  UPDATE public.organization_days SET
-    failed = ARRAY(SELECT unnest(failed) UNION SELECT unnest(now_failing) ORDER BY 1),
-    failing = CASE WHEN is_monitor THEN ARRAY(
-      (SELECT unnest(failing) UNION SELECT unnest(now_failing)) EXCEPT SELECT unnest(not_failing) ORDER BY 1) ELSE failing END
-  WHERE tenant_id = organization.tenant_id AND organization_id = organization.id
-    AND (day = wanted_day OR (is_monitor AND day > wanted_day));
+  UPDATE public.organization_days SET known = known OR is_known,
+    failed = ARRAY(SELECT unnest(failed) UNION SELECT unnest(now_failing) ORDER BY 1)
+  WHERE tenant_id = organization.tenant_id AND organization_id = organization.id AND day = wanted_day;
+  IF NOT is_monitor THEN RETURN; END IF;
+  UPDATE public.organization_days SET failing = ARRAY(
+    (SELECT unnest(failing) UNION SELECT unnest(now_failing)) EXCEPT SELECT unnest(not_failing) ORDER BY 1)
+  WHERE tenant_id = organization.tenant_id AND organization_id = organization.id AND day >= wanted_day;
 END
 $$;
 --> statement-breakpoint
@@ -1449,7 +1462,8 @@ $$;
 -- verdict of a rule moved, nothing where it did not. Of several that look at one moment the one that began last decides, with equal
 -- begin the worse; one that could not read a rule decides nothing where another one could. The row of the organization is the lock.
 CREATE FUNCTION scanstream.keep_verdicts(
-  wanted_tenant uuid, wanted_organization uuid, source uuid, given_is_scan boolean, began timestamptz, looked_to timestamptz, seen jsonb
+  wanted_tenant uuid, wanted_organization uuid, source uuid, given_is_scan boolean, began timestamptz, looked_to timestamptz,
+  looked_before timestamptz, seen jsonb
 ) RETURNS void
 LANGUAGE plpgsql VOLATILE
 SET search_path = pg_catalog, pg_temp
@@ -1536,14 +1550,14 @@ BEGIN
         change.not_before := before.not_before;
       ELSIF before.number IS NOT NULL THEN
         change.not_before := greatest(before.known_at, CASE WHEN EXISTS (
-          SELECT FROM public.looks WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization
+          SELECT FROM public.looks WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND source_id <> source
             AND known_to >= seen_at AND known_from < seen_at AND (looks.verdicts IS NULL OR looks.verdicts ? one."check")
-        ) THEN seen_at ELSE (
+        ) THEN seen_at ELSE greatest(least(looked_before, seen_at), (
           SELECT known_to FROM public.looks
-          WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND known_to < seen_at
+          WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND source_id <> source AND known_to < seen_at
             AND (looks.verdicts IS NULL OR looks.verdicts ? one."check")
           ORDER BY known_to DESC LIMIT 1
-        ) END);
+        )) END);
       END IF;
     END IF;
     IF change.number IS NOT NULL OR NOT given_is_scan THEN
@@ -1557,7 +1571,8 @@ BEGIN
       change.reason := CASE WHEN change.status = 'MANUAL' THEN verdict END;
       change.known_at := seen_at;
       change.cause := one.cause;
-      change.actor := one.actor;
+      change.actor := CASE WHEN coalesce(one.actor ->> 'id', one.actor ->> 'login', one.actor ->> 'name') IS NOT NULL
+        THEN jsonb_build_object('id', one.actor -> 'id', 'login', one.actor -> 'login', 'name', one.actor -> 'name') END;
       IF change.number IS NOT NULL THEN
         change.digest := scanstream.change_digest(change, organization.org_url);
         rule.last_number := change.number;
@@ -1587,18 +1602,20 @@ BEGIN
         last_position = excluded.last_position, last_number = excluded.last_number, last_digest = excluded.last_digest;
     END IF;
     CONTINUE WHEN NOT decides;
-    is_known := true;
+    is_known := is_known OR scanstream.is_readable(verdict);
     IF given_is_scan THEN
       IF verdict = 'FAIL' THEN failing := failing || one."check"; END IF;
     ELSE
-      PERFORM scanstream.mark_day(organization, (seen_at AT TIME ZONE 'UTC')::date,
+      PERFORM scanstream.mark_day(organization, seen_at,
         CASE WHEN verdict = 'FAIL' THEN ARRAY[one."check"] ELSE '{}' END,
-        CASE WHEN verdict = 'FAIL' THEN '{}' ELSE ARRAY[one."check"] END, true);
+        CASE WHEN verdict = 'FAIL' THEN '{}' ELSE ARRAY[one."check"] END, true, scanstream.is_readable(verdict));
     END IF;
   END LOOP;
   IF given_is_scan AND is_known THEN
-    PERFORM scanstream.mark_day(organization, each::date, failing, '{}', false)
-    FROM generate_series(date_trunc('day', began AT TIME ZONE 'UTC'), looked_to AT TIME ZONE 'UTC', interval '1 day') AS each;
+    PERFORM scanstream.mark_day(organization, each AT TIME ZONE 'UTC', failing, '{}', false, true)
+    FROM generate_series(date_trunc('day', began AT TIME ZONE 'UTC'),
+      -- The first moment of a day belongs to it, the end of a look does not.
+      greatest(began, looked_to - interval '1 millisecond') AT TIME ZONE 'UTC', interval '1 day') AS each;
   END IF;
 
   UPDATE public.organizations SET pass = counted.pass, fail = counted.fail, manual = counted.manual,
@@ -1651,7 +1668,7 @@ BEGIN
     GROUP BY "check"
   ) AS of_checks;
   IF seen IS NOT NULL THEN
-    PERFORM scanstream.keep_verdicts(NEW.tenant_id, organization, NEW.id, true, began, NEW.ended_at, seen);
+    PERFORM scanstream.keep_verdicts(NEW.tenant_id, organization, NEW.id, true, began, NEW.ended_at, NULL, seen);
     INSERT INTO public.looks (tenant_id, organization_id, source_id, known_from, known_to, verdicts)
     SELECT NEW.tenant_id, organization, NEW.id, began, NEW.ended_at, jsonb_object_agg(each ->> 'check', each ->> 'verdict')
     FROM jsonb_array_elements(seen) AS each
@@ -1704,8 +1721,8 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- What became of rules by the changes of a monitor that were just stored. A rule's verdict is the worst of its findings that are
--- there; changes that were seen at one moment count together.
+-- What became of rules by the changes of a monitor that were just stored. The verdict of a rule is what the line says; without that,
+-- the worst of its findings that are there. Changes that were seen at one moment count together.
 CREATE FUNCTION scanstream.keep_changes() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -1718,6 +1735,7 @@ DECLARE
   first_number bigint;
   first_at timestamptz(3);
   last_at timestamptz(3);
+  looked_before timestamptz(3);
   began timestamptz(3);
   seen jsonb;
 BEGIN
@@ -1732,14 +1750,16 @@ BEGIN
     last_at := least(given.last_at, now());
     monitor.organization_id := scanstream.organization_of(monitor.tenant_id, monitor.org_url);
     CONTINUE WHEN monitor.organization_id IS NULL;
-    WITH moves AS (
-      SELECT c."check", c.fingerprint, c.number, c.seen_at, c.cause, c.explained_by,
+    WITH ranked AS (
+      SELECT c.*,
         array_position(ranks, CASE WHEN c.to_status = 'MANUAL' THEN coalesce(c.to_reason, 'needs_review') ELSE c.to_status END) AS rank,
-        lag(array_position(ranks, CASE WHEN c.to_status = 'MANUAL' THEN coalesce(c.to_reason, 'needs_review') ELSE c.to_status END))
-          OVER (PARTITION BY c."check", c.fingerprint ORDER BY c.number) AS rank_before
+        array_position(ranks, CASE WHEN c.rule_status = 'MANUAL' THEN coalesce(c.rule_reason, 'needs_review') ELSE c.rule_status END) AS stated
       FROM public.changes AS c
       WHERE c.tenant_id = monitor.tenant_id AND c.monitor_id = monitor.id
         AND c."check" = ANY (ARRAY(SELECT DISTINCT stored."check" FROM stored WHERE stored.monitor_id = monitor.id))
+        AND (c.number >= first_number OR EXISTS (SELECT FROM stored WHERE stored.rule_status IS NULL))
+    ), moves AS (
+      SELECT ranked.*, lag(rank) OVER (PARTITION BY "check", fingerprint ORDER BY number) AS rank_before FROM ranked
     ), counted AS (
       -- How many findings of each rank there are after each move; the least rank of which there is one is the rule's.
       SELECT moves.*, least(
@@ -1758,26 +1778,32 @@ BEGIN
       ) AS worst
       FROM moves WINDOW w AS (PARTITION BY "check" ORDER BY number)
     ), moments AS (
-      SELECT "check", seen_at, max(number) AS number, (array_agg(worst ORDER BY number DESC))[1] AS worst,
-        (array_agg(cause ORDER BY number DESC))[1] AS cause
+      -- A line that names the verdict of its rule decides; a rule without findings was not read.
+      SELECT "check", seen_at, max(number) AS number,
+        coalesce(min(stated), (array_agg(worst ORDER BY number DESC))[1], array_position(ranks, 'unreadable')) AS rank
       FROM counted WHERE number >= first_number GROUP BY "check", seen_at
     )
-    SELECT jsonb_agg(jsonb_build_object('check', moments."check", 'verdict', ranks[moments.worst], 'at', moments.seen_at,
-      'cause', moments.cause, 'actor', moved.actor, 'fingerprints', moved.fingerprints) ORDER BY moments.number) INTO seen
+    SELECT jsonb_agg(jsonb_build_object('check', moments."check", 'verdict', ranks[moments.rank], 'at', moments.seen_at,
+      'cause', moved.cause, 'actor', moved.actor, 'fingerprints', moved.fingerprints) ORDER BY moments.number) INTO seen
     FROM moments CROSS JOIN LATERAL (
-      SELECT (array_agg(jsonb_build_object('id', actor -> 'id', 'login', actor -> 'login', 'name', actor -> 'name')
-          ORDER BY (rank IS NOT DISTINCT FROM moments.worst) DESC, number DESC) FILTER (WHERE jsonb_typeof(actor) = 'object'))[1] AS actor,
-        (array_agg(fingerprint ORDER BY fingerprint COLLATE "C"))[1:100] AS fingerprints
-      FROM (SELECT counted.*, counted.explained_by -> 0 -> 'actor' AS actor FROM counted) AS each
-      WHERE each."check" = moments."check" AND each.seen_at = moments.seen_at AND each.number >= first_number
-    ) AS moved
-    WHERE moments.worst IS NOT NULL;
+      SELECT (array_agg(cause ORDER BY decides DESC, number))[1] AS cause,
+        (array_agg(actor ORDER BY decides DESC, number) FILTER (WHERE jsonb_typeof(actor) = 'object'))[1] AS actor,
+        coalesce((array_agg(fingerprint ORDER BY fingerprint COLLATE "C") FILTER (WHERE decides))[1:100], '{}') AS fingerprints
+      FROM (
+        SELECT counted.cause, counted.number, counted.fingerprint, counted.explained_by -> 0 -> 'actor' AS actor,
+          counted.to_status IS NOT DISTINCT FROM
+            CASE WHEN ranks[moments.rank] IN ('PASS', 'FAIL') THEN ranks[moments.rank] ELSE 'MANUAL' END AS decides
+        FROM counted
+        WHERE counted."check" = moments."check" AND counted.seen_at = moments.seen_at AND counted.number >= first_number
+      ) AS each
+    ) AS moved;
+    SELECT max(known_to) INTO looked_before FROM public.looks
+    WHERE tenant_id = monitor.tenant_id AND organization_id = monitor.organization_id AND source_id = monitor.id;
+    PERFORM scanstream.extend_look(monitor, first_at, last_at, false);
     SELECT min(known_from) INTO began FROM public.looks
     WHERE tenant_id = monitor.tenant_id AND organization_id = monitor.organization_id AND source_id = monitor.id;
-    IF seen IS NOT NULL THEN
-      PERFORM scanstream.keep_verdicts(monitor.tenant_id, monitor.organization_id, monitor.id, false, least(began, first_at), last_at, seen);
-    END IF;
-    PERFORM scanstream.extend_look(monitor, first_at, last_at, false);
+    PERFORM scanstream.keep_verdicts(
+      monitor.tenant_id, monitor.organization_id, monitor.id, false, began, last_at, looked_before, seen);
   END LOOP;
   RETURN NULL;
 END
@@ -1970,8 +1996,8 @@ REVOKE ALL ON FUNCTION scanstream.claim_webhook_deliveries(integer, double preci
   scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.rotate_webhook_secret(uuid, text),
   scanstream.webhook_backlog(), scanstream.require_maker(), scanstream.revoke_made_keys(), scanstream.delete_old_history(double precision,
   integer), scanstream.delete_organization(uuid, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
-  scanstream.change_digest(public.verdicts, text), scanstream.mark_day(public.organizations, date, text[], text[], boolean),
-  scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
+  scanstream.change_digest(public.verdicts, text), scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
+  scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
   scanstream.extend_look(public.monitors, timestamptz, timestamptz, boolean), scanstream.keep_look(), scanstream.keep_changes()
   FROM PUBLIC;
 --> statement-breakpoint

@@ -123,6 +123,9 @@ export const changes = pgTable(
     toStatus: text("to_status").$type<Status>(),
     toReason: text("to_reason").$type<ManualReason>(),
     actual: text("actual").notNull(),
+    /** Of the whole rule after it; null: the producer did not say. */
+    ruleStatus: text("rule_status").$type<Status>(),
+    ruleReason: text("rule_reason").$type<ManualReason>(),
     seenAt: instant("seen_at").notNull(),
     cause: text("cause").$type<ChangeCause>().notNull(),
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
@@ -140,6 +143,7 @@ export const changes = pgTable(
     index("changes_of_check").on(table.tenantId, table.monitorId, table.check, table.number),
     check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("changes_rule", sql`${table.ruleStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
     check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start')`),
     ...tenantPolicies("changes", table.tenantId),

@@ -170,6 +170,8 @@ export const organizationDays = pgTable(
     tenantId: uuid("tenant_id").notNull(),
     organizationId: uuid("organization_id").notNull(),
     day: date("day", { mode: "string" }).notNull(),
+    /** False: nothing but what could not be read. */
+    known: boolean("known").notNull(),
     /** Checks that were seen failing on that day. */
     failed: text("failed").array().notNull().default([]),
     /** Checks that monitors saw failing last. */

@@ -66,8 +66,12 @@ export function toPage<Row, Item>(rows: readonly Row[], limit: number, list: Lis
   const hasMore = rows.length > items.length && last !== undefined;
   return {
     items,
-    next_cursor: hasMore ? encodeCursor(list.name, list.position(last)) : null,
+    next_cursor: hasMore ? toCursor(list, list.position(last)) : null,
   };
+}
+
+export function toCursor({ name }: Pick<CursorKind, "name">, { createdAt, key }: Position): string {
+  return toBase64Url(JSON.stringify([name, createdAt.getTime(), key]));
 }
 
 /** About what a value takes as JSON. */
@@ -83,10 +87,6 @@ function parseLimit(values: readonly string[]): number {
   const limit = /^\d{1,4}$/.test(value) && others.length === 0 ? Number(value) : Number.NaN;
   if (limit >= 1 && limit <= maxLimit) return limit;
   throw new AppError("malformed", `The query's limit is not valid: expected one integer from 1 to ${maxLimit}`);
-}
-
-function encodeCursor(list: string, { createdAt, key }: Position): string {
-  return toBase64Url(JSON.stringify([list, createdAt.getTime(), key]));
 }
 
 type CursorKind = Pick<List<never, unknown>, "name" | "isKey">;

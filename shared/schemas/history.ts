@@ -50,7 +50,7 @@ const openedSchema = v.object({
   known_at: time,
 });
 
-const exposureSchema = v.object({
+export const exposureSchema = v.object({
   opened: openedSchema,
   closed: v.pipe(
     v.nullable(v.object({ not_before: time, known_at: time, actor: v.nullable(actorSchema) })),

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { exposureSchema, historySchema } from "./history.ts";
 import { monitorSchema } from "./monitor.ts";
 import { count, time, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
@@ -35,6 +36,19 @@ export const organizationSchema = v.object({
   trend: v.pipe(v.array(trendSchema), v.description("The last 30 days, today last")),
 });
 
+/** An exposure of one of its rules. */
+export const organizationExposureSchema = v.object({
+  check: v.string(),
+  vuln_id: v.nullable(v.string()),
+  ...exposureSchema.entries,
+});
+
+/** A page of the history: whole rules, in the order of their names. */
+export const organizationHistorySchema = v.object({
+  ...historySchema.entries,
+  next_cursor: v.pipe(v.nullable(v.string()), v.description("Null at the end")),
+});
+
 /** As events carry it. */
 const organizationResourceSchema = v.object({ organization_id: uuid(), ...flatEntries });
 
@@ -44,4 +58,6 @@ export const organizationEventSchemas = {
 };
 
 export type Organization = Output<typeof organizationSchema>;
+export type OrganizationExposure = Output<typeof organizationExposureSchema>;
+export type OrganizationHistory = Output<typeof organizationHistorySchema>;
 export type OrganizationResource = Output<typeof organizationResourceSchema>;

@@ -65,7 +65,9 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await db.insert(looks).values(ofOrganizations.map((keys) => ({ ...lookValues, ...keys })));
     await db.insert(verdicts).values(ofOrganizations.map((keys) => ({ ...verdictValues, ...keys })));
     await db.insert(ruleStates).values(ofOrganizations.map((keys) => ({ ...ruleStateValues, ...keys })));
-    await db.insert(organizationDays).values(ofOrganizations.map((keys) => ({ day: "2026-11-22", ...keys })));
+    await db
+      .insert(organizationDays)
+      .values(ofOrganizations.map((keys) => ({ day: "2026-11-22", known: true, ...keys })));
     await db.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
   });
   return { id, scanIds, hashes };

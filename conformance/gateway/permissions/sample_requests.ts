@@ -146,6 +146,8 @@ const samples: Readonly<Record<string, MakeSample>> = {
   "GET /api/v1/scans/:id/report": aStoredReport,
   "GET /api/v1/scans/:id/event-stream": ofScan("/event-stream"),
   "GET /api/v1/organizations/:id": ofOrganization(""),
+  "GET /api/v1/organizations/:id/history": ofOrganization("/history"),
+  "GET /api/v1/organizations/:id/exposures": ofOrganization("/exposures"),
   "DELETE /api/v1/organizations/:id": ofOrganization(""),
   "PUT /api/v1/monitors/:id": async () => ({ path: `/api/v1/monitors/${randomUUID()}`, json: monitor }),
   "GET /api/v1/monitors/:id": ofMonitor(""),

@@ -30,14 +30,15 @@ export async function storeChanges(
       select * from jsonb_to_recordset(${JSON.stringify(lines.map(toRow))}::jsonb) as row (
         id uuid, position integer, "check" text, fingerprint text, resource_type text, resource_id text,
         resource_name text, from_status text, from_reason text, to_status text, to_reason text, actual text,
-        seen_at timestamptz, cause text, explained_by jsonb)
+        rule_status text, rule_reason text, seen_at timestamptz, cause text, explained_by jsonb)
     ), stored as (
       insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id,
-        resource_name, from_status, from_reason, to_status, to_reason, actual, seen_at, cause, explained_by)
+        resource_name, from_status, from_reason, to_status, to_reason, actual, rule_status,
+        rule_reason, seen_at, cause, explained_by)
       select monitor.tenant_id, monitor.id, given.id, monitor.number + given.position, given."check",
         given.fingerprint, given.resource_type, given.resource_id, given.resource_name, given.from_status,
-        given.from_reason, given.to_status, given.to_reason, given.actual, given.seen_at, given.cause,
-        given.explained_by
+        given.from_reason, given.to_status, given.to_reason, given.actual, given.rule_status, given.rule_reason,
+        given.seen_at, given.cause, given.explained_by
       from monitor, given
       on conflict (tenant_id, monitor_id, id) do nothing
       returning id
@@ -135,6 +136,8 @@ function toRow(change: NewChange, index: number) {
     to_status: change.to?.status ?? null,
     to_reason: change.to?.reason ?? null,
     actual: change.actual,
+    rule_status: change.rule?.status ?? null,
+    rule_reason: change.rule?.reason ?? null,
     seen_at: toInstant(change.seen_at),
     cause: change.cause,
     explained_by: change.explained_by,

@@ -79,6 +79,7 @@ export function toChange(row: ChangeRow): Change {
     from: row.fromStatus === null ? null : { status: row.fromStatus, reason: row.fromReason },
     to: row.toStatus === null ? null : { status: row.toStatus, reason: row.toReason },
     actual: row.actual,
+    ...(row.ruleStatus === null ? {} : { rule: { status: row.ruleStatus, reason: row.ruleReason } }),
     seen_at: row.seenAt.toISOString(),
     cause: row.cause,
     explained_by: row.explainedBy,

@@ -1,6 +1,10 @@
-import { organizationSchema } from "../../../shared/schemas/organization.ts";
+import {
+  organizationExposureSchema,
+  organizationHistorySchema,
+  organizationSchema,
+} from "../../../shared/schemas/organization.ts";
 import { pageOf } from "../../../shared/schemas/page.ts";
-import { uuid } from "../../../shared/schemas/primitives.ts";
+import { instant, text, uuid } from "../../../shared/schemas/primitives.ts";
 import {
   component,
   emptyResponse,
@@ -10,10 +14,14 @@ import {
   pathParameter,
   problem,
   refusals,
+  toInlineSchema,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
 
 const Organization = component("Organization", organizationSchema);
+const Exposure = component("Exposure", organizationExposureSchema);
+const ExposurePage = component("ExposurePage", pageOf(Exposure));
+const History = component("History", organizationHistorySchema);
 const OrganizationPage = component("OrganizationPage", pageOf(Organization));
 
 const organizationExample = {
@@ -39,7 +47,68 @@ const organizationExample = {
   ],
 };
 
+const opened = { not_before: "2026-11-20T08:00:00.000Z", known_at: "2026-11-20T08:00:10.000Z" };
+const actor = { id: "00u1", login: "admin@acme.example", name: "Ada Admin" };
+const verdict = { check: "application_admin_console_mfa_required", vuln_id: "V-273193" };
+const exposureExample = {
+  ...verdict,
+  opened,
+  closed: { not_before: "2026-11-20T09:00:00.000Z", known_at: "2026-11-20T09:00:10.000Z", actor },
+  actor,
+  cause: "log",
+  least_seconds: 3590,
+  most_seconds: 3610,
+};
+const { check: _check, vuln_id: _vulnId, ...exposureOfRule } = exposureExample;
+const historyExample = {
+  schema: "scanstream.history/1",
+  from: "2026-11-20T00:00:00.000Z",
+  to: "2026-11-20T08:00:10.000Z",
+  organizations: [
+    {
+      id: organizationExample.id,
+      org_url: organizationExample.org_url,
+      rules: [
+        {
+          ...verdict,
+          intervals: [{ from: opened.not_before, to: opened.known_at, status: "PASS", reason: null }],
+          exposures: [exposureOfRule],
+          days: [{ day: "2026-11-20", status: "FAIL", known_seconds: 57_600 }],
+          changes: [
+            {
+              number: 1,
+              previous: null,
+              org_url: organizationExample.org_url,
+              check: verdict.check,
+              status: "FAIL",
+              reason: null,
+              ...opened,
+              cause: "log",
+              actor,
+              fingerprints: ["f1"],
+              digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  next_cursor: null,
+};
+
 const parameters = [pathParameter("id", "The organization's id", uuid())];
+const filter = (name: string, description: string, schema: Parameters<typeof toInlineSchema>[0]) => ({
+  name,
+  in: "query" as const,
+  description,
+  schema: toInlineSchema(schema),
+});
+const historyParameters = [
+  ...pageParameters,
+  filter("rule", "One rule: V-…, SV-…, OKTA-APP-… or the name of its check", text(1, 200)),
+  filter("from", "From then on", instant),
+  filter("to", "Until then; default: now", instant),
+];
 const noSuchOrganization = { 404: problem("No such organization in this tenant") };
 
 export const organizationsDescription: FeatureDescription = {
@@ -65,6 +134,36 @@ export const organizationsDescription: FeatureDescription = {
         ...refusals(401, 403, 503),
         ...noSuchOrganization,
       },
+    },
+    "GET /api/v1/organizations/:id/history": {
+      operationId: "getOrganizationHistory",
+      tags: ["organizations"],
+      summary: "Read the verdicts of an organization over time",
+      description:
+        "Rule by rule, whole rules on each page. Time in which nobody looked is UNKNOWN. A period is 30 days long unless `from` says it, at most 400. " +
+        "`resolution=day` leaves intervals and changes empty.",
+      parameters: [
+        ...parameters,
+        ...historyParameters,
+        { name: "resolution", in: "query", schema: { type: "string", enum: ["day", "change"], default: "change" } },
+      ],
+      responses: {
+        200: json(History, "One page", { example: historyExample }),
+        ...refusals(400, 401, 403, 503),
+        ...noSuchOrganization,
+      },
+    },
+    "GET /api/v1/organizations/:id/exposures": {
+      operationId: "listExposures",
+      tags: ["organizations"],
+      summary: "List the times in which rules failed, by rule, the newest first",
+      description: "Of the last 400 days unless `from` says otherwise.",
+      parameters: [
+        ...parameters,
+        ...historyParameters,
+        { name: "open", in: "query", schema: { type: "string", enum: ["true", "false"] } },
+      ],
+      responses: { ...listAnswer(ExposurePage, exposureExample), ...noSuchOrganization },
     },
     "DELETE /api/v1/organizations/:id": {
       operationId: "deleteOrganization",

@@ -87,7 +87,14 @@ async function readAll(gateway: TestGateway, as: string): Promise<Record<string,
   for (const { id } of (await get("/api/v1/monitors")).body.items ?? []) {
     for (const path of ["", "/changes", "/findings"]) await get(`/api/v1/monitors/${id}${path}`);
   }
-  for (const { id } of (await get("/api/v1/organizations")).body.items ?? []) await get(`/api/v1/organizations/${id}`);
+  for (const { id } of (await get("/api/v1/organizations")).body.items ?? []) {
+    for (const path of [
+      "",
+      "/history?from=2026-11-01T00:00:00Z&to=2026-11-25T12:00:00Z",
+      "/exposures?from=2026-11-01T00:00:00Z&to=2026-11-25T12:00:00Z",
+    ])
+      await get(`/api/v1/organizations/${id}${path}`);
+  }
   return answers;
 }
 

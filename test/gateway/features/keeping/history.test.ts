@@ -1,0 +1,235 @@
+import { randomUUID } from "node:crypto";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withTenant } from "../../../../drizzle/with_tenant.ts";
+import { sql } from "drizzle-orm";
+import { exposuresOf } from "../../../../shared/history/exposures.ts";
+import { daysOf } from "../../../../shared/history/days.ts";
+import type { RuleVerdict, Span, VerdictPoint, VerdictSource } from "../../../../shared/history/source.ts";
+import { intervalsOf, timelineOf } from "../../../../shared/history/timeline.ts";
+import { chainProblem } from "../../../../shared/history/verdict_changes.ts";
+import type { NewChange } from "../../../../shared/schemas/change.ts";
+import type {
+  Organization,
+  OrganizationExposure,
+  OrganizationHistory,
+} from "../../../../shared/schemas/organization.ts";
+import { openPg } from "../../../drizzle/open_databases.ts";
+import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
+import { changeOf, createMonitorClient } from "../../../support/monitor_requests.ts";
+
+/** On PostgreSQL, as the application's role, and bound to what the shared core says of the same sources. */
+let gateway: KeptGateway;
+let as: string;
+beforeAll(async () => {
+  gateway = await startKeptGateway(openPg);
+  as = `Api-Key ${gateway.acme.apiKey}`;
+});
+afterAll(() => gateway?.stop());
+
+const [idle, console_] = ["signon_global_session_idle_timeout_15min", "application_admin_console_mfa_required"];
+const pass: RuleVerdict = { status: "PASS", reason: null };
+const fail: RuleVerdict = { status: "FAIL", reason: null };
+const needsReview: RuleVerdict = { status: "MANUAL", reason: "needs_review" };
+const unread: RuleVerdict = { status: "MANUAL", reason: "provider_error" };
+const notApplicable: RuleVerdict = { status: "MANUAL", reason: "not_applicable" };
+const hour = 3_600_000;
+/** In whole seconds, a week ago. */
+const base = Math.floor(Date.now() / 1000) * 1000 - 7 * 24 * hour;
+
+async function get<Answer>(path: string): Promise<Answer> {
+  const response = await gateway.request(`/api/v1${path}`, { as });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Answer;
+}
+
+async function organizationOf(orgUrl: string): Promise<Organization> {
+  const { items } = await get<{ readonly items: readonly Organization[] }>("/organizations?limit=200");
+  const found = items.find(({ org_url: url }) => url === orgUrl);
+  if (found === undefined) throw new Error(`${orgUrl} is not listed`);
+  return found;
+}
+
+const period = { from: base - hour, to: base + 6 * 24 * hour };
+const isoOf = (ms: number) => new Date(ms).toISOString();
+const during = `from=${isoOf(period.from)}&to=${isoOf(period.to)}`;
+const historyOf = async (id: string) =>
+  (await get<OrganizationHistory>(`/organizations/${id}/history?${during}`)).organizations[0]?.rules ?? [];
+
+type Verdicts = Readonly<Record<string, RuleVerdict | undefined>>;
+
+function entriesOf(verdicts: Verdicts) {
+  return Object.entries(verdicts).flatMap(([check, verdict]) =>
+    verdict === undefined ? [] : [[check, verdict] as const],
+  );
+}
+
+/** A scan that looked in the past, and arrives now. */
+async function storeScan(orgUrl: string, { from, to }: Span, verdicts: Verdicts): Promise<string> {
+  const id = randomUUID();
+  const send = (method: string, path: string, json: unknown) => gateway.request(path, { method, as, json });
+  await send("PUT", `/api/v1/scans/${id}`, { org_url: `${orgUrl}/` });
+  const findings = entriesOf(verdicts).map(([check, verdict]) => ({
+    fingerprint: `${check}:1`,
+    check,
+    ...verdict,
+  }));
+  await send("POST", `/api/v1/scans/${id}/findings`, { findings });
+  await withTenant(gateway.opened.database, gateway.acme.id, (db) =>
+    db.execute(
+      sql`update scans set status = 'completed', started_at = ${isoOf(from)}::timestamptz, ended_at = ${isoOf(to)}::timestamptz where id = ${id}::uuid`,
+    ),
+  );
+  return id;
+}
+
+function moveOf(check: string, to: RuleVerdict, at: number, fields: Partial<NewChange> = {}): NewChange {
+  return changeOf({ check, fingerprint: `${check}:1`, from: null, to, seen_at: isoOf(at), ...fields });
+}
+
+/** Polls at these times, with what it found moved. */
+function createMonitor(orgUrl: string) {
+  const client = createMonitorClient(gateway);
+  const body = { org_url: orgUrl, interval_seconds: 7200 };
+  let isStarted = false;
+  return {
+    id: client.id,
+    async poll(at: number, moved: Verdicts = {}) {
+      if (!isStarted) expect((await client.put(body)).status).toBe(201);
+      isStarted = true;
+      const lines = entriesOf(moved).map(([check, verdict]) => moveOf(check, verdict, at));
+      if (lines.length > 0) expect((await client.post(lines)).status).toBe(200);
+      expect((await client.patch({ last_look_at: isoOf(at), log_status: "reading" })).status).toBe(200);
+    },
+    client,
+  };
+}
+
+interface Poll {
+  readonly at: number;
+  readonly moved: Verdicts;
+}
+
+/** What the core is told of the same scans and polls. */
+function sourcesOf(
+  check: string,
+  scans: readonly (Span & { readonly verdicts: Verdicts })[],
+  monitors: readonly (readonly Poll[])[],
+): readonly VerdictSource[] {
+  const pointOf = (at: number, verdict: RuleVerdict, cause: VerdictPoint["cause"]): VerdictPoint => {
+    return { at, ...verdict, cause, actor: null, fingerprints: [] };
+  };
+  const ofScans = scans.flatMap(({ from, to, verdicts }, index) => {
+    const verdict = verdicts[check];
+    return verdict === undefined
+      ? []
+      : [{ id: `scan ${index}`, spans: [{ from, to }], points: [pointOf(from, verdict, "scan")] }];
+  });
+  const ofMonitors = monitors.map((polls, index) => {
+    const spans: { from: number; to: number }[] = [];
+    for (const { at } of polls) {
+      const last = spans.at(-1);
+      if (last !== undefined && at - last.to <= 6 * hour) last.to = at;
+      else spans.push({ from: at, to: at });
+    }
+    const points = polls.flatMap(({ at, moved }) => {
+      const verdict = moved[check];
+      return verdict === undefined ? [] : [pointOf(at, verdict, "log")];
+    });
+    return { id: `monitor ${index}`, spans, points };
+  });
+  return [...ofScans, ...ofMonitors];
+}
+
+const anyVerdict = fc.constantFrom(pass, fail, needsReview, unread, notApplicable);
+const anyVerdicts = fc.record({ [idle]: anyVerdict, [console_]: anyVerdict }, { requiredKeys: [] });
+const anyScan = fc.record({
+  atSeconds: fc.integer({ min: 0, max: 200_000 }),
+  lastsSeconds: fc.integer({ min: 0, max: 20_000 }),
+  verdicts: anyVerdicts,
+});
+/** Pauses of which some are longer than a monitor may be silent. */
+const anyMonitor = fc.record({
+  startsSeconds: fc.integer({ min: 0, max: 100_000 }),
+  polls: fc.array(
+    fc.record({
+      pauseSeconds: fc.constantFrom(60, 7200, 21_600, 21_601, 50_000),
+      moved: fc.option(anyVerdicts, { nil: {} }),
+    }),
+    { minLength: 1, maxLength: 8 },
+  ),
+});
+
+describe("the history of an organization", () => {
+  test("is what the core says of the same scans, polls and silences, in whatever order they arrive", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyScan, { maxLength: 4 }),
+        fc.array(anyMonitor, { maxLength: 2 }),
+        fc.infiniteStream(fc.nat(100)),
+        async (scanPlans, monitorPlans, picks) => {
+          const orgUrl = `https://${randomUUID()}.okta.com`;
+          const scans = scanPlans
+            .map(({ atSeconds, lastsSeconds, verdicts }) => {
+              const from = base + atSeconds * 1000;
+              return { from, to: from + lastsSeconds * 1000, verdicts };
+            })
+            .filter(({ verdicts }) => Object.keys(verdicts).length > 0);
+          const monitors = monitorPlans.map(({ startsSeconds, polls }) => {
+            let at = base + startsSeconds * 1000;
+            return polls.map(({ pauseSeconds, moved }) => ({ at: (at += pauseSeconds * 1000), moved }));
+          });
+          // Each monitor's own polls arrive in their order, and between them anything.
+          const queues: (() => Promise<unknown>)[][] = [
+            ...scans.map((scan) => [() => storeScan(orgUrl, scan, scan.verdicts)]),
+            ...monitors.map((polls) => {
+              const monitor = createMonitor(orgUrl);
+              return polls.map(
+                ({ at, moved }) =>
+                  () =>
+                    monitor.poll(at, moved),
+              );
+            }),
+          ].filter((queue) => queue.length > 0);
+          if (queues.length === 0) return;
+          for (let left = queues; left.length > 0; left = left.filter((queue) => queue.length > 0)) {
+            const pick = picks.next().value ?? 0;
+            await left[pick % left.length]?.shift()?.();
+          }
+          const { id, trend } = await organizationOf(orgUrl);
+          const rules = await historyOf(id);
+          const seen = [...scans.map(({ verdicts }) => verdicts), ...monitors.flat().map(({ moved }) => moved)];
+          expect(rules.map(({ check }) => check)).toEqual([...new Set(seen.flatMap(Object.keys))].toSorted());
+          // Where scans and monitors overlap, or one begins with nothing to say, the trend may count a day otherwise than the history.
+          const [only] = monitors;
+          const isPlain =
+            only === undefined || (monitors.length + scans.length === 1 && entriesOf(only[0]?.moved ?? {}).length > 0);
+          for (const { day, fail: failing } of isPlain ? trend : []) {
+            const statuses = rules.flatMap(({ days }) =>
+              days.filter((each) => each.day === day).map(({ status }) => status),
+            );
+            const isKnown = statuses.some((status) => status !== "UNKNOWN");
+            expect([day, failing]).toEqual([
+              day,
+              isKnown ? statuses.filter((status) => status === "FAIL").length : null,
+            ]);
+          }
+          for (const rule of rules) {
+            const timeline = timelineOf(sourcesOf(rule.check, scans, monitors));
+            expect(rule.intervals).toEqual(intervalsOf(timeline, period));
+            expect(rule.days).toEqual(daysOf(timeline, period));
+            expect(rule.exposures.map(withoutWho)).toEqual(exposuresOf(timeline, period).map(withoutWho));
+            expect(await chainProblem(rule.changes ?? [], { org_url: orgUrl, check: rule.check })).toBeNull();
+          }
+        },
+      ),
+      { numRuns: Number(process.env["HISTORY_RUNS"] ?? 25) },
+    );
+  });
+});
+
+/** Who opened it is named by the monitor's line; a cause of two sources of one moment may be either. */
+function withoutWho({ opened, closed, least_seconds, most_seconds }: Omit<OrganizationExposure, "check" | "vuln_id">) {
+  const { actor: _, ...times } = closed ?? { actor: null };
+  return { opened, closed: closed === null ? null : times, least_seconds, most_seconds };
+}
