@@ -2,15 +2,13 @@ import { loadavg } from "node:os";
 import { launchChromium } from "../test/support/chromium.ts";
 import { createRandom } from "../test/support/random.ts";
 import { measureLatency, watchOrg, type LatencyFigures } from "./follow_latency.ts";
-import { followThroughFaults, type RandomFigures } from "./follow_random.ts";
 import { measureIdle, measureLarge, type IdleFigures, type LargeFigures } from "./follow_rest.ts";
 import { startFollowStage, type FollowStage } from "./follow_stage.ts";
 import { findMovingPairs } from "./moving_changes.ts";
 
-/** `scanstream follow` as it is published: from a change in the practice org to the page, what must never be lost, and what it costs. */
+/** `scanstream follow` as it is published: from a change in the practice org to the page, and what it costs. */
 export const followBenches: Readonly<Record<string, (say: (line: string) => void) => Promise<unknown>>> = {
   follow_pages: benchPages,
-  follow_faults: benchFaults,
   follow_rest: benchRest,
 };
 
@@ -24,8 +22,6 @@ export interface PageFigures extends FollowRun {
   readonly polled: LatencyFigures;
   readonly rung: LatencyFigures;
 }
-
-export interface FaultFigures extends FollowRun, RandomFigures {}
 
 export interface RestFigures extends FollowRun {
   readonly idle: IdleFigures;
@@ -67,14 +63,6 @@ function latencyText(figures: LatencyFigures): string {
   const { changes, missing, medianSeconds, p99Seconds, maxSeconds, requests, fewestRequests } = figures;
   const seconds = [medianSeconds, p99Seconds, maxSeconds].map((value) => `${value.toFixed(2)} s`).join(", ");
   return `median, p99, most ${seconds} over ${changes} changes, ${missing} missing; requests ${requests} ÷ ${fewestRequests}`;
-}
-
-function benchFaults(say: (line: string) => void): Promise<FaultFigures> {
-  return onStage(async (stage, seed) => {
-    const faults = await followThroughFaults(stage, { orgs: 10, changes: 200, seed });
-    say(JSON.stringify(faults));
-    return faults;
-  });
 }
 
 function benchRest(say: (line: string) => void): Promise<RestFigures> {

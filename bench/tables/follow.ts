@@ -1,20 +1,18 @@
-import type { FaultFigures, PageFigures, RestFigures } from "../follow.ts";
+import type { PageFigures, RestFigures } from "../follow.ts";
 import type { LatencyFigures } from "../follow_latency.ts";
 import { figureTable, loadText, machineText, readResult } from "./results.ts";
 
 export async function followSection(): Promise<string> {
   const pages = await readResult<PageFigures>("follow_pages");
-  const faulty = await readResult<FaultFigures>("follow_faults");
   const rest = await readResult<RestFigures>("follow_rest");
   const { polled, rung } = pages.figures;
-  const { figures: faults } = faulty;
   const { idle, large } = rest.figures;
   const row = (name: string, { changes, missing, medianSeconds, p99Seconds, maxSeconds }: LatencyFigures) =>
     `| ${name} | ${changes} | ${[medianSeconds, p99Seconds, maxSeconds].map((value) => `${value.toFixed(2)} s`).join(" | ")} | ${missing} |`;
   const requests = polled.requests + rung.requests;
   const fewest = polled.fewestRequests + rung.fewestRequests;
   return [
-    `${machineText(pages)}; ${loadText(pages.figures.loads)}, with the faults ${loadText(faults.loads)}.`,
+    `${machineText(pages)}; ${loadText(pages.figures.loads)}.`,
     [
       "| change → page | changes | median | p99 | most | missing |",
       "|---|---|---|---|---|---|",
@@ -30,15 +28,6 @@ export async function followSection(): Promise<string> {
         `at rest for ${idle.seconds / idle.intervalSeconds} intervals, here of ${idle.intervalSeconds} s`,
         `${idle.logPolls} polls, ${idle.otherRequests} other requests, ${idle.tokenRequests} for a token`,
       ],
-      [
-        `${faults.changes.toLocaleString("en-US")} random changes in ${faults.orgs} orgs`,
-        `${faults.mishaps} faults of the provider, ${faults.outages} outages of the gateway, ${faults.kills} × \`kill -9\`, ${faults.restarts} restarts`,
-      ],
-      [
-        "… findings that differ from a fresh scan's, holes on the way, lines that the gateway lacks",
-        `${faults.problems.length}, ${faults.notAtGateway}`,
-      ],
-      ["… verdicts that moved", `${faults.lines}, of them marked as not explained ${faults.unexplained}`],
       [
         `a follower of ${large.apps.toLocaleString("en-US")} apps, ${large.changes} changes, ${large.fullScans} full scans`,
         `${large.peakMiB.toFixed(0)} MiB at its peak`,

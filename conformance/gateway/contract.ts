@@ -11,8 +11,8 @@ import { webhookCases } from "./webhook_cases.ts";
 import { endedAuthorityCases } from "./permissions/ended_authority_cases.ts";
 import { permissionCases } from "./permissions/permission_cases.ts";
 
-/** Everything that a gateway promises to its clients, on every runtime. */
-export const gatewayContract: readonly GatewayCase[] = [
+/** What a runtime's I/O takes part in: its sockets, its driver of PostgreSQL, its broker, its timers. */
+export const runtimeContract: readonly GatewayCase[] = [
   ...httpCases,
   ...scanCases,
   ...keepingCases,
@@ -23,5 +23,7 @@ export const gatewayContract: readonly GatewayCase[] = [
   ...webhookCases,
   ...streamCases,
   ...endedAuthorityCases,
-  ...permissionCases,
 ];
+
+/** Everything that a gateway promises to its clients. Who may do what is decided by the same code on every runtime. */
+export const gatewayContract: readonly GatewayCase[] = [...runtimeContract, ...permissionCases];

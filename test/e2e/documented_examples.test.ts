@@ -1,10 +1,8 @@
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import type { Report } from "../../shared/report.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { openOrgStage, type OrgStage } from "../support/org_stage.ts";
 import { documentedLines, documentText, fencedAfter } from "../support/documented_commands.ts";
 
 /** What the scanner's commands in the documents do, each as it stands there: its exit code and the line that says why. */
@@ -43,33 +41,25 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 const scannerCommands =
   /(?:^|\s)(?:\S*scanstream|scanstream --) ((?:scan|collect|evaluate|diff|doctor|checks|explain|fix)(?: .*)?)$/;
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let org: PracticeOrg;
-let env: Readonly<Record<string, string>>;
+let stage: OrgStage;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
-  const { privateKeyFile } = await publishCredentials(org, join(folder.path, "key"));
-  env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+  stage = await openOrgStage();
   const ci = await documentText("docs/ci.md");
   await write("decisions.json", fencedAfter(ci, "`--waivers waivers.json`", "json"));
   await write("attestations.json", fencedAfter(ci, "`--attestations attestations.json`", "json"));
   await run("scan", "--save-artifacts", "evidence.json", "--format", "cklb", "--output", "first");
-  await copyFile(join(folder.path, "first/scan.cklb"), join(folder.path, "okta.cklb"));
+  await copyFile(join(stage.path, "first/scan.cklb"), join(stage.path, "okta.cklb"));
 });
 
-afterAll(async () => {
-  await org.stop();
-  await folder[Symbol.asyncDispose]();
-});
+afterAll(() => stage[Symbol.asyncDispose]());
 
 function write(name: string, text: string): Promise<void> {
   // The documents' dates are in the past one day.
-  return writeFile(join(folder.path, name), text.replace(/"expires": "20\d\d/, '"expires": "2099'));
+  return writeFile(join(stage.path, name), text.replace(/"expires": "20\d\d/, '"expires": "2099'));
 }
 
-const run = (...args: readonly string[]) => runCommand(args, { cwd: folder.path, env });
+const run = (...args: readonly string[]) => stage.run(...args);
 
 test("every one in the documents has its outcome here", async () => {
   const found = (await documentedLines()).flatMap(({ text }) => {
@@ -96,7 +86,7 @@ test.each([
   ["without", [], 1, "not_reviewed"],
   ["with", ["--attestations", "attestations.json"], 0, "not_a_finding"],
 ])("%s the attestation of docs/ci.md an org without a log stream", async (_, options, exitCode, status) => {
-  const document = JSON.parse(await readFile(join(folder.path, "evidence.json"), "utf8")) as {
+  const document = JSON.parse(await readFile(join(stage.path, "evidence.json"), "utf8")) as {
     artifacts: Record<string, unknown>;
   };
   document.artifacts["log_streams"] = { state: "obtained", value: [] };
@@ -105,7 +95,7 @@ test.each([
   const output = ["--format", "cklb", "--output", "attested"];
   const { code, stderr } = await run("evaluate", "--from-artifacts", "silent.json", ...check, ...output, ...options);
   expect([code, stderr]).toEqual([exitCode, stderr]);
-  const checklist = await readFile(join(folder.path, "attested/scan.cklb"), "utf8");
+  const checklist = await readFile(join(stage.path, "attested/scan.cklb"), "utf8");
   const { stigs } = JSON.parse(checklist) as { stigs: { rules: { group_id: string; status: string }[] }[] };
   expect(stigs[0]?.rules.find(({ group_id: rule }) => rule === "V-273202")?.status).toBe(status);
 });

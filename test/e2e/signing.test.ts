@@ -3,28 +3,18 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { openOrgStage, type OrgStage } from "../support/org_stage.ts";
 import { documentText } from "../support/documented_commands.ts";
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let org: PracticeOrg;
-let env: Readonly<Record<string, string>>;
+let stage: OrgStage;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
-  const { privateKeyFile } = await publishCredentials(org, join(folder.path, "org"));
-  env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+  stage = await openOrgStage();
 });
 
-afterAll(async () => {
-  await org.stop();
-  await folder[Symbol.asyncDispose]();
-});
+afterAll(() => stage[Symbol.asyncDispose]());
 
-const run = (...args: readonly string[]) => runCommand(args, { cwd: folder.path, env });
+const run = (...args: readonly string[]) => stage.run(...args);
 
 test("docs/signing.md line by line, down to openssl", async () => {
   const blocks = [...(await documentText("docs/signing.md")).matchAll(/```sh\n([\s\S]*?)```/g)];
@@ -43,7 +33,7 @@ test("docs/signing.md line by line, down to openssl", async () => {
       expect((await run("evaluate", "--from-artifacts", "evidence.json", ...signing)).code).toBe(0);
       expect((await run("verify", "again", "--key", "ed25519.pub", "--write-pae", "signed")).code).toBe(0);
     }
-    const { stdout } = await promisify(execFile)(program, args, { cwd: folder.path });
+    const { stdout } = await promisify(execFile)(program, args, { cwd: stage.path });
     expect(stdout).toMatch(/Verified/);
   }
   // With Ed25519 every byte is the same again.
@@ -52,9 +42,9 @@ test("docs/signing.md line by line, down to openssl", async () => {
       (await run("package", "--from-artifacts", "evidence.json", "--output", name, "--sign", "ed25519")).code,
     ).toBe(0);
   }
-  const [one, two] = await Promise.all(["one.zip", "two.zip"].map((name) => readFile(join(folder.path, name))));
+  const [one, two] = await Promise.all(["one.zip", "two.zip"].map((name) => readFile(join(stage.path, name))));
   expect(one?.equals(two ?? Buffer.alloc(0))).toBe(true);
-  await writeFile(join(folder.path, "again/scan.json"), "{}");
+  await writeFile(join(stage.path, "again/scan.json"), "{}");
   const forged = await run("verify", "again", "--key", "ed25519.pub");
   expect(forged).toMatchObject({
     code: 1,

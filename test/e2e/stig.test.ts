@@ -1,31 +1,21 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { importToStigManager } from "../support/checklist_reports.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { openOrgStage, type OrgStage } from "../support/org_stage.ts";
 import { documentText } from "../support/documented_commands.ts";
 import { v1r1, zipOf } from "../support/stig_files.ts";
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let org: PracticeOrg;
-let env: Readonly<Record<string, string>>;
+let stage: OrgStage;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
-  const { privateKeyFile } = await publishCredentials(org, join(folder.path, "org"));
-  env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+  stage = await openOrgStage();
 });
 
-afterAll(async () => {
-  await org.stop();
-  await folder[Symbol.asyncDispose]();
-});
+afterAll(() => stage[Symbol.asyncDispose]());
 
-const run = (...args: readonly string[]) => runCommand(args, { cwd: folder.path, env });
-const file = (name: string) => readFile(join(folder.path, name), "utf8");
+const run = (...args: readonly string[]) => stage.run(...args);
+const file = (name: string) => readFile(join(stage.path, name), "utf8");
 
 interface WrittenReport {
   readonly benchmark: string;
@@ -36,7 +26,7 @@ interface WrittenReport {
 test("docs/revisions.md line by line: V1R1 is added, judged, and becomes a checklist of V1R2", async () => {
   const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(await documentText("docs/revisions.md")) ?? [];
   const name = "U_Okta_IDaaS_V1R1_Manual_STIG/U_Okta_IDaaS_STIG_V1R1_Manual-xccdf.xml";
-  await writeFile(join(folder.path, "U_Okta_IDaaS_V1R1_STIG.zip"), zipOf({ [name]: v1r1 }));
+  await writeFile(join(stage.path, "U_Okta_IDaaS_V1R1_STIG.zip"), zipOf({ [name]: v1r1 }));
   const outputs = new Map<string, string>();
   for (const line of block.trim().split("\n")) {
     const [, ...args] = line.split(" ");
@@ -61,7 +51,7 @@ test("docs/revisions.md line by line: V1R1 is added, judged, and becomes a check
 
 test("one changed word makes a rule MANUAL in every format, takes its plan away, and is told apart from the org's changes", async () => {
   await writeFile(
-    join(folder.path, "changed.xml"),
+    join(stage.path, "changed.xml"),
     v1r1
       .replace('idle time" is set to 15 minutes.\n', 'idle time" is set to 14 minutes.\n')
       .replace("Release: 1 ", "Release: 9 "),

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildPage } from "../../gateway/web/build.ts";
-import { gatewayContract } from "../../conformance/gateway/contract.ts";
+import { runtimeContract } from "../../conformance/gateway/contract.ts";
 import {
   call,
   refused,
@@ -15,12 +13,10 @@ import {
   type GatewayUnderTest,
 } from "../../conformance/gateway/harness.ts";
 import { hasCode } from "../../shared/error_code.ts";
-import { denoProgram } from "../runtimes/programs.ts";
 import { startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 
-const root = `${import.meta.dirname}/../..`;
 let backends: EdgeBackends;
 let gateway: DenoGateway;
 let underTest: GatewayUnderTest;
@@ -37,7 +33,7 @@ afterAll(async () => {
   await backends.close();
 });
 
-describeGateway("the gateway on Deno", gatewayContract, () => underTest);
+describeGateway("the gateway on Deno", runtimeContract, () => underTest);
 
 test("a method that nobody knows is 405 with those that are", async () => {
   for (const method of ["FOO", "CONNECTX"]) {
@@ -118,11 +114,4 @@ test("a wrong variable ends it with 2 and its name, never its value", async () =
   const wrong = { ...backends.processEnvironment, EVENTSTREAM_HEARTBEAT_SECONDS: "seventeen" };
   await expect(startDenoGateway(wrong)).rejects.toThrow(/ended with 2 .*\n.*EVENTSTREAM_HEARTBEAT_SECONDS: expected/);
   await expect(startDenoGateway(wrong)).rejects.not.toThrow(/seventeen/);
-});
-
-test("its types are what Deno expects", async () => {
-  const check = promisify(execFile)(denoProgram(), ["check", "--no-lock", "gateway/runtime/main_deno.ts"], {
-    cwd: root,
-  });
-  await expect(check).resolves.toBeDefined();
 });

@@ -4,7 +4,7 @@ import { createLog } from "../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { buildPage } from "../../gateway/web/build.ts";
-import { gatewayContract } from "../../conformance/gateway/contract.ts";
+import { runtimeContract } from "../../conformance/gateway/contract.ts";
 import { call, refused, type GatewayUnderTest } from "../../conformance/gateway/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await backends.close();
 });
 
-describeGateway("the gateway on Node", gatewayContract, () => underTest);
+describeGateway("the gateway on Node", runtimeContract, () => underTest);
 
 test("a method that nobody knows is 405 with those that are", async () => {
   for (const method of ["FOO", "CONNECTX"]) {

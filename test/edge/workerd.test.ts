@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { gatewayContract } from "../../conformance/gateway/contract.ts";
+import { runtimeContract } from "../../conformance/gateway/contract.ts";
 import { call, createScan, keyOf, openStream, type GatewayUnderTest } from "../../conformance/gateway/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { asAdmin } from "../support/postgres.ts";
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 // workerd takes a header without a value off a request before any Worker sees it.
-describeGateway("the gateway on workerd", casesWithout(gatewayContract, "empty_headers"), () => underTest);
+describeGateway("the gateway on workerd", casesWithout(runtimeContract, "empty_headers"), () => underTest);
 
 test("authorizing a stream costs one round trip to the database, and nothing compresses it", async () => {
   const tenant = await backends.createTenant("Initech");

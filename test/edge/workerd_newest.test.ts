@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { gatewayContract } from "../../conformance/gateway/contract.ts";
+import { runtimeContract } from "../../conformance/gateway/contract.ts";
 import {
   createScan,
   eventually,
@@ -67,7 +67,7 @@ function newestDate(): string {
 }
 
 // The bound of a tenant is another one here; see `workerd.test.ts` for the empty headers.
-const cases = casesWithout(gatewayContract, "empty_headers").filter(({ name }) => !name.startsWith("S6: a tenant"));
+const cases = casesWithout(runtimeContract, "empty_headers").filter(({ name }) => !name.startsWith("S6: a tenant"));
 describeGateway("the gateway on workerd at its newest date", cases, () => underTest);
 
 test("Chromium's EventSource follows a scan to its end, and 204 ends it for good", async () => {

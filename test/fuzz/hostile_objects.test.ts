@@ -15,7 +15,7 @@ import { fuzzed } from "./fuzzed.ts";
  * `FUZZ_OBJECTS=N` any number.
  */
 
-const objects = Number(process.env["FUZZ_OBJECTS"] ?? "30000");
+const objects = Number(process.env["FUZZ_OBJECTS"] ?? "10000");
 const objectsPerScan = 10_000;
 const ids = ["00p1", "rst1", "00u1", "0oa1", "nzo1"];
 

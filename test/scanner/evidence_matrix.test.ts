@@ -162,10 +162,15 @@ describe("a proven FAIL stands beside an entry that is no object", () => {
   }
 });
 
+/** Every third pair, so that each endpoint meets four faults and more, and each fault five endpoints and more. `NIGHTLY=1`: all. */
+const step = process.env["NIGHTLY"] === "1" ? 1 : 3;
+
 describe.each(endpoints)("$path", ({ path, checks, isList, except = [] }) => {
   const faults = Object.entries({ ...reasons, ...(isList ? listReasons : {}) }) as [FaultName, ManualReason][];
+  const first = endpoints.findIndex((endpoint) => endpoint.path === path);
+  const due = faults.filter(([name], index) => (first + index) % step === 0 && !except.includes(name));
 
-  test.each(faults.filter(([name]) => !except.includes(name)))("%s is %s", async (name, reason) => {
+  test.each(due)("%s is %s", async (name, reason) => {
     expectManual(await scanWith(compliant, name, path), checks, reason);
   });
 });

@@ -28,23 +28,6 @@ export const passingMishaps: readonly Mishap[] = [
   [{ name: "event-flood", times: 1 }],
 ];
 
-/** What it costs is made up for within a minute. */
-export const slowMishaps: readonly Mishap[] = [
-  [{ name: "server-error", times: 12 }],
-  [{ name: "html", times: 4 }],
-  [{ name: "reset", times: 6 }],
-  [{ name: "cut-connection", times: 6 }],
-  [{ name: "unavailable", path: log, times: 12 }],
-  [{ name: "late-events", times: 1 }],
-];
-
-/** Only a full scan finds what happens meanwhile. */
-export const blindingMishaps: readonly Mishap[] = [
-  [{ name: "forbidden", path: log, times: 2 }],
-  [{ name: "insufficient-scope", path: log, times: 1 }],
-  [{ name: "missing-events", times: 2 }],
-];
-
 export interface RandomFollowOptions {
   readonly org: PracticeOrg;
   readonly follower: FollowProcess;

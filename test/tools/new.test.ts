@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, readFile, symlink } from "node:fs/promises";
+import { cp, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { existsSync } from "node:fs";
 import { promisify } from "node:util";
@@ -9,6 +9,8 @@ import { temporaryFolder } from "../support/command_line.ts";
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+/** What was written; everything else is as `npm run check` has seen it. */
+let made: readonly string[];
 
 /** A copy of the project in which one of each was made. */
 beforeAll(async () => {
@@ -18,22 +20,25 @@ beforeAll(async () => {
     if (path !== "" && existsSync(join(root, path))) await cp(join(root, path), join(folder.path, path));
   }
   await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
+  const copiedAtMs = Date.now();
   await make("feature", "backup_job");
   await make("format", "mail_digest");
   await make("check", "log_stream_named", "V-999999");
+  made = await writtenSince(copiedAtMs);
 });
 
 afterAll(() => folder[Symbol.asyncDispose]());
 
 test.each([
-  ["format", "node_modules/oxfmt/bin/oxfmt", ["--check", "."]],
-  ["lint", "node_modules/oxlint/bin/oxlint", ["--type-aware", "--deny-warnings"]],
-  ["types", "node_modules/typescript/bin/tsc", ["-p", "."]],
-  ["unused code", "node_modules/knip/bin/knip.js", []],
+  ["format", "node_modules/oxfmt/bin/oxfmt", () => ["--check", ...made]],
+  ["lint", "node_modules/oxlint/bin/oxlint", () => ["--type-aware", "--deny-warnings", ...made]],
+  ["types", "node_modules/typescript/bin/tsc", () => ["-p", "."]],
+  ["unused code", "node_modules/knip/bin/knip.js", () => []],
 ])(
   "a start of each passes: %s",
   async (_, program, args) => {
-    await run(process.execPath, [program, ...args], { cwd: folder.path });
+    expect(made.length).toBeGreaterThan(10);
+    await run(process.execPath, [program, ...args()], { cwd: folder.path });
   },
   120_000,
 );
@@ -67,4 +72,11 @@ test("what exists is not overwritten, and a wrong name says what would be right"
 
 async function make(...args: readonly string[]): Promise<void> {
   await run(process.execPath, ["tools/new.ts", ...args], { cwd: folder.path });
+}
+
+async function writtenSince(timeMs: number): Promise<readonly string[]> {
+  const names = await readdir(folder.path, { recursive: true });
+  const paths = names.filter((name) => !name.startsWith("node_modules"));
+  const stats = await Promise.all(paths.map((path) => stat(join(folder.path, path))));
+  return paths.filter((_, index) => stats[index]?.isFile() === true && stats[index].mtimeMs >= timeMs);
 }

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { noDatabase, type Database, type Rows } from "../../../../drizzle/database.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
 import { asOwner } from "../../../../drizzle/with_tenant.ts";
-import { markStale, startMarkingStale } from "../../../../gateway/features/monitors/mark_stale.ts";
+import { markStale } from "../../../../gateway/features/monitors/mark_stale.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import type { Publisher } from "../../../../shared/broker.ts";
@@ -114,36 +114,4 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
   expect(await markStale(options)).toBe(1);
   expect((await read()).status).toBe("stale");
   expect(await markStale({ ...options, database: { ...database, transact: unavailable } })).toBe(0);
-});
-
-test("startMarkingStale first waits a minute, then runs every 15 s, and never twice at once", async () => {
-  vi.useFakeTimers();
-  try {
-    let begun = 0;
-    let answer = Promise.withResolvers<Rows>();
-    const slow: Database = {
-      ...noDatabase,
-      transact() {
-        begun += 1;
-        return answer.promise;
-      },
-    };
-    const stop = startMarkingStale({ database: slow, publisher: createPublisher().publisher, log: silentLog });
-    await vi.advanceTimersByTimeAsync(59_999);
-    expect(begun).toBe(0);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(begun).toBe(1);
-    await vi.advanceTimersByTimeAsync(600_000);
-    expect(begun).toBe(1);
-    answer.resolve({ columns: [], rows: [] });
-    answer = Promise.withResolvers();
-    await vi.advanceTimersByTimeAsync(15_000);
-    expect(begun).toBe(2);
-    stop();
-    answer.resolve({ columns: [], rows: [] });
-    await vi.advanceTimersByTimeAsync(600_000);
-    expect(begun).toBe(2);
-  } finally {
-    vi.useRealTimers();
-  }
 });

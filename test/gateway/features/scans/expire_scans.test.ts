@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { sql } from "drizzle-orm";
-import { noDatabase, type Database, type Rows } from "../../../../drizzle/database.ts";
+import type { Database } from "../../../../drizzle/database.ts";
 import { asOwner } from "../../../../drizzle/with_tenant.ts";
-import { expireScans, startExpiring } from "../../../../gateway/features/scans/expire_scans.ts";
+import { expireScans } from "../../../../gateway/features/scans/expire_scans.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import type { Publisher } from "../../../../shared/broker.ts";
@@ -78,38 +78,6 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
   expect(await statusOf(scan.id)).toBe("expired");
   const away: Database = { ...database, transact: () => Promise.reject(new AppError("unavailable", "away")) };
   expect(await expireScans({ database: away, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(0);
-});
-
-test("startExpiring first waits for the time that a scan may be silent, and never runs twice at once", async () => {
-  vi.useFakeTimers();
-  try {
-    let begun = 0;
-    let answer = Promise.withResolvers<Rows>();
-    const slow: Database = {
-      ...noDatabase,
-      transact() {
-        begun += 1;
-        return answer.promise;
-      },
-    };
-    const stop = startExpiring({ database: slow, publisher: createPublisher().publisher, log: silentLog });
-    await vi.advanceTimersByTimeAsync(15 * 60_000 - 1);
-    expect(begun).toBe(0);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(begun).toBe(1);
-    await vi.advanceTimersByTimeAsync(10 * 60_000);
-    expect(begun).toBe(1);
-    answer.resolve({ columns: [], rows: [] });
-    answer = Promise.withResolvers();
-    await vi.advanceTimersByTimeAsync(60_000);
-    expect(begun).toBe(2);
-    stop();
-    answer.resolve({ columns: [], rows: [] });
-    await vi.advanceTimersByTimeAsync(60 * 60_000);
-    expect(begun).toBe(2);
-  } finally {
-    vi.useRealTimers();
-  }
 });
 
 test("the ends of a thousand expired scans are not published one after another", async () => {
