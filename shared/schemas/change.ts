@@ -65,8 +65,20 @@ const entries = {
 const schemaName = "scanstream.change/1";
 const schemaMessage = `expected ${schemaName}`;
 
+/** Of a line on its own. A gateway knows both from where the line was posted. */
+const ofLine = {
+  org_url: v.pipe(v.exactOptional(text(1, 2048)), v.description("The organization that is followed")),
+  monitor_id: v.exactOptional(text(1, 200)),
+};
+
+/** A line of `follow --format ndjson`, with fields that a later version may add. */
+export const changeLineSchema = v.object({ schema: v.literal(schemaName, schemaMessage), ...ofLine, ...entries });
+
 const newChangeSchema = v.pipe(
-  v.strictObject({ schema: v.exactOptional(v.literal(schemaName, schemaMessage)), ...entries }, fieldMessage),
+  v.strictObject(
+    { schema: v.exactOptional(v.literal(schemaName, schemaMessage)), ...ofLine, ...entries },
+    fieldMessage,
+  ),
   v.check(({ from, to }) => from !== null || to !== null, "says that from and to are both null"),
   v.metadata({ not: { properties: { from: { type: "null" }, to: { type: "null" } } } }),
 );
@@ -90,6 +102,7 @@ export const changeSchema = v.object({ schema: v.literal(schemaName), ...entries
 
 export const storedChangesSchema = v.object({ received: count, created: count });
 
+export type ChangeLineInput = Output<typeof changeLineSchema>;
 export type NewChange = Output<typeof newChangeSchema>;
 export type Change = Output<typeof changeSchema>;
 export type ChangeCause = Output<typeof changeCauseSchema>;

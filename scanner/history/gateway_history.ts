@@ -1,0 +1,93 @@
+import * as v from "valibot";
+import { createGatewayCall, parseResource, readPages, type GatewayCall } from "../../command_line/gateway_call.ts";
+import type { GatewayAccess } from "../../command_line/gateway_access.ts";
+import type { Span } from "../../shared/history/source.ts";
+import { historySchema, type History, type RuleHistory } from "../../shared/schemas/history.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { originOf } from "./history_input.ts";
+
+const timeoutMs = 30_000;
+const maxAnswerBytes = 64 * 1_048_576;
+
+const organizationPage = v.object({
+  items: v.array(v.object({ id: v.string(), org_url: v.string() })),
+  next_cursor: v.nullable(v.string()),
+});
+const historyPage = v.object({ ...historySchema.entries, next_cursor: v.optional(v.nullable(v.string()), null) });
+
+export interface GatewayHistoryQuery {
+  /** As a person names it; null: every organization. */
+  readonly organization: string | null;
+  readonly period: Span;
+  /** Names of checks; null: every rule. */
+  readonly rules: ReadonlySet<string> | null;
+  readonly signal: AbortSignal;
+}
+
+/** The history that a gateway keeps. Throws `UsageError` for an organization that it does not know, and as its calls do. */
+export async function readGatewayHistory(access: GatewayAccess, query: GatewayHistoryQuery): Promise<History> {
+  const { period, rules, signal } = query;
+  const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs, maxAnswerBytes });
+  const known = await listOrganizations(call, signal);
+  const chosen = query.organization === null ? known : chooseOrganizations(query.organization, known);
+  const times = { from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString() };
+  const organizations: History["organizations"][number][] = [];
+  for (const { id, org_url: orgUrl } of chosen) {
+    const found: RuleHistory[] = [];
+    for (const rule of rules ?? [null]) {
+      found.push(
+        ...(await readRules(call, `/api/v1/organizations/${encodeURIComponent(id)}/history`, { times, rule, signal })),
+      );
+    }
+    organizations.push({ id, org_url: orgUrl, rules: found });
+  }
+  return { schema: "scanstream.history/1", ...times, organizations };
+}
+
+interface RulesQuery {
+  readonly times: { readonly from: string; readonly to: string };
+  readonly rule: string | null;
+  readonly signal: AbortSignal;
+}
+
+/** Every page; a rule is whole on one. */
+async function readRules(
+  call: GatewayCall,
+  path: string,
+  { times, rule, signal }: RulesQuery,
+): Promise<readonly RuleHistory[]> {
+  const rules: RuleHistory[] = [];
+  const read = async (cursor: string | null) => {
+    const query = new URLSearchParams({ ...times, ...(rule !== null && { rule }), ...(cursor !== null && { cursor }) });
+    return parseResource(historyPage, await call("GET", `${path}?${query}`, undefined, signal));
+  };
+  for await (const { organizations } of readPages(read)) rules.push(...organizations.flatMap((one) => one.rules));
+  return rules;
+}
+
+async function listOrganizations(call: GatewayCall, signal: AbortSignal) {
+  const organizations: { readonly id: string; readonly org_url: string }[] = [];
+  const read = async (cursor: string | null) => {
+    const query = new URLSearchParams({ limit: "100", ...(cursor !== null && { cursor }) });
+    return parseResource(organizationPage, await call("GET", `/api/v1/organizations?${query}`, undefined, signal));
+  };
+  for await (const { items } of readPages(read)) organizations.push(...items);
+  return organizations;
+}
+
+/** Those that a person means by an id, an address, a host or its first label. Throws `UsageError` where none is. */
+export function chooseOrganizations<Known extends { readonly id?: string; readonly org_url: string }>(
+  name: string,
+  known: readonly Known[],
+): readonly Known[] {
+  const wanted = name.trim().toLowerCase();
+  const found = known.filter(({ id, org_url: orgUrl }) => {
+    const host = orgUrl.replace(/^https?:\/\//, "");
+    return [id, orgUrl, host, host.split(".")[0]].includes(wanted) || originOf(wanted) === orgUrl;
+  });
+  if (found.length > 0) return found;
+  const names = known.map((one) => one.org_url);
+  const list =
+    names.length === 0 ? "there is none" : `there is ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
+  throw new UsageError([`ORG ${JSON.stringify(name)}: no such organization: ${list}`]);
+}
