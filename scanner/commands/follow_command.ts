@@ -6,6 +6,7 @@ import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
 import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
+import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readApprovedIssuers, readScannerConfig } from "../config.ts";
 import { applyDecisions } from "../decisions/decisions.ts";
@@ -17,6 +18,8 @@ import { createFollowStore } from "../follow/follow_state.ts";
 import { systemClock } from "../okta/clock.ts";
 import { connect } from "../okta/connection.ts";
 import { IdpError } from "../okta/idp_error.ts";
+import { readSigner } from "../signing/keys.ts";
+import { ChangeFile } from "./change_file.ts";
 import { createMonitor } from "./follow_monitor.ts";
 import { parseFollowOptions, type FollowFlags } from "./follow_options.ts";
 import { readJudging } from "./judging_options.ts";
@@ -31,6 +34,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const decisions = await judging.decisionsFor(config.orgUrl);
+  const signer = flags.output === undefined ? null : await readSigner(flags.sign, io.env);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   await requireDirectory(directory);
   const lock = await lockDirectory(directory);
@@ -39,7 +43,20 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const store = createFollowStore(directory);
   const severities = new Map(checks.map(({ name, rule }) => [name, rule.severity]));
   const scopes = [...new Set([...config.scopes, "logs.read"])];
+  let file: ChangeFile | null = null;
   try {
+    const started_at = io.now().toISOString();
+    const factsAt = (nowMs: number) => ({
+      scan: { org_url: config.orgUrl, started_at, ended_at: new Date(nowMs).toISOString() },
+      revision,
+      report: null,
+      evidence: null,
+      toolVersion: io.toolVersion,
+      parameters,
+      approvedIssuers,
+    });
+    const nowMs = () => io.now().getTime();
+    if (flags.output !== undefined) file = new ChangeFile({ path: flags.output, signer, factsAt, nowMs, say });
     const end = await follow(
       {
         orgUrl: config.orgUrl,
@@ -63,9 +80,14 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         newId: randomUUID,
         decide: (results) => applyDecisions(results, decisions, io.now().getTime()).results,
         write(lines) {
+          file?.append(lines);
           const color = io.colorStdout;
           const texts = changeTexts(lines, { format, color, severityOf: (check) => severities.get(check) ?? null });
           io.stdout(texts.map((text) => `${text}\n`).join(""));
+        },
+        writeWatched(line) {
+          file?.append([line]);
+          if (format === "ndjson") io.stdout(`${toPrintableJson(line)}\n`);
         },
         say,
         monitor: createMonitor(streamConfig, { doorbell, log: say, isQuiet: flags.quiet === true }),
@@ -80,6 +102,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
     say(error.remedy);
     return exitCodes.notAuthenticated;
   } finally {
+    await file?.close();
     await lock.release();
   }
 }

@@ -16,6 +16,9 @@ export interface FollowFlags extends ScannerFlags, JudgingFlags {
   readonly format?: string;
   readonly withAddresses?: boolean;
   readonly stream?: boolean;
+  /** A file to which the lines are appended. */
+  readonly output?: string;
+  readonly sign?: string;
   readonly verbose?: boolean;
 }
 
@@ -42,6 +45,9 @@ export function parseFollowOptions(flags: FollowFlags): FollowOptions {
   if (failOn === null) reader.report(failOnProblem(flags.failOn ?? ""));
   const format = flags.format ?? "table";
   if (!isFormat(format)) reader.report(`--format ${JSON.stringify(format)}: expected table or ndjson`);
+  if (flags.output === "") reader.report("--output: expected a file");
+  if (flags.sign !== undefined && flags.output === undefined)
+    reader.report("--sign: the lines go to stdout, where nothing can be signed: expected --output FILE");
   if (reader.problems.length > 0 || failOn === null || !isFormat(format)) throw new UsageError(reader.problems);
   return { directory, intervalMs: seconds * 1000, reconcileMs: hours * 3_600_000, failOn, format };
 }

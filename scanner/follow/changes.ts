@@ -20,6 +20,8 @@ export interface ChangeLine {
   readonly schema: "scanstream.change/1";
   /** A UUID; a line that is written again after a crash has the same. */
   readonly id: string;
+  readonly org_url: string;
+  readonly monitor_id: string;
   readonly check: string;
   readonly fingerprint: string;
   readonly resource: FindingResource;
@@ -28,6 +30,8 @@ export interface ChangeLine {
   /** Null: the finding is gone. */
   readonly to: Verdict | null;
   readonly actual: string;
+  /** The verdict of the whole rule after it. */
+  readonly rule: Verdict;
   /** ISO 8601, UTC. */
   readonly seen_at: string;
   readonly cause: "log" | "reconciliation" | "start";
@@ -127,6 +131,9 @@ const maxActualLength = 4000;
 
 export interface LineFacts {
   readonly id: string;
+  readonly orgUrl: string;
+  readonly monitorId: string;
+  readonly rule: Verdict;
   readonly seenAt: string;
   readonly cause: ChangeLine["cause"];
   readonly events: readonly LogEvent[];
@@ -140,12 +147,15 @@ export function toLine({ from, to, actual }: Move, facts: LineFacts): ChangeLine
   return {
     schema: "scanstream.change/1",
     id: facts.id,
+    org_url: facts.orgUrl,
+    monitor_id: facts.monitorId,
     check,
     fingerprint,
     resource,
     from: toVerdict(from),
     to: toVerdict(to),
     actual: shorten(actual, maxActualLength),
+    rule: facts.rule,
     seen_at: facts.seenAt,
     cause: facts.cause,
     explained_by: facts.events.slice(0, maxExplanations).map((event) => toExplanation(event, facts)),
@@ -193,9 +203,13 @@ export function countChecks(
 }
 
 function toCheckVerdict(findings: readonly KnownFinding[], attestation: Attestation | null) {
+  return { ...ruleVerdict(findings), attestation };
+}
+
+/** The verdict of a check by its findings, whatever a person attested. */
+export function ruleVerdict(findings: readonly KnownFinding[]): Verdict {
   const relevant = findings.filter(({ isAdvisory }) => !isAdvisory);
-  const counted = relevant.length > 0 ? relevant : findings;
-  return { ...worstVerdict(counted), attestation };
+  return worstVerdict(relevant.length > 0 ? relevant : findings);
 }
 
 export function isAnyFailing(checks: Iterable<readonly KnownFinding[]>): boolean {

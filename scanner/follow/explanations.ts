@@ -29,19 +29,21 @@ export function explainMoves(
     readonly otherCause: "reconciliation" | "start";
     readonly seenAt: string;
     readonly newId: FollowParts["newId"];
-    readonly plan: Pick<FollowPlan, "failOn" | "withAddresses">;
+    readonly plan: Pick<FollowPlan, "orgUrl" | "failOn" | "withAddresses">;
+    readonly monitorId: string;
   },
 ): ExplainedMoves {
-  const { events, recent, otherCause, seenAt, newId, plan } = round;
+  const { events, recent, otherCause, seenAt, newId, plan, monitorId } = round;
+  const { orgUrl, withAddresses } = plan;
   const lines: ChangeLine[] = [];
   const used = new Set<Relevant>();
   let hasFailed = false;
-  for (const { check, needs, moves, isNew } of judged) {
+  for (const { check, needs, moves, rule, isNew } of judged) {
     const explaining = isNew ? [] : explain(needs, events, recent);
     for (const event of explaining) used.add(event);
     const cause = isNew ? "start" : explaining.length > 0 ? "log" : otherCause;
-    const facts = { seenAt, cause, events: explaining.map(({ event }) => event) } as const;
-    for (const move of moves) lines.push(toLine(move, { id: newId(), withAddresses: plan.withAddresses, ...facts }));
+    const facts = { seenAt, cause, events: explaining.map(({ event }) => event), rule, orgUrl, monitorId } as const;
+    for (const move of moves) lines.push(toLine(move, { id: newId(), withAddresses, ...facts }));
     hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, plan.failOn, check.rule.severity));
   }
   return { lines, used, hasFailed };

@@ -1,6 +1,7 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import type { FailOn } from "../decisions/gates/fail_on.ts";
+import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { Clock } from "../okta/clock.ts";
 import type { Connection, ConnectOptions } from "../okta/connection.ts";
@@ -40,6 +41,8 @@ export interface FollowParts {
   /** The results with waivers and attestations on them. */
   readonly decide: (results: readonly CheckResult[]) => readonly CheckResult[];
   readonly write: (lines: readonly ChangeLine[]) => void;
+  /** In which time the log was read: at each gap, each hour and at the end. */
+  readonly writeWatched?: (line: WatchLine) => void;
   /** A message for a person. */
   readonly say: (text: string) => void;
   readonly monitor: MonitorPort;

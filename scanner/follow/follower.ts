@@ -1,5 +1,5 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { toLine } from "./changes.ts";
+import { ruleVerdict, toLine } from "./changes.ts";
 import type { FollowEvidence, FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
@@ -10,6 +10,7 @@ import type { LogReading } from "./log_reader.ts";
 import { LogWatch } from "./log_watch.ts";
 import { UnexplainedEvents, settleMs } from "./unexplained_events.ts";
 import { Verdicts } from "./verdicts.ts";
+import { WatchedTime } from "./watched_time.ts";
 import { ChangeOutbox } from "./change_outbox.ts";
 
 /** While events of one transaction may still come, the log is read so often. */
@@ -59,6 +60,7 @@ class Follower {
   readonly #open = new UnexplainedEvents();
   readonly #lines: ChangeOutbox;
   readonly #saver: StateSaver;
+  readonly #watched: WatchedTime;
   #evidence: FollowEvidence;
   #lastFullMs: number;
   #lagSeconds = 0;
@@ -71,6 +73,7 @@ class Follower {
     this.#plan = plan;
     this.#parts = parts;
     this.#saver = new StateSaver(parts);
+    this.#watched = new WatchedTime(plan.intervalMs, (line) => parts.writeWatched?.(line));
     this.#isRestart = saved !== null;
     this.#committed = saved;
     this.#monitorId = saved?.monitorId ?? parts.newId();
@@ -101,6 +104,7 @@ class Follower {
       const isMore = await this.#look(wasRung);
       await this.#retry();
       this.#report();
+      this.#watch();
       const end = this.#end(isMore);
       if (end !== null) {
         await this.#save();
@@ -115,8 +119,19 @@ class Follower {
 
   /** Saves the last whole round, and closes the connection. */
   async close(): Promise<void> {
+    this.#watched.end(this.#watcher());
     if (!this.#saver.isSaved || this.#lines.isUnsaved) await this.#save();
     await this.#org.close();
+  }
+
+  #watcher() {
+    return { org_url: this.#plan.orgUrl, monitor_id: this.#monitorId };
+  }
+
+  #watch(): void {
+    const { logStatus } = this.#log.status();
+    const readMs = logStatus === "reading" ? this.#log.lookedMs : null;
+    this.#watched.looked(readMs, this.#parts.clock.nowMs(), this.#watcher());
   }
 
   #end(isMore: boolean): FollowEnd | null {
@@ -161,6 +176,7 @@ class Follower {
   /** Without a cursor that is good: a full scan, and the time between is said to be unknown. */
   async #beginAgain(): Promise<false> {
     const fromMs = this.#log.lookedMs ?? this.#lastFullMs;
+    this.#watched.end(this.#watcher());
     if (!(await this.#log.begin())) return false;
     this.#log.reportGap(fromMs, this.#parts.clock.nowMs());
     this.#report();
@@ -240,7 +256,15 @@ class Follower {
     const { engine } = this.#org;
     const { recent } = this.#open;
     const judged = this.#verdicts.judge({ artifacts, touched, engine, evaluatedAt: seenAt, decide, trace });
-    const { lines, used, hasFailed } = explainMoves(judged, { events, recent, otherCause, seenAt, newId, plan });
+    const { lines, used, hasFailed } = explainMoves(judged, {
+      events,
+      recent,
+      otherCause,
+      seenAt,
+      newId,
+      plan,
+      monitorId: this.#monitorId,
+    });
     this.#hasFailed ||= hasFailed;
     this.#open.keep(events, { used, failed: this.#org.failed(), intervalMs: plan.intervalMs, nowMs });
     this.#evidence = { answers: this.#org.toSave(), findings: this.#verdicts.findings() };
@@ -311,10 +335,15 @@ class Follower {
     this.#monitorId = monitorId;
     if (this.#committed !== null) this.#committed = { ...this.#committed, monitorId };
     const seenAt = new Date(parts.clock.nowMs()).toISOString();
-    const facts = { seenAt, cause: "start", events: [], withAddresses: plan.withAddresses } as const;
+    const { orgUrl, withAddresses } = plan;
+    const facts = { seenAt, cause: "start", events: [], orgUrl, monitorId, withAddresses } as const;
     const actual = "as it was before this monitor began";
-    const verdicts = this.#verdicts.findings();
-    this.#lines.addWritten(verdicts.map((to) => toLine({ from: null, to, actual }, { id: parts.newId(), ...facts })));
+    const checks = [...Map.groupBy(this.#verdicts.findings(), ({ check }) => check).values()];
+    const lines = checks.flatMap((findings) => {
+      const rule = ruleVerdict(findings);
+      return findings.map((to) => toLine({ from: null, to, actual }, { id: parts.newId(), rule, ...facts }));
+    });
+    this.#lines.addWritten(lines);
     parts.monitor.changed(this.#lines);
     this.#saver.isSaved = false;
     // Saved at the next look, and not only with the next change.

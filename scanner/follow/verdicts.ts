@@ -6,9 +6,11 @@ import {
   compareFindings,
   countChecks,
   isAnyFailing,
+  ruleVerdict,
   type KnownFinding,
   type MissingList,
   type Move,
+  type Verdict,
 } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
@@ -18,6 +20,8 @@ export interface JudgedCheck {
   /** What it read. */
   readonly needs: readonly ArtifactName[];
   readonly moves: readonly Move[];
+  /** Of the whole check from now on. */
+  readonly rule: Verdict;
   /** It was not judged before: its findings are no changes. */
   readonly isNew: boolean;
 }
@@ -68,7 +72,7 @@ export class Verdicts {
       const { moves, known } = compareFindings(before, result, missingOf(needs, artifacts));
       this.#findings.set(check.name, known);
       this.#judged.add(check.name);
-      if (moves.length > 0) judged.push({ check, needs, moves, isNew });
+      if (moves.length > 0) judged.push({ check, needs, moves, rule: ruleVerdict(known), isNew });
     }
     return judged;
   }

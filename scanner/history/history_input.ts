@@ -9,7 +9,7 @@ export interface OrganizationInput {
   /** The origin of its address, in lower case. */
   readonly orgUrl: string;
   readonly scans: ReadonlyMap<string, ScanInput>;
-  readonly monitors: ReadonlyMap<string, MonitorInput>;
+  readonly monitors: readonly MonitorInput[];
   /** V-numbers by the name of the check, for rules of the organization's own. */
   readonly vulnIds: ReadonlyMap<string, string>;
 }
@@ -18,23 +18,22 @@ interface ScanInput extends Span {
   readonly verdicts: ReadonlyMap<string, Pick<Report["checks"][number], "status" | "reason">>;
 }
 
-interface MonitorInput {
+export interface MonitorInput {
+  readonly ids: ReadonlySet<string>;
   readonly spans: readonly Span[];
   /** By id: a line that a crash has repeated counts once. */
   readonly lines: ReadonlyMap<string, ChangeLineInput>;
 }
 
+interface MutableInput extends OrganizationInput {
+  readonly scans: Map<string, ScanInput>;
+  readonly monitors: MonitorInput[];
+  readonly vulnIds: Map<string, string>;
+}
+
 /** Collects what the files of a folder say. */
 export class HistoryInput {
-  readonly #organizations = new Map<
-    string,
-    {
-      readonly orgUrl: string;
-      readonly scans: Map<string, ScanInput>;
-      readonly monitors: Map<string, { readonly spans: Span[]; readonly lines: Map<string, ChangeLineInput> }>;
-      readonly vulnIds: Map<string, string>;
-    }
-  >();
+  readonly #organizations = new Map<string, MutableInput>();
 
   addReport({ scan, checks }: Pick<Report, "scan" | "checks">): void {
     const { scans, vulnIds } = this.#organization(scan.org_url);
@@ -43,12 +42,20 @@ export class HistoryInput {
     for (const { check, vuln_id } of checks) vulnIds.set(check, vuln_id);
   }
 
-  addChange(line: ChangeLineInput, monitor: MonitorKey): void {
-    this.#monitor(monitor).lines.set(line.id, line);
-  }
-
-  addSpan(span: Span, monitor: MonitorKey): void {
-    this.#monitor(monitor).spans.push(span);
+  /**
+   * What one file says of a follower. A follower whose monitor ended goes on as another one in the same file, and writes to
+   * another file after a restart: files that name one monitor, and monitors that one file names, are one source.
+   */
+  addMonitor(orgUrl: string, { ids, spans, lines }: MonitorInput): void {
+    const { monitors } = this.#organization(orgUrl);
+    const same = monitors.filter((one) => [...one.ids].some((id) => ids.has(id)));
+    const merged = [...same, { ids, spans, lines }];
+    for (const one of same) monitors.splice(monitors.indexOf(one), 1);
+    monitors.push({
+      ids: new Set(merged.flatMap((one) => [...one.ids])),
+      spans: merged.flatMap((one) => one.spans),
+      lines: new Map(merged.flatMap((one) => [...one.lines])),
+    });
   }
 
   /** By address. */
@@ -56,29 +63,17 @@ export class HistoryInput {
     return [...this.#organizations.values()].sort((one, other) => (one.orgUrl < other.orgUrl ? -1 : 1));
   }
 
-  #monitor({ orgUrl, id }: MonitorKey) {
-    const { monitors } = this.#organization(orgUrl);
-    const known = monitors.get(id) ?? { spans: [], lines: new Map<string, ChangeLineInput>() };
-    monitors.set(id, known);
-    return known;
-  }
-
-  #organization(address: string) {
+  #organization(address: string): MutableInput {
     const orgUrl = originOf(address);
     const known = this.#organizations.get(orgUrl) ?? {
       orgUrl,
       scans: new Map(),
-      monitors: new Map(),
+      monitors: [],
       vulnIds: new Map(),
     };
     this.#organizations.set(orgUrl, known);
     return known;
   }
-}
-
-export interface MonitorKey {
-  readonly orgUrl: string;
-  readonly id: string;
 }
 
 /** What identifies an organization: the lower-case origin of its address. */
@@ -89,7 +84,7 @@ export function originOf(address: string): string {
 /** The checks that a source of the organization speaks of, in the STIG's order, and after them the organization's own. */
 export function checksOf({ scans, monitors }: OrganizationInput): readonly string[] {
   const seen = new Set([...scans.values()].flatMap(({ verdicts }) => [...verdicts.keys()]));
-  for (const { lines } of monitors.values()) for (const { check } of lines.values()) seen.add(check);
+  for (const { lines } of monitors) for (const { check } of lines.values()) seen.add(check);
   return [...seen].sort((one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1));
 }
 
@@ -116,7 +111,8 @@ export function sourcesOf(check: string, { scans, monitors }: OrganizationInput)
       },
     ];
   });
-  const ofMonitors = [...monitors].flatMap(([id, { spans, lines }]): readonly VerdictSource[] => {
+  const ofMonitors = monitors.flatMap(({ ids, spans, lines }): readonly VerdictSource[] => {
+    const [id = ""] = [...ids].sort();
     const own = [...lines.values()].filter((line) => line.check === check);
     return own.length === 0 ? [] : [{ id, spans, points: monitorPoints(own) }];
   });

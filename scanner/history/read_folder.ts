@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { readText } from "../../command_line/files.ts";
 import { readProblem } from "../../shared/error_code.ts";
 import { dayMs } from "../../shared/history/days.ts";
+import type { Span } from "../../shared/history/source.ts";
 import { parseJsonObject, type JsonObject } from "../../shared/json.ts";
 import { changeLineSchema, type ChangeLineInput } from "../../shared/schemas/change.ts";
 import { watchSchema, type WatchLine } from "../../shared/schemas/history.ts";
@@ -88,76 +89,83 @@ function addReport(value: JsonObject, { input, nowMs }: FileContext): FileOutcom
   if (!report.success)
     return leftOut(`it is no report: ${v.getDotPath(report.issues[0]) ?? "it"} is not as in a report`);
   const { scan, checks } = report.output;
-  const problem = timeProblem({ from: scan.started_at, to: scan.ended_at, nowMs });
+  const { started_at: from, ended_at: to } = scan;
+  const problem = spanProblem({ from, to }, nowMs);
   if (problem !== null) return leftOut(problem);
+  if (Date.parse(to) < nowMs - maxAgeMs) return leftOut(`it is older than 400 days: it ends ${to}`);
   input.addReport({ scan, checks });
   return { isUsed: true, problems: [] };
 }
 
-function timeProblem({ from, to, nowMs }: { readonly from: string; readonly to: string; readonly nowMs: number }) {
-  const [begin, end] = [Date.parse(from), Date.parse(to)];
-  if (Number.isNaN(begin) || Number.isNaN(end)) return "its times are no times";
+function spanProblem({ from, to }: Pick<WatchLine, "from" | "to">, nowMs: number): string | null {
+  const { from: begin, to: end } = toSpan(from, to);
+  if (Number.isNaN(begin) || Number.isNaN(end)) return `${from} to ${to} is no time`;
   if (begin > nowMs + maxAheadMs) return `it begins in the future, ${from}`;
-  if (end < begin) return `it ends before it begins: ${from} to ${to}`;
-  return end < nowMs - maxAgeMs ? `it is older than 400 days: it ends ${to}` : null;
+  return end < begin ? `it ends before it begins: ${from} to ${to}` : null;
 }
 
-/** What a process that was killed wrote of its last line is left out, and so is what no program of ours wrote. */
+interface Lines {
+  readonly changes: ChangeLineInput[];
+  readonly watched: WatchLine[];
+}
+
+/** A line that a process which was killed wrote half is left out, and so is one that follow does not write. */
 function addChangeFile(texts: readonly string[], { input, name, nowMs }: FileContext): FileOutcome {
-  const changes: { readonly line: ChangeLineInput; readonly orgUrl: string; readonly monitorId: string | null }[] = [];
-  const watched: { readonly line: WatchLine; readonly monitorId: string | null }[] = [];
   const problems: string[] = [];
+  const byOrganization = new Map<string, Lines>();
+  let newestMs = Number.NEGATIVE_INFINITY;
   for (const [index, text] of texts.entries()) {
-    const value = parseJsonObject(text);
-    const change = v.safeParse(changeLineSchema, value);
-    const watch = v.safeParse(watchSchema, value);
-    const problem = change.success
-      ? change.output.org_url === undefined
-        ? "it names no org_url"
-        : timeProblem({ from: change.output.seen_at, to: new Date(nowMs + maxAheadMs).toISOString(), nowMs })
-      : watch.success
-        ? timeProblem({ ...watch.output, to: watch.output.to, nowMs: nowMs })
-        : "it is no line of follow";
-    const isOld = problem?.startsWith("it is older") === true;
-    if (problem !== null && !isOld) problems.push(`line ${index + 1} left out: ${problem}`);
-    else if (change.success && change.output.org_url !== undefined)
-      changes.push({
-        line: change.output,
-        orgUrl: originOf(change.output.org_url),
-        monitorId: change.output.monitor_id ?? null,
-      });
-    else if (watch.success && !isOld) watched.push({ line: watch.output, monitorId: watch.output.monitor_id ?? null });
+    const line = parseLine(text, nowMs);
+    if (typeof line === "string") {
+      problems.push(`line ${index + 1} left out: ${line}`);
+      continue;
+    }
+    const orgUrl = originOf(line.org_url);
+    const lines = byOrganization.get(orgUrl) ?? { changes: [], watched: [] };
+    byOrganization.set(orgUrl, lines);
+    if (line.schema === "scanstream.watch/1") lines.watched.push(line);
+    else lines.changes.push(line);
+    newestMs = Math.max(newestMs, Date.parse(line.schema === "scanstream.watch/1" ? line.to : line.seen_at));
   }
-  const times = [...changes.map(({ line }) => line.seen_at), ...watched.map(({ line }) => line.to)].map(Date.parse);
-  if (times.length === 0) return { isUsed: false, problems: [...problems, "left out: no line of it can be used"] };
-  if (Math.max(...bounds(times)) < nowMs - maxAgeMs) return leftOut("it is older than 400 days");
-  for (const orgUrl of new Set([
-    ...changes.map((one) => one.orgUrl),
-    ...watched.map(({ line }) => originOf(line.org_url)),
-  ])) {
-    const ownChanges = changes.filter((one) => one.orgUrl === orgUrl);
-    const ownWatched = watched.filter(({ line }) => originOf(line.org_url) === orgUrl);
-    // Lines of another program may name no monitor: then the file is one.
-    const ids = new Set(ownChanges.map(({ monitorId }) => monitorId ?? name));
-    for (const { line, monitorId } of ownChanges) input.addChange(line, { orgUrl, id: monitorId ?? name });
-    for (const { line, monitorId } of ownWatched) {
-      const span = { from: Date.parse(line.from), to: Date.parse(line.to) };
-      for (const id of monitorId === null ? ids : [monitorId]) input.addSpan(span, { orgUrl, id });
-    }
-    if (ownWatched.length > 0) continue;
-    problems.push("it does not say when the follower looked: the time from its first to its last line counts as known");
-    for (const id of ids) {
-      const own = ownChanges.filter(({ monitorId }) => (monitorId ?? name) === id);
-      const [from, to] = bounds(own.map(({ line }) => Date.parse(line.seen_at)));
-      input.addSpan({ from, to }, { orgUrl, id });
-    }
+  if (byOrganization.size === 0)
+    return { isUsed: false, problems: [...problems, "left out: no line of it can be used"] };
+  if (newestMs < nowMs - maxAgeMs) return leftOut("it is older than 400 days");
+  for (const [orgUrl, { changes, watched }] of byOrganization) {
+    const ids = [...changes, ...watched].flatMap(({ monitor_id: id }) => (id === undefined ? [] : [id]));
+    if (watched.length === 0)
+      problems.push(
+        "it does not say when the follower looked: the time from its first to its last line counts as known",
+      );
+    input.addMonitor(orgUrl, {
+      // Lines of another program may name no monitor: then the file is one.
+      ids: new Set(ids.length === 0 ? [name] : ids),
+      spans: watched.length === 0 ? [boundsOf(changes)] : watched.map(({ from, to }) => toSpan(from, to)),
+      lines: new Map(changes.map((line) => [line.id, line])),
+    });
   }
   return { isUsed: true, problems };
 }
 
-/** `Math.min(...times)` has a limit to how many there are. */
-function bounds(times: readonly number[]): readonly [from: number, to: number] {
+/** The line, or why it cannot be used. */
+function parseLine(text: string, nowMs: number): (ChangeLineInput & { readonly org_url: string }) | WatchLine | string {
+  const value = parseJsonObject(text);
+  const watch = v.safeParse(watchSchema, value);
+  if (watch.success) return spanProblem(watch.output, nowMs) ?? watch.output;
+  const change = v.safeParse(changeLineSchema, value);
+  if (!change.success) return "it is no line of follow";
+  const { org_url: orgUrl, seen_at: seenAt } = change.output;
+  if (orgUrl === undefined) return "it names no org_url";
+  return spanProblem({ from: seenAt, to: seenAt }, nowMs) ?? { ...change.output, org_url: orgUrl };
+}
+
+function toSpan(from: string, to: string): Span {
+  return { from: Date.parse(from), to: Date.parse(to) };
+}
+
+/** From the first to the last line. `Math.min(...times)` has a limit to how many there are. */
+function boundsOf(changes: readonly ChangeLineInput[]): Span {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const time of times) [from, to] = [Math.min(from, time), Math.max(to, time)];
-  return [from, to];
+  for (const { seen_at: seenAt } of changes)
+    [from, to] = [Math.min(from, Date.parse(seenAt)), Math.max(to, Date.parse(seenAt))];
+  return { from, to };
 }

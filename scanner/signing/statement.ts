@@ -16,6 +16,10 @@ const digest = v.object({ sha256: hexDigest });
 /** What is said about the files; `predicate.schema.json` is made from it. */
 export const predicateSchema = v.object({
   org_url: text,
+  other_org_urls: v.pipe(
+    v.exactOptional(v.array(text)),
+    v.description("A history may be about several organizations: those after the first"),
+  ),
   rules: v.pipe(
     v.object({ id: text, sha256: hexDigest }),
     v.description("The revision of the STIG, and the digest of its rules as scanstream holds them"),
@@ -54,6 +58,8 @@ export interface Subject {
 
 export interface StatementFacts {
   readonly scan: Pick<CollectedScan, "org_url" | "started_at" | "ended_at">;
+  /** The organizations after the first, which `scan` names. */
+  readonly otherOrgs?: readonly string[];
   /** The revision of the STIG. */
   readonly revision: Revision;
   /** Null: nothing was judged. */
@@ -66,7 +72,7 @@ export interface StatementFacts {
 }
 
 export function makeStatement(subjects: readonly Subject[], facts: StatementFacts): Statement {
-  const { scan, revision, report, evidence, toolVersion, parameters, approvedIssuers } = facts;
+  const { scan, revision, report, evidence, toolVersion, parameters, approvedIssuers, otherOrgs = [] } = facts;
   const sorted = subjects.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return {
     _type: "https://in-toto.io/Statement/v1",
@@ -74,6 +80,7 @@ export function makeStatement(subjects: readonly Subject[], facts: StatementFact
     predicateType,
     predicate: {
       org_url: scan.org_url,
+      ...(otherOrgs.length > 0 && { other_org_urls: [...otherOrgs] }),
       rules: { id: revision.benchmark.id, sha256: rulesDigest(revision) },
       scanner: { name: "scanstream", version: toolVersion, build: null },
       started_at: scan.started_at,

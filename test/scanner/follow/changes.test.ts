@@ -141,6 +141,9 @@ describe("changeTexts", () => {
       { from: cause === "start" ? null : known(), to: known({ status: "FAIL" }), actual: "120 minutes" },
       {
         id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11",
+        orgUrl: "https://acme.okta.com",
+        monitorId: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b12",
+        rule: { status: "FAIL", reason: null },
         seenAt: "2026-11-01T14:03:12.000Z",
         cause,
         events,

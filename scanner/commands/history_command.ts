@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { requireWritable, writeWhole } from "../../command_line/files.ts";
+import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
+import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { lastDays } from "../../shared/history/days.ts";
+import type { Span } from "../../shared/history/source.ts";
+import { findRule, stigRuleNames, unknownRule } from "../../shared/rule_names.ts";
+import type { History } from "../../shared/schemas/history.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { builtIn } from "../catalog/catalog.ts";
+import { computeHistory } from "../history/compute_history.ts";
+import { chooseOrganizations, readGatewayHistory } from "../history/gateway_history.ts";
+import { historyFormats, type HistoryFormat, type HistoryView } from "../history/history_formats.ts";
+import { controlView, ksiView, viewDays } from "../history/ksi.ts";
+import { readFolder } from "../history/read_folder.ts";
+import { signFiles } from "../signing/sign_files.ts";
+import { parseFormats, readSigning, splitList } from "./scan_options.ts";
+
+export interface HistoryFlags {
+  readonly fromReports?: string;
+  readonly rule?: string;
+  readonly days?: string;
+  readonly by?: "ksi" | "control";
+  readonly format?: string;
+  readonly output?: string;
+  readonly sign?: string;
+}
+
+const defaultDays = 30;
+const maxDays = 400;
+
+/** `history`: when each rule passed, failed or was unknown. */
+export async function historyCommand(org: string | undefined, flags: HistoryFlags, io: CommandIo): Promise<number> {
+  const formats = parseFormats(flags, historyFormats);
+  const rules = flags.rule === undefined ? null : readRules(flags.rule, io);
+  const days = flags.by === undefined ? readDays(flags.days) : Math.max(viewDays, readDays(flags.days));
+  const signer = await readSigning(flags, io.env);
+  const directory = flags.output ?? null;
+  const period = lastDays(days, io.now().getTime());
+  const wanted: Wanted = { org: org ?? null, rules, period };
+  const read = flags.fromReports === undefined ? fromGateway(wanted, io) : fromReports(flags.fromReports, wanted, io);
+  const history = await read;
+  if (typeof history === "number") return history;
+  await requireWritable({ directory, fileNames: formats.map(fileName) });
+  const view = flags.by === undefined ? history : flags.by === "ksi" ? ksiView(history) : controlView(history);
+  const written = await write(view, formats, { directory, io });
+  if (signer === null || written === null) return written === null ? exitCodes.usage : exitCodes.ok;
+  const signed = await signFiles(written, factsOf(history, io), { signer, name: "history" });
+  for (const line of [...signed.files.map((path) => `Wrote ${path}`), ...signed.problems])
+    io.terminal.write(`${printable(line)}\n`);
+  return signed.problems.length === 0 ? exitCodes.ok : exitCodes.usage;
+}
+
+interface Wanted {
+  readonly org: string | null;
+  /** Names of checks; null: every rule. */
+  readonly rules: ReadonlySet<string> | null;
+  readonly period: Span;
+}
+
+/** Files that cannot be used are named; exit code 2 where no other is left. */
+async function fromReports(
+  directory: string,
+  { org, rules, period }: Wanted,
+  io: CommandIo,
+): Promise<History | number> {
+  const { input, used, problems } = await readFolder(directory, io.now().getTime());
+  for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
+  if (used === 0) {
+    const expected = "expected scan.json files, or files of follow --format ndjson";
+    io.terminal.write(`--from-reports ${printable(JSON.stringify(directory))}: no file is left to use: ${expected}\n`);
+    return exitCodes.usage;
+  }
+  const history = computeHistory(input, period, rules);
+  return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };
+}
+
+async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promise<History | number> {
+  const access = requireGatewayAccess(io.env, []);
+  try {
+    const signal = AbortSignal.any([io.interrupted, io.stdoutFailed]);
+    return await readGatewayHistory(access, { organization: org, period, rules, signal });
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    if (io.interrupted.aborted) return exitCodes.interrupted;
+    io.terminal.write(`Cannot read the history: ${printable(problemOf(error))}\n`);
+    const isRefused = error instanceof GatewayRefusal && [400, 404, 422].includes(error.httpStatus);
+    return isRefused ? exitCodes.usage : exitCodes.notAuthenticated;
+  }
+}
+
+function readDays(text: string | undefined): number {
+  const days = text === undefined ? defaultDays : Number(text);
+  if (Number.isInteger(days) && days >= 1 && days <= maxDays && /^\d+$/.test(text ?? "1")) return days;
+  throw new UsageError([`--days ${JSON.stringify(text)}: expected a number of days from 1 to ${maxDays}`]);
+}
+
+function readRules(text: string, io: CommandIo): ReadonlySet<string> {
+  const names = splitList(text);
+  const found = names.map((name) => ({ name, rule: findRule(name, stigRuleNames) }));
+  const problems = found
+    .filter(({ name, rule }) => rule === null && !name.startsWith("company_"))
+    .map(({ name }) => `--rule: ${unknownRule(name, stigRuleNames, "run `scanstream checks` for the list")}`);
+  if (names.length === 0) problems.push("--rule: expected the name of a rule, such as V-273186");
+  if (problems.length > 0) throw new UsageError(problems);
+  for (const { rule } of found)
+    if (typeof rule?.warning === "string") io.terminal.write(`${printable(rule.warning)}\n`);
+  return new Set(found.map(({ name, rule }) => rule?.rule.check ?? name));
+}
+
+/** What was written; null where something could not be. */
+async function write(
+  view: HistoryView,
+  formats: readonly HistoryFormat[],
+  { directory, io }: { readonly directory: string | null; readonly io: CommandIo },
+): Promise<readonly string[] | null> {
+  const files: string[] = [];
+  let areWritten = true;
+  for (const format of formats) {
+    if (directory === null) {
+      io.stdout(format.render(view, { width: io.terminal.columns }));
+      continue;
+    }
+    const path = join(directory, fileName(format));
+    const problem = await writeWhole({ option: "--output", path }, format.render(view, { width: 160 }));
+    io.terminal.write(`${printable(problem ?? `Wrote ${path}`)}\n`);
+    if (problem === null) files.push(path);
+    else areWritten = false;
+  }
+  return areWritten ? files : null;
+}
+
+function fileName({ extension }: HistoryFormat): string {
+  return `history.${extension}`;
+}
+
+function factsOf({ from, to, organizations }: History, io: CommandIo) {
+  const [first = ""] = organizations.map((one) => one.org_url);
+  return {
+    scan: { org_url: first, started_at: from, ended_at: to },
+    otherOrgs: organizations.slice(1).map((one) => one.org_url),
+    revision: builtIn,
+    report: null,
+    evidence: null,
+    parameters: {},
+    approvedIssuers: null,
+    toolVersion: io.toolVersion,
+  };
+}

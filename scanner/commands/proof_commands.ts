@@ -1,0 +1,96 @@
+import { Option, type Command } from "commander";
+import type { RunCommand } from "../../command_line/command_io.ts";
+import { offering } from "../../command_line/completion/offered_values.ts";
+import { addExamples } from "../../command_line/examples.ts";
+import type { HistoryFlags } from "./history_command.ts";
+import { addJudgingOptions, addVerbosityOptions, checkNames, signOption } from "./option_groups.ts";
+import type { PackageFlags } from "./package_command.ts";
+import type { KeygenFlags, VerifyFlags } from "./signature_commands.ts";
+
+/** The commands for an assessor: what was true when, and that nobody edited it. */
+export function addProofCommands(program: Command, run: RunCommand): void {
+  addHistoryCommand(program, run);
+  addSignatureCommands(program, run);
+}
+
+function addHistoryCommand(program: Command, run: RunCommand): void {
+  const history = program
+    .command("history")
+    .description("show when each rule passed, failed or was unknown: from a gateway, or from saved reports")
+    .argument("[org]", "id, address or host of one organization (default: all)")
+    .option(
+      "--from-reports <dir>",
+      "use the reports (scan.json) and change files of follow in this folder, without a gateway",
+    )
+    .addOption(offering(new Option("--rule <names>", "only these rules, separated by commas"), "list", checkNames))
+    .option("--days <n>", "UTC days that end today, 1 to 400 (default: 30)")
+    .addOption(
+      new Option("--by <view>", "what the verdicts indicate: ksi (FedRAMP) or control (800-53)").choices([
+        "ksi",
+        "control",
+      ]),
+    )
+    .addOption(
+      offering(new Option("--format <formats>", "table, json, csv, html, markdown (default: table)"), "list", () =>
+        Promise.resolve(["table", "json", "csv", "html", "markdown"]),
+      ),
+    )
+    .option("--output <dir>", "write history.<ext> for each format there")
+    .addOption(signOption());
+  addExamples(
+    history,
+    "scanstream history --days 90",
+    "scanstream history acme.okta.com --rule V-273186 --format json",
+    "scanstream history --from-reports reports --by ksi",
+    "scanstream history --from-reports reports -f json,html -o history --sign scanner.key",
+  );
+  history.action((org: string | undefined, flags: HistoryFlags) =>
+    run(async (io) => (await import("./history_command.ts")).historyCommand(org, flags, io)),
+  );
+}
+
+function addSignatureCommands(program: Command, run: RunCommand): void {
+  const keygen = program
+    .command("keygen")
+    .description("make a key pair for --sign")
+    .option("--output <file>", "the private key goes here, the public key to FILE.pub (required)")
+    .addOption(new Option("--algorithm <name>", "p256 or ed25519").choices(["p256", "ed25519"]).default("p256"));
+  addExamples(keygen, "scanstream keygen --output scanner.key");
+  keygen.action((flags: KeygenFlags) =>
+    run(async (io) => (await import("./signature_commands.ts")).keygenCommand(flags, io)),
+  );
+  const verify = program
+    .command("verify")
+    .description("check who signed reports or evidence, and that nothing was changed")
+    .argument("<path>", "a signed file, a folder, or a zip of `package`")
+    .option("--key <file>", "public key of whoever signs (required)")
+    .option("--org-url <url>", "refuse files about any other org")
+    .option("--since <time>", "refuse a scan that ended before")
+    .option("--write-pae <file>", "write the signed bytes for openssl, and the signature to FILE.sig");
+  addExamples(
+    verify,
+    "scanstream verify report --key scanner.key.pub",
+    "scanstream verify okta.zip --key scanner.key.pub --org-url https://acme.okta.com --since 2026-01-31",
+  );
+  verify.action((path: string, flags: VerifyFlags) =>
+    run(async (io) => (await import("./signature_commands.ts")).verifyCommand(path, flags, io)),
+  );
+  const pack = program
+    .command("package")
+    .description("put what an assessor loads into one zip: checklists, OSCAL, POA&M, evidence, signature")
+    .argument("[scan]", "id of a scan that a gateway keeps")
+    .option("--from-artifacts <file>", "evidence that `scan` or `collect` saved, - for stdin")
+    .option("--latest", "the newest scan that was completed")
+    .option("--output <file>", "the zip file (required)")
+    .addOption(signOption());
+  addJudgingOptions(pack);
+  addVerbosityOptions(pack);
+  addExamples(
+    pack,
+    "scanstream package --from-artifacts evidence.json --output okta.zip --sign scanner.key",
+    "scanstream package --latest --output okta.zip",
+  );
+  pack.action((scan: string | undefined, flags: PackageFlags) =>
+    run(async (io) => (await import("./package_command.ts")).packageCommand(scan, flags, io)),
+  );
+}
