@@ -7,7 +7,7 @@ type Row =
   | ControlView["organizations"][number]["controls"][number];
 
 const disclaimer =
-  "These values indicate how the Okta rules of an indicator or control stood while somebody looked. They claim no compliance: most of an indicator is outside Okta.";
+  "A share indicates how the rules for Okta stood while somebody looked. It claims no compliance: most of an indicator or control is outside Okta.";
 
 /** Both views for people. */
 export function ksiPage(view: KsiView | ControlView): HistoryPage {

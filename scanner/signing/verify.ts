@@ -15,6 +15,7 @@ import { NotProven, openEnvelope } from "./envelope.ts";
 import type { Verifier } from "./keys.ts";
 import { statementName, stemOf } from "./sign_files.ts";
 import { rulesDigest, type Predicate } from "./statement.ts";
+import { historyIn, verifyHistory } from "./verify_history.ts";
 import { readZip } from "./zip.ts";
 
 /** What the caller knows of the statement, so that an older one or another org's is no proof. */
@@ -97,7 +98,7 @@ async function verifyFolder(
     lines.push(
       `${name}: signed by ${verifier.keyId}; ${predicate.org_url}, ${predicate.started_at} to ${predicate.ended_at}, ${predicate.rules.id}, scanstream ${predicate.scanner.version}`,
       `${[...contents.keys()].join(", ")}: as signed`,
-      await verifyVerdicts(predicate, contents, { folder, revisions: expected.revisions }),
+      ...(await verifyContents(predicate, contents, { folder, revisions: expected.revisions })),
     );
   }
   if (last === null) throw new NotProven(`there is no file *${suffix}, which would hold a signature`);
@@ -109,10 +110,30 @@ async function verifyFolder(
 }
 
 function requireExpected(predicate: Predicate, { orgUrl, since }: Expected): void {
-  if (orgUrl !== null && new URL(predicate.org_url).origin !== new URL(orgUrl).origin)
-    throw new NotProven(`it is about ${predicate.org_url}, and not about ${orgUrl}`);
+  for (const org of [predicate.org_url, ...(predicate.other_org_urls ?? [])]) {
+    if (orgUrl !== null && originOf(org) !== originOf(orgUrl))
+      throw new NotProven(`it is about ${org}, and not about ${orgUrl}`);
+  }
   if (since !== null && Date.parse(predicate.ended_at) < Date.parse(since))
     throw new NotProven(`it is of ${predicate.ended_at}, which is before ${since}`);
+}
+
+function originOf(address: string): string {
+  return URL.canParse(address) ? new URL(address).origin : address;
+}
+
+/** Histories stand on their own; everything else has evidence, or should have. */
+async function verifyContents(
+  predicate: Predicate,
+  contents: ReadonlyMap<string, Uint8Array>,
+  context: { readonly folder: Folder; readonly revisions: readonly KnownRevision[] },
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for (const [name, content] of contents) {
+    const history = historyIn(content);
+    if (history !== null) lines.push(await verifyHistory(name, history, predicate));
+  }
+  return lines.length > 0 ? lines : [await verifyVerdicts(predicate, contents, context)];
 }
 
 /** The evidence gives the findings of the report again. */

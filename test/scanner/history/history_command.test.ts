@@ -1,0 +1,277 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { historyCommand, type HistoryFlags } from "../../../scanner/commands/history_command.ts";
+import { createKeyPair, readVerifier } from "../../../scanner/signing/keys.ts";
+import { verifyPath } from "../../../scanner/signing/verify.ts";
+import type { Report } from "../../../shared/report.ts";
+import { aChange, anExplanation } from "../../support/change_builders.ts";
+import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
+
+let folder: string;
+const now = Date.parse("2026-11-25T12:00:00.000Z");
+const orgUrl = "https://acme.okta.com";
+const idle = "signon_global_session_idle_timeout_15min";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "scanstream-history-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** A folder with these files; a value that is no text is written as JSON, an array as a line each. */
+async function files(contents: Readonly<Record<string, unknown>>): Promise<string> {
+  const place = await mkdtemp(join(folder, "in-"));
+  for (const [name, content] of Object.entries(contents)) {
+    await mkdir(dirname(join(place, name)), { recursive: true });
+    const lines = Array.isArray(content)
+      ? content.map((line) => JSON.stringify(line)).join("\n")
+      : JSON.stringify(content);
+    await writeFile(join(place, name), typeof content === "string" ? content : lines);
+  }
+  return place;
+}
+
+async function run(flags: HistoryFlags, org?: string) {
+  const written = { stdout: "", stderr: "" };
+  const code = await historyCommand(org, flags, {
+    env: {},
+    stdout: (text) => (written.stdout += text),
+    stdoutFailed: new AbortController().signal,
+    colorStdout: false,
+    terminal: { columns: 120, write: (text: string) => (written.stderr += text) } as never,
+    ask: null,
+    interrupted: new AbortController().signal,
+    toolVersion: "1.2.3",
+    now: () => new Date(now),
+  });
+  return { code, ...written };
+}
+
+function scan(
+  status: "PASS" | "FAIL",
+  started_at: string,
+  ended_at: string,
+  changes: Partial<Report["scan"]> = {},
+): Report {
+  const report = aReport([aCheckResult({ findings: [aFinding({ status })] })]);
+  return { ...report, scan: { ...report.scan, id: crypto.randomUUID(), started_at, ended_at, ...changes } };
+}
+
+const line = (seen_at: string, from: "PASS" | "FAIL" | null, to: "PASS" | "FAIL", rest = {}) => ({
+  ...aChange({
+    seen_at,
+    from: from === null ? null : { status: from, reason: null },
+    to: { status: to, reason: null },
+    ...rest,
+  }),
+  schema: "scanstream.change/1",
+  org_url: orgUrl,
+  monitor_id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b12",
+});
+const watch = (from: string, to: string) => ({ schema: "scanstream.watch/1", org_url: orgUrl, from, to });
+
+describe("history --from-reports", () => {
+  it("joins scans and a follower: intervals, exposures with who and how long, days", async () => {
+    const ben = anExplanation({ actor: { id: "2", type: "User", login: "ben@acme.example", name: "Ben" } });
+    const place = await files({
+      "monday/scan.json": scan("PASS", "2026-11-23T01:00:00.000Z", "2026-11-23T01:01:00.000Z"),
+      "changes.ndjson": [
+        line("2026-11-24T10:00:00.000Z", null, "PASS", { cause: "start", explained_by: [] }),
+        line("2026-11-24T11:00:00.000Z", "PASS", "FAIL"),
+        line("2026-11-24T12:30:00.000Z", "FAIL", "PASS", { explained_by: [ben] }),
+        watch("2026-11-24T09:59:00.000Z", "2026-11-24T11:30:00.000Z"),
+        watch("2026-11-24T12:00:00.000Z", "2026-11-24T13:00:00.000Z"),
+      ],
+    });
+    const { code, stdout, stderr } = await run({ fromReports: place, format: "json", days: "3" });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const history = JSON.parse(stdout);
+    expect(history).toEqual({
+      schema: "scanstream.history/1",
+      from: "2026-11-23T00:00:00.000Z",
+      to: "2026-11-25T12:00:00.000Z",
+      organizations: [
+        {
+          org_url: orgUrl,
+          rules: [
+            {
+              check: idle,
+              vuln_id: "V-273186",
+              intervals: [
+                { from: "2026-11-23T00:00:00.000Z", to: "2026-11-23T01:00:00.000Z", status: "UNKNOWN", reason: null },
+                { from: "2026-11-23T01:00:00.000Z", to: "2026-11-23T01:01:00.000Z", status: "PASS", reason: null },
+                { from: "2026-11-23T01:01:00.000Z", to: "2026-11-24T10:00:00.000Z", status: "UNKNOWN", reason: null },
+                { from: "2026-11-24T10:00:00.000Z", to: "2026-11-24T11:00:00.000Z", status: "PASS", reason: null },
+                { from: "2026-11-24T11:00:00.000Z", to: "2026-11-24T11:30:00.000Z", status: "FAIL", reason: null },
+                { from: "2026-11-24T11:30:00.000Z", to: "2026-11-24T12:00:00.000Z", status: "UNKNOWN", reason: null },
+                { from: "2026-11-24T12:00:00.000Z", to: "2026-11-24T12:30:00.000Z", status: "FAIL", reason: null },
+                { from: "2026-11-24T12:30:00.000Z", to: "2026-11-24T13:00:00.000Z", status: "PASS", reason: null },
+                { from: "2026-11-24T13:00:00.000Z", to: "2026-11-25T12:00:00.000Z", status: "UNKNOWN", reason: null },
+              ],
+              exposures: [
+                {
+                  opened: { not_before: "2026-11-24T11:00:00.000Z", known_at: "2026-11-24T11:00:00.000Z" },
+                  closed: {
+                    not_before: "2026-11-24T12:30:00.000Z",
+                    known_at: "2026-11-24T12:30:00.000Z",
+                    actor: { id: "2", login: "ben@acme.example", name: "Ben" },
+                  },
+                  actor: { id: "00u1", login: "admin@acme.example", name: "Ada Admin" },
+                  cause: "log",
+                  least_seconds: 3600,
+                  most_seconds: 5400,
+                },
+              ],
+              days: [
+                { day: "2026-11-23", status: "PASS", known_seconds: 60 },
+                { day: "2026-11-24", status: "FAIL", known_seconds: 9000 },
+                { day: "2026-11-25", status: "UNKNOWN", known_seconds: 0 },
+              ],
+            },
+          ],
+        },
+      ],
+    });
+    const table = await run({ fromReports: place, days: "3" });
+    expect(table.stdout).toContain("Known for each rule on average: 2 h 31 min of 2 d 12 h (4.1 %)");
+    expect(table.stdout).toMatch(/V-273186 .*PASS until 2026-11-24 13:00 +✓✗·/);
+    expect(table.stdout).toMatch(/1 h to 1 h 30 min +admin@acme.example +ben@acme.example/);
+  });
+
+  it("names each file that it leaves out, and exits 2 where none is left", async () => {
+    const bad = {
+      "notes.txt": "mine",
+      "scan.cklb": { evaluation: 1 },
+      "future.json": scan("PASS", "2026-11-25T12:05:01.000Z", "2026-11-25T12:06:00.000Z"),
+      "backwards.json": scan("PASS", "2026-11-24T01:00:00.000Z", "2026-11-24T00:59:59.000Z"),
+      "old.json": scan("PASS", "2025-10-21T11:00:00.000Z", "2025-10-21T11:59:59.000Z"),
+    };
+    const { code, stdout, stderr } = await run({ fromReports: await files(bad) });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    for (const [name, reason] of [
+      ["notes.txt", "no report"],
+      ["scan.cklb", "no report"],
+      ["future.json", "future"],
+      ["backwards.json", "ends before it begins"],
+      ["old.json", "400 days"],
+    ] as const)
+      expect(stderr.split("\n").find((text) => text.startsWith(name))).toContain(reason);
+    const edge = {
+      "ahead.json": scan("PASS", "2026-11-25T12:05:00.000Z", "2026-11-25T12:06:00.000Z"),
+      "oldest.json": scan("FAIL", "2025-10-21T12:00:00.000Z", "2025-10-21T12:00:00.000Z"),
+    };
+    expect(await run({ fromReports: await files(edge) })).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("takes a change file without watch lines, and a line that a crash has cut", async () => {
+    const text = [
+      JSON.stringify(line("2026-11-24T10:00:00.000Z", null, "PASS", { cause: "start" })),
+      JSON.stringify(line("2026-11-24T11:00:00.000Z", "PASS", "FAIL")),
+      '{"schema":"scanstream.chan',
+    ].join("\n");
+    const { stdout, stderr } = await run({
+      fromReports: await files({ "changes.ndjson": text }),
+      format: "json",
+      days: "2",
+    });
+    expect(stderr).toMatch(/line 3 left out/);
+    expect(stderr).toMatch(/from its first to its last line counts as known/);
+    const [{ rules }] = JSON.parse(stdout).organizations;
+    expect(rules[0].intervals.map(({ status }: { status: string }) => status)).toEqual(["UNKNOWN", "PASS", "UNKNOWN"]);
+    expect(rules[0].exposures).toMatchObject([{ closed: null, least_seconds: 0, most_seconds: 90_000 }]);
+  });
+
+  it("shows the organizations and rules that are named", async () => {
+    const place = await files({
+      "a.json": scan("PASS", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z"),
+      "b.json": scan("FAIL", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z", {
+        org_url: "https://Globex.okta.com",
+      }),
+    });
+    for (const name of ["globex", "globex.okta.com", "https://globex.okta.com/"]) {
+      const { stdout } = await run({ fromReports: place, format: "json" }, name);
+      expect(JSON.parse(stdout).organizations.map((one: { org_url: string }) => one.org_url)).toEqual([
+        "https://globex.okta.com",
+      ]);
+    }
+    await expect(run({ fromReports: place }, "initech")).rejects.toThrow(/there is https:\/\/acme.okta.com/);
+    const { stdout } = await run({ fromReports: place, rule: "V-279692,V-273186", format: "csv", days: "1" });
+    expect(stdout.split("\r\n").filter((row) => row.includes("V-279692"))).toHaveLength(2);
+    await expect(run({ fromReports: place, rule: "V-1" })).rejects.toThrow(/unknown check/);
+    for (const days of ["0", "401", "1.5", "x"])
+      await expect(run({ fromReports: place, days })).rejects.toThrow(/1 to 400/);
+    for (const days of ["1", "400"]) expect(await run({ fromReports: place, days })).toMatchObject({ code: 0 });
+  });
+
+  it("escapes what others wrote in HTML and Markdown", async () => {
+    const actor = { id: "1", type: "User", login: "<b>|[x](y)", name: null };
+    const place = await files({
+      "c.ndjson": [line("2026-11-24T11:00:00.000Z", "PASS", "FAIL", { explained_by: [anExplanation({ actor })] })],
+    });
+    const html = await run({ fromReports: place, format: "html" });
+    expect(html.stdout).toContain("&lt;b&gt;|[x](y)");
+    const markdown = await run({ fromReports: place, format: "markdown" });
+    expect(markdown.stdout).not.toContain("<b>");
+  });
+});
+
+describe("history --by", () => {
+  it("gives the share of the known time in PASS by indicator and by control", async () => {
+    const place = await files({
+      "a.json": scan("PASS", "2026-11-25T01:00:00.000Z", "2026-11-25T01:00:03.000Z"),
+      "b.json": scan("FAIL", "2026-11-24T23:59:59.000Z", "2026-11-25T00:00:01.000Z"),
+      "c.json": scan("PASS", "2026-01-01T00:00:00.000Z", "2026-01-01T00:00:10.000Z"),
+    });
+    const ksi = JSON.parse((await run({ fromReports: place, by: "ksi", format: "json" })).stdout);
+    expect(ksi).toMatchObject({ schema: "scanstream.ksi/1", rules_version: "2026.07.14.01" });
+    const [{ org_url, indicators }] = ksi.organizations;
+    expect(org_url).toBe(orgUrl);
+    const control = JSON.parse((await run({ fromReports: place, by: "control", format: "json" })).stdout);
+    const [{ controls }] = control.organizations;
+    expect(controls.map((one: { control: string }) => one.control)).toContain("ac-11");
+    for (const one of [...indicators, ...controls]) {
+      expect(one).toMatchObject({
+        rules: ["V-273186"],
+        share_30_days: 3 / 5,
+        share_365_days: 13 / 15,
+        newest_proof_at: "2026-11-25T01:00:03.000Z",
+      });
+      expect(one.daily).toHaveLength(30);
+      expect(one.daily.slice(-3)).toEqual([
+        { day: "2026-11-23", share: null, known_seconds: 0 },
+        { day: "2026-11-24", share: 0, known_seconds: 1 },
+        { day: "2026-11-25", share: 3 / 4, known_seconds: 4 },
+      ]);
+    }
+    const { stdout } = await run({ fromReports: place, by: "ksi" });
+    expect(stdout).toMatch(/indicates/);
+    expect(stdout).toMatch(/claims\s+no\s+compliance/);
+    expect(stdout).toContain("2026.07.14.01");
+  });
+});
+
+describe("history --sign", () => {
+  it("signs what it wrote, about each organization", async () => {
+    const pair = createKeyPair("p256");
+    const key = join(folder, "key");
+    await writeFile(key, pair.privateKey);
+    await writeFile(`${key}.pub`, pair.publicKey);
+    const place = await files({
+      "a.json": scan("PASS", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z"),
+      "b.json": scan("FAIL", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z", {
+        org_url: "https://globex.okta.com",
+      }),
+    });
+    await expect(run({ fromReports: place, sign: key })).rejects.toThrow(/stdout/);
+    const output = join(folder, "out");
+    expect(await run({ fromReports: place, format: "json,html", output, sign: key })).toMatchObject({ code: 0 });
+    const { payload } = JSON.parse(await readFile(join(output, "history.intoto.json"), "utf8"));
+    const { subject } = JSON.parse(Buffer.from(payload, "base64").toString());
+    expect(subject.map(({ name }: { name: string }) => name)).toEqual(["history.html", "history.json"]);
+    const verifier = await readVerifier(`${key}.pub`);
+    const expected = { orgUrl: null, since: null, revisions: [] };
+    expect((await verifyPath(output, verifier, expected)).lines[1]).toBe("history.html, history.json: as signed");
+    await expect(verifyPath(output, verifier, { ...expected, orgUrl })).rejects.toThrow(/https:\/\/globex.okta.com/);
+  });
+});
