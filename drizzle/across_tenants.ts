@@ -16,8 +16,11 @@ export interface FoundApiKey {
   readonly expiresAtMs: number | null;
 }
 
-/** The key with exactly this SHA-256 (lower-case hex) unless it was revoked or has expired; null otherwise. One round trip. */
-export async function findApiKey(database: Database, hash: string): Promise<FoundApiKey | null> {
+/**
+ * The key with exactly this SHA-256 (lower-case hex) unless it was revoked or has expired; null otherwise. One round trip. Whose key it
+ * is, only the answer says: until then `holder` waits for the database in turns with others.
+ */
+export async function findApiKey(database: Database, hash: string, holder = hash): Promise<FoundApiKey | null> {
   const rows = await withoutTenant(
     database,
     (db) =>
@@ -25,8 +28,7 @@ export async function findApiKey(database: Database, hash: string): Promise<Foun
       select id, tenant_id, name, array_to_json(scopes)::text as scopes,
         floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
       from scanstream.find_valid_api_key(${hash})`),
-    // Whose key it is, only the answer says.
-    { holder: hash },
+    { holder },
   );
   const [row] = rows;
   if (row === undefined) return null;

@@ -59,7 +59,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   });
 
   app.use(async (c, next) => {
-    const account = dependencies.budget.open(c.req.raw);
+    const account = dependencies.budget.open(c.req.raw, dependencies.holderOf(c.req.raw, c.env));
     try {
       await next();
     } finally {

@@ -10,7 +10,7 @@ export interface FairShareOptions {
 }
 
 /** A holder may have this many times what is still free: one alone has at most 80 % of all, two have 44 % each. Its first piece it gets while there is room. */
-const timesFree = 4;
+export const timesFree = 4;
 
 /**
  * Something of which a process has only so much (requests, bytes), held by tenants. Whoever holds much is refused before there is

@@ -1,3 +1,5 @@
+import { timesFree } from "./fair_share.ts";
+
 export interface FairTurnsOptions {
   /** What waits longer for its turn is not run. Default: it waits. */
   readonly maxWaitMs?: number;
@@ -7,33 +9,52 @@ export interface FairTurnsOptions {
 
 /**
  * Runs this many pieces of work at a time. What waits is served in turns: one of each holder, however many a holder has waiting, and
- * those of one holder in their order.
+ * those of one holder in their order. A holder has its share at most (`fair_share.ts`), so that slow work of one tenant leaves a
+ * place for everybody else: of ten at once a holder alone runs eight, and three run three each.
  */
 export class FairTurns {
-  readonly #atOnce: number;
   readonly #maxWaitMs: number;
   readonly #toLate: () => Error;
   /** A map gives its keys in the order in which they were set: the first has waited longest for its turn. */
   readonly #waiting = new Map<string, (() => void)[]>();
-  #running = 0;
+  readonly #running = new Map<string, number>();
+  #free: number;
 
   constructor(
     atOnce: number,
     { maxWaitMs = Infinity, toLate = () => new Error("It waited too long") }: FairTurnsOptions = {},
   ) {
-    this.#atOnce = atOnce;
+    this.#free = atOnce;
     this.#maxWaitMs = maxWaitMs;
     this.#toLate = toLate;
   }
 
   async run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#running < this.#atOnce) this.#running += 1;
+    if (this.#hasTurn(holder)) this.#take(holder);
     else await this.#turn(holder);
     try {
       return await work();
     } finally {
-      this.#next();
+      this.#give(holder);
     }
+  }
+
+  #hasTurn(holder: string): boolean {
+    const running = this.#running.get(holder) ?? 0;
+    return this.#free > 0 && (running === 0 || running < timesFree * (this.#free - 1));
+  }
+
+  #take(holder: string): void {
+    this.#free -= 1;
+    this.#running.set(holder, (this.#running.get(holder) ?? 0) + 1);
+  }
+
+  #give(holder: string): void {
+    this.#free += 1;
+    const running = (this.#running.get(holder) ?? 0) - 1;
+    if (running > 0) this.#running.set(holder, running);
+    else this.#running.delete(holder);
+    this.#next();
   }
 
   #turn(holder: string): Promise<void> {
@@ -60,16 +81,15 @@ export class FairTurns {
   }
 
   #next(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) {
-      this.#running -= 1;
-      return;
+    for (const [holder, queue] of this.#waiting) {
+      if (!this.#hasTurn(holder)) continue;
+      const begin = queue.shift();
+      // Behind all others, if more is waiting.
+      this.#waiting.delete(holder);
+      if (queue.length > 0) this.#waiting.set(holder, queue);
+      this.#take(holder);
+      begin?.();
+      if (this.#free === 0) return;
     }
-    const [holder, queue] = first;
-    const begin = queue.shift();
-    // Behind all others, if more is waiting.
-    this.#waiting.delete(holder);
-    if (queue.length > 0) this.#waiting.set(holder, queue);
-    begin?.();
   }
 }

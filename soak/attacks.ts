@@ -9,6 +9,8 @@ export interface Attack {
   readonly name: string;
   /** What it tried, for the table. */
   readonly tries: string;
+  /** What keeps the others' time, for the table. */
+  readonly holds: string;
   run(use: GatewayUse, signal: AbortSignal): Promise<void>;
 }
 
@@ -18,6 +20,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "pipelining",
     tries: "20 connections, 400 requests at once on each",
+    holds: "one request of a connection at a time, 16 that wait",
     run: (use, signal) =>
       sockets(20, use, signal, async (socket) => {
         socket.resume();
@@ -28,6 +31,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "unread reports",
     tries: "400 readers of a report of 20 MiB who read nothing",
+    holds: "share of large answers, two reads at a time; unread answers are closed",
     async run(use, signal) {
       const path = await storeReport(use);
       await sockets(400, use, signal, async (socket) => {
@@ -40,16 +44,20 @@ export const attacks: readonly Attack[] = [
   {
     name: "unread exports",
     tries: "200 readers of GET /tenant/export who read nothing",
-    run: (use, signal) =>
-      sockets(200, use, signal, async (socket) => {
+    holds: "as for reports",
+    async run(use, signal) {
+      await storeReport(use);
+      await sockets(200, use, signal, async (socket) => {
         socket.pause();
         socket.write(head(use, "GET", "/api/v1/tenant/export"));
         await closed(socket, signal);
-      }),
+      });
+    },
   },
   {
     name: "bodies without an end",
     tries: "140 bodies of 8 MiB that lack a byte",
+    holds: "share of body bytes, taken before they are read",
     async run(use, signal) {
       const { id } = await registerScan(use);
       const path = `/api/v1/scans/${id}/findings`;
@@ -64,6 +72,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "hostile bodies",
     tries: "4 senders of 8 MiB of brackets and of keys",
+    holds: "depth and values are counted before parsing",
     async run(use, signal) {
       const { id } = await registerScan(use);
       const bodies = [
@@ -78,6 +87,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "large lists",
     tries: "100 readers of lists of findings with 4,000 characters a text",
+    holds: "pages of 0.5 MiB, two reads at a time",
     async run(use, signal) {
       const { id } = await registerScan(use);
       const text = "x".repeat(4000);
@@ -96,6 +106,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "webhooks to nowhere",
     tries: "20 webhooks whose names never resolve, tested again and again",
+    holds: "names are resolved with a time limit, tenants take turns",
     async run(use, signal) {
       const ids: string[] = [];
       for (let n = 0; n < 20; n += 1) {
@@ -111,6 +122,7 @@ export const attacks: readonly Attack[] = [
   {
     name: "openings of streams",
     tries: "300 connections that open a stream and leave",
+    holds: "share of openings, tenants take turns at the database",
     async run(use, signal) {
       const { event_stream: path } = await registerScan(use);
       await sockets(300, use, signal, async (socket) => {
@@ -119,6 +131,18 @@ export const attacks: readonly Attack[] = [
         socket.destroy();
       });
     },
+  },
+  {
+    name: "guesses of keys",
+    tries: "300 connections, each with another key that does not exist",
+    holds: "those who are not known share the turns of their address",
+    run: (use, signal) =>
+      sockets(300, use, signal, async (socket) => {
+        const attackerKey = `scs_${randomBytes(4).toString("hex")}_${randomBytes(32).toString("hex")}`;
+        const path = Math.random() < 0.5 ? "/api/v1/scans" : "/api/v1/scans/event-stream";
+        socket.write(head({ ...use, attackerKey }, "GET", path));
+        await new Promise((done) => socket.once("data", done).once("close", done));
+      }),
   },
 ];
 

@@ -38,6 +38,8 @@ export interface GatewayLog {
 export interface GatewayProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
+  /** Default: the sources. */
+  readonly program?: string;
   /** Before it has read anything of its surroundings. */
   readonly onStarted?: (pid: number) => Promise<void>;
 }
@@ -46,9 +48,10 @@ export interface GatewayProcessOptions {
 export async function startGatewayProcess({
   environment,
   cwd,
+  program = "scanstream.ts",
   onStarted,
 }: GatewayProcessOptions): Promise<GatewayProcess> {
-  const child = fork(join(root, "scanstream.ts"), ["serve"], {
+  const child = fork(join(root, program), ["serve"], {
     cwd,
     execArgv: ["--expose-gc", "--import", join(import.meta.dirname, "inside.ts")],
     env: {

@@ -33,9 +33,11 @@ export interface AuthenticatorOptions {
   readonly findApiKey: FindApiKey;
   /** The same for event streams, where a storm of reconnects may share one answer. Default: `findApiKey`. */
   readonly findApiKeyForStream?: FindApiKey;
+  /** Is told whose credential was valid. */
+  readonly learn?: (request: Request, tenantId: string) => void;
 }
 
-type FindApiKey = (hash: string) => Promise<FoundApiKey | null>;
+type FindApiKey = (hash: string, request: Request) => Promise<FoundApiKey | null>;
 
 /** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
@@ -45,23 +47,29 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     async authenticate(request, permission) {
       const identity = await identify(request);
       requireHolder(identity, permission);
-      return { ...toPrincipal(identity, request), permission };
+      return { ...choose(identity, request), permission };
     },
 
     async authenticateStream(request) {
       const identity = await identifyForStream(request);
       requireHolder(identity, "read");
-      return toPrincipal(identity, request);
+      return choose(identity, request);
     },
 
     identify,
   };
 
+  function choose(identity: Identity, request: Request): Principal {
+    const principal = toPrincipal(identity, request);
+    options.learn?.(request, principal.tenantId);
+    return principal;
+  }
+
   async function identify(request: Request): Promise<Identity> {
     const authorization = request.headers.get("authorization");
     if (authorization === null) throw noCredentials();
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, options.findApiKey);
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, request, options.findApiKey);
     if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
     return fromJwt(credential.value);
   }
@@ -72,13 +80,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (authorization === null) return fromStreamCredential(queryToken(request));
     const credential = parseAuthorization(authorization);
     if (credential.scheme === "api-key") {
-      return fromApiKey(credential.value, options.findApiKeyForStream ?? options.findApiKey);
+      return fromApiKey(credential.value, request, options.findApiKeyForStream ?? options.findApiKey);
     }
     return fromStreamCredential(credential.value);
   }
 
-  async function fromApiKey(apiKey: string, findApiKey: FindApiKey): Promise<Identity> {
-    const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
+  async function fromApiKey(apiKey: string, request: Request, findApiKey: FindApiKey): Promise<Identity> {
+    const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey), request) : null;
     if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
     const { tenantId, ...key } = found;
     return { ...key, kind: "api_key", tenantIds: [tenantId], onlyStream: null };

@@ -1,4 +1,6 @@
+import { pause } from "../../shared/abortable.ts";
 import { FairShare } from "../../shared/fair_share.ts";
+import { FairTurns } from "../../shared/fair_turns.ts";
 
 /**
  * What the requests of a process may hold at the same time, shared by its tenants (`shared/fair_share.ts`): whatever is over a tenant's
@@ -13,6 +15,8 @@ export class Budget {
   readonly responseBytes: FairShare;
   /** Of answers that are made, and wait for their clients; measured now and then. */
   readonly unreadBytes: FairShare;
+  /** Pages and parts of megabytes: each holds the database and the event loop for several milliseconds. */
+  readonly largeReads = new FairTurns(maxLargeReads);
 
   constructor({ requests, bodyBytes, responseBytes }: BudgetBounds) {
     this.requests = new FairShare({ max: requests, what: "requests" });
@@ -21,9 +25,9 @@ export class Budget {
     this.unreadBytes = new FairShare({ max: responseBytes, what: "answers that are not read" });
   }
 
-  /** Begins the account of a request; until it is known whose it is, it is nobody's. */
-  open(request: Request): RequestAccount {
-    const account = new RequestAccount(this, request.method === "HEAD");
+  /** Begins the account of a request; until it is authenticated, the holder is who it seems to be (`auth/known_callers.ts`). */
+  open(request: Request, holder = ""): RequestAccount {
+    const account = new RequestAccount(this, holder, request.method === "HEAD");
     accounts.set(request, account);
     return account;
   }
@@ -38,6 +42,9 @@ export interface BudgetBounds {
 /** A report of 32 MiB has to find room in the smallest process. */
 const leastBytes = 48 * 1_048_576;
 const maxRequests = 2048;
+/** Two of one tenant, and always one of another. */
+const maxLargeReads = 3;
+const maxRestMs = 50;
 
 /** For a process with so much memory: an eighth of it for bodies, and another for answers. */
 export function boundsFor(memoryBytes: number): BudgetBounds {
@@ -51,16 +58,17 @@ const accounts = new WeakMap<Request, RequestAccount>();
 export class RequestAccount {
   readonly #budget: Budget;
   readonly #hasNoBody: boolean;
-  #holder = "";
+  #holder: string;
   #requests = 0;
   #bodyBytes = 0;
 
-  constructor(budget: Budget, hasNoBody: boolean) {
+  constructor(budget: Budget, holder: string, hasNoBody: boolean) {
     this.#budget = budget;
+    this.#holder = holder;
     this.#hasNoBody = hasNoBody;
   }
 
-  /** The tenant whose request it is; empty as long as that is not known. */
+  /** The tenant whose request it is, or who it seems to be as long as that is not known. */
   get holder(): string {
     return this.#holder;
   }
@@ -75,6 +83,21 @@ export class RequestAccount {
   takeBody(bytes: number): void {
     this.#budget.bodyBytes.take(this.#holder, bytes);
     this.#bodyBytes += bytes;
+  }
+
+  /**
+   * Runs what reads much from the database when it is the tenant's turn. The turn lasts for as long again: small requests of others find
+   * the event loop free half of the time, also while large answers are asked for without end.
+   */
+  readLarge<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    // Never rejects.
+    void this.#budget.largeReads.run(this.#holder, async () => {
+      const begunMs = performance.now();
+      await work().then(resolve, reject);
+      await pause(Math.min(performance.now() - begunMs, maxRestMs), []);
+    });
+    return promise;
   }
 
   /**

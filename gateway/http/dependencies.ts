@@ -34,6 +34,8 @@ export interface Dependencies extends DemoDependencies {
   readonly metricsText: MetricsText | null;
   /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;
+  /** Whose share a request takes until it is authenticated. `env` is what `fetch` was given. */
+  readonly holderOf: (request: Request, env: unknown) => string;
   readonly nowMs: () => number;
   /** How long ended scans and monitors are kept; null: for ever. */
   readonly retentionDays: number | null;

@@ -11,6 +11,7 @@ import { openBroker } from "../operator/open_broker.ts";
 import type { AdminContext } from "../operator/operations.ts";
 import { answerOperators } from "../operator/operator_channel.ts";
 import { createStreamOperator, type StreamOperator } from "../operator/stream_operations.ts";
+import { KnownCallers } from "../auth/known_callers.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
 import type { AuthConfig, GatewayConfig } from "../config.ts";
@@ -41,7 +42,7 @@ import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
 import { createWebhookSender } from "./webhook_sender.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
-import { boundsFor, Budget } from "../http/budget.ts";
+import { accountOf, boundsFor, Budget } from "../http/budget.ts";
 import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withTokenCache } from "../auth/token_cache.ts";
@@ -163,14 +164,17 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   // The broker of one process reaches nothing but that process.
   if (config.broker.kind !== "memory") owned.defer(answerOperators({ broker, operate, secret, log, nowMs }));
   const streamTokens = createStreamTokens(secret, nowMs);
+  const digest = (credential: string) => hash("sha256", credential, "base64");
+  const callers = new KnownCallers({ digest });
   const authenticator = createAuthenticator({
-    jwtVerifier: withTokenCache(await openJwtVerifier(config, state), {
-      digest: (token) => hash("sha256", token, "base64"),
-      nowMs,
-    }),
+    jwtVerifier: withTokenCache(await openJwtVerifier(config, state), { digest, nowMs }),
     streamTokens,
-    findApiKey: (hash) => findApiKey(database, hash),
-    findApiKeyForStream: (hash) => streams.lookups.share(hash, `api_key:${hash}`, () => findApiKey(database, hash)),
+    findApiKey: (hash, request) => findApiKey(database, hash, accountOf(request).holder),
+    findApiKeyForStream(hash, request) {
+      const { holder } = accountOf(request);
+      return streams.lookups.share(holder, `api_key:${hash}`, () => findApiKey(database, hash, holder));
+    },
+    learn: (request, tenantId) => callers.learn(request, tenantId),
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
   owned.defer(startMarkingStale({ database, publisher: broker, log }));
@@ -201,6 +205,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       webhooks: { rules, sendDue: () => deliveries.sendDue() },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
+      holderOf: (request, env) => callers.holderOf(request, options.peerAddress(env)),
       nowMs,
       retentionDays,
     },

@@ -11,6 +11,7 @@ import { problemResponse } from "../http/problem.ts";
 import { accountOf } from "../http/budget.ts";
 import { inTurn } from "./in_turn.ts";
 import { isClientGone } from "./is_client_gone.ts";
+import { leaveUnread } from "./leave_unread.ts";
 import { listen, listenForMany, type Listening } from "./listen.ts";
 import { UnreadAnswers } from "./unread_answers.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
@@ -95,6 +96,7 @@ function appListener(parts: GatewayParts): RequestListener {
     const isForStream = /\/event-stream(\?|$)/.test(bindings.incoming.url ?? "");
     // Nobody reads the answer; the status is the one that proxies log for a client that left.
     if (isForStream && (await isClientGone(bindings))) return new Response(null, { status: 499 });
+    leaveUnread(bindings.incoming as IncomingMessage, bindings.outgoing as ServerResponse);
     const response = await fetch(request, bindings);
     // Streams have bounds of their own.
     if (!isForStream) unread.watch(bindings.outgoing as ServerResponse, accountOf(request).holder);

@@ -22,6 +22,7 @@ export interface EventStreamDependencies {
   readonly authenticator: Pick<Authenticator, "authenticateStream">;
   readonly database: Database;
   readonly streams: StreamOpener;
+  readonly holderOf: (request: Request, env: unknown) => string;
 }
 
 interface EventStreamEnvironment {
@@ -51,7 +52,7 @@ export function defineEventStream<const Path extends string = DefaultPath>(
     const stream = { definition, params: c.req.param(), target };
     const { lookups } = c.var.dependencies.streams;
     const open = () => openEventStream(stream, c.var.dependencies, { request: c.req.raw, platform: c.env });
-    const holder = c.req.header("authorization") ?? c.req.query("access_token") ?? "";
+    const holder = c.var.dependencies.holderOf(c.req.raw, c.env);
     const response = await (lookups?.admit(holder, open) ?? open());
     return response ?? c.body(null, 204, { "cache-control": "no-store" });
   };

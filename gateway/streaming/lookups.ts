@@ -42,9 +42,9 @@ export class Lookups {
   readonly #entries = new Map<string, Entry>();
   readonly #returnTimes: RetryAfterSchedule;
   readonly #openings: FairShare;
+  readonly #running: FairShare;
   /** At the database. */
   readonly #turns: FairTurns;
-  #running = 0;
   #failures = 0;
   #pausedUntilMs = 0;
 
@@ -56,12 +56,13 @@ export class Lookups {
     this.#random = options.random ?? Math.random;
     this.#returnTimes = new RetryAfterSchedule(this.#now);
     this.#openings = new FairShare({ max: this.#maxRunning, what: "streams being opened" });
+    this.#running = new FairShare({ max: this.#maxRunning, what: "lookups" });
     this.#turns = new FairTurns(options.atOnce ?? Infinity);
   }
 
   /**
    * Opens a stream, from the arrival of its request; rejects with `AppError("unavailable")` at once while as many are being opened
-   * as lookups may run, or too many for one holder (a credential). A longer queue helps no client of a storm: each would wait until
+   * as lookups may run, or too many for one holder (a tenant, or an address before it is authenticated). A longer queue helps no client of a storm: each would wait until
    * its client has given up.
    */
   async admit<Result>(holder: string, open: () => Promise<Result>): Promise<Result> {
@@ -123,12 +124,15 @@ export class Lookups {
 
   async #run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
     // Spread, so that clients that are refused together do not retry together.
-    if (this.#running >= this.#maxRunning) throw tooMany(2 + Math.floor(this.#random() * 9));
-    this.#running += 1;
+    try {
+      this.#running.take(holder);
+    } catch {
+      throw tooMany(2 + Math.floor(this.#random() * 9));
+    }
     try {
       return await this.#turns.run(holder, () => this.#ask(work));
     } finally {
-      this.#running -= 1;
+      this.#running.give(holder);
     }
   }
 

@@ -13,6 +13,7 @@ let gateway: TestGateway;
 /** Transactions that run or wait, of the tenant that attacks. */
 let underWay = 0;
 let mostUnderWay = 0;
+const holders = new Set<string | undefined>();
 const mebibyte = 1_048_576;
 
 beforeAll(async () => {
@@ -25,6 +26,7 @@ function counted(database: Database): Database {
   return {
     ...database,
     async transact(statements, holder) {
+      holders.add(holder);
       if (holder !== gateway?.acme.id) return database.transact(statements, holder);
       underWay += 1;
       mostUnderWay = Math.max(mostUnderWay, underWay);
@@ -110,4 +112,32 @@ test("reports that nobody reads hold the tenant's share of answers, and nobody e
   expect((await response.text()).length).toBeGreaterThan(20 * mebibyte);
   for (const socket of sockets) socket.destroy();
   await expect.poll(async () => (await gateway.request(path, { as: attacker(), method: "GET" })).status).toBe(200);
+});
+
+test("guesses of keys take turns as one address, the streams' as well", async () => {
+  holders.clear();
+  const guess = () => `Api-Key ${gateway.acme.apiKey.slice(0, -8)}${randomBytes(4).toString("hex")}`;
+  const paths = ["/api/v1/scans", "/api/v1/scans/event-stream"].flatMap((path) =>
+    Array.from({ length: 20 }, () => path),
+  );
+  const statuses = await Promise.all(paths.map(async (path) => (await gateway.request(path, { as: guess() })).status));
+  expect(new Set(statuses)).toEqual(new Set([401]));
+  expect([...holders].filter((holder) => holder !== "")).toEqual(["address:127.0.0.1"]);
+});
+
+test("a body that was refused is not read to its end", async () => {
+  const socket = await openSocket();
+  socket.write(
+    `POST /api/v1/scans HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\ncontent-length: ${512 * mebibyte}\r\n\r\n`,
+  );
+  await expect.poll(() => statusesOf(socket.text)).toEqual(["413"]);
+  let taken = 0;
+  const chunk = Buffer.alloc(mebibyte);
+  const write = () => {
+    taken += 1;
+    if (taken < 512 && !socket.destroyed) socket.write(chunk, (error) => (error == null ? write() : undefined));
+  };
+  write();
+  await expect.poll(() => socket.destroyed).toBe(true);
+  expect(taken).toBeLessThan(64);
 });

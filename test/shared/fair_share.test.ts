@@ -73,3 +73,22 @@ test("work that fails gives its turn to the next", async () => {
   await expect(failing).rejects.toThrow("broken");
   expect(await next).toBe("fine");
 });
+
+test.each([
+  { atOnce: 10, holders: ["a"], most: 8 },
+  { atOnce: 10, holders: ["a", "b"], most: 8 },
+  { atOnce: 10, holders: ["a", "b", "c"], most: 9 },
+  { atOnce: 3, holders: ["a"], most: 2 },
+  { atOnce: 1, holders: ["a"], most: 1 },
+])("work that never ends of $holders leaves a place for another where there is one: $most of $atOnce", async (row) => {
+  const turns = new FairTurns(row.atOnce);
+  let begun = 0;
+  const endless = () => {
+    begun += 1;
+    return new Promise<never>(() => undefined);
+  };
+  for (let n = 0; n < 20; n += 1) for (const holder of row.holders) void turns.run(holder, endless);
+  await Promise.resolve();
+  expect(begun).toBe(row.most);
+  if (row.most < row.atOnce) expect(await turns.run("victim", async () => "its turn")).toBe("its turn");
+});

@@ -61,6 +61,7 @@ export function createRouteApp(database: Database, route: EventStreamRoute): Rou
         return principal;
       },
     },
+    holderOf: () => "",
     database: {
       ...database,
       transact(sent) {

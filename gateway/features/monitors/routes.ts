@@ -8,7 +8,7 @@ import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { monitorUpdateSchema, newMonitorSchema, type MonitorUpdate } from "../../../shared/schemas/monitor_requests.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
-import { createAllow, type Allowed } from "../../http/allow.ts";
+import { createAllow, readsMuch, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
@@ -149,7 +149,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json({ received: changes.length, created: created.length });
   });
 
-  routes.get("/monitors/:id/changes", allow("read"), async (c) => {
+  routes.get("/monitors/:id/changes", allow("read"), readsMuch, async (c) => {
     const principal = c.get("principal");
     const monitorId = pathId(c, "monitor");
     const page = parsePageRequest(c.req.url, changeList);
@@ -163,7 +163,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json(toPage(rows, page.limit, changeList));
   });
 
-  routes.get("/monitors/:id/findings", allow("read"), async (c) => {
+  routes.get("/monitors/:id/findings", allow("read"), readsMuch, async (c) => {
     const principal = c.get("principal");
     const monitorId = pathId(c, "monitor");
     const page = parsePageRequest(c.req.url, findingList);

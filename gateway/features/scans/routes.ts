@@ -10,7 +10,7 @@ import {
 } from "../../../shared/schemas/scan_requests.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { withPrincipal } from "../../auth/membership.ts";
-import { createAllow, type Allowed } from "../../http/allow.ts";
+import { createAllow, readsMuch, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
@@ -121,7 +121,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json(toScan(row), 202);
   });
 
-  routes.get("/scans/:id/findings", allow("read"), async (c) => {
+  routes.get("/scans/:id/findings", allow("read"), readsMuch, async (c) => {
     const principal = c.get("principal");
     const scanId = pathId(c, "scan");
     const page = parsePageRequest(c.req.url, findingList);

@@ -30,6 +30,8 @@ export interface ExportedTable {
     readonly table: PgTable;
     readonly columns: readonly (readonly [own: PgColumn, theirs: PgColumn])[];
   };
+  /** How many rows a page has at most, where they are large. */
+  readonly pageRows?: number;
   /** Stay here. */
   readonly secrets?: readonly PgColumn[];
   /** Shown in the file, and not imported: without its secrets a row is of no use. */
@@ -80,6 +82,8 @@ export const exportedTables: readonly ExportedTable[] = [
   {
     table: scanReportParts,
     key: [scanReportParts.scanId, scanReportParts.uploadId, scanReportParts.part],
+    // A part has 256 KiB.
+    pageRows: 1,
     parent: {
       table: scanReports,
       columns: [

@@ -58,13 +58,14 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/tenant/export", allow("disclose"), async (c) => {
     const principal = c.get("principal");
-    const body = await accountOf(c.req.raw).holdUntilRead(heldBytes, async () => {
+    const account = accountOf(c.req.raw);
+    const body = await account.holdUntilRead(heldBytes, async () => {
       const { id, name } = await query(principal, (db) => selectTenant(db));
       const exportedAt = new Date(nowMs()).toISOString();
       const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
       return toStream(
         exportTenant(header, ({ table, after }) =>
-          query(principal, (db) => readExportPage(db, requireExportedTable(table), after)),
+          account.readLarge(() => query(principal, (db) => readExportPage(db, requireExportedTable(table), after))),
         ),
       );
     });

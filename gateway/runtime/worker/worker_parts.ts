@@ -63,6 +63,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     webhooks: { rules: webhooks.rules, sendDue: () => deliverFor(afterRequestMs, webhooks) },
     metricsText: null,
     peerAddress: () => null,
+    holderOf: () => "",
     nowMs,
     retentionDays: gateway.retentionDays,
   };

@@ -95,7 +95,7 @@ test("a failure rejects the callers that share it, and no later ones", async () 
 
 test("more concurrent lookups than allowed are refused as unavailable", async () => {
   let random = 0;
-  const lookups = new Lookups({ maxRunning: 2, random: () => random });
+  const lookups = new Lookups({ maxRunning: 3, random: () => random });
   const { begun, work } = createWork<number>();
   const running = [lookups.share("tenant", "a", work), lookups.share("tenant", "b", work)];
   await expect(lookups.share("tenant", "c", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
@@ -113,7 +113,7 @@ test("more concurrent lookups than allowed are refused as unavailable", async ()
 });
 
 test("lookups wait in order for their turn at the database", async () => {
-  const lookups = new Lookups({ atOnce: 2 });
+  const lookups = new Lookups({ atOnce: 3 });
   const { begun, work } = createWork<number>();
   const running = ["a", "b", "c", "d"].map((key) => lookups.share("tenant", key, work));
   expect(begun).toHaveLength(2);

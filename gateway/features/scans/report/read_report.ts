@@ -10,7 +10,7 @@ import { createReportSplitter, noJson } from "./report_splitter.ts";
 
 export const maxReportBytes = 32 * 1024 * 1024;
 /** Compressed; as text it passes through a database driver that takes 10 MiB. */
-const partBytes = 2 * 1024 * 1024;
+const partBytes = 256 * 1024;
 const digestBlockBytes = 1024 * 1024;
 
 /** A report that is valid, as it is stored. */

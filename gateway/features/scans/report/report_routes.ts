@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { withPrincipal } from "../../../auth/membership.ts";
 import type { AllowedPrincipal } from "../../../auth/principal.ts";
 import { createAllow, type Allowed } from "../../../http/allow.ts";
-import { accountOf } from "../../../http/budget.ts";
+import { accountOf, type RequestAccount } from "../../../http/budget.ts";
 import type { Dependencies } from "../../../http/dependencies.ts";
 import { pathId } from "../../../http/path_id.ts";
 import { readReport } from "./read_report.ts";
@@ -30,15 +30,20 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
     const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
     if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
     const account = accountOf(c.req.raw);
-    const body = await account.holdUntilRead(heldBytes, () => openReport(principal, report));
+    const body = await account.holdUntilRead(heldBytes, () => openReport(principal, report, account));
     return c.body(body, 200, { ...headers, "content-type": "application/json" });
   });
 
   return routes;
 
   /** One part in memory at a time. The first is read at once, so that an outage is a separate answer. */
-  async function openReport(principal: AllowedPrincipal, report: ReportRow): Promise<ReadableStream<Uint8Array>> {
-    const read = (part: number) => withPrincipal(database, principal, (db) => selectPart(db, report, part));
+  async function openReport(
+    principal: AllowedPrincipal,
+    report: ReportRow,
+    account: RequestAccount,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const read = (part: number) =>
+      account.readLarge(() => withPrincipal(database, principal, (db) => selectPart(db, report, part)));
     let next: Uint8Array<ArrayBuffer> | null = await read(0);
     let part = 0;
     const compressed = new ReadableStream<BufferSource>({
