@@ -18,6 +18,8 @@ export function leaveUnread(incoming: IncomingMessage, outgoing: ServerResponse)
   // Node calls it when the answer was written.
   socket.destroySoon = () => {
     socket.pause();
+    // Node reads on, to throw away what comes.
+    socket.resume = () => socket;
     setTimeout(() => socket.destroy(), lingerMs).unref();
   };
   incoming.once("end", () => {
