@@ -177,7 +177,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     learn: (request, tenantId) => callers.learn(request, tenantId),
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
-  owned.defer(startMarkingStale({ database, publisher: broker, log }));
+  owned.defer(startMarkingStale({ database, publisher: broker, log, nowMs }));
   const { retentionDays } = config;
   owned.defer(startDeletingByAge({ database, publisher: broker, log, retentionDays }));
   const rules = { allowPrivate: config.webhookAllowPrivate };

@@ -55,6 +55,7 @@ const organizationResourceSchema = v.object({ organization_id: uuid(), ...flatEn
 export const organizationEventSchemas = {
   "organization.snapshot": organizationResourceSchema,
   "organization.updated": organizationResourceSchema,
+  "organization.deleted": v.object({ organization_id: uuid() }),
 };
 
 export type Organization = Output<typeof organizationSchema>;

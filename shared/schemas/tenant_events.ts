@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { decisionSchema } from "./decision.ts";
 import { monitorEventSchemas, monitorSchema } from "./monitor.ts";
+import { organizationEventSchemas } from "./organization.ts";
 import { count, uuid, type Output } from "./primitives.ts";
 import { scanSchema } from "./scan.ts";
 import { scanEventSchemas } from "./scan_events.ts";
@@ -14,6 +15,7 @@ export const tenantEventSchemas = {
     tenant_id: uuid(),
     count,
     monitors: count,
+    organizations: count,
     /** Among the scans that have ended the one that was created last: a client that knows it has missed no other end. */
     newest_ended_scan_id: v.nullable(uuid()),
     /** How many scans were deleted so far: a client that knows the number has missed no deletion. */
@@ -21,6 +23,7 @@ export const tenantEventSchemas = {
   }),
   "scan.snapshot": scanResourceSchema,
   "monitor.snapshot": monitorSchema,
+  ...organizationEventSchemas,
   "scan.created": scanResourceSchema,
   "scan.updated": scanResourceSchema,
   "scan.deleted": v.object({

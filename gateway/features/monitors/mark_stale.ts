@@ -1,12 +1,14 @@
 import type { Database } from "../../../drizzle/database.ts";
 import { markStaleMonitors, type StaleMonitor } from "../../../drizzle/across_tenants.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
+import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { startRepeating } from "../repeat.ts";
 import { tenantChannel } from "../tenant/events.ts";
 import { monitorChannel, publishMonitorUpdated } from "./events.ts";
 
 export interface MarkStaleOptions extends AnnounceOptions {
   readonly database: Database;
+  readonly nowMs?: () => number;
 }
 
 /** This many are published concurrently: one slow answer of the broker does not delay the others. */
@@ -35,7 +37,7 @@ export async function markStale(options: MarkStaleOptions): Promise<number> {
   }
 }
 
-async function announceStale({ id, tenant_id: tenantId, ...fields }: StaleMonitor, options: AnnounceOptions) {
+async function announceStale({ id, tenant_id: tenantId, ...fields }: StaleMonitor, options: MarkStaleOptions) {
   const payload = { monitor_id: id, status: "stale", ...fields } as const;
   await announce(
     {
@@ -46,6 +48,7 @@ async function announceStale({ id, tenant_id: tenantId, ...fields }: StaleMonito
     },
     options,
   );
+  await organizationAnnouncerOf(options).updated(tenantId, { monitorId: id });
 }
 
 /** No monitor is stale sooner; after an outage of the gateway itself every producer has that time to come back. */

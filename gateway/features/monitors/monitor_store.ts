@@ -100,6 +100,8 @@ export async function selectMonitors(db: TenantDatabase, page: PageRequest): Pro
 export interface UpdatedMonitor {
   readonly row: MonitorRow;
   readonly previousErrorCode: string | null;
+  /** `stale` after a silence that was published; null: not known. */
+  readonly previousStatus: string | null;
 }
 
 /**
@@ -147,10 +149,12 @@ export async function updateMonitor(
       previousErrorCode: sql<
         string | null
       >`(select old.error_code from monitors as old where old.id = ${monitorId}::uuid)`,
+      previousStatus: sql<string>`(select case when old.stale_at is not null then 'stale' else old.status end
+        from monitors as old where old.id = ${monitorId}::uuid)`,
     });
   if (updated !== undefined) {
-    const { previousErrorCode, ...row } = updated;
-    return { row, previousErrorCode };
+    const { previousErrorCode, previousStatus, ...row } = updated;
+    return { row, previousErrorCode, previousStatus };
   }
   const stored = await selectMonitor(db, monitorId);
   if (stored.endedAt !== null) throw ended();

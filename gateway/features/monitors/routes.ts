@@ -15,6 +15,7 @@ import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import { pathId } from "../../http/path_id.ts";
 import { textParameter } from "../../http/query_parameter.ts";
 import { checkParameter } from "../check_parameter.ts";
+import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
@@ -78,6 +79,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
   const { database, publisher, log, nowMs, webhooks } = dependencies;
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
+  const organizations = organizationAnnouncerOf(dependencies);
   const monitorList: List<MonitorRow, unknown> = {
     name: "monitors",
     isKey: isUuid,
@@ -92,6 +94,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     const { row, isNew } = await query(principal, (db) => putMonitor(db, principal, { monitorId, monitor }));
     const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
     await publishStored(row, [(to, channel) => publishMonitorStart(to, channel, start)]);
+    afterResponse(c, organizations.updated(row.tenantId, row));
     return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
   });
 
@@ -112,12 +115,13 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const monitorId = pathId(c, "monitor");
     const update = parseBody(monitorUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const { row, previousErrorCode } = await storeUpdate(principal, monitorId, update);
+    const { row, previousErrorCode, previousStatus } = await storeUpdate(principal, monitorId, update);
     const error = toMonitorError(row, update, previousErrorCode);
     const reports: Publish[] = [(to, channel) => publishMonitorUpdated(to, channel, toMonitorUpdated(row))];
     if (error !== null) reports.push((to, channel) => publishMonitorError(to, channel, error));
     await publishStored(row, reports, { waitMs: row.status === "ended" ? beforeEndMs : undefined });
     if (row.status === "ended") await publishEnd(row, "ended");
+    if (previousStatus !== row.status) afterResponse(c, organizations.updated(row.tenantId, row));
     if (error !== null) afterResponse(c, webhooks.sendDue());
     return c.json(toMonitor(row, nowMs()));
   });
@@ -127,6 +131,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     const id = pathId(c, "monitor");
     const { tenantId } = await query(principal, (db) => deleteMonitor(db, id));
     await publishEnd({ id, tenantId }, "deleted");
+    afterResponse(c, organizations.updated(tenantId, { monitorId: id }));
     return c.body(null, 204);
   });
 
@@ -145,7 +150,10 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
         .map((change) => (to, channel) => publishFindingUpdated(to, channel, toFindingUpdated(id, change))),
       { isForTenant: false },
     );
-    if (created.length > 0) afterResponse(c, webhooks.sendDue());
+    if (created.length > 0) {
+      afterResponse(c, organizations.updated(principal.tenantId, { monitorId: id }));
+      afterResponse(c, webhooks.sendDue());
+    }
     return c.json({ received: changes.length, created: created.length });
   });
 
@@ -220,7 +228,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     } catch (error) {
       if (!isLost(error) || update.status !== "ended") throw error;
       const row = await query(principal, (db) => selectMonitor(db, monitorId));
-      if (row.status === "ended") return { row, previousErrorCode: row.errorCode };
+      if (row.status === "ended") return { row, previousErrorCode: row.errorCode, previousStatus: null };
       throw error;
     }
   }

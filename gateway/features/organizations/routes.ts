@@ -10,6 +10,7 @@ import { parsePageRequest, toCursor, toPage, type List } from "../../http/paging
 import { pathId } from "../../http/path_id.ts";
 import { choiceParameter, queryParameter } from "../../http/query_parameter.ts";
 import { checkParameter } from "../check_parameter.ts";
+import { organizationAnnouncerOf } from "./announce_updates.ts";
 import { readExposures, readHistory } from "./history.ts";
 import type { OrganizationExposure, OrganizationHistory } from "../../../shared/schemas/organization.ts";
 import { lastDays, dayMs } from "../../../shared/history/days.ts";
@@ -35,6 +36,7 @@ function organizationRoutes(dependencies: Dependencies): Hono<Allowed> {
   const { database, nowMs } = dependencies;
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
+  const announcer = organizationAnnouncerOf(dependencies);
   const organizationList: List<ListedOrganization, unknown> = {
     name: "organizations",
     isKey: isUuid,
@@ -104,6 +106,7 @@ function organizationRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const id = pathId(c, "organization");
     await query(principal, (db) => deleteOrganization(db, id));
+    await announcer.deleted(principal.tenantId, id);
     return c.body(null, 204);
   });
 

@@ -1,6 +1,7 @@
 import { withTenant } from "../../../drizzle/with_tenant.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { announce } from "../announce.ts";
+import { createPacedUpdates } from "../paced_updates.ts";
 import { publishScanCreated, publishScanUpdated, tenantChannel } from "../tenant/events.ts";
 import { hasEnded, toScanResource, type ScanRow } from "./scan.ts";
 import { selectScan } from "./scan_store.ts";
@@ -15,18 +16,8 @@ export interface ChangeAnnouncer {
   updated(row: ScanRow): Promise<void>;
 }
 
-const everyMs = 1000;
-/** Its publication may take this long before another request takes it over: the request that waits may be cancelled. */
-const abandonedAfterMs = 1000;
 /** Also where what goes on after the response is cut off. */
 const waitMs = 10_000;
-
-interface Pace {
-  /** No update of the scan is published sooner. */
-  readonly nextAtMs: number;
-  /** An update waits for that moment, and reads the scan then. */
-  isWaiting: boolean;
-}
 
 export function createChangeAnnouncer({
   database,
@@ -34,8 +25,7 @@ export function createChangeAnnouncer({
   log,
   nowMs,
 }: Pick<Dependencies, "database" | "publisher" | "log" | "nowMs">): ChangeAnnouncer {
-  /** By scan, least recent first. */
-  const paces = new Map<string, Pace>();
+  const updates = createPacedUpdates(nowMs);
 
   return {
     async created(row) {
@@ -43,30 +33,8 @@ export function createChangeAnnouncer({
       await announceChange(row, (channel) => publishScanCreated(publisher, channel, resource));
     },
 
-    async updated(row) {
-      const startedMs = nowMs();
-      const pace = paces.get(row.id);
-      if (pace === undefined || pace.nextAtMs + abandonedAfterMs < startedMs) {
-        allowNext(row.id, startedMs);
-        await publishUpdate(row, row);
-        return;
-      }
-      if (pace.isWaiting) return;
-      pace.isWaiting = true;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, pace.nextAtMs - startedMs)));
-      allowNext(row.id, nowMs());
-      await publishUpdate(row, null);
-    },
+    updated: (row) => updates.run(row.id, (isLate) => publishUpdate(row, isLate ? null : row)),
   };
-
-  function allowNext(scanId: string, atMs: number): void {
-    paces.delete(scanId);
-    paces.set(scanId, { nextAtMs: atMs + everyMs, isWaiting: false });
-    for (const [id, { nextAtMs }] of paces) {
-      if (nextAtMs + abandonedAfterMs >= atMs) return;
-      paces.delete(id);
-    }
-  }
 
   /** The row that was just stored is good for one attempt; what is published later is read later. */
   async function publishUpdate({ id, tenantId }: ScanRow, stored: ScanRow | null): Promise<void> {

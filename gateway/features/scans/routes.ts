@@ -17,6 +17,7 @@ import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import { pathId } from "../../http/path_id.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
 import { afterResponse } from "../after_response.ts";
+import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
 import { announceDeleted } from "./announce_deleted.ts";
 import { announceEnd } from "./announce_end.ts";
@@ -58,12 +59,14 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
   const announcer = createChangeAnnouncer(dependencies);
+  const organizations = organizationAnnouncerOf(dependencies);
 
   routes.post("/scans", allow("register"), async (c) => {
     const principal = c.get("principal");
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
     const row = await query(principal, (db) => insertScan(db, principal, scan));
     afterResponse(c, announcer.created(row));
+    afterResponse(c, organizations.updated(row.tenantId, row));
     return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
   });
 
@@ -74,6 +77,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const { row, isNew } = await query(principal, (db) => putScan(db, principal, { scanId, scan }));
     // Registered before, its creation may not have been published: the answer of the database was lost.
     afterResponse(c, isNew ? announcer.created(row) : announcer.updated(row));
+    if (isNew) afterResponse(c, organizations.updated(row.tenantId, row));
     return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
   });
 
@@ -98,6 +102,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const { status } = row;
     if (hasEnded(status)) {
       await announceEnd({ ...row, status, not_applicable: row.notApplicable }, { publisher, log });
+      afterResponse(c, organizations.updated(row.tenantId, row));
       afterResponse(c, webhooks.sendDue());
     } else afterResponse(c, announcer.updated(row));
     return c.json(toScan(row));

@@ -113,7 +113,7 @@ export const tenantDescription: FeatureDescription = {
       events: {
         "tenant.snapshot": {
           summary:
-            "How many snapshots follow, of scans and of monitors; of the scans that have ended, the one that was created last; " +
+            "How many snapshots follow, of scans, of monitors and of organizations; of the scans that have ended, the one that was created last; " +
             "how many scans were deleted so far",
           schema: tenantEventSchemas["tenant.snapshot"],
         },
@@ -124,6 +124,18 @@ export const tenantDescription: FeatureDescription = {
         "monitor.snapshot": {
           summary: "A monitor as it is stored; also on its own stream",
           schema: tenantEventSchemas["monitor.snapshot"],
+        },
+        "organization.snapshot": {
+          summary: "An organization as it is stored, without its trend",
+          schema: tenantEventSchemas["organization.snapshot"],
+        },
+        "organization.updated": {
+          summary: "Something of an organization changed, or it is new; at most once a second",
+          schema: tenantEventSchemas["organization.updated"],
+        },
+        "organization.deleted": {
+          summary: "An organization was deleted, with its history",
+          schema: tenantEventSchemas["organization.deleted"],
         },
         "scan.created": { summary: "A scan was registered", schema: tenantEventSchemas["scan.created"] },
         "scan.updated": {

@@ -84,7 +84,14 @@ test("S1: with a database that takes 200 ms, the snapshot and then what happened
   const [count, ...snapshots] = eventsIn(before);
   expect(count).toEqual({
     type: "tenant.snapshot",
-    data: { tenant_id: gateway.acme.id, count: 2, monitors: 0, newest_ended_scan_id: null, deleted_scans: 0 },
+    data: {
+      tenant_id: gateway.acme.id,
+      count: 2,
+      monitors: 0,
+      organizations: 0,
+      newest_ended_scan_id: null,
+      deleted_scans: 0,
+    },
   });
   expect(snapshots.map(({ type, data }) => [type, data["id"], data["checks_done"]])).toEqual([
     ["scan.snapshot", created[0], 0],

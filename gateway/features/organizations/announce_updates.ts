@@ -1,0 +1,98 @@
+import { eq, sql, type SQL } from "drizzle-orm";
+import { organizations } from "../../../drizzle/schema.ts";
+import type { Database } from "../../../drizzle/database.ts";
+import { withTenant } from "../../../drizzle/with_tenant.ts";
+import type { Publisher } from "../../../shared/broker.ts";
+import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
+import { sendEvent } from "../../../shared/send_event.ts";
+import { announce, type AnnounceOptions } from "../announce.ts";
+import { createPacedUpdates } from "../paced_updates.ts";
+import { tenantChannel } from "../tenant/events.ts";
+import { toOrganizationResource, type OrganizationRow } from "./organization.ts";
+import { selectOrganizationRows } from "./organization_store.ts";
+
+/** How an organization is named by who changed it. */
+type Subject = { readonly orgUrl: string | null } | { readonly monitorId: string };
+
+/** Tells the tenant's stream of its organizations. Neither rejects. */
+export interface OrganizationAnnouncer {
+  /** Resolves when what this call has to publish was published. */
+  updated(tenantId: string, subject: Subject): Promise<void>;
+  deleted(tenantId: string, id: string): Promise<void>;
+}
+
+const notPublished = "a change of an organization could not be published";
+
+interface Parts extends AnnounceOptions {
+  readonly database: Database;
+  readonly nowMs?: () => number;
+}
+
+/** Scans and monitors change the same organizations, and share their pace. */
+const announcers = new WeakMap<Parts, OrganizationAnnouncer>();
+
+export function organizationAnnouncerOf(parts: Parts): OrganizationAnnouncer {
+  const announcer = announcers.get(parts) ?? createAnnouncer(parts);
+  announcers.set(parts, announcer);
+  return announcer;
+}
+
+function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): OrganizationAnnouncer {
+  const updates = createPacedUpdates(nowMs);
+
+  return {
+    async updated(tenantId, subject) {
+      const condition = conditionOf(subject);
+      const row = condition === null ? null : await read(tenantId, condition).catch(noted);
+      if (row === null) return;
+      let given: OrganizationRow | null = row;
+      await updates.run(row.stored.id, (isLate) =>
+        publish(tenantId, async (to, channel) => {
+          // The row that was just read is good for one attempt.
+          const next = isLate ? null : given;
+          given = null;
+          const current = next ?? (await read(tenantId, eq(organizations.id, row.stored.id)));
+          if (current !== null) await publishUpdated(to, channel, toOrganizationResource(current, nowMs()));
+        }),
+      );
+    },
+
+    deleted: (tenantId, id) => publish(tenantId, (to, channel) => publishDeleted(to, channel, { organization_id: id })),
+  };
+
+  async function read(tenantId: string, condition: SQL): Promise<OrganizationRow | null> {
+    const [row] = await withTenant(database, tenantId, (db) => selectOrganizationRows(db, { condition, limit: 1 }));
+    return row ?? null;
+  }
+
+  function noted(error: unknown): null {
+    options.log.warn({ error }, notPublished);
+    return null;
+  }
+
+  function publish(tenantId: string, send: (to: Publisher, channel: string) => Promise<void>): Promise<void> {
+    return announce(
+      {
+        publish: [(to) => send(to, tenantChannel(tenantId))],
+        failure: { fields: { tenant_id: tenantId }, message: notPublished },
+      },
+      options,
+    );
+  }
+}
+
+/** Null: it names none. */
+function conditionOf(subject: Subject): SQL | null {
+  if ("monitorId" in subject) {
+    return sql`${organizations.id} = (select organization_id from monitors where monitors.id = ${subject.monitorId}::uuid)`;
+  }
+  return subject.orgUrl === null ? null : eq(organizations.orgUrl, sql`scanstream.origin_of(${subject.orgUrl})`);
+}
+
+function publishUpdated(to: Publisher, channel: string, payload: TenantEvents["organization.updated"]): Promise<void> {
+  return sendEvent(to, channel, "organization.updated", payload);
+}
+
+function publishDeleted(to: Publisher, channel: string, payload: TenantEvents["organization.deleted"]): Promise<void> {
+  return sendEvent(to, channel, "organization.deleted", payload);
+}

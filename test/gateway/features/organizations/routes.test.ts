@@ -1,0 +1,291 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type {
+  Organization,
+  OrganizationExposure,
+  OrganizationHistory,
+} from "../../../../shared/schemas/organization.ts";
+import { digestOf } from "../../../../shared/history/verdict_changes.ts";
+import { changeOf, createMonitorClient, eventsIn } from "../../../support/monitor_requests.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+import { problemOf, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({}, { database: await openTestPglite() });
+});
+afterAll(() => gateway.stop());
+
+const key = () => `Api-Key ${gateway.acme.apiKey}`;
+const [idle, adminConsole] = ["signon_global_session_idle_timeout_15min", "application_admin_console_mfa_required"];
+
+const send = (method: string, path: string, json?: unknown, as = key()) =>
+  gateway.request(`/api/v1${path}`, { method, as, ...(json === undefined ? {} : { json }) });
+
+async function get<Answer>(path: string): Promise<Answer> {
+  const response = await send("GET", path);
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as Answer;
+}
+
+async function scan(orgUrl: string, findings: readonly object[]): Promise<string> {
+  const id = randomUUID();
+  await send("PUT", `/scans/${id}`, { org_url: orgUrl });
+  await send("POST", `/scans/${id}/findings`, { findings });
+  expect((await send("PATCH", `/scans/${id}`, { status: "completed" })).status).toBe(200);
+  return id;
+}
+
+const finding = (check: string, status: string, more: object = {}) => ({
+  check,
+  fingerprint: `${check}:${status}`,
+  status,
+  ...more,
+});
+
+async function organizationOf(orgUrl: string): Promise<Organization> {
+  const { items } = await get<{ readonly items: readonly Organization[] }>("/organizations?limit=200");
+  const found = items.find(({ org_url: url }) => url === orgUrl);
+  if (found === undefined) throw new Error(`${orgUrl} is not listed`);
+  return found;
+}
+
+const aHost = () => `${randomUUID()}.okta.com`;
+const historyOf = (id: string, query = "") => get<OrganizationHistory>(`/organizations/${id}/history${query}`);
+
+test("an organization is the lower-case origin of an address, and its row says what was seen last", async () => {
+  const host = aHost();
+  await scan(`https://${host.toUpperCase()}:443/app?x=1`, [finding(idle, "PASS"), finding("V-273193", "PASS")]);
+  const last = await scan(`https://${host}`, [
+    finding("OKTA-APP-000020", "FAIL", { severity: "medium" }),
+    finding("V-273193", "FAIL", { severity: "high" }),
+    finding("V-273194", "MANUAL", { reason: "missing_scope" }),
+    finding("V-273195", "MANUAL", { reason: "not_applicable" }),
+    finding("V-273196", "MANUAL", { reason: "needs_review" }),
+    finding("V-273197", "PASS"),
+    { ...finding("V-273197", "MANUAL", { reason: "needs_review" }), advisory: true },
+  ]);
+  const organization = await organizationOf(`https://${host}`);
+  const today = new Date().toISOString().slice(0, 10);
+  expect(organization).toEqual({
+    id: expect.any(String),
+    org_url: `https://${host}`,
+    name: host,
+    pass: 1,
+    fail: 2,
+    manual: 1,
+    not_applicable: 1,
+    unknown: 1,
+    cat1_open: 1,
+    cat2_open: 1,
+    cat3_open: 0,
+    last_scan_id: last,
+    last_scan_at: expect.stringMatching(/Z$/),
+    monitor_id: null,
+    monitor_status: null,
+    open_exposures: 2,
+    trend: expect.any(Array),
+  });
+  expect(organization.trend).toHaveLength(30);
+  expect(organization.trend.at(-1)).toEqual({ day: today, fail: 2 });
+  expect(organization.trend[0]?.fail).toBeNull();
+  expect(await get(`/organizations/${organization.id}`)).toEqual(organization);
+
+  await send("DELETE", `/scans/${last}`);
+  expect(await organizationOf(`https://${host}`), "the history stays").toEqual({ ...organization, last_scan_id: null });
+});
+
+test("a scan of the same verdicts is no change, a monitor that says the same is none, and a change that is sent again is none", async () => {
+  const host = aHost();
+  await scan(`https://${host}`, [finding(idle, "FAIL")]);
+  await scan(`https://${host}`, [finding(idle, "FAIL")]);
+  const { id } = await organizationOf(`https://${host}`);
+  const changes = async () => (await historyOf(id)).organizations[0]?.rules[0]?.changes ?? [];
+  expect(await changes()).toHaveLength(1);
+  const monitor = createMonitorClient(gateway);
+  await monitor.put({ org_url: `https://${host}`, interval_seconds: 10 });
+  const start = changeOf({ check: idle, from: null, seen_at: new Date().toISOString(), cause: "start" });
+  await monitor.post([start]);
+  expect(await changes()).toHaveLength(1);
+  const moved = changeOf({ check: idle, to: { status: "PASS", reason: null }, seen_at: new Date().toISOString() });
+  for (let times = 0; times < 2; times += 1) await monitor.post([start, moved]);
+  const [first, second, ...others] = await changes();
+  expect(others).toEqual([]);
+  expect(second).toEqual({
+    number: 2,
+    previous: first?.digest,
+    org_url: `https://${host}`,
+    check: idle,
+    status: "PASS",
+    reason: null,
+    not_before: expect.any(String),
+    known_at: expect.any(String),
+    cause: "log",
+    actor: { id: "00u1", login: "admin@acme.example", name: "Ada Admin" },
+    fingerprints: [moved.fingerprint],
+    digest: expect.any(String),
+  });
+  for (const change of [first, second]) expect(change && (await digestOf(change))).toBe(change?.digest);
+  expect(await organizationOf(`https://${host}`)).toMatchObject({
+    open_exposures: 0,
+    monitor_id: monitor.id,
+    monitor_status: "running",
+  });
+});
+
+test("a digest is the same in the database and here, whatever a name is made of", async () => {
+  const host = aHost();
+  const monitor = createMonitorClient(gateway);
+  await monitor.put({ org_url: `https://${host}`, interval_seconds: 10 });
+  const name = 'é "quoted" \\ \u0001\b\f\n\r\t\u007f\u2028 😀 </script>';
+  const [explanation] = changeOf().explained_by;
+  const actor = { id: null, type: null, login: name, name };
+  const line = changeOf({
+    check: `own ${name}`.slice(0, 200),
+    fingerprint: name,
+    to: { status: "MANUAL", reason: null },
+  });
+  await monitor.post([{ ...line, explained_by: [{ ...explanation, actor }], rule: { status: "FAIL" } }]);
+  const { id } = await organizationOf(`https://${host}`);
+  const [rule] = (await historyOf(id, "?from=2026-11-22T00:00:00Z")).organizations[0]?.rules ?? [];
+  const [change] = rule?.changes ?? [];
+  expect(rule).toMatchObject({ vuln_id: null, check: line.check });
+  expect(change).toMatchObject({ status: "FAIL", actor: { id: null, login: name, name } });
+  expect(change && (await digestOf(change))).toBe(change?.digest);
+});
+
+describe("history and exposures", () => {
+  let id: string;
+  let host: string;
+  beforeAll(async () => {
+    host = aHost();
+    const monitor = createMonitorClient(gateway);
+    await monitor.put({ org_url: `https://${host}`, interval_seconds: 3600 });
+    const line = (check: string, status: "PASS" | "FAIL", time: string) =>
+      changeOf({ check, fingerprint: check, to: { status, reason: null }, seen_at: `2026-11-20T${time}.000Z` });
+    await monitor.post([line(idle, "PASS", "08:00:00"), line(adminConsole, "FAIL", "08:00:00")]);
+    await monitor.post([
+      line(idle, "FAIL", "09:00:00"),
+      line(idle, "PASS", "10:00:00"),
+      line(idle, "FAIL", "11:00:00"),
+    ]);
+    await monitor.patch({ last_look_at: "2026-11-20T12:00:00.000Z" });
+    ({ id } = await organizationOf(`https://${host}`));
+  });
+  const period = "from=2026-11-20T00:00:00Z&to=2026-11-20T23:00:00Z";
+
+  test("has the shape of the command's, with the changes", async () => {
+    const history = await historyOf(id, `?${period}&rule=V-273186`);
+    expect(history).toMatchObject({
+      schema: "scanstream.history/1",
+      from: "2026-11-20T00:00:00.000Z",
+      to: "2026-11-20T23:00:00.000Z",
+      organizations: [{ id, org_url: `https://${host}`, rules: [{ check: idle, vuln_id: "V-273186" }] }],
+      next_cursor: null,
+    });
+    const [rule] = history.organizations[0]?.rules ?? [];
+    expect(rule?.intervals.map(({ from, status }) => [from.slice(11, 16), status])).toEqual([
+      ["00:00", "UNKNOWN"],
+      ["08:00", "PASS"],
+      ["09:00", "FAIL"],
+      ["10:00", "PASS"],
+      ["11:00", "FAIL"],
+      ["12:00", "UNKNOWN"],
+    ]);
+    expect(rule?.days).toEqual([{ day: "2026-11-20", status: "FAIL", known_seconds: 4 * 3600 }]);
+    expect(rule?.changes?.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
+    const byDay = await historyOf(id, `?${period}&rule=${idle}&resolution=day`);
+    expect(byDay.organizations[0]?.rules[0]).toEqual({ ...rule, intervals: [], changes: [] });
+  });
+
+  test("an exposure that reaches into the period is whole", async () => {
+    const { items } = await get<{ readonly items: readonly OrganizationExposure[] }>(
+      `/organizations/${id}/exposures?rule=V-273186&from=2026-11-20T09:30:00Z&to=2026-11-20T10:30:00Z`,
+    );
+    expect(items).toMatchObject([
+      { opened: { known_at: "2026-11-20T09:00:00.000Z" }, closed: { known_at: "2026-11-20T10:00:00.000Z" } },
+    ]);
+  });
+
+  test("pages go rule by rule and end, exposures are the newest first of each rule", async () => {
+    const checks: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const page = await historyOf(id, `?limit=1&${period}${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      checks.push(...(page.organizations[0]?.rules ?? []).map(({ check }) => check));
+      cursor = page.next_cursor;
+    }
+    expect(checks).toEqual([adminConsole, idle]);
+    const found: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const path: string = `/organizations/${id}/exposures?limit=1${cursor === "" ? "" : `&cursor=${cursor}`}`;
+      const page: { readonly items: readonly OrganizationExposure[]; readonly next_cursor: string | null } =
+        await get(path);
+      found.push(...page.items.map(({ check, opened }) => `${check} ${opened.known_at.slice(11, 16)}`));
+      cursor = page.next_cursor;
+    }
+    expect(found).toEqual([`${adminConsole} 08:00`, `${idle} 11:00`, `${idle} 09:00`]);
+    const open = async (value: string) =>
+      (await get<{ readonly items: readonly unknown[] }>(`/organizations/${id}/exposures?open=${value}`)).items.length;
+    expect([await open("true"), await open("false")]).toEqual([2, 1]);
+  });
+
+  test("a bad parameter is 400 and says what it should be", async () => {
+    const bad: Readonly<Record<string, RegExp>> = {
+      "rule=V-1": /rule is not valid/,
+      "resolution=hour": /expected one of day, change/,
+      "from=yesterday": /expected one time/,
+      "from=2026-11-21T00:00:00Z&to=2026-11-20T00:00:00Z": /time before to/,
+      "from=2025-10-01T00:00:00Z&to=2026-11-20T00:00:00Z": /at most 400 days/,
+      "cursor=x": /next_cursor/,
+      "limit=0": /limit/,
+    };
+    for (const [query, detail] of Object.entries(bad)) {
+      const response = await send("GET", `/organizations/${id}/history?${query}`);
+      expect(await problemOf(response), query).toMatchObject({ status: 400, detail: expect.stringMatching(detail) });
+    }
+  });
+
+  test("another tenant's organization is not there, and only who manages deletes one", async () => {
+    const stranger = `Api-Key ${gateway.globex.apiKey}`;
+    for (const path of ["", "/history", "/exposures"]) {
+      expect((await send("GET", `/organizations/${id}${path}`, undefined, stranger)).status).toBe(404);
+    }
+    expect((await send("DELETE", `/organizations/${id}`, undefined, stranger)).status).toBe(404);
+    expect((await send("DELETE", `/organizations/${id}`, undefined, `Bearer ${gateway.acme.token}`)).status).toBe(403);
+  });
+});
+
+test("the tenant's stream says what an organization is now, at most once a second, and that it was deleted", async () => {
+  const host = aHost();
+  const read = readStream(await send("GET", "/event-stream"), "organization.deleted");
+  const last = readStream(
+    await send("GET", "/event-stream"),
+    new RegExp(`organization\\.updated[^\n]*\n[^\n]*${host}[^\n]*"fail":1`),
+  );
+  await scan(`https://${host}`, [finding(idle, "PASS")]);
+  for (let times = 0; times < 5; times += 1) await scan(`https://${host}`, [finding(idle, "FAIL")]);
+  const { id, trend: _, ...flat } = await organizationOf(`https://${host}`);
+  await last;
+  expect((await send("DELETE", `/organizations/${id}`)).status).toBe(204);
+  expect((await send("GET", `/organizations/${id}`)).status).toBe(404);
+  const events = eventsIn(await read) as readonly {
+    readonly type: string;
+    readonly data: Readonly<Record<string, unknown>>;
+  }[];
+  const ofHost = events.filter(({ data }) => data["organization_id"] === id);
+  const updates = ofHost.filter(({ type }) => type === "organization.updated");
+  expect(updates.length).toBeLessThanOrEqual(3);
+  expect(updates.at(-1)?.data).toMatchObject({
+    ...flat,
+    organization_id: id,
+    last_scan_id: expect.any(String),
+    last_scan_at: expect.any(String),
+  });
+  expect(ofHost.at(-1)).toEqual({ type: "organization.deleted", data: { organization_id: id } });
+  await scan(`https://${host}`, [finding(idle, "FAIL")]);
+  const again = await organizationOf(`https://${host}`);
+  expect(again.id).not.toBe(id);
+  expect((await historyOf(again.id)).organizations[0]?.rules[0]?.changes).toMatchObject([
+    { number: 1, previous: null },
+  ]);
+});
