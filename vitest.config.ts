@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * Tests that start a server beside Node (PostgreSQL, Redis, Chromium, workerd, Deno), run whole commands, or take long. All
+ * Tests that start a server other than Node (PostgreSQL, Redis, Chromium, workerd, Deno), run whole commands, or take long. All
  * others are fast; `test/support/machine_tools.ts` refuses to start such a server for a fast test.
  */
 const system = [
@@ -25,7 +25,7 @@ const system = [
   "test/tools/{man_page,modules,new,package}.test.ts",
 ];
 
-/** Those that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */
+/** Tests that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */
 const nightly = ["soak/soak.test.ts", "test/edge/workerd_newest.test.ts"];
 
 /** Which files are fast, and how they run. The mutation run takes them from here, too. `*.test_d.ts` are the compiler's (`npm run types`). */

@@ -17,7 +17,7 @@ export interface BenchServer {
 export interface PublishOptions {
   readonly channels: number;
   readonly burst: number;
-  /** Of one event's JSON, about. */
+  /** For one event's JSON, about. */
   readonly payloadBytes: number;
 }
 

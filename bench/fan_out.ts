@@ -30,7 +30,7 @@ export interface FanOutFigures {
   readonly cpuMicroseconds: number;
   /** CPU time of the load client for the same. */
   readonly clientCpuMicroseconds: number;
-  /** Share of all cores' time, of every process. At 1 the machine is the limit, whatever the number of processes. */
+  /** Share of all cores' time, of every process. At 1 the machine is the limit, for any number of processes. */
   readonly machineBusyShare: number;
   readonly p50Ms: number;
   readonly p99Ms: number;

@@ -20,7 +20,7 @@ export interface LatencyFigures {
 }
 
 export interface WatchedOrg extends FollowedOrg {
-  /** Lines that the page has shown, with the time of its own clock, which is this machine's. */
+  /** Lines that the page has shown, with the time of its clock, which is this machine's. */
   readonly shown: readonly ShownLine[];
   /** Rings the follower's doorbell, as the provider's hook would. */
   ring(): Promise<void>;
@@ -74,7 +74,7 @@ export async function watchOrg(stage: FollowStage, browser: Browser, followed: F
 
 export interface LatencyOptions {
   readonly pairs: readonly MovingPair[];
-  /** Of each org; an even number. */
+  /** For each org; an even number. */
   readonly changes: number;
   /** Between a line and the next change, at random. */
   readonly pauseSeconds: readonly [number, number];

@@ -14,7 +14,7 @@ export interface FollowStage {
   readonly apiKey: string;
   /** A follower with its org, which has the profile `compliant` unless another is given; resolves after its first state. */
   follow(options?: FollowOptions): Promise<FollowedOrg>;
-  /** Of the gateway, as the API key's holder. */
+  /** For the gateway, as the API key's holder. */
   request(path: string, init?: RequestInit): Promise<Response>;
   /** Stops the followers first. */
   stop(): Promise<void>;

@@ -86,7 +86,7 @@ export async function benchMemory(run: BenchRun) {
   ]) {
     await withServers([start], async ([server]) => {
       if (server === undefined) return;
-      // What a process allocates once, whatever it serves, is there before.
+      // What a process allocates once, for any load, is there before.
       await measureFanOut(run.client, server, { streams: 100, channels: 1, steps: 50 });
       const measured = await measureMemory(run.client, server, { streams: 10_000, idleMs: 20_000 });
       figures[server.name] = measured;

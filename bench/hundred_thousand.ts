@@ -37,12 +37,12 @@ const processes = 6;
 const members = 20_000;
 
 /**
- * `HUNDRED_STREAMS` streams (default 100,000) at six gateways on this machine, each stream over a scan of its own twenty and one scan
+ * `HUNDRED_STREAMS` streams (default 100,000) at six gateways on this machine, each stream over one of twenty scans and one scan
  * that all follow. Throws when an event is missing.
  */
 export async function benchHundredThousand(backends: Backends, say: (line: string) => void) {
   const binary = await compileProgram("stream_holder");
-  if (binary === null) throw new Error("Cannot measure so many streams: no C compiler here: install gcc");
+  if (binary === null) throw new Error("Cannot measure this many streams: no C compiler here: install gcc");
   const streams = Number(process.env["HUNDRED_STREAMS"] ?? 100_000);
   const scans = Math.min(5000, Math.ceil(streams / 20));
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
@@ -109,7 +109,7 @@ async function measureOneServe(
 
 async function measureLevels(run: ManyStreams, streams: number): Promise<readonly Level[]> {
   const { holders } = run;
-  // What a process allocates once, whatever it serves, is there before.
+  // What a process allocates once, for any load, is there before.
   for (let round = 0; round < 2; round += 1) {
     await openAll(run, Math.ceil(streams / 50));
     holders.open(0, 0);

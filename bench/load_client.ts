@@ -12,7 +12,7 @@ export interface LoadOptions {
   readonly timeoutSeconds: number;
   /** How many events, over all streams, make a step. */
   readonly step: number;
-  /** One of so many streams is read as its events arrive; the others' are counted at the end. Default 1: all. */
+  /** One of this many streams is read as its events arrive; the others' are counted at the end. Default 1: all. */
   readonly watchEvery?: number;
 }
 
@@ -20,7 +20,7 @@ export interface OpenFigures {
   readonly ready: number;
   readonly failed: number;
   readonly seconds: number;
-  /** Of the first answer. */
+  /** For the first answer. */
   readonly status: number;
 }
 
@@ -41,7 +41,7 @@ export interface LoadFigures {
 /** The streams of one run: opened, then counted until every event has come, or the time is over. */
 export interface LoadClient {
   readonly opened: Promise<OpenFigures>;
-  /** Resolves once so many steps have been received in all; rejects when the client ended before. */
+  /** Resolves once this many steps have been received in all; rejects when the client ended before. */
   step(count: number): Promise<void>;
   readonly result: Promise<LoadFigures>;
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** Of all cores since the start, in ticks. */
+/** For all cores since the start, in ticks. */
 export interface MachineTimes {
   readonly idle: number;
   readonly all: number;

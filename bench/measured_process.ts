@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
 export interface MeasuredProcess {
-  /** Of the awaited line. */
+  /** For the awaited line. */
   readonly match: RegExpExecArray;
   /** CPU time of it and its children so far. */
   cpuSeconds(): Promise<number>;
@@ -24,7 +24,7 @@ export interface ProcessOptions {
 const startMs = 30_000;
 const stopMs = 15_000;
 
-/** Starts a server in a process of its own, with as many file descriptors as the machine allows. */
+/** Starts a server in a separate process, with as many file descriptors as the machine allows. */
 export async function startProcess({ command, env, cwd, until }: ProcessOptions): Promise<MeasuredProcess> {
   const child = spawn(
     "sh",

@@ -27,7 +27,7 @@ interface Reading {
   readonly answers: ReadonlyMap<string, string>;
 }
 
-/** Tries each on an org of its own, by whole scans. */
+/** Tries each on a separate org, by whole scans. */
 export async function findMovingPairs(): Promise<readonly MovingPair[]> {
   const org = await createPracticeOrg({
     profile: { name: "compliant" },
@@ -103,7 +103,7 @@ function takeChanged(known: Map<string, string>, { answers }: Reading, events: r
 
 const appPath = "/api/v1/apps";
 
-/** Of the objects that can change without what checks read of them: apps, and keys that were there before. */
+/** For the objects that can change without what checks read of them: apps, and keys that were there before. */
 function namedPaths(answers: ReadonlyMap<string, string>, events: readonly LogEvent[]): readonly string[] {
   return events
     .flatMap(({ target }) => target ?? [])

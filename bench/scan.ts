@@ -76,7 +76,7 @@ async function walkChain(options: PracticeOrgOptions): Promise<number> {
   }
 }
 
-/** As it is published, in a process of its own, so that memory is the scanner's alone. Its report is `scan.json` in the folder. */
+/** As it is published, in a separate process, so that memory is the scanner's alone. Its report is `scan.json` in the folder. */
 export async function runScanCommand(
   org: PracticeOrg,
   folder: string,

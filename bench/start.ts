@@ -17,7 +17,7 @@ const run = promisify(execFile);
 export interface ServerStart {
   /** From the start of the process to its first answer. */
   readonly readyMs: number;
-  /** Of the process and its children, a second later. */
+  /** For the process and its children, a second later. */
   readonly residentMiB: number;
 }
 
@@ -182,7 +182,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Beside a real Postgres; the in-process broker. */
+/** Next to a real Postgres; the in-process broker. */
 async function gateway(program: string, databaseUrl: string): Promise<ServerProgram> {
   const port = await freePort();
   const env = {

@@ -1,4 +1,4 @@
-/** Of an even number of values the lower one of the two in the middle. Throws `RangeError` for no values. */
+/** For an even number of values the lower one of the two in the middle. Throws `RangeError` for no values. */
 export function median(values: readonly number[]): number {
   const middle = values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
   if (middle === undefined) throw new RangeError("Cannot take the median: there are no values");

@@ -2,7 +2,7 @@ import { growing, openGrowthStage, type GrowthStage } from "../test/support/grow
 import type { GrowthRequest } from "../test/support/growth/requests.ts";
 import { startPostgres } from "../test/support/postgres.ts";
 
-/** Of one request, at each size of what grows. */
+/** For one request, at each size of what grows. */
 export interface RequestGrowth {
   /** Pages of 8 KiB that PostgreSQL read for it. */
   readonly buffers: number[];
@@ -12,7 +12,7 @@ export interface RequestGrowth {
 
 export interface StoredGrowth {
   readonly sizes: readonly number[];
-  /** Those that read or write what grows, and of the others the one whose pages grew most. */
+  /** The ones that read or write what grows, and of the others the one whose pages grew most. */
   readonly requests: Readonly<Record<string, RequestGrowth>>;
   /** How many were made. */
   readonly requestCount: number;
@@ -36,7 +36,7 @@ const sizes: Readonly<Record<string, readonly number[]>> = {
 type Say = (line: string) => void;
 
 const names = Object.keys(growing);
-/** Those that take longest to fill. */
+/** The ones that take longest to fill. */
 const ofScans = names.filter((name) => name.includes("scan"));
 
 export const storedBenches: Readonly<Record<string, (say: Say, rounds: number) => Promise<unknown>>> = {

@@ -16,7 +16,7 @@ typedef struct {
   int fd, state, status, tail_length;
   int port, failures, is_closing, has_heartbeat;
   uint32_t retry_ms, retry_after_ms;
-  uint32_t last[2]; // numbers: of the shared scan, of its own
+  uint32_t last[2]; // numbers: of the shared scan, of the stream's scan
   int is_first[2];  // none has come since the head
   uint64_t head_ns, read_ns, since_ns; // head: of the open stream; read: or began to connect; since: it was closed
 } Stream;

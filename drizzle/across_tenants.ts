@@ -75,7 +75,7 @@ export interface DeletedByAge {
 }
 
 /**
- * Deletes, over all tenants, scans and monitors that ended longer ago (at least a day), at most so many rows of any table.
+ * Deletes, over all tenants, scans and monitors that ended longer ago (at least a day), at most `limit` rows of any table.
  * While another caller does the same, nothing.
  */
 export async function deleteExpired(
@@ -195,7 +195,7 @@ export interface DeliveryBacklog {
   readonly dueInSeconds: number | null;
 }
 
-/** Of all tenants, without the webhooks that are disabled. */
+/** Counts all tenants, without disabled webhooks. */
 export async function deliveryBacklog(database: Database): Promise<DeliveryBacklog> {
   const [row] = await withoutTenant(database, (db) =>
     db.execute<{ pending: string; due_in_seconds: string | null }>(
@@ -206,7 +206,7 @@ export async function deliveryBacklog(database: Database): Promise<DeliveryBackl
   return { pending: Number(row?.pending ?? 0), dueInSeconds: dueIn === null ? null : Number(dueIn) };
 }
 
-/** Deletes, over all tenants, the history that is older (at least a day), at most so many rows of any table; true: there may be more. */
+/** Deletes, over all tenants, the history that is older (at least a day), at most `limit` rows of any table; true: there may be more. */
 export async function deleteOldHistory(
   database: Database,
   { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },

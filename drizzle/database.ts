@@ -15,7 +15,7 @@ export interface Rows {
 /**
  * The port to Postgres, one implementation per driver in `databases/`. Nothing but `with_tenant.ts` calls `transact`.
  *
- * What one `transact` costs, whatever the number of its statements: over TCP one round trip, over Neon's
+ * What one `transact` costs, for any number of statements: over TCP one round trip, over Neon's
  * HTTP one request, on PGlite about a millisecond of this process's time.
  *
  * Every failure is an `AppError("unavailable")` (the database is unreachable, slow or full) or a `DatabaseError`.
@@ -43,7 +43,7 @@ export const noDatabase: Database = {
   close: async () => {},
 };
 
-/** What a driver needs beside its URL; every default suits a server that refuses rather than hangs. */
+/** What a driver needs in addition to its URL; every default suits a server that refuses rather than hangs. */
 export interface DatabaseOptions {
   /** At most this many connections. */
   readonly maxConnections?: number;

@@ -33,7 +33,7 @@ export function constraintViolation(error: unknown): ConstraintViolation | null 
 }
 
 /**
- * The `AppError` or `DatabaseError` inside whatever a failed query threw; the error itself when there is none. Drizzle
+ * The `AppError` or `DatabaseError` inside the error of a failed query; the error itself otherwise. Drizzle
  * wraps every failure in an error whose message holds all parameters, which must reach no log.
  */
 export function unwrapDatabaseError(error: unknown): unknown {

@@ -17,7 +17,7 @@ const migrationLock = "8319104478127354989";
  */
 export async function migrate(url: string): Promise<void> {
   await withClient(url, async (guard) => {
-    // The lock lives in a transaction of its own connection: a session lock would get lost behind a transaction pooler,
+    // The lock lives in a transaction on a separate connection: a session lock would get lost behind a transaction pooler,
     // and the migrator begins and commits its transactions itself.
     await guard.query("begin");
     await guard.query("select pg_advisory_xact_lock($1)", [migrationLock]);

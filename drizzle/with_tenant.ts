@@ -7,7 +7,7 @@ import journal from "./migrations/meta/_journal.json" with { type: "json" };
 import { adminRole, appRole } from "./roles.ts";
 
 /**
- * Drizzle, bound to one tenant. Each awaited statement is a transaction of its own that begins by taking on the
+ * Drizzle, bound to one tenant. Each awaited statement is a separate transaction that begins by taking on the
  * application role and the tenant, all sent in one round trip on every driver. So a write that must not happen by halves
  * is one statement (a CTE where it touches two tables), and a statement reads what the one before it committed.
  */
@@ -25,7 +25,7 @@ export interface TenantOptions {
 /**
  * Runs `work` with row-level security narrowed to one tenant. A guard runs at least once, also when `work` sends
  * no statement or throws before its first one. Throws `TypeError` for a tenant id that is no canonical lower-case UUID; rejects with
- * `AppError("unavailable")` or `DatabaseError`, and with whatever `work` throws.
+ * `AppError("unavailable")` or `DatabaseError`, and with what `work` throws.
  */
 export async function withTenant<Result>(
   database: Database,
@@ -123,7 +123,7 @@ async function run<Result>(
 
 /**
  * What every transaction starts with; `set_config('role', …, true)` is SET LOCAL ROLE with a parameter. The search path is
- * set so that no role's own setting can put another table in the place of ours.
+ * set so that no role's own setting can put another table in its place.
  */
 function beginAs(settings: TransactionSettings, statementTimeoutMs: number): Statement {
   return {

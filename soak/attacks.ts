@@ -161,7 +161,7 @@ function head({ url, attackerKey }: GatewayUse, method: string, path: string, mo
   return `${method} ${path} HTTP/1.1\r\nhost: ${new URL(url).host}\r\nauthorization: Api-Key ${attackerKey}\r\n${more}\r\n`;
 }
 
-/** So many connections at a time, each opened anew when it has ended. */
+/** This number of connections at a time, each opened anew when it has ended. */
 function sockets(
   count: number,
   { url }: GatewayUse,
@@ -194,7 +194,7 @@ function closed(socket: Socket, signal: AbortSignal): Promise<unknown> {
 /** An attacker who opens nothing but connections as fast as a machine can is what a network has to bound. */
 const againAfterMs = 250;
 
-/** Runs so many at a time, again and again; what one of them is refused is no failure of the attack. */
+/** Runs this number at a time, again and again; what one of them is refused is no failure of the attack. */
 async function together(count: number, signal: AbortSignal, work: (index: number) => Promise<unknown>): Promise<void> {
   const again = async (index: number) => {
     while (!signal.aborted) {
@@ -223,7 +223,7 @@ async function registerScan(use: GatewayUse): Promise<{ readonly id: string; rea
   return JSON.parse(text) as { readonly id: string; readonly event_stream: string };
 }
 
-/** Of random text, which nothing compresses. */
+/** Random text, which does not compress. */
 async function storeReport(use: GatewayUse): Promise<string> {
   const { id } = await registerScan(use);
   const { aReport } = await import("../test/support/report_builders.ts");

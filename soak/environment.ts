@@ -20,9 +20,9 @@ export interface SoakEnvironment {
   readonly databaseNetwork: TcpProxy;
   /** Between the gateway and the issuer's JWKS. */
   readonly issuerNetwork: TcpProxy;
-  /** A producer on a network of its own, which never breaks. */
+  /** A producer on a separate network, which never breaks. */
   readonly producer: Broker;
-  /** On a connection of its own, which never breaks. */
+  /** On a separate connection, which never breaks. */
   admin(operation: AdminOperation, args: AdminArguments): Promise<unknown>;
   sign(claims: Claims): Promise<string>;
   /** The number of channels with subscribers at Redis. */

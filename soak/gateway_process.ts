@@ -8,7 +8,7 @@ import type { Answer, Inside, Question } from "./inside.ts";
 
 const root = join(import.meta.dirname, "..");
 
-/** `scanstream serve` in a process of its own, and what it holds. */
+/** `scanstream serve` in a separate process, and what it holds. */
 export interface GatewayProcess {
   readonly url: string;
   /** How often the log said each of its messages, and what no log may say. */
@@ -149,7 +149,7 @@ async function readOutside(pid: number): Promise<Outside> {
   return { rssBytes: bytes("VmRSS"), anonymousBytes: bytes("RssAnon"), descriptors };
 }
 
-/** On a connection of its own: one that is kept would be counted. */
+/** On a new connection: one that is kept would be counted. */
 async function read(url: string): Promise<string> {
   const { body } = await request(url, { reset: true });
   return body.text();

@@ -18,7 +18,7 @@ export interface Resources {
   readonly timers: number;
   /** Open streams by the gateway's own count. */
   readonly streams: number;
-  /** Streams that were opened, less those that ended. */
+  /** Opened streams minus ended streams. */
   readonly unended: number;
   /** Channels at Redis that have subscribers. */
   readonly subscriptions: number;

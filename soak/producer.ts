@@ -18,7 +18,7 @@ export interface Producer {
   readonly gatewayUrl: string;
 }
 
-/** Registers a scan at the gateway. Each event has so many bytes of padding. */
+/** Registers a scan at the gateway. Each event has this number of bytes of padding. */
 export async function createProducedScan(
   { broker, gatewayUrl }: Producer,
   tenant: SoakTenant,

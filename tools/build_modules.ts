@@ -68,7 +68,7 @@ async function buildTypes(folder: string): Promise<void> {
   }
 }
 
-/** These files and those that they import. */
+/** These files and their imports. */
 async function copyDeclarations(from: string, to: string, files: readonly string[]): Promise<void> {
   const waiting = [...files];
   const copied = new Set<string>();

@@ -4,7 +4,7 @@ import { createDocs } from "../gateway/http/docs/create_docs.ts";
 import { hasCode } from "../shared/error_code.ts";
 import { buildPage } from "../gateway/web/build.ts";
 
-/** Builds into `dist/worker` what is deployed beside a Worker's code: the live page, and the documents. */
+/** Builds into `dist/worker` what is deployed with a Worker's code: the live page, and the documents. */
 const folder = `${import.meta.dirname}/../dist/worker`;
 const building = `${folder}.${process.pid}.building`;
 

@@ -13,7 +13,7 @@ interface Manifest {
 
 /**
  * The packages that the product's own source imports, with their versions. They are development dependencies, because the
- * published bundle holds them; a checkout that only runs needs them, and none of the tools.
+ * published bundle holds them; a checkout that only runs needs them, but no tools.
  */
 export async function productPackages(root: string): Promise<Readonly<Record<string, string>>> {
   // A manifest that was reduced before has them in `dependencies`.

@@ -160,7 +160,7 @@ function comment({ description }: JsonSchema): string {
 
 function toSchema(schema: unknown): JsonSchema {
   if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema;
-  throw new TypeError(`Cannot write a type: ${String(schema)} is no schema of its own`);
+  throw new TypeError(`Cannot write a type: ${String(schema)} is not a known schema`);
 }
 
 function indent(text: string): string {

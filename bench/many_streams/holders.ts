@@ -24,7 +24,7 @@ export interface HolderReport {
   readonly gaps: number;
   /** Events that a stream had already received over the connection before. */
   readonly repeated: number;
-  /** Of any promise, since the start; `example` is the first. */
+  /** For any promise, since the start; `example` is the first. */
   readonly violations: number;
   readonly garbage: number;
   readonly heartbeats: number;
@@ -52,7 +52,7 @@ export interface HolderReport {
 
 export interface StreamHolders {
   setPorts(ports: readonly number[]): void;
-  /** So many streams are to be open, at most `atOnce` being opened at a time. */
+  /** This many streams are to be open, at most `atOnce` being opened at a time. */
   open(streams: number, atOnce: number): void;
   cut(): void;
   reset(): void;
@@ -127,7 +127,7 @@ interface Share {
 }
 
 function startHolder({ binary, scans, tokensFile }: HoldersOptions, { index, first, count }: Share) {
-  // Each has source addresses of its own, so that none runs out of ports.
+  // Each has separate source addresses, so that no client runs out of ports.
   const args = [first, count, scans, `127.0.${index + 1}.1`, tokensFile].map(String);
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(binary, args, {
     stdio: ["pipe", "pipe", "inherit"],
@@ -199,7 +199,7 @@ export interface Spread {
   readonly maxMs: number;
 }
 
-/** Of a histogram of a report. */
+/** For a histogram of a report. */
 export function spreadOf(histogram: readonly number[]): Spread {
   const count = histogram.reduce((sum, value) => sum + value, 0);
   const at = (rank: number) => {

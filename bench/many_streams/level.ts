@@ -37,7 +37,7 @@ interface Before {
 const idleMs = 26_000;
 const eventsToAll = 20;
 
-/** Opens streams until there are so many, leaves them idle, then sends events to all, one after another. */
+/** Opens streams until there are this many, leaves them idle, then sends events to all, one after another. */
 export async function measureLevel(run: ManyStreams, streams: number, before: Before): Promise<Level> {
   const { holders, gateways, say } = run;
   const openBefore = (await holders.report()).open;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** Of the whole machine, in bytes. */
+/** For the whole machine, in bytes. */
 export interface MachineMemory {
   readonly available: number;
   /** The kernel's objects, those of sockets and open files among them. */

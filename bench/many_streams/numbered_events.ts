@@ -10,7 +10,7 @@ export class NumberedEvents {
   #nextScan = 0;
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  /** Of scan 0 and so many others. */
+  /** For scan 0 and this many others. */
   constructor(backends: Backends, scans: number) {
     this.#backends = backends;
     this.#scans = scans;
@@ -30,7 +30,7 @@ export class NumberedEvents {
     return this.#lastNs[0] ?? 0;
   }
 
-  /** So many events a second over the other scans in turn, and one of scan 0 every so often, until `stop`. */
+  /** This many events a second over the other scans in turn, and one of scan 0 every so often, until `stop`. */
   start({ perSecond, toAllEveryMs }: { readonly perSecond: number; readonly toAllEveryMs: number }): void {
     const startMs = performance.now();
     let sent = 0;

@@ -4,7 +4,7 @@ import { spreadOf, type HolderReport, type Spread } from "./holders.ts";
 import { readListenDrops } from "./machine_memory.ts";
 import { openAll, requireNothingMissed, residentOf, type ManyStreams } from "./run.ts";
 
-/** All streams were closed, and came back. Events go on meanwhile. */
+/** All streams were closed, and came back. Events go on in the meantime. */
 export interface ReturnFigures {
   readonly streams: number;
   /** From the first stream's end until all were open, or it was given up. */

@@ -14,7 +14,7 @@ export interface ManyStreams {
 /** Opened at a time while the number of streams grows. */
 const openedAtOnce = 200;
 
-/** Opens streams until there are so many; resolves with the seconds that it took, and throws when it takes too long. */
+/** Opens streams until there are this many; resolves with the seconds that it took, and throws when it takes too long. */
 export async function openAll({ holders }: Pick<ManyStreams, "holders">, streams: number): Promise<number> {
   const from = nowNs();
   holders.open(streams, openedAtOnce);

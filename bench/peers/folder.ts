@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** Where `node bench/peers/install.ts` puts what the gateway and the scanner are compared with. None of it is a dependency. */
+/** Where `node bench/peers/install.ts` puts what the gateway and the scanner are compared with. No part of it is a dependency. */
 export const peersFolder = join(import.meta.dirname, "../../node_modules/.cache/scanstream/peers");
 
 /** A file of that folder; null where it is not installed. */

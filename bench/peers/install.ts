@@ -8,7 +8,7 @@ import { findPeer, peersFolder } from "./folder.ts";
  * and says what could not be installed. Hono is a dependency anyway, and nchan comes from the system's packages.
  */
 const npmPackages = ["better-sse@0.16.1"];
-/** Each in a virtual environment of its own. Prowler needs Python 3.10 to 3.12. */
+/** Each in a separate virtual environment. Prowler needs Python 3.10 to 3.12. */
 const pythonPackages: Readonly<Record<string, readonly string[]>> = {
   django_eventstream: ["django-eventstream==5.3.4", "Django==5.2.19", "uvicorn[standard]==0.54.0"],
   prowler: ["prowler==5.46.0"],

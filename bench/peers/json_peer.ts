@@ -5,7 +5,7 @@ import { createHttpPublisher } from "./http_publisher.ts";
 export interface JsonPeer {
   readonly name: string;
   readonly port: number;
-  /** Of the one stream. */
+  /** For the one stream. */
   readonly path: string;
   readonly process: MeasuredProcess;
 }

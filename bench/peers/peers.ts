@@ -10,7 +10,7 @@ import { startMercureServer } from "./mercure.ts";
 import { startNodePeer } from "./node_peer.ts";
 
 export interface PeerFigures extends FanOutFigures {
-  /** CPU time of Redis for an event of a stream; 0 where there is none. */
+  /** CPU time of Redis for an event of a stream; 0 without Redis. */
   readonly brokerCpuMicroseconds: number;
 }
 
@@ -18,7 +18,7 @@ export interface PeerFigures extends FanOutFigures {
 export interface PeerOutcome {
   /** Medians of the rounds that count; null: none does. */
   readonly figures: PeerFigures | null;
-  /** Of each other round, what was wrong with it. */
+  /** For each other round, what was wrong with it. */
   readonly leftOut: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const modes: Readonly<Record<string, FanOutOptions>> = {
   "bursts of 20": { streams: 1000, channels: 1, steps: 10, burst: 20 },
 };
 
-/** Other servers of event streams, in turn with ours; those that are not installed are named and left out. */
+/** Other servers of event streams, in turn with ours; the ones that are not installed are named and left out. */
 export async function benchPeers(run: BenchRun) {
   const figures: Record<string, Record<string, PeerOutcome>> = {};
   const starts: readonly Start[] = [
@@ -83,7 +83,7 @@ async function measure(run: BenchRun, server: BenchServer, options: FanOutOption
 /** An open stream of django-eventstream discards events until it has asked the event store once, each in its turn. */
 const settleMs: Readonly<Record<string, number>> = { "django-eventstream": 4000 };
 
-/** At saturation every event is a write of its own, as an application publishes; only bursts are handed over as one. */
+/** At saturation every event is a separate write, as an application publishes; only bursts are handed over as one. */
 function pacing(server: BenchServer, { steps }: FanOutOptions): BenchServer {
   let isFirst = true;
   return {

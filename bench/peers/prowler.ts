@@ -13,7 +13,7 @@ import { startTlsProxy } from "./tls_proxy.ts";
 export interface ScannerFigures {
   /** The whole command. */
   readonly wallMs: number;
-  /** Of all its threads: what other work of the machine changes least. */
+  /** For all its threads: what other work of the machine changes least. */
   readonly cpuMs: number;
   /** That reached the org, those for a token included. */
   readonly requests: number;
@@ -53,7 +53,7 @@ sys.exit(prowler())
 
 export const prowlerProfiles = { prowler_typical: "typical", prowler_2000: "large:2000", prowler_10000: "large:10000" };
 
-/** Each is a bench of its own, because the largest takes minutes. */
+/** Each is a separate bench, because the largest takes minutes. */
 export const prowlerBenches = Object.fromEntries(
   Object.entries(prowlerProfiles).map(([name, profile]) => [name, (say: Say) => benchProwler(say, profile)]),
 );

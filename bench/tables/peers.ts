@@ -11,7 +11,7 @@ export async function peersSection(): Promise<string> {
 
 function modeTable(mode: string, servers: Readonly<Record<string, PeerOutcome>>): string {
   const gateway = servers[ours]?.figures ?? null;
-  if (gateway === null) throw new TypeError(`The figures of ${mode} have none of ${ours}`);
+  if (gateway === null) throw new TypeError(`The figures of ${mode} have no row of ${ours}`);
   return [
     `| ${mode} | events | ours ÷ its | CPU for each | its CPU ÷ ours | p50 | p99 |`,
     "|---|---|---|---|---|---|---|",
@@ -34,7 +34,7 @@ function cells({ figures, leftOut }: PeerOutcome, gateway: PeerFigures): readonl
   ];
 }
 
-/** Of everything behind a stream. */
+/** For everything behind a stream. */
 function cpuOf({ cpuMicroseconds, brokerCpuMicroseconds }: PeerFigures): number {
   return cpuMicroseconds + brokerCpuMicroseconds;
 }

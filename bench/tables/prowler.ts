@@ -1,7 +1,7 @@
 import { prowlerProfiles, type ProwlerFigures, type ScannerFigures } from "../peers/prowler.ts";
 import { hasResult, machineText, readResult } from "./results.ts";
 
-/** Of the orgs that were measured. */
+/** For the orgs that were measured. */
 export async function prowlerSection(): Promise<string> {
   const names = Object.entries(prowlerProfiles).filter(([name]) => hasResult(name));
   const results = await Promise.all(
@@ -20,7 +20,7 @@ export async function prowlerSection(): Promise<string> {
 function rowsOf(profile: string, scanners: ProwlerFigures): readonly string[] {
   const ours = scanners["scanstream"];
   if (ours === undefined || "stoppedAfterMs" in ours)
-    throw new TypeError(`The figures of ${profile} have none of ours`);
+    throw new TypeError(`The figures of ${profile} have no row of this project`);
   return Object.entries(scanners).map(([name, figures]) => {
     const cells =
       "stoppedAfterMs" in figures

@@ -29,7 +29,7 @@ export function loadText(loads: readonly [number, number]): string {
   return `load ${loads.map((value) => value.toFixed(1)).join(" before, ")} at the end`;
 }
 
-/** Of named values, without a head. */
+/** For named values, without a head. */
 export function figureTable(rows: readonly (readonly [string, string])[]): string {
   return ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n");
 }

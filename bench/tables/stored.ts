@@ -15,7 +15,7 @@ export async function storedSection(): Promise<string> {
   return `${machineText(first)}.\n\n${tables(series)}`;
 }
 
-/** Of each series the three requests whose median grew most. */
+/** For each series the three requests whose median grew most. */
 function tables(series: Series): string {
   const rows = series.flatMap(([name, { sizes, requests }]) =>
     Object.entries(requests)

@@ -28,7 +28,7 @@ interface RowDescription {
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 export class BatchQuery {
-  /** The rows of the last statement; rejects with whatever the client reports. */
+  /** The rows of the last statement; rejects with the error of the client. */
   readonly result: Promise<Rows>;
   readonly #statements: readonly { readonly text: string; readonly values: readonly (string | null)[] }[];
   readonly #prepared: PreparedStatements | null;

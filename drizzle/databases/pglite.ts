@@ -38,7 +38,7 @@ export function createPgliteDatabase(
   return createPoolDatabase(new Pool(config), { connectTimeoutMs: Infinity, onClosed });
 }
 
-/** The package is optional: it is larger than all the rest, and a gateway beside a real Postgres does without. */
+/** The package is optional: it is large, and a gateway with a real Postgres does not need it. */
 async function loadPglite() {
   try {
     const [{ PGlite }, { createPgConfig }, { drizzle }, { migrate }] = await Promise.all([

@@ -3,15 +3,15 @@ import { createHash } from "node:crypto";
 /** One node-postgres connection; only its identity counts. */
 type Connection = object;
 
-/** Longer texts are lists of rows, each length a statement of its own: PostgreSQL would keep them all. */
+/** Longer texts are lists of rows, each length a separate statement: PostgreSQL would keep them all. */
 const maxTextChars = 4096;
-/** Kept on one connection at most; whatever comes after these is parsed each time. */
+/** Kept on one connection at most; later ones are parsed each time. */
 const maxKept = 100;
 
 /**
  * Which statements which connection has parsed under a name, so that PostgreSQL need not parse and plan them again.
  *
- * A name is the hash of its text: whatever a connection pooler shares between its clients, a name never stands for another
+ * A name is the hash of its text: even if a connection pooler shares names between its clients, a name never stands for another
  * statement. Behind one that does not keep names, statements stay unnamed after the first loss.
  */
 export class PreparedStatements {

@@ -16,9 +16,9 @@ export const decisions = pgTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     kind: text("kind").$type<DecisionKind>().notNull(),
     check: text("check").notNull(),
-    /** Of a waiver: an exact id or name, or a pattern of names; null: every finding of the check. */
+    /** For a waiver: an exact id or name, or a pattern of names; null: every finding of the check. */
     resource: text("resource"),
-    /** Of an attestation. */
+    /** For an attestation. */
     status: text("status").$type<AttestedStatus>(),
     reason: text("reason").notNull(),
     authorKind: text("author_kind").$type<ActorKind>().notNull(),

@@ -29,7 +29,7 @@ export const users = pgTable(
   },
   (table) => [
     check("users_sub_length", sql`length(${table.sub}) between 1 and 255`),
-    // Members only; memberships has a policy of its own, so the sub-select sees this tenant's rows alone.
+    // Members only; memberships has its own policy, so the sub-select sees this tenant's rows alone.
     ...policies(
       "users",
       sql`exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = ${currentTenantId})`,

@@ -155,9 +155,9 @@ export const scanReports = pgTable(
     tenantId: uuid("tenant_id").notNull(),
     scanId: uuid("scan_id").notNull(),
     uploadId: uuid("upload_id").notNull(),
-    /** Of the report as it was sent; the same bytes have the same digest. */
+    /** Digest of the report as it was sent; the same bytes have the same digest. */
     digest: text("digest").notNull(),
-    /** Of the report as it was sent. */
+    /** Size of the report as it was sent. */
     sizeBytes: integer("size_bytes").notNull(),
     partCount: integer("part_count").notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
@@ -180,7 +180,7 @@ export const scanReportParts = pgTable(
   {
     tenantId: uuid("tenant_id").notNull(),
     scanId: uuid("scan_id").notNull(),
-    /** Of two that are stored at once each has its own parts. */
+    /** Two reports that are stored at once have separate parts. */
     uploadId: uuid("upload_id").notNull(),
     /** From 0. */
     part: integer("part").notNull(),

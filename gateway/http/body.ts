@@ -56,7 +56,7 @@ const defaultMaxValues = 10_000;
 
 /** A body of a thousand wrong findings is not answered with ten thousand lines. */
 const maxReportedFields = 20;
-/** All that is wrong with so many values is found within half a second. */
+/** All problems of this number of values are found within half a second. */
 const maxValuesForAllProblems = 20_000;
 
 /** What a schema is made of, by its kind; a pipe has what its first schema has. */

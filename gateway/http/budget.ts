@@ -3,7 +3,7 @@ import { FairShare } from "../../shared/fair_share.ts";
 import { FairTurns } from "../../shared/fair_turns.ts";
 
 /**
- * What the requests of a process may hold at the same time, shared by its tenants (`shared/fair_share.ts`): whatever is over a tenant's
+ * What the requests of a process may hold at the same time, shared by its tenants (`shared/fair_share.ts`): anything over a tenant's
  * share is refused with 429 or 503 and `Retry-After`, before it costs memory. Turns at the database, openings of streams and deliveries
  * of webhooks have bounds where they are waited for; all defaults stand in docs/operate.md.
  */
@@ -11,9 +11,9 @@ export class Budget {
   /** Requests of members and keys that are being answered; event streams have bounds of their own. */
   readonly requests: FairShare;
   readonly bodyBytes: FairShare;
-  /** Of answers that are written piece by piece, while their clients read them. */
+  /** Bytes of answers that are written piece by piece, while their clients read them. */
   readonly responseBytes: FairShare;
-  /** Of answers that are made, and wait for their clients; measured now and then. */
+  /** Bytes of answers that are made, and wait for their clients; measured now and then. */
   readonly unreadBytes: FairShare;
   /** Pages and parts of megabytes: each holds the database and the event loop for several milliseconds. */
   readonly largeReads = new FairTurns(maxLargeReads);
@@ -150,7 +150,7 @@ export class RequestAccount {
   }
 }
 
-/** That of a request without one holds from a budget of its own, as in a test of a single route. */
+/** A request without one uses a separate budget, as in a test of a single route. */
 export function accountOf(request: Request): RequestAccount {
   return accounts.get(request) ?? new Budget(boundsFor(0)).open(request);
 }

@@ -20,7 +20,7 @@ function corsHeaders(origins: readonly string[], origin: string | null): Readonl
   };
 }
 
-/** Answers preflights, and puts `corsHeaders` on everything else; hooks are called by servers, and have none of it. */
+/** Answers preflights, and puts `corsHeaders` on everything else; servers call hooks, which get none. */
 export function cors(origins: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
     if (c.req.path.startsWith("/hooks/")) return next();

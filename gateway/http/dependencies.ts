@@ -30,7 +30,7 @@ export interface Dependencies extends DemoDependencies {
   /** Undefined: nothing is traced. */
   readonly traces?: Traces | undefined;
   readonly webhooks: WebhookSender;
-  /** Null: `/metrics` is not served here, because it has a port of its own or the runtime has none. */
+  /** Null: `/metrics` is not served here, because it has a separate port or the runtime has none. */
   readonly metricsText: MetricsText | null;
   /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;

@@ -1,6 +1,6 @@
 import type { IssuerEndpoints } from "../auth/sign_in.ts";
 
-/** A token is typed into a page of ours: no other page may frame it or reach it. */
+/** A token is typed into these pages: no other page may frame or reach them. */
 export const pageHeaders = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",

@@ -49,7 +49,7 @@ export function afterCursor({ after }: PageRequest, createdAt: PgColumn, key: Pg
   return sql`(${createdAt}, ${key}) < (${after.createdAt.toISOString()}::timestamptz, ${after.key}::${type})`;
 }
 
-/** Of the texts of a page: a page of large rows ends before its limit, and the next one goes on. */
+/** Bytes of the texts of a page: a page of large rows ends before its limit, and the next one goes on. */
 const maxPageBytes = 524_288;
 
 /** Makes a page of rows that were read one beyond the limit. */

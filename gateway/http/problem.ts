@@ -44,7 +44,7 @@ const kinds: Readonly<Record<Problem["code"], { readonly status: number; readonl
   unavailable: { status: 503, title: "Unavailable" },
 };
 
-/** The answer to a request that failed, whatever was thrown. Only errors written for the public are quoted. */
+/** The answer to a request that failed, for any error. Only errors written for the public are quoted. */
 export function problemResponse(error: unknown): Response {
   const problem = toProblem(error);
   return new Response(JSON.stringify(problem), { status: problem.status, headers: problemHeaders(problem, error) });

@@ -10,7 +10,7 @@ import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";
 
-/** Of one event or a batch of them. */
+/** Limit of one event or a batch. */
 const maxBodyBytes = 1_048_576;
 
 /** With this, and the time that the database may take for the key, the answer comes within the 20 s that were promised. */

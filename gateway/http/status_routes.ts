@@ -39,7 +39,7 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
 }
 
 /**
- * From this machine, and not forwarded by a proxy. A proxy that adds no header of its own (nginx by default) is not
+ * From this machine, and not forwarded by a proxy. A proxy that adds no header (nginx by default) is not
  * recognized: a deployment behind one needs METRICS_PORT.
  */
 function isLocal(address: string | null, headers: Headers): boolean {

@@ -36,7 +36,7 @@ function toRequestedStream(
   { event_stream: path, scan_id: scanId }: v.InferOutput<typeof streamTokenRequestSchema>,
 ): RequestedStream {
   const named = path ?? `/api/v1/scans/${scanId}/event-stream`;
-  // Beside the scheme a URL can begin with, two slashes begin a host.
+  // Two slashes, or a slash and a backslash, begin a host.
   const url = /^\/(?![/\\])/.test(named) && URL.canParse(named, base) ? new URL(named, base) : null;
   const stream = url?.origin === base ? findEventStream(eventStreams, url) : null;
   if (stream !== null) return stream;

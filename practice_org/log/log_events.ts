@@ -32,7 +32,7 @@ export interface LogEventSpec {
   readonly targets: readonly LogTarget[] | null;
   readonly severity?: "DEBUG" | "INFO" | "WARN" | "ERROR";
   readonly outcome?: { readonly result: string; readonly reason: string | null };
-  /** Of a sign-in: `FIDO_WEBAUTHN`. */
+  /** The factor of a sign-in: `FIDO_WEBAUTHN`. */
   readonly factor?: string;
 }
 

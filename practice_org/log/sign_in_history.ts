@@ -11,7 +11,7 @@ interface Habit {
   readonly isProxy?: true;
   /** Minutes after the session began at which an app is opened, and which one. */
   readonly opens: readonly (readonly [minutes: number, app: string])[];
-  /** Only on every so many days; default: on each. */
+  /** Only on every n-th day; default: on each. */
   readonly everyDays?: number;
 }
 
@@ -63,7 +63,7 @@ const habits: readonly Habit[] = [
 
 const dayMs = 86_400_000;
 
-/** Writes so many days of sign-ins up to now, the same for the same org and time. */
+/** Writes this number of days of sign-ins up to now, the same for the same org and time. */
 export function writeSignInHistory(
   log: SystemLog,
   contents: OrgContents,

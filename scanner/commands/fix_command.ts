@@ -106,7 +106,7 @@ function readOnly(ids: readonly string[] | undefined, causes: readonly Cause[]):
   const problems = ids
     .filter((id) => !causes.some((cause) => cause.id === id))
     .map((id) => {
-      const expected = known.length === 0 ? "there is none in this org" : `expected one of ${listTexts(known)}`;
+      const expected = known.length === 0 ? "this org has none" : `expected one of ${listTexts(known)}`;
       return `--only ${JSON.stringify(id)}: no cause has this id: ${expected}`;
     });
   if (problems.length > 0) throw new UsageError(problems);

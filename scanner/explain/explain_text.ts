@@ -5,7 +5,7 @@ import { markdownText } from "../reports/markdown_text.ts";
 import { verdictOf } from "../reports/disposition.ts";
 import type { DecidingValue, ExplainedFinding, ExplainedRule, OrgExplanation } from "./explain_org.ts";
 
-/** The lines for a terminal of so many columns. */
+/** The lines for a terminal of this width. */
 export function explanationText(explained: OrgExplanation, width: number): string {
   const { org_url: url, status, findings, more, read } = explained;
   const lines = [

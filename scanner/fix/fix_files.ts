@@ -12,7 +12,7 @@ export interface Origin {
 
 /** What an earlier run left in the folder. */
 export interface EarlierRun {
-  /** The addresses of its resources, and of those in a state beside it. */
+  /** The addresses of its resources, and of resources in a state file next to it. */
   readonly addresses: readonly string[];
   /** The scopes of its provider. */
   readonly scopes: readonly string[];
@@ -38,7 +38,7 @@ export function renderFiles(plan: FixPlan, origin: Origin, earlier: EarlierRun):
   };
 }
 
-/** `main.tf`: the provider, and every resource beside the block that imports it. */
+/** `main.tf`: the provider, and every resource next to its import block. */
 export function renderMain(plan: FixPlan, origin: Origin, earlier: EarlierRun = noEarlierRun): string {
   const header = [
     `# ${marker} for ${origin.orgUrl}, from evidence of ${origin.collectedAt}.`,
@@ -84,7 +84,7 @@ export function digestOf(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** The sign-in pages, each a file of its own. */
+/** The sign-in pages, each in a separate file. */
 function pagesOf({ resources }: FixPlan): readonly (readonly [name: string, text: string])[] {
   return resources.flatMap((resource) =>
     [...resource.attributes.values()].flatMap(({ value }) =>

@@ -7,7 +7,7 @@ import { digestOf, isAsWritten, marker, type EarlierRun } from "./fix_files.ts";
 
 /** What is in the folder of a plan before it is written. */
 export interface FixFolder extends EarlierRun {
-  /** The organization that an earlier plan there is for; null where there is none. */
+  /** The organization that an earlier plan there is for; null if it has none. */
   readonly orgUrl: string | null;
   /** Terraform files of somebody else. */
   readonly others: readonly string[];
@@ -16,7 +16,7 @@ export interface FixFolder extends EarlierRun {
 export const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md", "plan.json"] as const;
 
 /**
- * Reads what an earlier run left, and the local state of Terraform beside it. Throws `UsageError` for a file that `fix` did
+ * Reads what an earlier run left, and the local Terraform state. Throws `UsageError` for a file that `fix` did
  * not write, or that was edited since: it is never overwritten.
  */
 export async function readFixFolder(directory: string): Promise<FixFolder> {
@@ -74,7 +74,7 @@ export async function readFixFolder(directory: string): Promise<FixFolder> {
   };
 }
 
-/** The resources that a file makes, and those that it has Terraform forget. */
+/** The resources that a file makes, and the resources that Terraform should forget. */
 function addressesIn(text: string): readonly string[] {
   const made = [...text.matchAll(/^[ \t]*resource[ \t]+"(\w+)"[ \t]+"([\w-]+)"/gm)].map(
     ([, type = "", name = ""]) => `${type}.${name}`,

@@ -3,7 +3,7 @@ import type { Attributes, JsonValue, Value } from "./terraform.ts";
 
 /** Terraform's configuration language, formatted as `terraform fmt` does: https://developer.hashicorp.com/terraform/language/syntax */
 
-/** A text in quotation marks, whatever it holds: no template in it is evaluated. */
+/** A text in quotation marks with any content: no template in it is evaluated. */
 export function quote(text: string): string {
   const escaped = text
     .toWellFormed()
@@ -40,7 +40,7 @@ export function attributeLines(attributes: Attributes, indent: string): string {
 
 interface Entry {
   readonly name: string;
-  /** Of its value, of one line or several. */
+  /** Lines of its value. */
   readonly text: string;
   readonly note: string | null;
 }

@@ -34,7 +34,7 @@ export const terraformChecks: ReadonlySet<string> = new Set([
   "signon_dod_warning_banner_configured",
 ]);
 
-/** Why a rule is left to a person, whatever the evidence. */
+/** Why a rule is left to a person, with any evidence. */
 const withoutResource: Readonly<Record<string, string>> = {
   application_admin_console_session_idle_timeout_15min:
     "the provider has no resource for the Admin Console's idle time",
@@ -53,7 +53,7 @@ export interface PlanLimits {
 }
 
 /**
- * What would make failing findings pass, without those that a waiver accepts. Pure: the same findings, evidence and limits
+ * What would make failing findings pass, without findings that a waiver accepts. Pure: the same findings, evidence and limits
  * give the same plan.
  */
 export function planFixes(

@@ -44,7 +44,7 @@ function nothingToPlan({ byHand }: FixPlan): string {
 function keptSection(kept: readonly string[]): readonly string[] {
   if (kept.length === 0) return [];
   const text =
-    "An earlier plan in this folder, or the state beside it, has these resources. `main.tf` holds a `removed` block for each, so that " +
+    "An earlier plan in this folder, or its Terraform state, has these resources. `main.tf` holds a `removed` block for each, so that " +
     "`terraform apply` forgets it and leaves it in the org as it is. Do not delete `main.tf` while the state has them: " +
     "Terraform would then destroy them.";
   return [`## What stays from earlier plans\n\n${text}\n\n${kept.map((address) => `- \`${address}\``).join("\n")}`];
@@ -117,14 +117,14 @@ function useSections(plan: FixPlan, folder: Pick<FixFolder, "scopes" | "addresse
   return [
     "## How to use it",
     [
-      `1. Give a service application of its own, not the scanner's, these scopes and the role Super Administrator: ${scopes.map((scope) => `\`${scope}\``).join(", ")}.`,
+      `1. Give a separate service application, not the scanner's, these scopes and the role Super Administrator: ${scopes.map((scope) => `\`${scope}\``).join(", ")}.`,
       "2. Set `OKTA_API_CLIENT_ID` and `OKTA_API_PRIVATE_KEY` (the file of the key, or the key itself). Copy `terraform.tfvars.example` to `terraform.tfvars` and fill it in.",
       "3. `terraform init`, then `terraform plan`. Read the plan: it must destroy nothing, and change in what it imports only the attributes above.",
       "4. `terraform apply`, and scan again.",
     ].join("\n"),
     "## State, backend and secrets",
     [
-      "- The state holds every attribute that Terraform writes, in clear text: the names of objects, networks, sign-in pages, and the token of a log stream. Keep it in a backend that encrypts it and that only those who administer the org can read. Put the `backend` block into a file of its own, such as `backend.tf`.",
+      "- The state holds every attribute that Terraform writes, in clear text: the names of objects, networks, sign-in pages, and the token of a log stream. Keep it in a backend that encrypts it and that only those who administer the org can read. Put the `backend` block into a separate file, such as `backend.tf`.",
       "- Never commit `terraform.tfvars`, `terraform.tfstate` or a plan file.",
       "- Keep the folder and its state together. `fix` may be run again here: it keeps what an earlier plan made, and refuses to replace a file that was edited.",
       "- Whether another workspace of Terraform manages an object is unknown to `fix`. Search its state for these ids before you apply, because two workspaces would undo each other's changes" +

@@ -44,7 +44,7 @@ export interface TerraformResource {
   readonly title: string;
   /** Null: the org has no such object yet. */
   readonly importId: string | null;
-  /** Beside the resource: what can lock somebody out, or cost more than it says. */
+  /** Warnings for the resource: what can lock somebody out, or cost more than it says. */
   readonly warnings: readonly string[];
   readonly attributes: Attributes;
   readonly blocks: readonly Block[];
@@ -100,7 +100,7 @@ export function toAttributes(values: Readonly<Record<string, Value>>): Map<strin
   return new Map(Object.entries(values).map(([name, value]) => [name, { value, change: null }]));
 }
 
-/** Sets an attribute to what a rule wants. A second rule that wants the same is named beside the first. */
+/** Sets an attribute to what a rule wants. A second rule that wants the same is named with the first. */
 export function change(attributes: Map<string, Attribute>, name: string, value: Value, why: Change): void {
   const before = attributes.get(name)?.change ?? null;
   const rules = [...new Set([...(before?.rules ?? []), ...why.rules])];
@@ -111,7 +111,7 @@ export function finishResource(draft: ResourceDraft): TerraformResource {
   return { ...draft, warnings: [...draft.warnings], dependsOn: [...draft.dependsOn].sort() };
 }
 
-/** An identifier that is valid after `prefix_`; different ids give different ones, whatever the object is called. */
+/** An identifier that is valid after `prefix_`; different ids give different ones, for any name of the object. */
 export function identifier(prefix: string, id: string, name: unknown = ""): string {
   const safe = id.replaceAll(/[^A-Za-z0-9]/gu, (character) => `_${character.codePointAt(0)?.toString(16) ?? ""}_`);
   const words =

@@ -140,7 +140,7 @@ class Follower {
     return this.#plan.once && !isMore ? "caught_up" : null;
   }
 
-  /** With the evidence of before, without a request: another version or selection of checks may judge it otherwise. */
+  /** Evaluates the saved evidence without a request: another version or selection of checks may give other results. */
   async #resume(): Promise<void> {
     if (this.#lines.count > 0) this.#publish();
     await this.#round({ artifacts: null, events: [], cause: "reconciliation" });

@@ -14,7 +14,7 @@ export interface SignIn {
   readonly transaction: string | null;
   /** The ids of the apps or policies that it is about. */
   readonly targets: readonly string[];
-  /** Of a factor, in upper case: `FIDO_WEBAUTHN`, `SIGNED_NONCE`, … */
+  /** A factor in upper case: `FIDO_WEBAUTHN`, `SIGNED_NONCE`, … */
   readonly factor: string | null;
   /** Whether Okta takes the address for an anonymizer's. */
   readonly isProxy: boolean;
@@ -106,7 +106,7 @@ function inside(object: JsonObject, key: string): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** `unknown` is what Okta writes where there is none. */
+/** `unknown` is what Okta writes for a missing value. */
 function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" && value !== "unknown" ? value.slice(0, 300) : null;
 }

@@ -145,7 +145,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
         break;
       } catch (error) {
         if (isOver(error) && !wasRegistered && monitorId === options.monitorId) {
-          warn(`The monitor of before takes nothing any more, so this is a new one: ${problemOf(error)}`);
+          warn(`The previous monitor accepts no more changes, so a new one starts: ${problemOf(error)}`);
           monitorId = randomUUID();
           continue;
         }

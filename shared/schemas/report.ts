@@ -126,7 +126,7 @@ export const findingSchema = v.pipe(
     ),
     cause: v.pipe(
       v.optional(v.nullable(v.string()), null),
-      v.description("The id of the object whose change makes it pass, with FAIL; null: there is none (since 1.2)"),
+      v.description("The id of the object whose change makes it pass, with FAIL; null: it has none (since 1.2)"),
     ),
     to_pass: v.exactOptional(v.pipe(v.string(), v.description("What to change for it, in one sentence (since 1.2)"))),
     evaluation: v.exactOptional(

@@ -57,7 +57,7 @@ const webhookEntries = {
   ),
   secret_rotated_at: v.pipe(
     v.nullable(time),
-    v.description("For 24 h after it the secret of before signs as well; null: never"),
+    v.description("For 24 h after it the previous secret signs as well; null: never"),
   ),
   created_at: time,
   updated_at: time,

@@ -48,7 +48,7 @@ function images(documents: readonly Document[]): readonly string[] {
   return [...new Set(links.filter((link) => /\.(?:png|svg)$/.test(link) && !link.includes(":")))];
 }
 
-/** Null while `package.json` has none of its own: then source files are named, and not linked. */
+/** Null while `package.json` has a placeholder: then source files are named, and not linked. */
 function repositoryAddress(): string | null {
   const address = packageJson.repository.url.replace(/^git\+/, "").replace(/\.git$/, "");
   return new URL(address).hostname.endsWith(".invalid") ? null : address;

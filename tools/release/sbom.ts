@@ -12,7 +12,7 @@ const formats = { cyclonedx: "sbom.cdx.json", spdx: "sbom.spdx.json" } as const;
 
 /**
  * Writes the bills of materials of what is published: the packages that are in the bundle, at the versions of the lock file,
- * and none of the tools. `npm sbom` makes them.
+ * but no tools. `npm sbom` makes them.
  */
 export async function writeSboms(folder: string): Promise<readonly string[]> {
   const temporary = await mkdtemp(join(tmpdir(), "sbom-"));
@@ -46,7 +46,7 @@ export async function writeSboms(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** The embedded database is optional beside the tarball, and inside the executables and the image. */
+/** The embedded database is optional with the tarball, and inside the executables and the image. */
 async function requirePeers(file: string): Promise<void> {
   const { peerDependencies, peerDependenciesMeta: _, ...manifest } = JSON.parse(await readFile(file, "utf8"));
   const dependencies = { ...manifest.dependencies, ...peerDependencies };

@@ -28,7 +28,7 @@ export interface ChannelDescription {
 
 interface EventDescription {
   readonly summary: string;
-  /** Of the payload. */
+  /** Schema of the payload. */
   readonly schema: v.GenericSchema;
 }
 
@@ -67,7 +67,7 @@ export const pageParameters: Parameter[] = [
   },
 ];
 
-/** Of every event stream that has a snapshot. */
+/** Added to every event stream that has a snapshot. */
 export const snapshotParameter: Parameter = {
   name: "snapshot",
   in: "query",

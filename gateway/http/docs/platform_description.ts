@@ -20,7 +20,7 @@ import {
   type FeatureDescription,
 } from "./feature_description.ts";
 
-/** What the gateway answers whatever its features are. */
+/** What the gateway answers with any features. */
 
 const scanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
@@ -86,7 +86,7 @@ export const platformDescription: FeatureDescription = {
       tags: ["session"],
       summary: "Who am I, and in which tenants",
       description:
-        "For any valid credential, whatever it may do. A token for several tenants is answered here without the header " +
+        "For any valid credential. A token for several tenants is answered here without the header " +
         "`X-Tenant-Id` too; everywhere else it has to name one.",
       parameters: [
         {

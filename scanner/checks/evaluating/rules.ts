@@ -272,7 +272,7 @@ function stagesOf(rules: JsonList): readonly JsonList[] {
   return [...stages.values()];
 }
 
-/** All rules as Okta lists them: in the order in which they apply, those that cannot be read last. */
+/** All rules as Okta lists them: in the order in which they apply, unreadable rules last. */
 export function inOrder(rules: JsonList): JsonList {
   return sortBy(rules, orderText)
     .filter((rule) => !isUnidentified(rule))

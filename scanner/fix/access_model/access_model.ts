@@ -68,7 +68,7 @@ function problemOf(rule: JsonObject, { accessPath }: ModelContext): string | nul
   return accessOf(rule, accessPath) === "unknown" ? `the access of ${name} cannot be read` : null;
 }
 
-/** The provider keeps its built-in rule last, whatever number it has. */
+/** The provider keeps its built-in rule last, with any priority. */
 function rankOf(rule: JsonObject): number {
   return isBuiltIn(rule) === true ? 1 : 0;
 }

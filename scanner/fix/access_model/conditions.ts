@@ -8,7 +8,7 @@ import { restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
  */
 export type Fact = string;
 
-/** When a rule applies: one fact of each list of `anyOf` is true, and none of `noneOf`. */
+/** When a rule applies: one fact of each list of `anyOf` is true, and no fact of `noneOf`. */
 export interface RuleConditions {
   readonly anyOf: readonly (readonly Fact[])[];
   readonly noneOf: readonly Fact[];
@@ -22,8 +22,8 @@ export interface ConditionsContext {
 }
 
 /**
- * The conditions of a rule as facts. A condition that is not modeled, or that cannot be read, is a fact of its own, which
- * may be true or false whatever the others are.
+ * The conditions of a rule as facts. A condition that is not modeled, or that cannot be read, is a separate fact, which
+ * may be true or false independently of the others.
  */
 export function conditionsOf(rule: JsonObject, context: ConditionsContext): RuleConditions {
   const conditions = isJsonObject(rule["conditions"]) ? rule["conditions"] : {};
@@ -101,7 +101,7 @@ function readNetwork(network: JsonObject, { isEverywhere }: ConditionsContext): 
   };
 }
 
-/** The same text for the same value, whatever the order of its fields. */
+/** The same text for the same value in any order of fields. */
 export function canonicalText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";

@@ -117,7 +117,7 @@ function builtInApps({ admin_console_app: console, dashboard_app: dashboard }: C
   });
 }
 
-/** The active apps that a policy decides about, by name; those that this run could not see are missing. */
+/** The active apps that a policy decides about, by name; apps that this run could not see are missing. */
 export function appsOf(artifacts: CollectedArtifacts, policyId: string): readonly string[] {
   const apps = listed(artifacts.apps).filter(
     (app) => accessPolicyId(app) === policyId && activityOf(app) !== "inactive",

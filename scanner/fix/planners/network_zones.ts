@@ -128,7 +128,7 @@ function includedCategories(zone: JsonObject): readonly string[] {
   return included.kind === "value" ? included.value : [];
 }
 
-/** A name that none of the org's objects has. */
+/** A name that no object of the org has. */
 export function freeName(name: string, taken: readonly unknown[]): string {
   if (!taken.includes(name)) return name;
   let number = 2;

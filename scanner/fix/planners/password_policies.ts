@@ -23,7 +23,7 @@ export const passwordChecks: readonly string[] = Object.keys(demands);
 const password = "settings.password";
 const factors = "settings.recovery.factors";
 
-/** Of both resources. A field that the rules are about may be absent: the org does not set it, and the plan may. */
+/** Fields of both resources. A field that the rules are about may be absent: the org does not set it, and the plan may. */
 const settings: readonly Source[] = [
   { attribute: "password_min_length", path: `${password}.complexity.minLength`, read: "number", ifAbsent: null },
   { attribute: "password_min_lowercase", path: `${password}.complexity.minLowerCase`, read: "number", ifAbsent: 0 },

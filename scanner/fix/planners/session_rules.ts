@@ -24,7 +24,7 @@ const demands: Readonly<Record<string, readonly [attribute: string, value: Value
 
 export const sessionChecks: readonly string[] = [...Object.keys(demands), zoneCheck];
 
-/** The rules about global sessions: the deciding rule of each failing policy, or a rule of its own before the built-in one. */
+/** The rules about global sessions: the deciding rule of each failing policy, or a new rule before the built-in one. */
 export function planSessionRules(draft: PlanDraft): void {
   for (const checks of [Object.keys(demands), [zoneCheck]]) {
     const failed = draft.failedOf(checks);
@@ -110,7 +110,7 @@ function demand(
   const [attribute, stigValue] = demands[check] ?? [];
   if (attribute === undefined || stigValue === undefined) return "the plan does not know the check";
   const value = draft.limitOf(check, stigValue);
-  // A rule of its own is wanted even where the built-in one has the right value.
+  // A new rule is needed even if the built-in one has the right value.
   const before = resource.attributes.get(attribute)?.value;
   const isRight = isNew && (value === false ? before === false : isWithin(before, value));
   const was = isNew ? `the built-in rule has ${showValue(before)}` : `was ${showValue(before)}`;
@@ -145,7 +145,7 @@ function withoutUnused(attributes: Readonly<Record<string, Value>>): Readonly<Re
   return {
     ...rest,
     ...(connection === undefined ? {} : { network_connection: connection }),
-    // A list that is stored beside ANYWHERE means nothing.
+    // A list that is stored with ANYWHERE has no effect.
     ...(connection === "ZONE" && network_includes !== undefined && isListed(network_includes)
       ? { network_includes }
       : {}),
