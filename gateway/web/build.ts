@@ -24,15 +24,20 @@ export async function buildPage(
     readFile(source("icon.svg"), "utf8"),
     readFile(source("index.html"), "utf8"),
   ]);
-  const assets = {
+  const assets: Readonly<Record<string, Asset>> = {
     script: { name: hashedName("page.js", script), text: script },
     style: { name: hashedName("style.css", style), text: style },
     reports: { name: hashedName("reports.js", reports), text: reports },
-    icon: { name: hashedName("icon.svg", icon), text: icon },
+    ...Object.fromEntries(
+      Object.entries(iconColors).map(([state, color]) => {
+        const text = icon.replace("#1f4fd8", color);
+        return [state, { name: hashedName(`${state}.svg`, text), text }];
+      }),
+    ),
   };
   const page = html.replace(
-    /%(icon|style|script|reports)%/g,
-    (_whole: string, name: keyof typeof assets) => `assets/${assets[name].name}`,
+    /%(icon|fail|warn|off|style|script|reports)%/g,
+    (_whole: string, name: string) => `assets/${assets[name]?.name ?? ""}`,
   );
 
   // Built next to the old file and then put in place: a gateway that is running never serves half a page.
@@ -43,6 +48,14 @@ export async function buildPage(
   await rm(outputFolder, { recursive: true, force: true });
   await rename(building, outputFolder);
 }
+
+interface Asset {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The icon of a tab: as it is, and with the worst state that the page knows. */
+const iconColors = { icon: "#1f4fd8", fail: "#b8202f", warn: "#b36b00", off: "#66707d" } as const;
 
 const leaveOut = ({ path }: { readonly path: string }) => ({ path, external: true, sideEffects: false });
 

@@ -6,6 +6,7 @@ import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import type { Monitor } from "../monitor_wire.ts";
 import { Account, SessionEnd, type AccountActions } from "./account.tsx";
+import { AttentionBar } from "./attention.tsx";
 import { Message } from "./basics.tsx";
 import { ComparePage } from "./compare/compare_page.tsx";
 import { ConnectionState } from "./connection.tsx";
@@ -16,6 +17,7 @@ import { MonitorPage } from "./monitors/monitor_page.tsx";
 import { ScanList } from "./scan_list.tsx";
 import { ScanPage } from "./scan_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
+import { Wall } from "./wall.tsx";
 
 /** `#/scans/<id>`, `#/monitors/<id>`, `#/compare/<before>/<after>`, `#/decisions` or `#/settings/<section>` in the address. */
 interface Route {
@@ -100,6 +102,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
   const onMonitor = useCallback((monitor: Monitor) => monitors.put(monitor), [monitors]);
   const offered = findNewer(scans.items, current);
 
+  if (isWall(location.hash)) return <Wall session={session} tenant={tenant} />;
   return (
     <div class="dashboard" data-route={isListed ? "list" : "scan"}>
       <header class="top row">
@@ -113,6 +116,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
         <Account session={session} {...account} />
       </header>
       <SessionEnd session={session} />
+      <AttentionBar session={session} tenant={tenant} />
       <div class="columns">
         <aside class="sidebar" aria-label="Organizations and scans">
           <ConnectionState connection={tenant.connection} retryNow={tenant.retryNow} />
@@ -189,6 +193,10 @@ function findNewer(scans: readonly Scan[], current: Scan | null): Scan | null {
   if (current === null || !isEnded(current.status)) return null;
   const running = scans.find(({ id, status }) => !isEnded(status) && id !== current.id);
   return running !== undefined && (running.createdAtMs ?? 0) >= (current.createdAtMs ?? 0) ? running : null;
+}
+
+function isWall(address: string): boolean {
+  return /^#\/wall(?:$|\?)/.test(address);
 }
 
 /** The icon of the document, so that its address is written only once. */

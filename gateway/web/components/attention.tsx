@@ -1,0 +1,100 @@
+import { useEffect } from "preact/hooks";
+import type { Api } from "../model/api.ts";
+import { toAttention, type Attention } from "../model/attention.ts";
+import { formatClock } from "../model/format.ts";
+import { createOrganizationStore, versionOf } from "../model/organization_store.ts";
+import { toOverview, type OverviewRow } from "../model/overview.ts";
+import type { Session } from "../model/session.ts";
+import type { TenantFollower } from "../model/tenant_follower.ts";
+import { createWatch } from "../model/watch.ts";
+import { useNow, useStore } from "./hooks.ts";
+
+/** All organizations, worst first, as of now. Null: they are not read yet. */
+function useRows(api: Api, tenant: TenantFollower): readonly OverviewRow[] | null {
+  const [store] = useStore((onChange) => createOrganizationStore(api, onChange));
+  const version = versionOf(tenant);
+  useEffect(() => store.request(), [store, version]);
+  useNow();
+  const isLive = tenant.connection.state === "live";
+  return store.items === null ? null : toOverview(store.items, tenant.monitors.items, { isLive, nowMs: api.nowMs() });
+}
+
+const shownAlarms = 3;
+
+/** Calls a person by the title and the icon of the tab, and by notifications where they want them. */
+export function useAttention({ session, tenant }: WatchedTenant) {
+  const { api, caller } = session;
+  const rows = useRows(api, tenant);
+  const [watch] = useStore((onChange) => createWatch(api, `${caller.id}.${caller.tenant?.id ?? ""}`, onChange));
+  useEffect(() => {
+    if (rows !== null && tenant.connection.state === "live") watch.update(rows);
+  });
+  useTabMark(toAttention(rows ?? [], tenant.connection, watch.unexplained));
+  return { rows, watch };
+}
+
+export interface WatchedTenant {
+  readonly session: Session;
+  readonly tenant: TenantFollower;
+}
+
+/** What happened since the person looked, on top of every page. */
+export function AttentionBar(props: WatchedTenant) {
+  const { watch } = useAttention(props);
+  const { alarms } = watch;
+  return (
+    <aside class="attention notice row wrap" aria-label="Since you last looked" hidden={alarms.length === 0}>
+      <strong>{`${alarms.length} since ${formatClock(watch.sinceMs)}`}</strong>
+      <ul class="row wrap grow">
+        {alarms.slice(0, shownAlarms).map(({ key, text, address }) => (
+          <li key={key}>
+            <a href={address}>{text}</a>
+          </li>
+        ))}
+        {alarms.length > shownAlarms && <li>{`and ${alarms.length - shownAlarms} more`}</li>}
+      </ul>
+      {"Notification" in globalThis && Notification.permission !== "denied" && (
+        <button
+          type="button"
+          class="button button-small"
+          aria-pressed={watch.notifies}
+          onClick={() => void watch.toggleNotifications()}
+        >
+          Notify me
+        </button>
+      )}
+      <button
+        type="button"
+        class="button button-small"
+        title="For you and in this browser only"
+        onClick={() => watch.acknowledge()}
+      >
+        Acknowledge
+      </button>
+    </aside>
+  );
+}
+
+const mark = "⚠ ";
+
+/** Puts the worst state before the title, whatever page sets it, and into the icon. */
+function useTabMark({ level, words }: Attention): void {
+  useEffect(() => {
+    const prefix = words === "" ? "" : `${mark}${words} · `;
+    const apply = () => {
+      const { title } = document;
+      const plain = title.startsWith(mark) ? title.slice(title.indexOf(" · ") + 3) : title;
+      if (title !== prefix + plain) document.title = prefix + plain;
+    };
+    apply();
+    const observer = new MutationObserver(apply);
+    observer.observe(document.head, { subtree: true, childList: true, characterData: true });
+    return () => observer.disconnect();
+  }, [words]);
+  useEffect(() => {
+    const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+    if (link === null) return;
+    link.dataset["plain"] ??= link.href;
+    link.href = link.dataset[level] ?? link.dataset["plain"];
+  }, [level]);
+}

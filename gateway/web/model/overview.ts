@@ -1,0 +1,74 @@
+import type { Monitor } from "../monitor_wire.ts";
+import type { Organization } from "../organization_wire.ts";
+import { pulseOf, type Pulse } from "./monitor_pulse.ts";
+
+/** One organization of the overview: what is stored of it, and what its monitor says now. */
+export interface OverviewRow {
+  readonly organization: Organization;
+  /** Null: it has none, or it is not known yet. */
+  readonly monitor: Monitor | null;
+  /** Null: nobody watches it. */
+  readonly pulse: Pulse | null;
+  /** Nobody looks at it any more. */
+  readonly isEnded: boolean;
+}
+
+export type OverviewFilter = "all" | "cat1" | "attention";
+
+/** After so long without a scan and without a monitor an organization is folded. */
+const forgottenAfterMs = 30 * 86_400_000;
+const attention: readonly (Pulse | null)[] = ["stale", "blind", "delayed", "stopped"];
+
+export function toOverview(
+  organizations: readonly Organization[],
+  monitors: readonly Monitor[],
+  { isLive, nowMs }: { readonly isLive: boolean; readonly nowMs: number },
+): readonly OverviewRow[] {
+  const byId = new Map(monitors.map((monitor) => [monitor.id, monitor]));
+  const rows = organizations.map((organization): OverviewRow => {
+    const monitor = byId.get(organization.monitor_id ?? "") ?? null;
+    const isWatched = organization.monitor_id !== null && organization.monitor_status !== "ended";
+    const scannedAtMs = organization.last_scan_at === null ? 0 : Date.parse(organization.last_scan_at);
+    const isEnded = !isWatched && monitor?.status !== "running" && nowMs - scannedAtMs > forgottenAfterMs;
+    const pulse =
+      organization.monitor_id === null ? null : isLive && monitor !== null ? pulseOf(monitor, nowMs) : "unknown";
+    return { organization, monitor, pulse, isEnded };
+  });
+  return rows.toSorted(byWorst);
+}
+
+/** By name or address, each word of it. */
+export function filterOverview(
+  rows: readonly OverviewRow[],
+  { text, only }: { readonly text: string; readonly only: OverviewFilter },
+): readonly OverviewRow[] {
+  const words = text.toLowerCase().split(/\s+/);
+  return rows.filter(({ organization, pulse }) => {
+    if (only === "cat1" && organization.cat1_open === 0) return false;
+    if (only === "attention" && !needsAttention({ organization, pulse })) return false;
+    const haystack = `${organization.name} ${organization.org_url}`.toLowerCase();
+    return words.every((word) => haystack.includes(word));
+  });
+}
+
+/** What a person should look at first: CAT I is open, or what is shown may be old. */
+export function needsAttention({ organization, pulse }: Pick<OverviewRow, "organization" | "pulse">): boolean {
+  return organization.cat1_open > 0 || attention.includes(pulse);
+}
+
+function byWorst(a: OverviewRow, b: OverviewRow): number {
+  return (
+    Number(a.isEnded) - Number(b.isEnded) ||
+    b.organization.cat1_open - a.organization.cat1_open ||
+    Number(attention.includes(b.pulse)) - Number(attention.includes(a.pulse)) ||
+    b.organization.cat2_open - a.organization.cat2_open ||
+    b.organization.cat3_open - a.organization.cat3_open ||
+    notReviewed(b.organization) - notReviewed(a.organization) ||
+    (a.organization.name < b.organization.name ? -1 : 1)
+  );
+}
+
+/** Rules that a person or a permission is missing for. */
+export function notReviewed({ manual, unknown }: Pick<Organization, "manual" | "unknown">): number {
+  return Math.max(manual, unknown);
+}

@@ -1,0 +1,173 @@
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { Api } from "./api.ts";
+import { toAlarms, toChangeAlarm, toSeen, type Alarm, type Seen } from "./attention.ts";
+import type { OverviewRow } from "./overview.ts";
+
+/** What happened since the person looked. It lives in this browser only, and is no record of who has seen what. */
+export interface Watch {
+  readonly alarms: readonly Alarm[];
+  readonly unexplained: number;
+  readonly sinceMs: number;
+  readonly notifies: boolean;
+  /** Compares with what was there before. */
+  update(rows: readonly OverviewRow[]): void;
+  acknowledge(): void;
+  /** Asks the browser for its permission: only after a click. */
+  toggleNotifications(): Promise<void>;
+  close(): void;
+}
+
+const maxAlarms = 50;
+const newestChanges = 20;
+const maxReadsAtOnce = 4;
+const maxRemembered = 1000;
+const notifyKey = "scanstream.notify";
+
+export function createWatch(api: Api, person: string, onChange: () => void): Watch {
+  const closing = new AbortController();
+  const seenKey = `scanstream.seen.${person}`;
+  const stored = readStored(seenKey);
+  let sinceMs = typeof stored?.["at"] === "number" ? stored["at"] : api.nowMs();
+  /** Null: the first rows are what everything after is compared with. */
+  let seen = stored === null ? null : toSeenMap(stored["organizations"]);
+  let rows: readonly OverviewRow[] = [];
+  let alarms: readonly Alarm[] = [];
+  const told = new Set<string>();
+  const versions = new Map<string, string>();
+  const waiting: OverviewRow[] = [];
+  let reading = 0;
+  let isTeller = false;
+
+  // Of all tabs of a browser one tells; when it is closed the next one does.
+  if ("locks" in navigator) {
+    const held = Promise.withResolvers<void>();
+    closing.signal.addEventListener("abort", () => held.resolve(), { once: true });
+    navigator.locks
+      .request(`scanstream notifications ${person}`, { signal: closing.signal }, () => {
+        isTeller = true;
+        return held.promise;
+      })
+      .catch(() => undefined);
+  }
+
+  function raise(raised: readonly Alarm[]): void {
+    const fresh = raised.filter(({ key }) => !told.has(key));
+    if (fresh.length === 0) return;
+    for (const { key } of fresh) told.add(key);
+    for (const key of told) if (told.size > maxRemembered) told.delete(key);
+    alarms = [...fresh, ...alarms].slice(0, maxAlarms);
+    if (isTeller && notifies()) for (const alarm of fresh) notify(alarm);
+    onChange();
+  }
+
+  /** Reads the newest changes of the monitors whose counts have moved. */
+  function readChanges(): void {
+    for (const row of rows) {
+      const { monitor } = row;
+      if (monitor === null) continue;
+      const version = [monitor.status, monitor.pass, monitor.fail, monitor.manual].join();
+      if (versions.get(monitor.id) === version) continue;
+      versions.set(monitor.id, version);
+      if (!waiting.some(({ organization }) => organization.id === row.organization.id)) waiting.push(row);
+    }
+    while (reading < maxReadsAtOnce && waiting.length > 0) void readNext();
+  }
+
+  async function readNext(): Promise<void> {
+    const row = waiting.shift();
+    if (row?.monitor === undefined || row.monitor === null) return;
+    reading += 1;
+    try {
+      const request = { limit: newestChanges, cursor: null, signal: closing.signal };
+      const { items } = await api.listChanges(row.monitor.id, request);
+      const news = items.filter(
+        ({ cause, explained_by: by, seen_at: at }) => cause !== "start" && by.length === 0 && Date.parse(at) > sinceMs,
+      );
+      raise(news.map((change) => toChangeAlarm(row, change)));
+    } catch {
+      versions.delete(row.monitor.id);
+    }
+    reading -= 1;
+    if (!closing.signal.aborted && waiting.length > 0) void readNext();
+  }
+
+  return {
+    get alarms() {
+      return alarms;
+    },
+    get unexplained() {
+      return alarms.filter(({ key }) => key.startsWith("change ")).length;
+    },
+    get sinceMs() {
+      return sinceMs;
+    },
+    get notifies() {
+      return notifies();
+    },
+    update(next) {
+      rows = next;
+      const raised = seen === null ? [] : toAlarms(rows, seen);
+      seen = toSeen(rows);
+      raise(raised);
+      readChanges();
+    },
+    acknowledge() {
+      alarms = [];
+      sinceMs = api.nowMs();
+      store(seenKey, JSON.stringify({ at: sinceMs, organizations: Object.fromEntries(toSeen(rows)) }));
+      onChange();
+    },
+    async toggleNotifications() {
+      if (notifies()) store(notifyKey, "off");
+      else if ((await Notification.requestPermission()) === "granted") store(notifyKey, "on");
+      onChange();
+    },
+    close: () => closing.abort(),
+  };
+}
+
+function notifies(): boolean {
+  return "Notification" in globalThis && Notification.permission === "granted" && readText(notifyKey) === "on";
+}
+
+function notify({ key, text, address }: Alarm): void {
+  const notification = new Notification("scanstream", { body: text, tag: key });
+  notification.addEventListener("click", () => {
+    focus();
+    location.hash = address;
+    notification.close();
+  });
+}
+
+function toSeenMap(value: unknown): ReadonlyMap<string, Seen> {
+  const entries = Object.entries(isJsonObject(value) ? value : {}).map(([id, one]) => {
+    const { cat1, isBlind } = isJsonObject(one) ? one : {};
+    return [id, { cat1: typeof cat1 === "number" ? cat1 : 0, isBlind: isBlind === true }] as const;
+  });
+  return new Map(entries);
+}
+
+function readStored(key: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(readText(key) ?? "null");
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function readText(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+function store(key: string, text: string): void {
+  try {
+    localStorage.setItem(key, text);
+  } catch {
+    // A browser that keeps nothing forgets it with the tab.
+  }
+}
