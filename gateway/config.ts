@@ -28,6 +28,8 @@ export interface GatewayConfig {
   readonly drainDelaySeconds: number;
   /** How long ended scans and monitors are kept; null: for ever. */
   readonly retentionDays: number | null;
+  /** How long the history of organizations is kept. */
+  readonly historyDays: number;
   readonly bounds: StreamBounds;
   /** Webhooks may lead to private and loopback addresses, and without TLS. */
   readonly webhookAllowPrivate: boolean;
@@ -85,6 +87,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     corsOrigins: parseCorsOrigins(reader),
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
     retentionDays: parseRetentionDays(reader),
+    historyDays: reader.integer("HISTORY_DAYS", { fallback: 400, min: 1, max: 36_500 }),
     bounds: parseBounds(reader),
     webhookAllowPrivate: reader.integer("WEBHOOK_ALLOW_PRIVATE", { fallback: 0, min: 0, max: 1 }) === 1,
   };

@@ -62,6 +62,10 @@ export const gatewayVariables: readonly Entry[] = [
     "scans and monitors that ended longer ago are deleted; default: everything is kept ([keeping](../keeping.md))",
   ],
   [
+    "HISTORY_DAYS",
+    "default 400: how many days the history of organizations is kept ([keeping](../keeping.md#history))",
+  ],
+  [
     "WEBHOOK_ALLOW_PRIVATE",
     "1: webhooks may use private and loopback addresses, any port, and no TLS ([webhooks](../webhooks.md))",
   ],

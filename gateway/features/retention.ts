@@ -1,5 +1,5 @@
 import type { Database } from "../../drizzle/database.ts";
-import { deleteExpired, type DeletedByAge } from "../../drizzle/across_tenants.ts";
+import { deleteExpired, deleteOldHistory, type DeletedByAge } from "../../drizzle/across_tenants.ts";
 import { announce, type AnnounceOptions } from "./announce.ts";
 import { deleteInBatches } from "./delete_in_batches.ts";
 import { publishMonitorEnd } from "./monitors/events.ts";
@@ -10,6 +10,7 @@ export interface RetentionOptions extends AnnounceOptions {
   readonly database: Database;
   /** Null: everything is kept. */
   readonly retentionDays: number | null;
+  readonly historyDays: number;
 }
 
 /** This many are published concurrently: one slow answer of the broker does not delay the others. */
@@ -17,11 +18,33 @@ const publishedAtOnce = 50;
 /** In one run: the next one goes on. Half a million findings or more, and less than a Worker may ask of others in one go. */
 const maxSteps = 100;
 
+/** Deletes what is old: scans and monitors, and the history of organizations. Never rejects. */
+export async function deleteByAge(options: RetentionOptions): Promise<number> {
+  const count = await deleteEnded(options);
+  await forgetHistory(options);
+  return count;
+}
+
+async function forgetHistory({ database, historyDays, log }: RetentionOptions): Promise<void> {
+  let steps = 0;
+  try {
+    await deleteInBatches(
+      (maxRows) => {
+        steps += 1;
+        return deleteOldHistory(database, { olderThanDays: historyDays, maxRows });
+      },
+      (hasMore) => !hasMore || steps >= maxSteps,
+    );
+  } catch (error) {
+    log.warn({ error }, "what is older than HISTORY_DAYS could not be deleted");
+  }
+}
+
 /**
  * Deletes what ended more than `retentionDays` ago, however many gateways call it at once: scans with their findings and
  * reports, monitors with their changes. Returns how many; never rejects, because nothing awaits it.
  */
-export async function deleteByAge(options: RetentionOptions): Promise<number> {
+async function deleteEnded(options: RetentionOptions): Promise<number> {
   const { database, retentionDays, log } = options;
   if (retentionDays === null) return 0;
   let count = 0;
@@ -68,6 +91,5 @@ const everyMs = 600_000;
 
 /** Deletes by age from now on, never two runs at once; returns how to stop. */
 export function startDeletingByAge(options: RetentionOptions): () => void {
-  if (options.retentionDays === null) return () => {};
   return startRepeating(() => deleteByAge(options), { firstAfterMs, everyMs });
 }

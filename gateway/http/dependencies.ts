@@ -39,6 +39,8 @@ export interface Dependencies extends DemoDependencies {
   readonly nowMs: () => number;
   /** How long ended scans and monitors are kept; null: for ever. */
   readonly retentionDays: number | null;
+  /** How long the history of organizations is kept. */
+  readonly historyDays: number;
 }
 
 export interface WebhookSender {

@@ -178,8 +178,8 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
   owned.defer(startMarkingStale({ database, publisher: broker, log, nowMs }));
-  const { retentionDays } = config;
-  owned.defer(startDeletingByAge({ database, publisher: broker, log, retentionDays }));
+  const { retentionDays, historyDays } = config;
+  owned.defer(startDeletingByAge({ database, publisher: broker, log, retentionDays, historyDays }));
   const rules = { allowPrivate: config.webhookAllowPrivate };
   const send = createWebhookSender({ rules });
   const deliveries = startDelivering({ database, send, rules, log, metrics, nowMs });
@@ -208,6 +208,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       holderOf: (request, env) => callers.holderOf(request, options.peerAddress(env)),
       nowMs,
       retentionDays,
+      historyDays,
     },
     broker,
     streams,

@@ -35,6 +35,7 @@ test("an empty environment is the embedded default", () => {
     corsOrigins: [],
     drainDelaySeconds: 5,
     retentionDays: null,
+    historyDays: 400,
     webhookAllowPrivate: false,
     bounds,
   });

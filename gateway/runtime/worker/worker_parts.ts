@@ -66,6 +66,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     holderOf: () => "",
     nowMs,
     retentionDays: gateway.retentionDays,
+    historyDays: gateway.historyDays,
   };
 }
 

@@ -200,7 +200,7 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
       const publisher = {
         publish: async (channel: string, message: string) => void published.push(`${channel} ${message}`),
       };
-      const count = await deleteByAge({ database, publisher, log, retentionDays });
+      const count = await deleteByAge({ database, publisher, log, retentionDays, historyDays: 400 });
       return { count, published };
     };
     const age = (id: string, days: number, table = "scans") =>

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deleteOldHistory, expireStaleScans } from "../../../../drizzle/across_tenants.ts";
 import { withTenant } from "../../../../drizzle/with_tenant.ts";
 import { sql } from "drizzle-orm";
 import { exposuresOf } from "../../../../shared/history/exposures.ts";
@@ -14,7 +15,8 @@ import type {
   OrganizationExposure,
   OrganizationHistory,
 } from "../../../../shared/schemas/organization.ts";
-import { openPg } from "../../../drizzle/open_databases.ts";
+import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
+import { openOnPostgres } from "../../../drizzle/open_databases.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { changeOf, createMonitorClient } from "../../../support/monitor_requests.ts";
 
@@ -22,12 +24,12 @@ import { changeOf, createMonitorClient } from "../../../support/monitor_requests
 let gateway: KeptGateway;
 let as: string;
 beforeAll(async () => {
-  gateway = await startKeptGateway(openPg);
+  gateway = await startKeptGateway(() => openOnPostgres((url) => createPgDatabase(url, { maxConnections: 4 })));
   as = `Api-Key ${gateway.acme.apiKey}`;
 });
 afterAll(() => gateway?.stop());
 
-const [idle, console_] = ["signon_global_session_idle_timeout_15min", "application_admin_console_mfa_required"];
+const [idle, adminConsole] = ["signon_global_session_idle_timeout_15min", "application_admin_adminConsolemfa_required"];
 const pass: RuleVerdict = { status: "PASS", reason: null };
 const fail: RuleVerdict = { status: "FAIL", reason: null };
 const needsReview: RuleVerdict = { status: "MANUAL", reason: "needs_review" };
@@ -142,7 +144,7 @@ function sourcesOf(
 }
 
 const anyVerdict = fc.constantFrom(pass, fail, needsReview, unread, notApplicable);
-const anyVerdicts = fc.record({ [idle]: anyVerdict, [console_]: anyVerdict }, { requiredKeys: [] });
+const anyVerdicts = fc.record({ [idle]: anyVerdict, [adminConsole]: anyVerdict }, { requiredKeys: [] });
 const anyScan = fc.record({
   atSeconds: fc.integer({ min: 0, max: 200_000 }),
   lastsSeconds: fc.integer({ min: 0, max: 20_000 }),
@@ -233,3 +235,99 @@ function withoutWho({ opened, closed, least_seconds, most_seconds }: Omit<Organi
   const { actor: _, ...times } = closed ?? { actor: null };
   return { opened, closed: closed === null ? null : times, least_seconds, most_seconds };
 }
+
+describe("what is kept", () => {
+  const owner = (text: string, ...params: readonly unknown[]) => gateway.owner(text, ...params);
+
+  test("HISTORY_DAYS forgets what is older, and keeps what opened an open exposure and what a monitor that still looks said last", async () => {
+    const orgUrl = `https://${randomUUID()}.okta.com`;
+    await storeScan(orgUrl, { from: base, to: base + hour }, { [idle]: pass, [adminConsole]: fail });
+    const monitor = createMonitor(orgUrl);
+    await monitor.poll(base + 2 * hour, { [idle]: fail });
+    await monitor.poll(base + 3 * hour, { [idle]: pass });
+    await monitor.poll(Date.now() - hour);
+    const { id } = await organizationOf(orgUrl);
+    for (const [table, columns] of [
+      ["verdicts", ["known_at", "not_before"]],
+      ["looks", ["known_from"]],
+    ] as const) {
+      const moved = columns.map((column) => `${column} = ${column} - interval '100 days'`).join(", ");
+      await owner(`update ${table} set ${moved} where organization_id = $1::uuid`, id);
+    }
+    // The scan's look, which has ended, is as old as it is.
+    await owner(
+      "update looks set known_to = known_from + interval '1 hour' where verdicts is not null and organization_id = $1::uuid",
+      id,
+    );
+    while (await deleteOldHistory(gateway.opened.database, { olderThanDays: 90, maxRows: 1 }));
+    const rows = await owner(
+      'select "check", position from verdicts where organization_id = $1::uuid order by 1, 2',
+      id,
+    );
+    expect(rows).toEqual([
+      [adminConsole, 1],
+      [idle, 3],
+    ]);
+    const { items } = await get<{ readonly items: readonly OrganizationExposure[] }>(
+      `/organizations/${id}/exposures?open=true`,
+    );
+    expect(items).toMatchObject([
+      { check: adminConsole, cause: "scan", closed: null, opened: { known_at: isoOf(base - 100 * 24 * hour) } },
+    ]);
+    expect(await organizationOf(orgUrl)).toMatchObject({ open_exposures: 1, pass: 1, fail: 1 });
+    // The chain goes on where it ended.
+    await monitor.poll(Date.now(), { [idle]: fail });
+    const next = await owner(
+      'select number, previous is not null from verdicts where organization_id = $1::uuid and "check" = $2 order by position desc limit 1',
+      id,
+      idle,
+    );
+    expect(next).toEqual([[4, true]]);
+  });
+
+  test("a clock that is ahead knows no time to come, and one that goes back reorders nothing", async () => {
+    const orgUrl = `https://${randomUUID()}.okta.com`;
+    const monitor = createMonitor(orgUrl);
+    const aheadMs = Date.now() + 365 * 24 * hour;
+    await monitor.poll(aheadMs, { [idle]: fail });
+    await monitor.poll(base, { [idle]: pass });
+    const { id } = await organizationOf(orgUrl);
+    const [rule] = (await get<OrganizationHistory>(`/organizations/${id}/history`)).organizations[0]?.rules ?? [];
+    expect(rule?.changes?.map(({ status }) => status)).toEqual(["FAIL", "PASS"]);
+    for (const { known_at: at } of rule?.changes ?? []) expect(Date.parse(at)).toBeLessThanOrEqual(Date.now());
+    expect(rule?.intervals.at(-1)?.to.slice(0, 10)).toBe(isoOf(Date.now()).slice(0, 10));
+    const [future] = await owner(
+      "select count(*)::int from looks where known_to > now() and organization_id = $1::uuid",
+      id,
+    );
+    expect(future).toEqual([0]);
+  });
+
+  test("a scan that expired or was deleted while it ran writes nothing: it may lack what it would have found", async () => {
+    const orgUrl = `https://${randomUUID()}.okta.com`;
+    for (const end of ["expire", "delete"] as const) {
+      const scanId = randomUUID();
+      await gateway.request(`/api/v1/scans/${scanId}`, { method: "PUT", as, json: { org_url: orgUrl } });
+      const findings = [{ fingerprint: "f", check: idle, status: "PASS" }];
+      await gateway.request(`/api/v1/scans/${scanId}/findings`, { method: "POST", as, json: { findings } });
+      if (end === "delete") await gateway.request(`/api/v1/scans/${scanId}`, { method: "DELETE", as });
+      else {
+        await owner("update scans set updated_at = now() - interval '1 hour' where id = $1::uuid", scanId);
+        await expireStaleScans(gateway.opened.database, 15);
+      }
+    }
+    const { id, pass: passing } = await organizationOf(orgUrl);
+    expect(passing).toBe(0);
+    expect(await historyOf(id)).toEqual([]);
+  });
+
+  test("two scans of an organization that end at once are chained one after the other", async () => {
+    const orgUrl = `https://${randomUUID()}.okta.com`;
+    const spans = Array.from({ length: 6 }, (_, n) => ({ from: base + n * hour, to: base + n * hour + 1000 }));
+    await Promise.all(spans.map((span, n) => storeScan(orgUrl, span, { [idle]: n % 2 === 0 ? pass : fail })));
+    const { id } = await organizationOf(orgUrl);
+    const [rule] = await historyOf(id);
+    expect(rule?.changes?.length).toBeGreaterThan(0);
+    expect(await chainProblem(rule?.changes ?? [], { org_url: orgUrl, check: idle })).toBeNull();
+  });
+});
