@@ -2,10 +2,12 @@ import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Report } from "../../shared/report.ts";
+import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
+import { runCommand } from "../support/command_line.ts";
 import { openOrgStage, type OrgStage } from "../support/org_stage.ts";
 import { documentedLines, documentText, fencedAfter } from "../support/documented_commands.ts";
 
-/** What the scanner's commands in the documents do, each as it stands there: its exit code and the line that says why. */
+/** What every command of the documents does, each as it stands there: its exit code and the line that says why. */
 
 type Outcome = { readonly code: number; readonly says: RegExp } | { readonly in: string };
 
@@ -36,15 +38,48 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "evaluate --from-artifacts evidence.json --output after --format json,table --fail-on fail:high --threshold threshold.yaml --parameters parameters.json --checks rules.json":
     { in: "test/e2e/company_rules.test.ts" },
   "diff before/scan.json after/scan.json": { in: "test/e2e/company_rules.test.ts" },
+
+  // In this order, against one gateway without scans.
+  "decisions list": { code: 0, says: /^Nothing found$/m },
+  'decisions waive apitoken_not_super_admin --resource "ci-*" --reason "ends in January" --expires 2027-01-31': {
+    code: 0,
+    says: /ci-\*/,
+  },
+  'decisions attest systemlog_streaming_enabled --status PASS --reason "seen in the SIEM"': {
+    code: 0,
+    says: /systemlog_streaming_enabled/,
+  },
+  "decisions withdraw 9b2f5f1c-3c51-4a8e-9a55-1f0d3a7c2e64": { code: 2, says: /404 No such decision/ },
+  "members list": { code: 0, says: /^SUB +ROLE +CREATED$/m },
+  "members remove ann@acme.example": { code: 2, says: /404 No such member/ },
+  'keys create "nightly scan" --scopes publish --expires-at 2099-01-31T00:00:00Z': { code: 0, says: /scs_/ },
+  "keys list": { code: 0, says: /nightly scan/ },
+  "audit list --limit 20": { code: 0, says: /api_key\.created/ },
+  "webhooks add https://hooks.example/scanstream --events scan.end,finding.created": { code: 0, says: /whsec_/ },
+  "webhooks list": { code: 0, says: /https:\/\/hooks\.example\/scanstream/ },
+  "report --latest --format markdown": { code: 2, says: /no scan/i },
+  "report 7c9e6679-7425-40de-944b-e07fc1f90ae7 --format html,cklb,csv --output reports": {
+    code: 2,
+    says: /404 No such scan/,
+  },
+  "stig list": { code: 0, says: /^okta-idaas-stig-v1r2 .*29 rules/m },
+
+  'webhooks add "$SLACK_WEBHOOK_URL" --events finding.created,monitor.error --slack': {
+    in: "test/gateway/features/webhooks",
+  },
+  "webhooks deliveries ID --status dead": { in: "test/e2e/webhooks.test.ts" },
+  "webhooks replay ID DELIVERY_ID": { in: "test/e2e/webhooks.test.ts" },
 };
 
-const scannerCommands =
-  /(?:^|\s)(?:\S*scanstream|scanstream --) ((?:scan|collect|evaluate|diff|doctor|checks|explain|fix)(?: .*)?)$/;
+/** The commands of a scan and of a gateway's users; those that start, sign or set up something have a test of their page. */
+const documentedCommand =
+  /(?:^|\s)(?:\S*scanstream|scanstream --) ((?:scan|collect|evaluate|diff|doctor|checks|explain|fix|decisions|members|keys|audit|webhooks|report|stig list)(?: .*)?)$/;
 
 let stage: OrgStage;
+let gateway: CommandGateway;
 
 beforeAll(async () => {
-  stage = await openOrgStage();
+  [stage, gateway] = await Promise.all([openOrgStage(), startCommandGateway()]);
   const ci = await documentText("docs/ci.md");
   await write("decisions.json", fencedAfter(ci, "`--waivers waivers.json`", "json"));
   await write("attestations.json", fencedAfter(ci, "`--attestations attestations.json`", "json"));
@@ -52,7 +87,7 @@ beforeAll(async () => {
   await copyFile(join(stage.path, "first/scan.cklb"), join(stage.path, "okta.cklb"));
 });
 
-afterAll(() => stage[Symbol.asyncDispose]());
+afterAll(() => Promise.all([stage[Symbol.asyncDispose](), gateway[Symbol.asyncDispose]()]));
 
 function write(name: string, text: string): Promise<void> {
   // The documents' dates are in the past one day.
@@ -63,14 +98,18 @@ const run = (...args: readonly string[]) => stage.run(...args);
 
 test("every one in the documents has its outcome here", async () => {
   const found = (await documentedLines()).flatMap(({ text }) => {
-    const [, command] = scannerCommands.exec(text.replaceAll(/\s+/g, " ")) ?? [];
+    const [, command] = documentedCommand.exec(text.replaceAll(/\s+/g, " ")) ?? [];
     return command === undefined ? [] : [command];
   });
   expect([...new Set(found)].toSorted()).toEqual(Object.keys(outcomes).toSorted());
 });
 
 test.each(Object.entries(outcomes).filter(([, outcome]) => "code" in outcome))("%s", async (command, outcome) => {
-  const { code, stdout, stderr } = await run(...command.split(" "));
+  const words = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");
+  const usesGateway = /^(?:decisions|members|keys|audit|webhooks|report)\b/.test(command);
+  const { code, stdout, stderr } = await (usesGateway
+    ? runCommand(words, { cwd: gateway.folder, env: gateway.env })
+    : run(...words));
   if (!("code" in outcome)) return;
   expect(`${stdout}${stderr}`).toMatch(outcome.says);
   expect(code, stderr).toBe(outcome.code);
