@@ -32,10 +32,10 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     examines:
       "Whether every rule that lets people in to an active app names network zones that restrict it, and the catch-all rule denies.",
     why:
-      "An app is only as closed as its most open rule: one rule without a zone, or a catch-all that allows, lets in from anywhere. " +
-      "A zone that is gone, inactive, a blocklist, or as wide as the internet restricts nothing. " +
-      "A rule that denies lets nobody in and needs no zone. Service apps and directory apps, which nobody signs in to, are left out. " +
-      "Whether the zones are all the necessary ones only the organization knows, so this covers a part of the rule; and a role below " +
+      "One rule without a zone, or a catch-all that allows, opens an app to every network. " +
+      "A zone that is deleted, inactive, a blocklist, or as wide as the internet restricts nothing. " +
+      "A rule that denies needs no zone. Service apps and directory apps, which nobody signs in to, are left out. " +
+      "Only the organization knows whether the list of zones is complete, so the check is partly automated. A role below " +
       "Super Administrator may not see every app.",
     fix: [
       "Open Applications > Applications and each active app",

@@ -87,7 +87,7 @@ export function findingMarks(finding: Finding): readonly string[] {
     ...(stigStatus === undefined || stigStatus === status ? [] : [`by the STIG's value: ${stigStatus}`]),
     ...(waiver === null ? [] : [waiverLine(waiver)]),
     ...(plan === undefined ? [] : [planLine(plan)]),
-    ...(remains === null ? [] : [`covers a part of the rule: ${remains}`]),
+    ...(remains === null ? [] : [`partly automated: ${remains}`]),
     ...(advisory ? ["does not count for the check"] : []),
     ...(change === null ? [] : [change]),
   ];

@@ -27,7 +27,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
   const left = open.length - shown;
   const lines = [
     `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
-    `Role: ${roleNames[report.scan.role]}. ${unreadLine(reached)}`,
+    `Role: ${roleNames[report.scan.role]}.${interrupted.length === 0 ? ` ${unreadLine(reached)}` : ""}`,
     ...revisionLines(reached, options),
     ...(interrupted.length === 0 ? [] : [shorten(interruptedLine(interrupted), width * 2 - 10)]),
     "",
@@ -59,7 +59,7 @@ function revisionLines(checks: readonly CheckResult[], options: RenderOptions): 
   const { benchmark } = revisionOf(options);
   if (benchmark.id === builtIn.benchmark.id) return [];
   const left = checks.filter(({ reason }) => reason === "rule_changed" || reason === "not_automated").length;
-  const rest = left === 0 ? "" : `; ${countOf(left, "rule")} of it ${left === 1 ? "is" : "are"} for a person`;
+  const rest = left === 0 ? "" : `; ${countOf(left, "rule")} of it ${left === 1 ? "needs" : "need"} manual review`;
   return [`STIG ${revisionName(benchmark)} (${benchmark.release_info})${rest}.`];
 }
 
@@ -77,7 +77,7 @@ function isWaived(check: CheckResult): boolean {
 /** What the scan could not see, and why. */
 function unreadLine(checks: readonly CheckResult[]): string {
   const unread = checks.filter(({ status, reason }) => status === "MANUAL" && unreadReasons.has(reason));
-  if (unread.length === 0) return "Everything that the checks need was readable.";
+  if (unread.length === 0) return "All evidence was readable.";
   const reasons = [...Map.groupBy(unread, ({ reason }) => reason)].map(
     ([reason, { length }]) => `${String(reason)}: ${length}`,
   );

@@ -43,7 +43,7 @@ export function manual(subject: Subject, reason: ManualReason, actual: string): 
 
 /** MANUAL with the reason why the evidence is missing; its detail ends the sentence. */
 export function manualForMissing(subject: Subject, evidence: MissingEvidence): FindingDraft {
-  return { ...subject, status: "MANUAL", reason: evidence.reason, actual: "no answer to judge", note: evidence.detail };
+  return { ...subject, status: "MANUAL", reason: evidence.reason, actual: "no answer", note: evidence.detail };
 }
 
 /** Where one good element satisfies the rule, what is unknown of the others changes nothing. */
