@@ -21,11 +21,11 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     )
     .addOption(
       offering(
-        new Option("--role <role>", "what the service application may see: read-only, super or none").default(
+        new Option("--role <role>", "what the service application may see: read-only, custom, super or none").default(
           "read-only",
         ),
         "one",
-        () => Promise.resolve(["read-only", "super", "none"]),
+        () => Promise.resolve(["read-only", "custom", "super", "none"]),
       ),
     )
     .addOption(

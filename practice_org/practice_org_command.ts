@@ -102,8 +102,8 @@ function parseFlags(flags: PracticeOrgFlags): PracticeOrgOptions & { readonly dr
 }
 
 function parseRole(text: string): PracticeOrgOptions["role"] {
-  if (text === "read-only" || text === "super" || text === "none") return text;
-  throw new RangeError(`${JSON.stringify(text)} is not a role: expected read-only, super or none`);
+  if (text === "read-only" || text === "custom" || text === "super" || text === "none") return text;
+  throw new RangeError(`${JSON.stringify(text)} is not a role: expected read-only, custom, super or none`);
 }
 
 /** Fractions too. */

@@ -9,6 +9,7 @@ const programs: readonly (readonly string[])[] = [
   ["npm", "run", "fuzz:provider"],
   ["npm", "run", "fuzz:orgs"],
   ["npm", "run", "soak", "--", "--minutes", "5"],
+  ["npm", "run", "fips"],
   ["npm", "run", "test:mutations"],
 ];
 const failed = programs.filter(([command = "", ...args]) => {

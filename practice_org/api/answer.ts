@@ -1,3 +1,4 @@
+import { isReadableByCustomRole } from "./custom_role.ts";
 import { randomBytes } from "node:crypto";
 import type { ServiceAppState } from "../auth/service_app.ts";
 import { authorizeCall, type ResourceServer, type TokenScheme } from "../auth/authorize_call.ts";
@@ -113,6 +114,9 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     const faulty = firstFaultyAnswer(exchange, { scheme, scopes });
     if (faulty !== null) return faulty;
     if (route.scopes !== null && role === "none") return providerError("E0000006");
+    if (route.scopes !== null && role === "custom" && !isReadableByCustomRole(request.path, request.query)) {
+      return providerError("E0000006");
+    }
     const contents = org.state.contents();
     if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
     const { url, serviceApp, cursorSecret, app } = org;

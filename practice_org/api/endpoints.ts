@@ -12,13 +12,14 @@ import {
   type Resource,
   type User,
 } from "../objects/org_contents.ts";
-import { roleAssignment } from "../objects/people_objects.ts";
+import { isFirstPartyApp } from "../objects/app_objects.ts";
+import { customRoleAssignment, roleAssignment } from "../objects/people_objects.ts";
 import type { PagedList, Paging } from "./paging.ts";
 
 /** What each endpoint answers to an authorized call; `routes.ts` has the paths. */
 
 /** What the administrator role of the service application allows it to see. */
-export type Role = "none" | "read-only" | "super";
+export type Role = "none" | "read-only" | "custom" | "super";
 
 export interface Call {
   readonly url: string;
@@ -106,9 +107,15 @@ export function firstPartyAppSettings({ contents, role, segments }: Call): Answe
     : notFound(segments[0] ?? "", "FirstPartyApp");
 }
 
-/** Below Super Administrator the service application sees itself and what is assigned to it; the provider's own apps are filtered out. */
+/**
+ * Below Super Administrator the provider's own apps are filtered out. Read-Only Administrator sees the service application and what is
+ * assigned to it; the custom role sees all other apps, which its resource set holds.
+ */
 function visibleApps({ contents, role, serviceApp }: Call): Listing<App> {
   const others = contents.apps;
+  if (role === "custom") {
+    return listingOf([...[...each(others)].filter(({ name }) => !isFirstPartyApp(name)), serviceApp]);
+  }
   if (role !== "super") {
     const assigned = contents.assignedApps ?? [];
     const found = assigned.length === 0 ? [] : [...each(others)].filter(({ id }) => assigned.includes(id));
@@ -263,8 +270,10 @@ export function groups({ contents, query }: Call): Answer {
 
 export function clientRoles({ clientId, role, segments, url }: Call): Answer {
   if (segments[0] !== clientId) return notFound(segments[0] ?? "", "PublicClientApp");
+  const href = `${url}/oauth2/v1/clients/${clientId}`;
+  if (role === "custom") return unpaged([customRoleAssignment("Compliance scanner", clientId, href)]);
   const type = role === "super" ? "SUPER_ADMIN" : "READ_ONLY_ADMIN";
-  return unpaged([roleAssignment(type, "CLIENT", clientId, `${url}/oauth2/v1/clients/${clientId}`)]);
+  return unpaged([roleAssignment(type, "CLIENT", clientId, href)]);
 }
 
 export function logs({ request, log }: Call): Answer {

@@ -1,5 +1,5 @@
 import { accessPolicy, catchAllRule, passwordOnly } from "../objects/access_policies.ts";
-import { appObject } from "../objects/app_objects.ts";
+import { appObject, isFirstPartyApp } from "../objects/app_objects.ts";
 import { brand } from "../objects/brand_objects.ts";
 import { policyId } from "../objects/policy_objects.ts";
 import { dodBannerPage } from "../objects/sign_in_page.ts";
@@ -150,7 +150,7 @@ function deleteUnusedPolicy(draft: Draft): void {
 }
 
 function businessApp(contents: OrgContents): App {
-  const isBusiness = ({ name, label }: App) => name !== "saasure" && !name.startsWith("okta_") && label !== weakApp;
+  const isBusiness = ({ name, label }: App) => !isFirstPartyApp(name) && label !== weakApp;
   return findApp(contents, isBusiness, "business application");
 }
 

@@ -29,11 +29,16 @@ export function appId(label: string): string {
   return oktaId("0oa", label);
 }
 
+/** The provider's own apps, which only Super Administrators see. */
+export function isFirstPartyApp(name: string): boolean {
+  return name === "saasure" || name.startsWith("okta_");
+}
+
 export function appObject(site: Site, spec: AppSpec): App {
   const id = spec.id ?? appId(spec.label);
   const href = `${site.url}/api/v1/apps/${id}`;
   const status = spec.status ?? "ACTIVE";
-  const isFirstParty = spec.name === "saasure" || spec.name.startsWith("okta_");
+  const isFirstParty = isFirstPartyApp(spec.name);
   const mode = modeFields(site, spec, id);
   const linkName = appLinkName(spec);
   const verb = status === "ACTIVE" ? "deactivate" : "activate";

@@ -119,6 +119,22 @@ export function roleAssignment(
   };
 }
 
+/** An assignment of a custom role on a resource set to a client. */
+export function customRoleAssignment(label: string, clientId: string, clientHref: string): Resource {
+  return {
+    id: oktaId("irb", `${label} ${clientId}`),
+    label,
+    type: "CUSTOM",
+    status: "ACTIVE",
+    created,
+    lastUpdated,
+    assignmentType: "CLIENT",
+    "resource-set": oktaId("iam", label),
+    role: oktaId("cr0", label),
+    _links: { assignee: link(clientHref) },
+  };
+}
+
 export function customRole(site: Site, label: string, description: string): Resource {
   const id = oktaId("cr0", label);
   const href = `${site.url}/api/v1/iam/roles/${id}`;

@@ -17,7 +17,12 @@ const tools: readonly Tool[] = [
   { programs: ["pgbouncer"], aptPackage: "pgbouncer" },
   { programs: ["caddy"], aptPackage: "caddy" },
   { programs: ["promtool"], aptPackage: "prometheus" },
-  ...(process.platform === "linux" ? [{ programs: ["systemd-analyze"], aptPackage: "systemd" }] : []),
+  ...(process.platform === "linux"
+    ? [
+        { programs: ["systemd-analyze"], aptPackage: "systemd" },
+        { programs: ["strace"], aptPackage: "strace" },
+      ]
+    : []),
   { programs: ["nginx"], aptPackage: "nginx-light" },
   { programs: ["pg_dumpall"], aptPackage: "postgresql" },
   { programs: ["script"], aptPackage: "bsdutils" },

@@ -15,17 +15,7 @@ const formats = { cyclonedx: "sbom.cdx.json", spdx: "sbom.spdx.json" } as const;
  * but no tools. `npm sbom` makes them.
  */
 export async function writeSboms(folder: string): Promise<readonly string[]> {
-  const temporary = await mkdtemp(join(tmpdir(), "sbom-"));
-  // npm names the application as its folder.
-  const work = join(temporary, packageJson.name);
-  try {
-    const sources = (await readdir(root)).filter((file) => file.endsWith(".ts"));
-    const files = ["package.json", "package-lock.json", ...sources, ...productFolders];
-    await Promise.all(files.map((file) => cp(join(root, file), join(work, file), { recursive: true })));
-    await keepProductPackages(work);
-    await requirePeers(join(work, "package.json"));
-    // Marks as the product's what the lock file has as development dependencies, and drops the rest.
-    await run("npm", ["install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: work });
+  return withProductLock(async (work) => {
     await mkdir(folder, { recursive: true });
     return await Promise.all(
       Object.entries(formats).map(async ([format, file]) => {
@@ -41,6 +31,23 @@ export async function writeSboms(folder: string): Promise<readonly string[]> {
         return join(folder, file);
       }),
     );
+  });
+}
+
+/** Calls `use` with a folder whose lock file has the packages of what is published, and none of the tools. */
+export async function withProductLock<Result>(use: (work: string) => Promise<Result>): Promise<Result> {
+  const temporary = await mkdtemp(join(tmpdir(), "sbom-"));
+  // npm names the application as its folder.
+  const work = join(temporary, packageJson.name);
+  try {
+    const sources = (await readdir(root)).filter((file) => file.endsWith(".ts"));
+    const files = ["package.json", "package-lock.json", ...sources, ...productFolders];
+    await Promise.all(files.map((file) => cp(join(root, file), join(work, file), { recursive: true })));
+    await keepProductPackages(work);
+    await requirePeers(join(work, "package.json"));
+    // Marks as the product's what the lock file has as development dependencies, and drops the rest.
+    await run("npm", ["install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: work });
+    return await use(work);
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
