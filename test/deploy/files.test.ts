@@ -151,7 +151,7 @@ describe.runIf(process.platform === "linux")("the systemd unit", async () => {
     expect(stderr.split("\n").filter((line) => line !== "" && !/is not executable|No such file/.test(line))).toEqual(
       [],
     );
-    const { stdout } = await run("systemd-analyze", ["security", "--offline=true", "--threshold=20", path]);
+    const { stdout } = await run("systemd-analyze", ["security", "--offline=true", "--threshold=12", path]);
     expect(stdout).toMatch(/Overall exposure level for \S+: [01]\.\d OK/);
   });
 });

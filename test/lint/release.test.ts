@@ -222,6 +222,7 @@ test("may write only where something is published", () => {
     "release.yml: npm: id-token",
     "scorecard.yml: analyze: id-token",
     "scorecard.yml: analyze: security-events",
+    "vulnerabilities.yml: vex: issues",
   ]);
 });
 
