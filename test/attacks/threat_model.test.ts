@@ -12,7 +12,15 @@ const files = ["test", "soak"].flatMap((folder) =>
 const imported = new Set(files.flatMap((file) => read(file).match(/(?<=\/)\w+\.ts(?=")/g) ?? []));
 
 /** A page that names a test which is gone, or is skipped, makes a promise that no test holds. */
-describe.each(["docs/promises.md", "docs/reliability.md", "bench/faults.md", "docs/threat_model.md"])("%s", (page) => {
+describe.each([
+  "docs/promises.md",
+  "docs/reliability.md",
+  "bench/faults.md",
+  "docs/threat_model.md",
+  "docs/threat_model_details.md",
+  "docs/approval.md",
+  "docs/stig_deployment.md",
+])("%s", (page) => {
   const named = [...read(page).matchAll(/`((?:test|soak)\/[\w./]+\.ts)`(?:: ([^|·`\n]+))?/g)];
   const titles = Map.groupBy(named, ([, file = ""]) => file);
 
@@ -29,6 +37,25 @@ describe.each(["docs/promises.md", "docs/reliability.md", "bench/faults.md", "do
       const found = running.filter((text) => text.startsWith(title.trim()));
       expect(found, `no test that runs begins with "${title}"`).not.toEqual([]);
     }
+  });
+});
+
+describe.each(["docs/approval.md", "docs/stig_deployment.md", "docs/threat_model.md"])("%s", (page) => {
+  const text = read(page);
+
+  test("has a proof in each row of a table with proofs", () => {
+    const tables = text.split(/\n\n/).filter((block) => /^\|.* (?:proof|test) \|\n/.test(block));
+    const rows = tables.flatMap((table) => table.trim().split("\n").slice(2));
+    expect(rows.length).toBeGreaterThan(4);
+    expect(rows.filter((row) => !/`[^`]+` *\|$|: [^|`]+\|$|PostgreSQL \|$/.test(row))).toEqual([]);
+  });
+
+  test("names files and scripts that are there", () => {
+    const paths = [...text.matchAll(/`((?:tools|deploy|shared|test|\.github|docs)\/[\w./@-]+|\w+\.md)`/g)];
+    expect(paths.map(([, path = ""]) => path).filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    const { scripts } = JSON.parse(read("package.json")) as { readonly scripts: object };
+    const named = [...text.matchAll(/`npm run ([\w:-]+)/g)].map(([, script = ""]) => script);
+    expect(named.filter((script) => !(script in scripts))).toEqual([]);
   });
 });
 

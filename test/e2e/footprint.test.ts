@@ -26,6 +26,8 @@ import { startReceiver } from "../support/webhook_receiver.ts";
  * Runs commands under strace and compares every connection, every listening port and every file with the list that
  * docs/approval.md shows. A library that calls home, or a file that others can read, is found here.
  */
+const practicePort = await freePort();
+
 describe.runIf(process.platform === "linux")("what the kernel sees is what tools/release/footprint.ts lists", () => {
   let org: CommandOrg;
   let gateway: CommandGateway;
@@ -44,28 +46,42 @@ describe.runIf(process.platform === "linux")("what the kernel sees is what tools
   });
 
   const report = ["--format", "json,html,cklb", "--output", "report", "--fail-on", "never"];
-  const online: readonly (readonly [keyof typeof footprints, readonly (readonly string[])[]])[] = [
-    ["scan", [["scan", ...report, "--save-artifacts", "evidence.json"]]],
-    ["fix", [["fix", "--output", "plan"]]],
-    ["doctor", [["doctor"]]],
-    ["setup", [["setup"]]],
-    ["follow", [["follow", "--interval", "2"]]],
-  ];
-  test.each(online)("%s", async (kind, runs) => {
+  test.each<[kind: keyof typeof footprints, args: readonly string[], until: RegExp | null]>([
+    ["scan", ["scan", ...report, "--save-artifacts", "evidence.json"], null],
+    ["fix", ["fix", "--output", "plan"], null],
+    ["doctor", ["doctor"], null],
+    ["setup", ["setup"], null],
+    ["follow", ["follow", "--interval", "2"], /FAIL/],
+    ["gateway", ["scans", "list"], null],
+    ["practice", ["practice-org", "--port", String(practicePort)], /PRIVATE_KEY/],
+  ])("%s", async (kind, args, until) => {
     const env = { ...org.env, ...gateway.env };
-    const ports = { okta: portOf(org.env["IDP_ORG_URL"]), gateway: portOf(gateway.env["SCANSTREAM_URL"]) };
+    const okta = portOf(org.env["IDP_ORG_URL"]);
+    const ports = { okta, gateway: portOf(gateway.env["SCANSTREAM_URL"]), practice: practicePort };
     await expectFootprint(footprints[kind], ports, async (start) => {
-      for (const args of runs) {
-        const running = start(args, env);
-        if (args[0] === "follow") {
-          await running.until("stdout", /FAIL/);
-          await expect.poll(() => gateway.get("/api/v1/monitors")).toMatchObject({ items: [{ status: "running" }] });
-          await running.stop("SIGINT");
-        } else {
-          await running.finished;
+      const running = start(args, env);
+      if (until === null) await running.finished;
+      else {
+        await running.until("stdout", until);
+        if (kind === "follow") {
+          const monitors = () => gateway.get("/api/v1/monitors");
+          await expect.poll(monitors).toMatchObject({ items: [{ status: "running" }] });
         }
+        await running.stop("SIGINT");
       }
     });
+  });
+
+  test("migrate", async () => {
+    const database = await createTestDatabase(inject("postgresAdminUrl"), "empty");
+    const env = { DATABASE_URL: database.ownerUrl };
+    await expectFootprint(footprints.migrate, { database: portOf(database.ownerUrl) }, async (start) => {
+      for (const args of [["migrate"], ["admin", "tenant", "list"]]) {
+        const { code, stderr } = await start(args, env).finished;
+        expect(code, stderr).toBe(0);
+      }
+    });
+    await database.drop();
   });
 
   test("offline commands open no connection, with every variable set", async () => {

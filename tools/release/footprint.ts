@@ -15,6 +15,7 @@ export const listeners = {
   http: "`HOST`:`PORT`, default 127.0.0.1:8787",
   metrics: "`HOST`:`METRICS_PORT`, if set",
   socket: "that socket, mode 600",
+  practice: "127.0.0.1:8788",
 } as const;
 
 export type Destination = keyof typeof destinations;
@@ -44,7 +45,11 @@ const evidence: Written = {
   path: /^evidence\.(?:intoto\.)?json$/,
   mode: "644",
 };
-const state: Written = { name: "`.scanstream/`", path: /^\.scanstream(?:\/keys|\/follow)?$/, mode: "700" };
+const state: Written = {
+  name: "`.scanstream/`",
+  path: /^\.scanstream(?:\/keys|\/follow|\/practice-org)?$/,
+  mode: "700",
+};
 
 /** `docs/approval.md` shows this list, and `test/e2e/footprint.test.ts` compares it with what the kernel sees. */
 export const footprints = {
@@ -76,6 +81,28 @@ export const footprints = {
       ...output,
       { name: "zip, public key", path: /^(?:okta\.zip|scanner\.key\.pub)$/, mode: "644" },
       { name: "the signing key", path: /^scanner\.key$/, mode: "600" },
+    ],
+  },
+  gateway: {
+    commands: ["scans", "findings", "report", "decisions", "watch", "members", "keys", "audit", "webhooks"],
+    connects: ["gateway"],
+    listens: [],
+    writes: [],
+  },
+  migrate: {
+    commands: ["migrate", "admin with DATABASE_URL"],
+    connects: ["database"],
+    listens: [],
+    writes: [],
+  },
+  practice: {
+    commands: ["practice-org"],
+    connects: [],
+    listens: ["practice"],
+    writes: [
+      state,
+      { name: "its key", path: /\.pem$/, mode: "600" },
+      { name: "its address", path: /\/address$/, mode: "644" },
     ],
   },
   serve: {
