@@ -33,6 +33,7 @@ const groups: readonly Group[] = [
     files: [
       "docs/deploy.md",
       "docs/operate.md",
+      "docs/stig_deployment.md",
       "docs/sign_in.md",
       "docs/keeping.md",
       "docs/webhooks.md",
@@ -61,7 +62,10 @@ const groups: readonly Group[] = [
       "docs/performance.md",
       "docs/scale.md",
       "docs/rate_limiting.md",
+      "docs/approval.md",
       "docs/threat_model.md",
+      "docs/threat_model_details.md",
+      "docs/fips.md",
       "SECURITY.md",
     ],
   },
