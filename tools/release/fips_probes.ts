@@ -12,7 +12,7 @@ import {
 /** One use of an algorithm; `isRefused`: a FIPS provider must not have it, so that the run shows that no other provider answers. */
 interface Probe {
   readonly isRefused?: true;
-  run(): unknown;
+  readonly run: () => unknown;
 }
 
 const text = Buffer.from("scanstream");

@@ -1,5 +1,5 @@
 /** Who a command may speak to, by the setting that names it. Nothing is contacted that no setting names. */
-export const destinations = {
+const destinations = {
   okta: "the org of `IDP_ORG_URL`",
   gateway: "the gateway of `SCANSTREAM_URL`",
   database: "PostgreSQL of `DATABASE_URL`",
@@ -11,7 +11,7 @@ export const destinations = {
 } as const;
 
 /** Where a command accepts connections. */
-export const listeners = {
+const listeners = {
   http: "`HOST`:`PORT`, default 127.0.0.1:8787",
   metrics: "`HOST`:`METRICS_PORT`, if set",
   socket: "that socket, mode 600",
