@@ -13,6 +13,9 @@ interface Tool {
 const tools: readonly Tool[] = [
   { programs: ["redis-server", "valkey-server"], aptPackage: "redis-server" },
   { programs: ["chromium", "chromium-browser", "google-chrome"], aptPackage: "chromium" },
+  { programs: ["firefox-esr", "firefox"], aptPackage: "firefox-esr" },
+  { programs: ["WebKitWebDriver"], aptPackage: "webkit2gtk-driver" },
+  { programs: ["Xvfb"], aptPackage: "xvfb" },
   { programs: ["xmllint"], aptPackage: "libxml2-utils" },
   { programs: ["pgbouncer"], aptPackage: "pgbouncer" },
   { programs: ["caddy"], aptPackage: "caddy" },
