@@ -174,6 +174,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       const { holder } = accountOf(request);
       return streams.lookups.share(holder, `api_key:${hash}`, () => findApiKey(database, hash, holder));
     },
+    hashKey: (apiKey) => hash("sha256", apiKey, "hex"),
     learn: (request, tenantId) => callers.learn(request, tenantId),
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
