@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { request } from "undici";
+import { pause } from "../shared/abortable.ts";
 import type { GatewayUse } from "./victim.ts";
 
 /** What one tenant does to a gateway that another one shares with it. Every attack goes on until its signal aborts. */
@@ -199,7 +200,7 @@ async function together(count: number, signal: AbortSignal, work: (index: number
   const again = async (index: number) => {
     while (!signal.aborted) {
       await work(index).catch(() => undefined);
-      await new Promise((done) => setTimeout(done, againAfterMs));
+      await pause(againAfterMs, [signal]);
     }
   };
   await Promise.all(Array.from({ length: count }, (_, index) => again(index)));
@@ -218,24 +219,29 @@ async function send(
 }
 
 async function registerScan(use: GatewayUse): Promise<{ readonly id: string; readonly event_stream: string }> {
-  const { status, text } = await send(use, "POST", "/api/v1/scans", "{}");
-  if (status !== 201) throw new Error(`The attacker cannot register a scan: ${status} ${text}`);
-  return JSON.parse(text) as { readonly id: string; readonly event_stream: string };
+  return JSON.parse(await create(use, "POST", "/api/v1/scans", "{}")) as {
+    readonly id: string;
+    readonly event_stream: string;
+  };
 }
 
-/** Random text, which does not compress. */
+/** What the attack needs; while other attacks of the tenant hold its share, it tries again. */
+async function create(use: GatewayUse, method: "POST" | "PUT", path: string, body: string): Promise<string> {
+  for (;;) {
+    const { status, text } = await send(use, method, path, body);
+    if (status === 201) return text;
+    if (status !== 429 && status !== 503) throw new Error(`The attacker cannot ${method} ${path}: ${status} ${text}`);
+    await pause(againAfterMs, []);
+  }
+}
+
+/** Of random text, which nothing compresses. */
 async function storeReport(use: GatewayUse): Promise<string> {
   const { id } = await registerScan(use);
   const { aReport } = await import("../test/support/report_builders.ts");
   const report = aReport();
   const padding = randomBytes(15 * mebibyte).toString("base64");
   const path = `/api/v1/scans/${id}/report`;
-  const { status, text } = await send(
-    use,
-    "PUT",
-    path,
-    JSON.stringify({ ...report, scan: { ...report.scan, id }, padding }),
-  );
-  if (status !== 201) throw new Error(`The attacker cannot store a report: ${status} ${text}`);
+  await create(use, "PUT", path, JSON.stringify({ ...report, scan: { ...report.scan, id }, padding }));
   return path;
 }

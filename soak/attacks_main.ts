@@ -9,7 +9,7 @@ import { startEnvironment } from "./environment.ts";
 import { startGatewayProcess } from "./gateway_process.ts";
 import { useAsVictim, type GatewayUse, type VictimFigures } from "./victim.ts";
 
-const usage = `Usage: npm run attacks -- [--seconds N] [--minutes N] [--tenants N] [--only NAME]
+const usage = `Usage: npm run attacks -- [--seconds N] [--minutes N] [--tenants N] [--only NAME] [--runtime node|deno]
        ATTACKER_API_KEY=… VICTIM_API_KEY=… npm run attacks -- --url URL
 Tenants attack a gateway and another one uses it: one attack after the other, or with --minutes all of them together.
 Without --url the built gateway is started with 1 GiB. The keys have the scopes read, publish and admin.`;
@@ -21,6 +21,7 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "0" },
     tenants: { type: "string", default: "1" },
     only: { type: "string" },
+    runtime: { type: "string", default: "node" },
   },
 });
 const [seconds, minutes, tenants] = [values.seconds, values.minutes, values.tenants].map(Number) as [
@@ -29,7 +30,14 @@ const [seconds, minutes, tenants] = [values.seconds, values.minutes, values.tena
   number,
 ];
 const chosen = attacks.filter(({ name }) => values.only === undefined || name === values.only);
-if (!(seconds > 0) || !(minutes >= 0) || !(tenants >= 1) || chosen.length === 0) {
+const { runtime } = values;
+if (
+  (runtime !== "node" && runtime !== "deno") ||
+  !(seconds > 0) ||
+  !(minutes >= 0) ||
+  !(tenants >= 1) ||
+  chosen.length === 0
+) {
   console.error(`${usage}\nAttacks: ${attacks.map(({ name }) => name).join(", ")}`);
   process.exit(2);
 }
@@ -85,7 +93,8 @@ function startAttack(name: string) {
     worker.on("error", (error) => {
       failures.push(`"${name}" did not attack: ${error instanceof Error ? error.message : String(error)}`);
     });
-    return { worker, ended: once(worker, "exit") };
+    // It rejects with the error that was counted.
+    return { worker, ended: once(worker, "exit").catch(() => undefined) };
   });
   return {
     async stop() {
@@ -148,6 +157,7 @@ async function startTarget(): Promise<Target> {
     environment: servers.environment,
     cwd,
     program: "dist/scanstream.js",
+    runtime: runtime === "deno" ? "deno" : "node",
     ...(group === null ? {} : { onStarted: (pid: number) => group.add(pid) }),
   });
   opened.defer(async () => void (await gateway.stop()));

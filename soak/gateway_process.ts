@@ -1,4 +1,4 @@
-import { fork, type ChildProcess } from "node:child_process";
+import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -38,8 +38,10 @@ export interface GatewayLog {
 export interface GatewayProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Default: the sources. */
+  /** Of Node. Default: the sources. */
   readonly program?: string;
+  /** Default `node`. Nothing is asked inside of Deno. */
+  readonly runtime?: "node" | "deno";
   /** Before it has read anything of its surroundings. */
   readonly onStarted?: (pid: number) => Promise<void>;
 }
@@ -49,20 +51,21 @@ export async function startGatewayProcess({
   environment,
   cwd,
   program = "scanstream.ts",
+  runtime = "node",
   onStarted,
 }: GatewayProcessOptions): Promise<GatewayProcess> {
-  const child = fork(join(root, program), ["serve"], {
-    cwd,
-    execArgv: ["--expose-gc", "--import", join(import.meta.dirname, "inside.ts")],
-    env: {
-      PATH: process.env["PATH"],
-      ...allocatorSettings(),
-      DRAIN_DELAY_SECONDS: "0",
-      ...environment,
-      METRICS_PORT: "0",
-    },
-    silent: true,
-  });
+  const env = {
+    PATH: process.env["PATH"],
+    ...allocatorSettings(),
+    DRAIN_DELAY_SECONDS: "0",
+    ...environment,
+    METRICS_PORT: "0",
+  };
+  const execArgv = ["--expose-gc", "--import", join(import.meta.dirname, "inside.ts")];
+  const child =
+    runtime === "deno"
+      ? await startDeno({ ...env, PORT: "0" })
+      : fork(join(root, program), ["serve"], { cwd, execArgv, env, silent: true });
   if (child.pid !== undefined) await onStarted?.(child.pid);
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const log = watchLog(child);
@@ -79,6 +82,15 @@ export async function startGatewayProcess({
       return exited;
     },
   };
+}
+
+/** With the permissions that package.json has for it. */
+async function startDeno(env: NodeJS.ProcessEnv): Promise<ChildProcess> {
+  const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  const [deno = "", ...args] = (scripts["start:deno"] ?? "").split(" ");
+  return spawn(join(root, deno), args, { cwd: root, env });
 }
 
 /** Whoever compares allocators sets these for the whole soak; the gateway is the process they are about. */

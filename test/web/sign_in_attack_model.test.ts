@@ -48,7 +48,7 @@ function issueTokens(claims: Claims, status = 200): URLSearchParams[] {
   const asked: URLSearchParams[] = [];
   vi.stubGlobal("document", { baseURI: "https://gateway.test/" });
   vi.stubGlobal("fetch", async (_url: unknown, { body }: RequestInit) => {
-    asked.push(new URLSearchParams(String(body)));
+    asked.push(new URLSearchParams(await new Response(body ?? null).text()));
     const idToken = [encode({ alg: "RS256" }), encode(claims), "c2ln"].join(".");
     const tokens = { access_token: "a.b.c", token_type: "Bearer", expires_in: 60, id_token: idToken };
     return Response.json(status === 200 ? tokens : { error: "invalid_grant" }, { status });
