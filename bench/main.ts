@@ -11,6 +11,7 @@ import {
   openBenchRun,
   type BenchRun,
 } from "./gateway_benches.ts";
+import { historyBenches } from "./history.ts";
 import { benchHundredThousand } from "./hundred_thousand.ts";
 import { benchPeers } from "./peers/peers.ts";
 import { prowlerBenches } from "./peers/prowler.ts";
@@ -40,6 +41,7 @@ const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds
   ...followBenches,
   ...prowlerBenches,
   ...storedBenches,
+  ...historyBenches,
 };
 const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);

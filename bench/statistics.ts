@@ -12,3 +12,9 @@ export function medians<Key extends string>(figures: readonly Readonly<Record<Ke
   const entries = Object.keys(first).map((key) => [key, median(figures.map((figure) => figure[key as Key]))]);
   return Object.fromEntries(entries) as Record<Key, number>;
 }
+
+/** Rounded to two decimals. */
+export function quantile(values: readonly number[], share: number): number {
+  const value = values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? 0;
+  return Math.round(value * 100) / 100;
+}

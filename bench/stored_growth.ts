@@ -1,6 +1,7 @@
 import { growing, openGrowthStage, type GrowthStage } from "../test/support/growth/stage.ts";
 import type { GrowthRequest } from "../test/support/growth/requests.ts";
 import { startPostgres } from "../test/support/postgres.ts";
+import { quantile } from "./statistics.ts";
 
 /** For one request, at each size of what grows. */
 export interface RequestGrowth {
@@ -30,6 +31,7 @@ const sizes: Readonly<Record<string, readonly number[]>> = {
   "audit trail of a tenant": [1000, 10_000, 100_000],
   "deliveries of a webhook": [1000, 10_000, 100_000],
   "deliveries that are due": [1000, 10_000],
+  "history of an organization": [1000, 10_000, 100_000],
   "decisions of a tenant": [1000, 10_000],
 };
 
@@ -124,12 +126,6 @@ async function timesOf(request: GrowthRequest, rounds: number): Promise<readonly
     if (count >= 0) times.push(performance.now() - startedMs);
   }
   return times;
-}
-
-/** In milliseconds with two decimals. */
-function quantile(times: readonly number[], share: number): number {
-  const value = times.toSorted((a, b) => a - b)[Math.ceil(times.length * share) - 1] ?? 0;
-  return Math.round(value * 100) / 100;
 }
 
 function added({ buffers }: RequestGrowth): number {

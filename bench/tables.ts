@@ -8,6 +8,7 @@ import { hundredThousandSection } from "./tables/hundred_thousand.ts";
 import { prowlerSection } from "./tables/prowler.ts";
 import { startSection } from "./tables/start.ts";
 import { workersSection } from "./tables/workers.ts";
+import { historySection } from "./tables/history.ts";
 import { storedSection } from "./tables/stored.ts";
 
 /**
@@ -20,6 +21,7 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   figures: figuresSection,
   hundred_thousand: hundredThousandSection,
   stored: storedSection,
+  history: historySection,
   start: startSection,
   workers: workersSection,
   follow: followSection,

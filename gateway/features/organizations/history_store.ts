@@ -37,7 +37,7 @@ export interface StoredRules {
 }
 
 /** Together the rules of one page have no more verdicts and looks, unless the first of them does. */
-const maxRows = 3000;
+const maxRows = 1500;
 
 /** Rejects with `NotFound`. */
 export async function selectRules(db: TenantDatabase, query: RuleQuery): Promise<StoredRules> {
@@ -82,8 +82,8 @@ type ChosenRow = {
 };
 
 /**
- * One row beyond the limit; one without a rule for an organization that has none. A rule is read from the verdict on that was closed
- * before the period, so that an exposure which reaches into it is whole.
+ * One row beyond the limit; one without a rule for an organization that has none. A rule is read from the last PASS or Not Applicable
+ * before the period on, so that an exposure which reaches into it is whole; for the exposure that is open, from the last of all.
  */
 async function selectChosen(
   db: TenantDatabase,
@@ -92,7 +92,7 @@ async function selectChosen(
   return db.execute<ChosenRow>(sql`
     with chosen as (
       select rule.*, coalesce((
-        select known_at from verdicts as closing where ${ofRule("closing", "rule")} and known_at <= ${toInstant(period.from)}
+        select known_at from verdicts as closing where ${ofRule("closing", "rule")} and known_at <= ${toInstant(isOpenOnly ? period.to : period.from)}
           and number is not null and (status = 'PASS' or reason = 'not_applicable')
         order by known_at desc limit 1
       ), '-infinity') as floor
@@ -274,7 +274,7 @@ function isoOf(ms: string): string {
 }
 
 function toMs(time: SQL): SQL {
-  return sql`floor(extract(epoch from ${time}) * 1000)::bigint::text`;
+  return sql`(date_part('epoch', ${time}) * 1000)::bigint::text`;
 }
 
 function toInstant(ms: number): SQL {

@@ -59,6 +59,7 @@ async function listRequests(asked: Asked): Promise<readonly GrowthRequest[]> {
   const monitor = await lookUp(idOf("monitor", "t.id || 1"));
   const webhook = await lookUp(idOf("webhook", "t.id || 1"));
   const key = await lookUp(idOf("key", "t.id || 1"));
+  const organization = await lookUp(idOf("organization", "t.id || 1"));
   const rarest = await lookUp("md5('finding0')");
   const ofTenant = "where tenant_id = $1";
   const ofMonitor = `${ofTenant} and monitor_id = '${monitor}'`;
@@ -80,6 +81,10 @@ async function listRequests(asked: Asked): Promise<readonly GrowthRequest[]> {
       path: `/monitors/${monitor}/findings`,
       rows: `select distinct timestamptz '2000-01-01' as created_at, fingerprint as key from changes ${ofMonitor}`,
     },
+    organizations: {
+      path: "/organizations",
+      rows: `select created_at, id::text as key from organizations ${ofTenant}`,
+    },
     decisions: { path: "/decisions", rows: `select created_at, id::text as key from decisions ${ofTenant}` },
     deliveries: {
       path: `/webhooks/${webhook}/deliveries`,
@@ -89,6 +94,9 @@ async function listRequests(asked: Asked): Promise<readonly GrowthRequest[]> {
   const filtered: Readonly<Record<string, string>> = {
     "one scan": `/scans/${scan}`,
     "one monitor": `/monitors/${monitor}`,
+    "one organization": `/organizations/${organization}`,
+    "history of a rule": `/organizations/${organization}/history?rule=check_2`,
+    "exposures that are open": `/organizations/${organization}/exposures?open=true`,
     "audit trail by action": "/audit?action=member.created",
     "audit trail by actor": `/audit?actor=${key}`,
     "audit trail by target": "/audit?target=member-1",
@@ -104,13 +112,24 @@ async function listRequests(asked: Asked): Promise<readonly GrowthRequest[]> {
   };
   const requests: GrowthRequest[] = [];
   for (const [name, { path, rows }] of Object.entries(lists)) {
-    requests.push({ name, run: () => get(asked, path) });
+    requests.push({ name, ...rowsOf(name), run: () => get(asked, path) });
     const deep = await deepCursor(asked, path, rows);
     if (deep !== null)
-      requests.push({ name: `${name}, from the middle`, run: () => get(asked, `${path}?cursor=${deep}`) });
+      requests.push({
+        name: `${name}, from the middle`,
+        ...rowsOf(name),
+        run: () => get(asked, `${path}?cursor=${deep}`),
+      });
   }
-  for (const [name, path] of Object.entries(filtered)) requests.push({ name, run: () => get(asked, path) });
+  for (const [name, path] of Object.entries(filtered))
+    requests.push({ name, ...rowsOf(name), run: () => get(asked, path) });
   return requests;
+}
+
+/** An organization has thirty days; one of its rules that never passed is as long open as somebody looks. */
+function rowsOf(name: string): { readonly rows?: number } {
+  const rows = { organizations: 2000, "exposures that are open": 20_000 }[name];
+  return rows === undefined ? {} : { rows };
 }
 
 /** The cursor of a page in the middle, made of the first page's; null where there is one page only. */

@@ -13,6 +13,7 @@ import {
   fillDecisions,
   fillDeliveries,
   fillFindings,
+  fillHistory,
   fillMembers,
   fillMonitors,
   fillPending,
@@ -131,6 +132,10 @@ export const growing: Readonly<Record<string, Growing>> = {
       "webhook backlog",
       "complete a scan",
     ],
+  },
+  "history of an organization": {
+    fill: fillHistory,
+    concerns: ["organizations", "one organization", "history of a rule", "exposures that are open"],
   },
   "decisions of a tenant": {
     fill: fillDecisions,

@@ -130,6 +130,34 @@ async function insertChanges(admin: Client, tenantIds: readonly string[], rows: 
   );
 }
 
+/** The history of one organization: a rule that turned over and over, and a scan each time. */
+export const fillHistory: Fill = async (admin, { tenantIds, from, to }) => {
+  const organization = idOf("organization", "t.id || 1");
+  const rows = `${perTenant} generate_series($2::int + 1, $3::int) n`;
+  await admin.query(
+    `insert into organizations (tenant_id, id, org_url, created_at)
+     select t.id, ${organization}, 'https://org-1.okta.com', ${at("0")} from unnest($1::uuid[]) as t(id) on conflict do nothing`,
+    [tenantIds],
+  );
+  await admin.query(
+    `insert into verdicts (tenant_id, organization_id, "check", position, source_id, is_scan, status, known_at, cause, number, previous, fingerprints, digest)
+     select t.id, ${organization}, 'check_2', n, ${idOf("monitor", "t.id || 1")}, false, case when n % 2 = 0 then 'PASS' else 'FAIL' end, ${at("n")}, 'log',
+       n, case when n > 1 then md5(n::text) end, array['f'], md5(n::text) ${rows}`,
+    [tenantIds, from, to],
+  );
+  await admin.query(
+    `insert into looks (tenant_id, organization_id, source_id, known_from, known_to, verdicts)
+     select t.id, ${organization}, ${scanId}, ${at("n")}, ${at("n")}, '{"check_2": "PASS"}' ${rows}`,
+    [tenantIds, from, to],
+  );
+  await admin.query(
+    `insert into rule_states (tenant_id, organization_id, "check", severity, status, known_at, last_position, last_number, last_digest)
+     select t.id, ${organization}, 'check_2', 'medium', 'PASS', ${at("$2::int")}, $2, $2, 'd' from unnest($1::uuid[]) as t(id)
+     on conflict (tenant_id, organization_id, "check") do update set known_at = excluded.known_at, last_position = $2, last_number = $2`,
+    [tenantIds, to],
+  );
+};
+
 /** Webhooks as many as a tenant may have; deliveries of the first. One in a thousand was given up. */
 export const fillDeliveries: Fill = async (admin, { tenantIds, from, to }) => {
   await insertDeliveries(admin, tenantIds, `(select 1 as w) one, generate_series(${from} + 1, ${to}) n`, {
@@ -201,6 +229,7 @@ const all: readonly Fill[] = [
   fillDeliveries,
   fillPending,
   fillDecisions,
+  fillHistory,
 ];
 
 /** So many rows of everything; a scan has ten findings, a monitor twenty changes. */
