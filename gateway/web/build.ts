@@ -90,6 +90,9 @@ interface CatalogRule {
   readonly check: string;
   readonly title: string;
   readonly stig_id: string;
+  readonly vuln_id: string;
+  readonly nist_800_53_r5: readonly string[];
+  readonly scopes: readonly string[];
   readonly severity: CheckText["severity"];
   readonly fix_text: string;
 }
@@ -99,10 +102,18 @@ async function readCatalog(): Promise<Readonly<Record<string, CheckText>>> {
   const path = fileURLToPath(new URL("../../scanner/catalog/okta_idaas_stig.json", import.meta.url));
   const { rules } = JSON.parse(await readFile(path, "utf8")) as { readonly rules: readonly CatalogRule[] };
   return Object.fromEntries(
-    rules.map(({ check, title, stig_id: stigId, severity, fix_text: fix }) => [
-      check,
-      { title, stigId, severity, fix },
-    ]),
+    rules.map(
+      ({
+        check,
+        title,
+        stig_id: stigId,
+        vuln_id: vulnId,
+        severity,
+        fix_text: fix,
+        scopes,
+        nist_800_53_r5: controls,
+      }) => [check, { title, stigId, vulnId, severity, fix, scopes, controls }],
+    ),
   );
 }
 

@@ -1,5 +1,7 @@
-import { formatClock } from "../model/format.ts";
+import { mayDo } from "../model/caller.ts";
+import { formatTime, setZone } from "../model/format.ts";
 import type { Session } from "../model/session.ts";
+import { useZone } from "./hooks.ts";
 
 export interface AccountActions {
   readonly onSignOut: () => void;
@@ -14,6 +16,7 @@ export interface AccountActions {
 export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActions & { readonly session: Session }) {
   const { kind, caller } = session;
   const { tenant, tenants } = caller;
+  const zone = useZone();
   return (
     <>
       {tenants.length > 1 && tenant !== null ? (
@@ -46,6 +49,15 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
           {caller.name ?? caller.id}
         </span>
       )}
+      <button
+        type="button"
+        class="button button-quiet zone"
+        aria-pressed={zone === "utc"}
+        title="Show all times in UTC"
+        onClick={() => setZone(zone === "utc" ? "local" : "utc")}
+      >
+        UTC
+      </button>
       <nav aria-label="Pages">
         <a class="button button-quiet" href="#/decisions">
           Decisions
@@ -53,6 +65,11 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
         <a class="button button-quiet" href="#/settings">
           Settings
         </a>
+        {mayDo(caller, "audit") && (
+          <a class="button button-quiet" href="#/settings/audit">
+            Audit trail
+          </a>
+        )}
       </nav>
       {kind === "demo" ? (
         onSignIn !== null && (
@@ -76,7 +93,7 @@ export function SessionEnd({ session }: { readonly session: Session }) {
     <p class="notice session-end row wrap" role="status" hidden={endsAtMs === null}>
       {endsAtMs !== null && (
         <>
-          <span>{`Your session ends at ${formatClock(endsAtMs)}, and the issuer wants to see you again first.`}</span>
+          <span>{`Your session ends at ${formatTime(endsAtMs)}, and the issuer wants to see you again first.`}</span>
           <button type="button" class="button button-small button-primary" onClick={() => void session.signInAgain()}>
             Sign in again
           </button>

@@ -1,6 +1,8 @@
 import { ruleStates, type RuleState, type StatusCounts } from "../../../shared/report.ts";
-import { formatCount, stateNames, statusWords } from "../model/format.ts";
+import { useState } from "preact/hooks";
+import { formatClock, formatCount, formatTime, stateNames, statusWords } from "../model/format.ts";
 import type { ScanStatus } from "../scan_wire.ts";
+import { useZone } from "./hooks.ts";
 
 /** Drawn in `index.html`; decoration only: words next to it say the same. */
 export type IconName =
@@ -23,8 +25,41 @@ export function BackLink() {
   return (
     <a class="back row strong" href="#/">
       <Icon name="back" />
-      All scans
+      All organizations
     </a>
+  );
+}
+
+/** A time with its day, year and zone. */
+export function Time({ atMs, isClockOnly = false }: { readonly atMs: number; readonly isClockOnly?: boolean }) {
+  useZone();
+  const full = formatTime(atMs);
+  return (
+    <time dateTime={new Date(atMs).toISOString()} title={full}>
+      {isClockOnly ? formatClock(atMs) : full}
+    </time>
+  );
+}
+
+/** Puts a text on the clipboard, and says that it did. */
+export function CopyButton({ label, getText }: { readonly label: string; readonly getText: () => string }) {
+  const [state, setState] = useState<"" | "Copied" | "Not copied">("");
+  async function copy(): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(getText());
+      setState("Copied");
+    } catch {
+      // The browser allows it on encrypted pages only.
+      setState("Not copied");
+    }
+  }
+  return (
+    <button type="button" class="button button-small" onClick={() => void copy()}>
+      {label}
+      <span role="status" class="fine">
+        {state}
+      </span>
+    </button>
   );
 }
 

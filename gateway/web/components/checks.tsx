@@ -1,11 +1,18 @@
 import { ruleStates } from "../../../shared/report.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
-import { checkTitle, findCheck } from "../model/check_catalog.ts";
+import { categoryNames, checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import { formatCount } from "../model/format.ts";
 import type { CheckState } from "../model/scan_model.ts";
 import { StateTag } from "./basics.tsx";
+import type { useFindingAddress } from "./hooks.ts";
 import { toVerb } from "./decisions/decision_words.tsx";
+
+/** Shows the findings of one check, or of all again. */
+export function chooseRule({ filter, setFilter }: ReturnType<typeof useFindingAddress>, check: string): void {
+  setFilter({ ...filter, check: check === filter.check ? null : check });
+  document.getElementById("findings")?.scrollIntoView({ block: "start" });
+}
 
 interface ChecksProps {
   readonly checks: readonly CheckState[];
@@ -61,7 +68,10 @@ function CheckRow(props: {
 }) {
   const { check, state, severity, findingCount } = props.state;
   const info = findCheck(check);
-  const facts = [info?.stigId, severity ?? info?.severity].filter((part) => part !== undefined);
+  const category = severity ?? info?.severity;
+  const facts = [category === undefined ? undefined : categoryNames[category], info?.vulnId, info?.stigId].filter(
+    (part) => part !== undefined,
+  );
   return (
     <tr class="fresh">
       <td>
@@ -70,9 +80,8 @@ function CheckRow(props: {
       <th scope="row">
         <button type="button" class="check-button" aria-pressed={props.isChosen} onClick={() => props.choose(check)}>
           <span class="check-title">{checkTitle(check)}</span>
-          <span class="fine">{facts.join(" · ")}</span>
-          <span class="check-name fine one-line" title={check}>
-            {check}
+          <span class="fine one-line" title={check}>
+            {facts.length === 0 ? check : facts.join(" · ")}
           </span>
           {props.attestation !== null && (
             <span class="fine">{`${toVerb(props.attestation)} by ${props.attestation.by}`}</span>

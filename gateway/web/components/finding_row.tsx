@@ -1,16 +1,24 @@
-import type { ComponentChild } from "preact";
-import { useState } from "preact/hooks";
+import type { ComponentChild, ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { stateOf, type ManualReason } from "../../../shared/report.ts";
 import type { Decision, DecisionKind } from "../../../shared/schemas/decision.ts";
-import { checkTitle, findCheck } from "../model/check_catalog.ts";
+import { categoryNames, checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { Finding } from "../model/scan_model.ts";
-import { Icon, StateTag } from "./basics.tsx";
+import { formatTime } from "../model/format.ts";
+import { diffWords, type DiffPart } from "../model/word_diff.ts";
+import { CopyButton, Icon, StateTag } from "./basics.tsx";
 import { DecisionBadge, toTerms, toVerb } from "./decisions/decision_words.tsx";
-import { memo } from "./hooks.ts";
+import { memo, useZone } from "./hooks.ts";
 
 interface FindingRowProps {
   readonly finding: Finding;
+  /** The address names it. */
+  readonly isLinked: boolean;
+  /** How its values were read. */
+  readonly readText: string;
   readonly onOpen: () => void;
+  /** With its fingerprint, or null when it was closed. */
+  readonly onToggle: (fingerprint: string | null) => void;
   readonly more: ((finding: Finding) => ComponentChild) | undefined;
   /** The waiver of it, else the attestation of its check. */
   readonly decision: Decision | null;
@@ -19,30 +27,42 @@ interface FindingRowProps {
 }
 
 /** One finding: a line, and what explains it while it is open. */
-export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: FindingRowProps) => {
-  const [isOpen, setOpen] = useState(false);
+export const FindingRow = memo((props: FindingRowProps) => {
+  const { finding, isLinked, readText, onOpen, onToggle, more, decision, onDecide } = props;
+  const [isOpen, setOpen] = useState(isLinked);
+  const row = useRef<HTMLDetailsElement>(null);
+  const rule = findCheck(finding.check);
+  useZone();
+  useEffect(() => {
+    if (isLinked) row.current?.scrollIntoView({ block: "center" });
+  }, [isLinked]);
   return (
     <details
+      ref={row}
       class="finding"
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open);
-        if (event.currentTarget.open) onOpen();
+      id={`finding-${finding.fingerprint}`}
+      open={isOpen}
+      onToggle={({ currentTarget: { open } }) => {
+        if (open) onOpen();
+        if (open === isOpen) return;
+        setOpen(open);
+        onToggle(open ? finding.fingerprint : null);
       }}
     >
       <summary>
         <span class="finding-status">
           <StateTag state={stateOf(finding)} />
         </span>
+        <span class={`severity ${finding.severity === "high" ? "inked tone-fail" : ""}`}>
+          {categoryNames[finding.severity]}
+        </span>
+        <span class="finding-rule fine" title={rule?.stigId}>
+          {rule?.vulnId ?? ""}
+        </span>
         <span class="finding-main stack grow">
-          <span class="finding-head row spread">
-            <span class="finding-name strong">
-              {finding.resourceName === "" ? "Unnamed resource" : finding.resourceName}
-            </span>
-            <span class={finding.severity === "high" ? "severity inked tone-fail" : "severity"}>
-              {finding.severity}
-            </span>
+          <span class="finding-name clamped strong">
+            {finding.resourceName === "" ? "Unnamed resource" : shorten(finding.resourceName)}
           </span>
-          <span class="text one-line">{finding.detail}</span>
           <span class="fine one-line">{checkTitle(finding.check)}</span>
           {decision !== null && (
             <span class="finding-decision">
@@ -50,14 +70,22 @@ export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: F
             </span>
           )}
         </span>
+        <span class="finding-detail text">
+          <span class="clamped">{shorten(finding.detail)}</span>
+          {typeof finding.sinceMs === "number" && <span class="fine">{`since ${formatTime(finding.sinceMs)}`}</span>}
+        </span>
         <Icon name="chevron" />
       </summary>
       <div class="finding-inside stack text">
         {isOpen && (
           <>
-            <Explanation finding={finding} isComplete={more !== undefined} />
+            <Explanation finding={finding} isComplete={more !== undefined} readText={readText} />
             {decision !== null && <p>{`${toVerb(decision)} ${toTerms(decision)}`}</p>}
-            <DecideButtons finding={finding} decision={decision} onDecide={onDecide} />
+            <div class="row wrap">
+              <DecideButtons finding={finding} decision={decision} onDecide={onDecide} />
+              <CopyButton label="Copy link" getText={() => location.href} />
+              <CopyButton label="Copy resource id" getText={() => finding.resourceId ?? finding.resourceName} />
+            </div>
             {more?.(finding)}
           </>
         )}
@@ -65,6 +93,13 @@ export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: F
     </details>
   );
 });
+
+/** A line; the whole text is in the file and in the details. */
+const maxLineLength = 300;
+
+function shorten(text: string): string {
+  return text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength)}…`;
+}
 
 /** Open findings are waived; where the API shows too little, a person answers for the check. */
 function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "finding" | "decision" | "onDecide">) {
@@ -74,7 +109,7 @@ function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "f
   const mayAttest = decision === null && (finding.status === "MANUAL" || (state === "pass" && coverageReason !== null));
   if (onDecide === undefined) return null;
   return (
-    <div class="row wrap">
+    <>
       {mayWaive && (
         <button type="button" class="button button-small" onClick={() => onDecide("waiver", finding)}>
           Waive…
@@ -90,31 +125,44 @@ function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "f
           All decisions
         </a>
       )}
-    </div>
+    </>
   );
 }
 
-function Explanation({ finding, isComplete }: { readonly finding: Finding; readonly isComplete: boolean }) {
+function Explanation(props: { readonly finding: Finding; readonly isComplete: boolean; readonly readText: string }) {
+  const { finding, isComplete, readText } = props;
   const info = findCheck(finding.check);
   const resource = [finding.resourceType, finding.resourceId].filter((part) => part !== null && part !== "");
+  const { expected, actual } = finding;
+  const isDifferent = stateOf(finding) === "fail" && expected !== null && actual !== null;
+  const [wanted, found] = isDifferent ? diffWords(expected, actual) : [null, null];
+  const names = [info?.vulnId, info?.stigId, ...(info?.controls ?? [])].filter((name) => name !== undefined);
   return (
     <>
       <dl class="facts">
-        {(finding.expected !== null || !isComplete) && (
-          <Fact term="Expected" text={finding.expected ?? "Being read…"} class="fact-expected inked tone-pass" />
+        {(expected !== null || !isComplete) && (
+          <Fact term="Expected" class="fact-expected">
+            {wanted === null ? (expected ?? "Being read…") : <Parts parts={wanted} tone="tone-pass" />}
+          </Fact>
         )}
-        <Fact term="Actual" text={finding.actual ?? "Being read…"} class="fact-actual strong" />
-        {finding.detail !== "" && <Fact term="Detail" text={finding.detail} />}
-        {finding.toPass !== null && <Fact term="To pass" text={finding.toPass} />}
-        {finding.coverageReason !== null && <Fact term="Left to a person" text={finding.coverageReason} />}
+        <Fact term="Actual" class="fact-actual strong">
+          {found === null ? (actual ?? "Being read…") : <Parts parts={found} tone="tone-fail" />}
+        </Fact>
+        {finding.detail !== "" && finding.detail !== actual && <Fact term="Detail">{finding.detail}</Fact>}
+        {finding.toPass !== null && <Fact term="To pass">{finding.toPass}</Fact>}
+        {finding.coverageReason !== null && <Fact term="Left to a person">{finding.coverageReason}</Fact>}
         {finding.reason !== null && (
-          <Fact
-            term={stateOf(finding) === "not_applicable" ? "Not applicable" : "Why it needs manual review"}
-            text={reasonWords[finding.reason]}
-          />
+          <Fact term={stateOf(finding) === "not_applicable" ? "Not applicable" : "Why it needs manual review"}>
+            {reasonWords[finding.reason]}
+          </Fact>
         )}
-        {resource.length > 0 && <Fact term="Resource" text={resource.join(" · ")} />}
-        <Fact term="Check" text={info === null ? finding.check : `${finding.check} (${info.stigId})`} />
+        {resource.length > 0 && <Fact term="Resource">{resource.join(" · ")}</Fact>}
+        <Fact term="Rule">{info === null ? finding.check : `${names.join(" · ")} · ${finding.check}`}</Fact>
+        <Fact term="Read">
+          {info === null || info.scopes.length === 0
+            ? readText
+            : `${readText}, with ${info.scopes.map((scope) => `okta.${scope}`).join(", ")}`}
+        </Fact>
       </dl>
       {finding.evaluation !== null && (
         <section class="evaluation">
@@ -132,11 +180,27 @@ function Explanation({ finding, isComplete }: { readonly finding: Finding; reado
   );
 }
 
-function Fact(props: { readonly term: string; readonly text: string; readonly class?: string }) {
+function Parts({ parts, tone }: { readonly parts: readonly DiffPart[]; readonly tone: string }) {
+  return (
+    <>
+      {parts.map(({ text, isOther }, index) =>
+        isOther ? (
+          <mark key={index} class={`tinted ${tone}`}>
+            {text}
+          </mark>
+        ) : (
+          text
+        ),
+      )}
+    </>
+  );
+}
+
+function Fact(props: { readonly term: string; readonly class?: string; readonly children: ComponentChildren }) {
   return (
     <>
       <dt>{props.term}</dt>
-      <dd class={props.class}>{props.text}</dd>
+      <dd class={props.class}>{props.children}</dd>
     </>
   );
 }

@@ -1,17 +1,30 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { countOf } from "../../../shared/outcome_text.ts";
 import { ruleStates, type Severity } from "../../../shared/report.ts";
 import type { DecisionKind } from "../../../shared/schemas/decision.ts";
-import { checkTitle } from "../model/check_catalog.ts";
+import { categoryNames, checkTitle } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
-import { filterFindings, noFilter, type FindingOrder, type FindingsFilter } from "../model/findings_filter.ts";
+import { toCsvFile, toJsonFile } from "../model/export_findings.ts";
+import {
+  controlsOf,
+  filterFindings,
+  isFiltering,
+  noFilter,
+  type FindingOrder,
+  type FindingsFilter,
+} from "../model/findings_filter.ts";
 import { formatCount } from "../model/format.ts";
+import { saveFile } from "../model/report_files.ts";
 import type { Finding } from "../model/scan_model.ts";
 import { Icon, StateLabel } from "./basics.tsx";
 import { FindingRow } from "./finding_row.tsx";
+import type { useFindingAddress } from "./hooks.ts";
 
 /** Rows are made for what can be looked at; scrolling to their end, or the button there, makes as many again. */
 const rowsAtOnce = 100;
+/** More would keep the browser from printing. */
+const maxPrintedRows = 5000;
 
 const severities: readonly Severity[] = ["high", "medium", "low"];
 
@@ -21,34 +34,50 @@ interface FindingsProps {
   readonly frame: number;
   /** Where there are none. */
   readonly emptyText: string;
-  readonly filter: FindingsFilter;
-  readonly setFilter: (filter: FindingsFilter) => void;
+  readonly address: ReturnType<typeof useFindingAddress>;
+  readonly orgUrl: string | null;
+  /** How the values were read; the same on each rendering. */
+  readonly readText: string;
   /** A finding was opened, and may lack its details. */
   readonly onOpen: () => void;
   /** Shown below an open finding; the same function on each rendering. */
   readonly more?: ((finding: Finding) => ComponentChild) | undefined;
-  /** For people; absent: none is shown. */
-  readonly decisions?: DecisionIndex;
+  readonly decisions: DecisionIndex;
   /** As `more`: the same function on each rendering. */
-  readonly onDecide?: ((kind: DecisionKind, finding: Finding) => void) | undefined;
+  readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
 }
 
 export function Findings(props: FindingsProps) {
-  const { findings, frame, emptyText, filter, setFilter, onOpen, more, decisions, onDecide } = props;
+  const { findings, frame, emptyText, address, orgUrl, readText, onOpen, more, decisions, onDecide } = props;
+  const { filter, setFilter, finding: opened, setFinding } = address;
   const { shown, stateCounts, severityCounts } = useMemo(
     () => filterFindings(findings.values(), filter),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
     [findings, frame, filter],
   );
+  const controls = useMemo(
+    () => [...new Set([...findings.values()].flatMap(({ check }) => controlsOf(check)))].toSorted(),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- as above
+    [findings, findings.size],
+  );
+  const [linked] = useState(opened);
   const [extra, setExtra] = useState({ filter, rows: 0 });
+  const [isPrinting, setPrinting] = useState(false);
+  useEffect(() => {
+    if (!isPrinting) return;
+    print();
+    setPrinting(false);
+  }, [isPrinting]);
   // Another filter begins with few rows again.
-  const limit = rowsAtOnce + (extra.filter === filter ? extra.rows : 0);
+  const rows = Math.max(rowsAtOnce + (extra.filter === filter ? extra.rows : 0), positionOf(shown, linked) + 1);
+  const limit = isPrinting ? maxPrintedRows : rows;
   const change = (changed: Partial<FindingsFilter>) => setFilter({ ...filter, ...changed });
   const total = findings.size;
-  const isFiltered = filter.check !== null || filter.text !== "" || filter.states.size + filter.severities.size > 0;
+  const isFiltered = isFiltering(filter);
+  const exported = { name: "findings", orgUrl, findings: shown };
 
   return (
-    <section class="card findings" aria-labelledby="findings-title">
+    <section class="card findings" id="findings" aria-labelledby="findings-title">
       <h2 id="findings-title">Findings</h2>
       <div class="filters row wrap" role="group" aria-label="Filter the findings">
         <div class="search row">
@@ -59,7 +88,7 @@ export function Findings(props: FindingsProps) {
           <input
             id="finding-text"
             type="search"
-            placeholder="Filter by text"
+            placeholder="Filter by rule, title, resource or value"
             autocomplete="off"
             spellcheck={false}
             value={filter.text}
@@ -75,13 +104,25 @@ export function Findings(props: FindingsProps) {
           onChange={(chosen) => change({ states: chosen })}
         />
         <Chips
-          name="Severity"
+          name="Category"
           values={severities}
-          label={(severity) => `${severity.charAt(0).toUpperCase()}${severity.slice(1)}`}
+          label={(severity) => categoryNames[severity]}
           counts={severityCounts}
           chosen={filter.severities}
           onChange={(chosen) => change({ severities: chosen })}
         />
+        {controls.length > 0 && (
+          <select
+            aria-label="NIST control"
+            value={filter.control ?? ""}
+            onChange={({ currentTarget: { value } }) => change({ control: value === "" ? null : value })}
+          >
+            <option value="">All controls</option>
+            {controls.map((control) => (
+              <option key={control}>{control}</option>
+            ))}
+          </select>
+        )}
         <label class="visually-hidden" for="finding-order">
           Order
         </label>
@@ -110,26 +151,47 @@ export function Findings(props: FindingsProps) {
           </button>
         </p>
       )}
-      <div class="findings-bar row spread note">
-        <p role="status">{isFiltered ? `${formatCount(shown.length)} of ${toFindings(total)}` : toFindings(total)}</p>
-        {isFiltered && (
-          <button
-            type="button"
-            class="button button-small"
-            onClick={() => setFilter({ ...noFilter, order: filter.order })}
-          >
-            Clear filters
-          </button>
-        )}
+      <div class="findings-bar row spread wrap note">
+        <p role="status">
+          {isFiltered ? `${formatCount(shown.length)} of ${toFindings(total)}` : toFindings(total)}
+          {isPrinting && shown.length > limit ? `, of which ${formatCount(limit)} are printed` : ""}
+        </p>
+        <div class="row wrap">
+          {isFiltered && (
+            <button
+              type="button"
+              class="button button-small"
+              onClick={() => setFilter({ ...noFilter, order: filter.order })}
+            >
+              Clear filters
+            </button>
+          )}
+          {shown.length > 0 && (
+            <div class="row wrap" role="group" aria-label="Take these findings along">
+              <button type="button" class="button button-small" onClick={() => saveFile(toCsvFile(exported))}>
+                CSV
+              </button>
+              <button type="button" class="button button-small" onClick={() => saveFile(toJsonFile(exported))}>
+                JSON
+              </button>
+              <button type="button" class="button button-small" onClick={() => setPrinting(true)}>
+                Print
+              </button>
+            </div>
+          )}
+        </div>
       </div>
       <div class="findings-list">
         {shown.slice(0, limit).map((finding) => (
           <FindingRow
             key={finding.fingerprint}
             finding={finding}
+            isLinked={finding.fingerprint === linked}
+            readText={readText}
             onOpen={onOpen}
+            onToggle={setFinding}
             more={more}
-            decision={decisions?.ofFinding(finding) ?? null}
+            decision={decisions.ofFinding(finding)}
             onDecide={onDecide}
           />
         ))}
@@ -137,15 +199,20 @@ export function Findings(props: FindingsProps) {
       {shown.length === 0 && (
         <p class="card-note note">{total > 0 ? "No finding matches these filters." : emptyText}</p>
       )}
-      {shown.length > limit && (
+      {shown.length > limit && !isPrinting && (
         <ShowMore hiddenCount={shown.length - limit} onShow={() => setExtra({ filter, rows: limit })} />
       )}
     </section>
   );
 }
 
+/** -1: it is not shown. */
+function positionOf(shown: readonly Finding[], linked: string | null): number {
+  return linked === null ? -1 : shown.findIndex(({ fingerprint }) => fingerprint === linked);
+}
+
 function toFindings(count: number): string {
-  return count === 1 ? "1 finding" : `${formatCount(count)} findings`;
+  return countOf(count, "finding").replace(/^\d+/, formatCount(count));
 }
 
 /** Choices of which none means all. */

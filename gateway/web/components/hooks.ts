@@ -1,5 +1,8 @@
 import { createElement, type Component, type FunctionComponent } from "preact";
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { parseFindingAddress, toFindingAddress, type FindingAddress } from "../model/finding_address.ts";
+import type { FindingsFilter } from "../model/findings_filter.ts";
+import { currentZone, onZoneChange, type Zone } from "../model/format.ts";
 
 /**
  * A store that lives as long as the component, and a number that changes with each frame in which the component shows
@@ -74,6 +77,33 @@ export function useNow(): number {
     return () => clearInterval(timer);
   }, []);
   return Date.now();
+}
+
+/** Renders again when times are to be shown in another zone. */
+export function useZone(): Zone {
+  const [zone, update] = useState(currentZone);
+  useEffect(() => onZoneChange(() => update(currentZone())), []);
+  return zone;
+}
+
+/** The filter of the findings and the one that is open, kept in the address: a link shows the same, and reloading keeps it. */
+export function useFindingAddress() {
+  const [address, setAddress] = useState(() => parseFindingAddress(location.hash));
+  useEffect(() => {
+    const read = () => setAddress(parseFindingAddress(location.hash));
+    addEventListener("hashchange", read);
+    return () => removeEventListener("hashchange", read);
+  }, []);
+  const change = useCallback((changed: Partial<FindingAddress>) => {
+    setAddress((before) => {
+      const next = { ...before, ...changed };
+      history.replaceState(null, "", toFindingAddress(location.hash, next));
+      return next;
+    });
+  }, []);
+  const setFilter = useCallback((filter: FindingsFilter) => change({ filter }), [change]);
+  const setFinding = useCallback((finding: string | null) => change({ finding }), [change]);
+  return { ...address, setFilter, setFinding };
 }
 
 /** `null` leaves the title of the document as it is. */

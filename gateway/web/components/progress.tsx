@@ -1,6 +1,6 @@
 import { outcomeText } from "../../../shared/outcome_text.ts";
 import { ruleStates, type RuleState } from "../../../shared/report.ts";
-import { checkTitle } from "../model/check_catalog.ts";
+import { categoryNames, checkTitle } from "../model/check_catalog.ts";
 import { formatCount } from "../model/format.ts";
 import { countDone, type CheckCounts, type CheckState, type ScanModel } from "../model/scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
@@ -69,7 +69,7 @@ function toSummary(checks: readonly CheckState[]): string {
   const parts = (["high", "medium", "low"] as const)
     .map((severity) => ({ severity, count: failed.filter((check) => check.severity === severity).length }))
     .filter(({ count }) => count > 0)
-    .map(({ severity, count }) => `${formatCount(count)} of ${severity} severity`);
+    .map(({ severity, count }) => `${formatCount(count)} ${categoryNames[severity]}`);
   return `Failed rules: ${parts.join(", ")}.`;
 }
 

@@ -5,20 +5,17 @@ import type { Scan } from "../scan_wire.ts";
 import { Message, MiniBar, MoreButton, ScanBadge } from "./basics.tsx";
 import { memo, useNow } from "./hooks.ts";
 
-export function ScanList(props: {
-  readonly store: ListStore<Scan>;
-  readonly selectedId: string | null;
-  readonly connection: Connection;
-}) {
-  const { store, selectedId, connection } = props;
+export function ScanList(props: { readonly store: ListStore<Scan>; readonly connection: Connection }) {
+  const { store, connection } = props;
   const { items: scans, isLoaded, problem } = store;
   const nowMs = useNow();
   return (
     <nav class="scans" aria-labelledby="scans-title">
-      <h2 id="scans-title">Scans</h2>
+      <h2 id="scans-title">Newest scans</h2>
       <p class="problem tinted tone-manual" role="status">
         {problem}
       </p>
+      {!isLoaded && connection.problem !== null && <p class="note">The scans could not be read yet.</p>}
       {!isLoaded && connection.problem === null && (
         <div class="stack" role="status" aria-label="Loading scans">
           <span class="skeleton" />
@@ -34,12 +31,11 @@ export function ScanList(props: {
           code="SCANSTREAM_URL=… SCANSTREAM_API_KEY=… scanstream scan"
         />
       )}
-      <ul class="scan-list stack">
+      <ul class="scan-list">
         {scans.map((scan) => (
           <ScanRow
             key={scan.id}
             scan={scan}
-            isSelected={scan.id === selectedId}
             age={scan.createdAtMs === null ? null : formatAgo(scan.createdAtMs, nowMs)}
           />
         ))}
@@ -51,13 +47,12 @@ export function ScanList(props: {
 
 interface ScanRowProps {
   readonly scan: Scan;
-  readonly isSelected: boolean;
   readonly age: string | null;
 }
 
-const ScanRow = memo(({ scan, isSelected, age }: ScanRowProps) => (
+const ScanRow = memo(({ scan, age }: ScanRowProps) => (
   <li>
-    <a class="scan-link stack" href={`#/scans/${scan.id}`} aria-current={isSelected ? "page" : undefined}>
+    <a class="scan-link stack" href={`#/scans/${scan.id}`}>
       <span class="row spread">
         <span class="strong one-line">{formatOrg(scan)}</span>
         <ScanBadge status={scan.status} />

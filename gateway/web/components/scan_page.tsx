@@ -1,13 +1,12 @@
-import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
-import type { DecisionKind } from "../../../shared/schemas/decision.ts";
+import type { ComponentChild } from "preact";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Caller } from "../caller_wire.ts";
 import { ApiError, type Api } from "../model/api.ts";
 import { revisionText } from "../model/check_catalog.ts";
 import { mayDo } from "../model/caller.ts";
 import { previousScan } from "../model/compare_scans.ts";
-import { indexDecisions, type DecidedFinding } from "../model/decisions/decision_index.ts";
+import type { Connection } from "../model/connection.ts";
 import type { DecisionStore } from "../model/decisions/decision_store.ts";
-import { noFilter } from "../model/findings_filter.ts";
 import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
 import { followScan, type ScanFollower } from "../model/scan_follower.ts";
 import { countChecks, type CheckCounts } from "../model/scan_model.ts";
@@ -15,18 +14,16 @@ import { isEnded, type Scan } from "../scan_wire.ts";
 import { BackLink, Message, ScanBadge } from "./basics.tsx";
 import { Announcement, ConnectionState } from "./connection.tsx";
 import { Causes } from "./causes.tsx";
-import { Checks } from "./checks.tsx";
-import { DecideDialog, type DecisionDraft } from "./decisions/decide_dialog.tsx";
-import { toVerb } from "./decisions/decision_words.tsx";
+import { Checks, chooseRule } from "./checks.tsx";
+import { useDeciding } from "./decisions/use_deciding.tsx";
 import { Findings } from "./findings.tsx";
-import { useNow, useStore, useTitle } from "./hooks.ts";
+import { useFindingAddress, useNow, useStore, useTitle, useZone } from "./hooks.ts";
 import { Progress, toProgressText } from "./progress.tsx";
 import { DeleteButton, ReportDownload } from "./scan_actions.tsx";
-import { Trend } from "./trend.tsx";
+import { Trend, useHistory } from "./trend.tsx";
 
 const manyFindings = 1000;
 const manyFindingsPauseMs = 120;
-const historyLimit = 200;
 
 interface ScanPageProps {
   readonly api: Api;
@@ -41,30 +38,25 @@ interface ScanPageProps {
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
   readonly onReopen: () => void;
+  /** Of its organization, between the present state and the findings. */
+  readonly more?: ComponentChild;
 }
 
 /** One scan, followed while it is shown. */
 export function ScanPage(props: ScanPageProps) {
-  const { api, caller, scanId, isDeleted, knownScans, decisions, onScan, onReopen } = props;
+  const { api, caller, scanId, isDeleted, knownScans, decisions, onScan, onReopen, more } = props;
   const [follower, frame] = useStore(
     (onChange) => followScan(api, scanId, onChange),
     ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
   );
   const { model, connection } = follower;
   const { scan } = model;
-  const [filter, setFilter] = useState(noFilter);
+  const address = useFindingAddress();
+  const { filter } = address;
   const [problem, setProblem] = useState<string | null>(null);
-  const [draft, setDraft] = useState<Omit<DecisionDraft, "orgUrl"> | null>(null);
-  /** For those who do not see that a badge appeared. */
-  const [decided, setDecided] = useState("");
   const history = useHistory(api);
   const orgUrl = scan?.orgUrl ?? null;
-  const index = useMemo(
-    () => indexDecisions(decisions.items, { orgUrl, nowMs: api.nowMs() }),
-    [api, decisions.items, orgUrl],
-  );
-  const onDecide = useCallback((kind: DecisionKind, finding: DecidedFinding) => setDraft({ kind, finding }), []);
-  useEffect(() => decisions.use(), [decisions]);
+  const { index, onDecide, dialog } = useDeciding({ api, caller, decisions, orgUrl, findings: model.findings });
   const counts = scan === null ? null : countChecks(model, scan);
   const previous = scan === null || !isEnded(scan.status) ? null : previousScan([...history, ...knownScans], scan);
   const isFailed = scan === null && connection.state === "failed";
@@ -151,58 +143,33 @@ export function ScanPage(props: ScanPageProps) {
             <Trend scans={[...history, ...knownScans]} current={withCounts(scan, counts)} />
           </div>
           {isEnded(scan.status) && <Causes findings={model.findings} frame={frame} />}
+          {more}
           <div class="split">
             <Checks
               checks={[...model.checks.values()]}
               isWorstFirst={isEnded(scan.status)}
               note={toChecksNote(model.checks.size, scan, counts)}
               chosen={filter.check}
-              choose={(check) => setFilter({ ...filter, check: check === filter.check ? null : check })}
+              choose={(check) => chooseRule(address, check)}
               decisions={index}
             />
             <Findings
               findings={model.findings}
               frame={frame}
-              emptyText={isEnded(scan.status) ? "This scan has no findings." : "Findings appear here as they are made."}
-              filter={filter}
-              setFilter={setFilter}
+              emptyText={toEmptyText(scan, connection)}
+              address={address}
+              orgUrl={orgUrl}
+              readText={toReadText(scan)}
               onOpen={follower.fill}
               decisions={index}
-              onDecide={mayDo(caller, "decide") ? onDecide : undefined}
+              onDecide={onDecide}
             />
           </div>
         </div>
       )}
-      <Announcement text={decided} />
-      {draft !== null && (
-        <DecideDialog
-          api={api}
-          {...draft}
-          orgUrl={orgUrl}
-          onDecided={(decision) => {
-            decisions.put(decision);
-            setDecided(`${toVerb(decision)}.`);
-          }}
-          onClose={() => setDraft(null)}
-        />
-      )}
+      {dialog}
     </article>
   );
-}
-
-/** Scans from before the ones that the list knows. */
-function useHistory(api: Api): readonly Scan[] {
-  const [history, setHistory] = useState<readonly Scan[]>([]);
-  useEffect(() => {
-    const closing = new AbortController();
-    // Without it, the trend is drawn of what the list knows.
-    api.listScans({ limit: historyLimit, cursor: null, signal: closing.signal }).then(
-      ({ items }) => setHistory(items),
-      () => undefined,
-    );
-    return () => closing.abort();
-  }, [api]);
-  return history;
 }
 
 function withCounts(scan: Scan, { pass, fail, manual, not_applicable: notApplicable }: CheckCounts): Scan {
@@ -220,6 +187,18 @@ function toChecksNote(shown: number, scan: Scan, { done }: CheckCounts): string 
   return parts.join(" · ");
 }
 
+/** A scan that was not read has no findings that could be counted. */
+function toEmptyText(scan: Scan, { refetchedAtMs, problem }: Connection): string {
+  if (refetchedAtMs === null) return problem === null ? "Loading findings…" : "The findings could not be read yet.";
+  return isEnded(scan.status) ? "This scan has no findings." : "Findings appear here as they are made.";
+}
+
+function toReadText({ startedAtMs, endedAtMs }: Scan): string {
+  if (startedAtMs === null) return "By this scan";
+  const start = formatTime(startedAtMs);
+  return endedAtMs === null ? `By this scan, from ${start} on` : `By this scan, ${start} to ${formatTime(endedAtMs)}`;
+}
+
 function toTitle(scan: Scan, { done }: CheckCounts): string {
   const state = isEnded(scan.status) ? statusWords[scan.status] : `${done}/${scan.checksTotal}`;
   return `${state} · ${formatOrg(scan)}`;
@@ -233,6 +212,7 @@ function toAnnouncement(scan: Scan, counts: CheckCounts): string {
 /** When it ran, for how long, and as which client. */
 function ScanFacts({ scan }: { readonly scan: Scan }) {
   const nowMs = useNow();
+  useZone();
   const parts: string[] = [];
   const startedAtMs = scan.startedAtMs ?? scan.createdAtMs;
   if (startedAtMs !== null) {

@@ -1,3 +1,5 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Api } from "../model/api.ts";
 import { formatTime } from "../model/format.ts";
 import { outcomeText } from "../../../shared/outcome_text.ts";
 import { ruleStates } from "../../../shared/report.ts";
@@ -11,6 +13,7 @@ const minSlots = 8;
 const width = 320;
 const height = 92;
 const barGap = 4;
+const historyLimit = 200;
 
 interface TrendProps {
   /** May hold scans of other organizations, and a scan more than once: the last one counts. */
@@ -120,4 +123,19 @@ function toSummary(bars: readonly Scan[]): string {
   const change = last.fail - first.fail;
   const words = change === 0 ? "unchanged" : change < 0 ? `${-change} fewer` : `${change} more`;
   return `Failed rules over ${bars.length} scans: ${first.fail} → ${last.fail}, ${words}`;
+}
+
+/** Scans from before the ones that the list knows. */
+export function useHistory(api: Api): readonly Scan[] {
+  const [history, setHistory] = useState<readonly Scan[]>([]);
+  useEffect(() => {
+    const closing = new AbortController();
+    // Without it, the trend is drawn of what the list knows.
+    api.listScans({ limit: historyLimit, cursor: null, signal: closing.signal }).then(
+      ({ items }) => setHistory(items),
+      () => undefined,
+    );
+    return () => closing.abort();
+  }, [api]);
+  return history;
 }

@@ -1,6 +1,6 @@
 import { findCheck } from "./check_catalog.ts";
-import type { FindingsFilter } from "./findings_filter.ts";
-import { formatMoment, formatVerdict } from "./format.ts";
+import { controlsOf, type FindingsFilter } from "./findings_filter.ts";
+import { formatVerdict } from "./format.ts";
 import { worstState, type CheckState, type Finding } from "./scan_model.ts";
 import { stateOf } from "../../../shared/report.ts";
 import type { Change, Explanation } from "../monitor_wire.ts";
@@ -9,7 +9,6 @@ import type { Change, Explanation } from "../monitor_wire.ts";
 export function toFinding(change: Change, order: number): Finding | null {
   const { to, from, check, resource, actual, cause, seen_at } = change;
   if (to === null) return null;
-  const since = cause === "start" ? "" : `since ${formatMoment(Date.parse(seen_at))}`;
   // What is no longer known is shown in addition, never instead.
   const before =
     to.status === "MANUAL" && from !== null && from.status !== "MANUAL" ? `${formatVerdict(from)} before` : "";
@@ -19,7 +18,7 @@ export function toFinding(change: Change, order: number): Finding | null {
     status: to.status,
     severity: severityOf(check),
     resourceName: resource.name,
-    detail: [actual, since, before].filter((part) => part !== "").join(" · "),
+    detail: [actual, before].filter((part) => part !== "").join(" · "),
     expected: null,
     actual,
     reason: to.reason,
@@ -31,6 +30,7 @@ export function toFinding(change: Change, order: number): Finding | null {
     evaluation: null,
     isAdvisory: false,
     order,
+    sinceMs: cause === "start" ? null : Date.parse(seen_at),
   };
 }
 
@@ -61,12 +61,23 @@ export function filterChanges(changes: readonly Change[], filter: FindingsFilter
   return changes.filter((change) => {
     const { check, from, to, resource, actual } = change;
     if (filter.check !== null && filter.check !== check) return false;
+    if (filter.control !== null && !controlsOf(check).includes(filter.control)) return false;
     if (states.size > 0 && ![from, to].some((verdict) => verdict !== null && states.has(stateOf(verdict))))
       return false;
     if (severities.size > 0 && !severities.has(severityOf(check))) return false;
     if (words.length === 0) return true;
     const people = change.explained_by.map((event) => `${event.event_type} ${actorOf(event) ?? ""}`);
-    const text = [resource.name, check, check.replaceAll("_", " "), actual, ...people].join("\n").toLowerCase();
+    const rule = findCheck(check);
+    const names = [
+      resource.name,
+      resource.id,
+      check,
+      check.replaceAll("_", " "),
+      rule?.title,
+      rule?.stigId,
+      rule?.vulnId,
+    ];
+    const text = [...names, actual, ...people].join("\n").toLowerCase();
     return words.every((word) => text.includes(word));
   });
 }

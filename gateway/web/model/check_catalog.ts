@@ -5,7 +5,12 @@ import { formatCheckName } from "./format.ts";
 export interface CheckText {
   readonly title: string;
   readonly stigId: string;
+  readonly vulnId: string;
   readonly severity: Severity;
+  /** NIST SP 800-53 revision 5. */
+  readonly controls: readonly string[];
+  /** What the scanner's key needs to read the values with. */
+  readonly scopes: readonly string[];
   readonly fix: string;
 }
 
@@ -15,6 +20,18 @@ declare const CHECK_CATALOG: Readonly<Record<string, CheckText>>;
 export function findCheck(check: string): CheckText | null {
   return Object.hasOwn(CHECK_CATALOG, check) ? (CHECK_CATALOG[check] ?? null) : null;
 }
+
+/** The name of the check of a rule by any of the rule's names; null: there is none. */
+export function findRule(name: string): string | null {
+  if (findCheck(name) !== null) return name;
+  const wanted = name.toUpperCase();
+  const [check = null] =
+    Object.entries(CHECK_CATALOG).find(([, { vulnId, stigId }]) => vulnId === wanted || stigId === wanted) ?? [];
+  return check;
+}
+
+/** As the STIG calls it. */
+export const categoryNames: Readonly<Record<Severity, string>> = { high: "CAT I", medium: "CAT II", low: "CAT III" };
 
 /** `STIG V1R2` for `okta-idaas-stig-v1r2`; null where the producer did not say. */
 export function revisionText(benchmark: string | null): string | null {

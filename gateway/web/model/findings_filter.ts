@@ -6,6 +6,7 @@ import {
   type Severity,
   type StatusCounts,
 } from "../../../shared/report.ts";
+import { categoryNames, findCheck } from "./check_catalog.ts";
 import type { Finding } from "./scan_model.ts";
 
 export type FindingOrder = "worst" | "newest" | "resource";
@@ -15,6 +16,8 @@ export interface FindingsFilter {
   readonly states: ReadonlySet<RuleState>;
   readonly severities: ReadonlySet<Severity>;
   readonly check: string | null;
+  /** A control of NIST SP 800-53, with its enhancements and parts. */
+  readonly control: string | null;
   readonly text: string;
   readonly order: FindingOrder;
 }
@@ -30,6 +33,7 @@ export const noFilter: FindingsFilter = {
   states: new Set(),
   severities: new Set(),
   check: null,
+  control: null,
   text: "",
   order: "worst",
 };
@@ -47,6 +51,7 @@ export function filterFindings(findings: Iterable<Finding>, filter: FindingsFilt
   const shown: Finding[] = [];
   for (const finding of findings) {
     if (filter.check !== null && finding.check !== filter.check) continue;
+    if (filter.control !== null && !controlsOf(finding.check).includes(filter.control)) continue;
     if (words.length > 0 && !words.every((word) => haystackOf(finding).includes(word))) continue;
     const state = stateOf(finding);
     const isStateShown = filter.states.size === 0 || filter.states.has(state);
@@ -58,15 +63,28 @@ export function filterFindings(findings: Iterable<Finding>, filter: FindingsFilt
   return { shown: shown.sort(comparers[filter.order]), stateCounts, severityCounts };
 }
 
+/** `AC-11 a` and `IA-2 (1)` count for `AC-11` and `IA-2`. */
+export function controlsOf(check: string): readonly string[] {
+  const controls = findCheck(check)?.controls ?? [];
+  return [...new Set(controls.map((control) => control.split(" ")[0] ?? control))];
+}
+
+/** True: the filter lets not everything through. */
+export function isFiltering({ check, control, text, states, severities }: FindingsFilter): boolean {
+  return check !== null || control !== null || text !== "" || states.size + severities.size > 0;
+}
+
 /** Findings are never changed, so what the text filter looks into is made once for each. */
 const haystacks = new WeakMap<Finding, string>();
 
 function haystackOf(finding: Finding): string {
   const known = haystacks.get(finding);
   if (known !== undefined) return known;
-  const { resourceName, check, detail, expected, actual } = finding;
-  const words = [resourceName, check, check.replaceAll("_", " "), detail, expected ?? "", actual ?? ""];
-  const haystack = words.join("\n").toLowerCase();
+  const { resourceName, resourceId, check, detail, expected, actual, severity, fingerprint } = finding;
+  const rule = findCheck(check);
+  const ruleWords = rule === null ? [] : [rule.title, rule.stigId, rule.vulnId, ...rule.controls];
+  const words = [resourceName, resourceId, check, check.replaceAll("_", " "), detail, expected, actual, fingerprint];
+  const haystack = [...words, ...ruleWords, categoryNames[severity]].join("\n").toLowerCase();
   haystacks.set(finding, haystack);
   return haystack;
 }

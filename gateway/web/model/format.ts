@@ -1,33 +1,82 @@
 import { stateOf, type RuleState, type Verdict } from "../../../shared/report.ts";
 import type { Scan, ScanStatus } from "../scan_wire.ts";
 
-const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const dayAndTime = new Intl.DateTimeFormat(undefined, {
-  month: "short",
-  day: "numeric",
-  hour: "2-digit",
-  minute: "2-digit",
-});
-const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
-const count = new Intl.NumberFormat();
+/** In which zone times are shown: this machine's, or UTC. */
+export type Zone = "local" | "utc";
+
+/** Texts are American English, and so are its dates, no matter what the browser speaks. */
+const language = "en-US";
+const zoneKey = "scanstream.zone";
+const zoneListeners = new Set<() => void>();
+let zone: Zone = readZone();
+
+export function currentZone(): Zone {
+  return zone;
+}
+
+/** For this browser, until it is changed again. */
+export function setZone(next: Zone): void {
+  zone = next;
+  try {
+    localStorage.setItem(zoneKey, next);
+  } catch {
+    // A browser that keeps nothing shows local times again the next time.
+  }
+  for (const listener of zoneListeners) listener();
+}
+
+/** Calls back after each change, until the function that it returns is called. */
+export function onZoneChange(listener: () => void): () => void {
+  zoneListeners.add(listener);
+  return () => zoneListeners.delete(listener);
+}
+
+function readZone(): Zone {
+  try {
+    return localStorage.getItem(zoneKey) === "utc" ? "utc" : "local";
+  } catch {
+    return "local";
+  }
+}
+
+const date = { year: "numeric", month: "short", day: "numeric" } as const;
+const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" } as const;
+const toFormats = (timeZone?: string) => {
+  const of = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(language, { ...options, ...(timeZone === undefined ? {} : { timeZone }) });
+  return {
+    clock: of(clock),
+    day: of(date),
+    weekday: of({ ...date, weekday: "long", month: "long" }),
+    full: of({ ...date, ...clock, timeZoneName: "short" }),
+  };
+};
+const formats = { local: toFormats(), utc: toFormats("UTC") };
+const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+const count = new Intl.NumberFormat(language);
 
 export function formatCount(value: number): string {
   return count.format(value);
 }
 
+/** Below a heading or next to a word that says the day. */
 export function formatClock(timeMs: number): string {
-  return timeOfDay.format(timeMs);
+  return formats[zone].clock.format(timeMs);
 }
 
+/** With year and zone, so that it stays true on paper and past midnight. */
 export function formatTime(timeMs: number): string {
-  return dayAndTime.format(timeMs);
+  return formats[zone].full.format(timeMs);
 }
 
-/** To the second, with the day where it is another one than today. */
-export function formatMoment(timeMs: number): string {
-  const isToday = new Date(timeMs).toDateString() === new Date().toDateString();
-  return isToday ? timeOfDay.format(timeMs) : `${day.format(timeMs)}, ${timeOfDay.format(timeMs)}`;
+/** `Wednesday, November 25, 2026`. */
+export function formatDay(timeMs: number): string {
+  return formats[zone].weekday.format(timeMs);
+}
+
+/** `UTC` or `GMT+1`. */
+export function zoneName(timeMs: number): string {
+  return formats[zone].full.formatToParts(timeMs).find(({ type }) => type === "timeZoneName")?.value ?? "";
 }
 
 export function formatVerdict(verdict: Verdict): string {
@@ -43,10 +92,13 @@ export const stateNames: Readonly<Record<RuleState, string>> = {
 
 export function formatAgo(timeMs: number, nowMs: number): string {
   const seconds = Math.round((timeMs - nowMs) / 1000);
+  // By a clock that was set back it would be in the future.
   if (seconds > -45) return "just now";
   if (seconds > -3600) return relative.format(Math.round(seconds / 60), "minute");
   if (seconds > -86_400) return relative.format(Math.round(seconds / 3600), "hour");
-  return seconds > -7 * 86_400 ? relative.format(Math.round(seconds / 86_400), "day") : day.format(timeMs);
+  return seconds > -7 * 86_400
+    ? relative.format(Math.round(seconds / 86_400), "day")
+    : formats[zone].day.format(timeMs);
 }
 
 export function formatDuration(ms: number): string {

@@ -22,6 +22,8 @@ import {
 export interface Finding extends FindingRecord {
   /** Its place in the order of arrival. */
   readonly order: number;
+  /** Since when a monitor knows this verdict; null: since it began to look. */
+  readonly sinceMs?: number | null;
 }
 
 export interface CheckState {

@@ -8,11 +8,10 @@ import {
 } from "../../../../shared/finding_diff.ts";
 import { ApiError, type Api } from "../../model/api.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
-import { compareScans, type ScanComparison } from "../../model/compare_scans.ts";
+import { compareScans, type ComparedSide, type ScanComparison } from "../../model/compare_scans.ts";
 import { formatCount, formatOrg, formatTime } from "../../model/format.ts";
-import type { Scan } from "../../scan_wire.ts";
 import { BackLink, Message, StateTag } from "../basics.tsx";
-import { useTitle } from "../hooks.ts";
+import { useTitle, useZone } from "../hooks.ts";
 
 interface ComparePageProps {
   readonly api: Api;
@@ -29,6 +28,7 @@ type View =
 
 /** What differs between two scans of an organization, in the words of `scanstream diff`. */
 export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePageProps) {
+  useZone();
   const [view, setView] = useState<View>({ name: "loading" });
   useTitle(view.name === "compared" ? `Changes of ${formatOrg(view.result.after)}` : null);
   useEffect(() => {
@@ -53,9 +53,16 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
         </div>
         <p class="scan-meta text">{view.name === "compared" && toPeriod(view.result)}</p>
         <div class="scan-actions row wrap">
-          <a class="button" href={`#/scans/${afterId}`}>
-            Back to the scan
-          </a>
+          {view.name === "compared" && (
+            <>
+              <a class="button" href={toAddress(view.result.after)}>
+                {view.result.after.isMonitor ? "Back to the organization" : "Back to the scan"}
+              </a>
+              <button type="button" class="button" onClick={() => print()}>
+                Print
+              </button>
+            </>
+          )}
         </div>
       </header>
       {view.name === "failed" && (
@@ -80,8 +87,13 @@ function toPeriod({ before, after }: ScanComparison): string {
   return `${timeOf(before)} → ${timeOf(after)}`;
 }
 
-function timeOf({ createdAtMs, id }: Scan): string {
-  return createdAtMs === null ? id : formatTime(createdAtMs);
+function timeOf({ atMs, id, isMonitor }: ComparedSide): string {
+  const time = atMs === null ? id : formatTime(atMs);
+  return isMonitor ? `now (monitor, last look ${time})` : time;
+}
+
+function toAddress({ id, isMonitor }: ComparedSide): string {
+  return `#/${isMonitor ? "monitors" : "scans"}/${id}`;
 }
 
 function Changes({ result: { before, after, comparison } }: { readonly result: ScanComparison }) {
@@ -92,7 +104,7 @@ function Changes({ result: { before, after, comparison } }: { readonly result: S
   const { changes, notCompared } = comparison;
   return (
     <div class="compare stack">
-      {changes.length === 0 && <Message level={2} title="No difference" text="Both scans found the same." />}
+      {changes.length === 0 && <Message level={2} title="No difference" text="Both sides found the same." />}
       {findingChangeKinds.map((kind) => {
         const found = changes.filter(({ change }) => change === kind);
         return (
@@ -110,7 +122,7 @@ function Changes({ result: { before, after, comparison } }: { readonly result: S
       })}
       {notCompared.length > 0 && (
         <p class="fine">
-          {`Not compared, as only one of the scans evaluated them: ${notCompared.map(({ check }) => checkTitle(check)).join("; ")}`}
+          {`Not compared, as only one side evaluated them: ${notCompared.map(({ check }) => checkTitle(check)).join("; ")}`}
         </p>
       )}
     </div>

@@ -6,6 +6,7 @@ import { checkTitle } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
 import { createDecision } from "../../model/decisions/decision_store.ts";
+import { countOf } from "../../../../shared/outcome_text.ts";
 import { formatOrg } from "../../model/format.ts";
 
 /** What is to be decided. */
@@ -13,6 +14,8 @@ export interface DecisionDraft {
   readonly kind: DecisionKind;
   readonly finding: DecidedFinding;
   readonly orgUrl: string | null;
+  /** How many findings of the check fail now. */
+  readonly failing: number;
 }
 
 interface DecideDialogProps extends DecisionDraft {
@@ -40,11 +43,11 @@ const texts = {
 
 /** Asks for the reason and the end of a decision; what was typed stays until the gateway has taken it. */
 export function DecideDialog(props: DecideDialogProps) {
-  const { api, kind, finding, orgUrl, onDecided, onClose } = props;
+  const { api, kind, finding, orgUrl, failing, onDecided, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const resource = toResource(finding);
   const [isWhole, setWhole] = useState(resource === null);
-  const [status, setStatus] = useState<AttestedStatus>("PASS");
+  const [status, setStatus] = useState<AttestedStatus | "">("");
   const [reason, setReason] = useState("");
   const [expires, setExpires] = useState(() => toDay(api.nowMs() + presetDays[1] * dayMs));
   const [isSending, setSending] = useState(false);
@@ -59,7 +62,8 @@ export function DecideDialog(props: DecideDialogProps) {
     setSending(true);
     setProblem(null);
     try {
-      const about = kind === "attestation" ? { status } : isWhole || resource === null ? {} : { resource };
+      const about =
+        kind === "attestation" ? (status === "" ? {} : { status }) : isWhole || resource === null ? {} : { resource };
       const body = { kind, check: finding.check, ...about, reason: reason.trim() };
       const terms = { expires: expires === "" ? null : expires, org_url: toOrigin(orgUrl) };
       onDecided(await createDecision(api, { ...body, ...terms }, new AbortController().signal));
@@ -96,12 +100,22 @@ export function DecideDialog(props: DecideDialogProps) {
         {kind === "attestation" && (
           <label class="stack strong">
             What you found
-            <select value={status} onChange={({ currentTarget }) => setStatus(currentTarget.value as AttestedStatus)}>
+            <select
+              required
+              value={status}
+              onChange={({ currentTarget }) => setStatus(currentTarget.value as AttestedStatus)}
+            >
+              <option value="">Choose what you found</option>
               <option value="PASS">Pass: the rule is met</option>
               <option value="NOT_APPLICABLE">Not applicable here</option>
               <option value="FAIL">Fail: the rule is not met</option>
             </select>
           </label>
+        )}
+        {kind === "attestation" && failing > 0 && (status === "PASS" || status === "NOT_APPLICABLE") && (
+          <p class="problem tinted tone-fail" role="alert">
+            {`This rule fails now: ${countOf(failing, "finding")}. The next scan that finds a failure ends the attestation.`}
+          </p>
         )}
         <label class="stack strong">
           Reason

@@ -8,7 +8,7 @@ import { findUnneeded } from "../../model/decisions/unneeded_waivers.ts";
 import { formatTime } from "../../model/format.ts";
 import type { Scan } from "../../scan_wire.ts";
 import { BackLink, Message, MoreButton } from "../basics.tsx";
-import { useTitle } from "../hooks.ts";
+import { useTitle, useZone } from "../hooks.ts";
 import { toScope, toUntil, toVerb } from "./decision_words.tsx";
 
 interface DecisionsPageProps {
@@ -30,6 +30,7 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
   const list = useDecisions(api, store, filter);
   const unneeded = useUnneeded(api, store, scans);
   const [problem, setProblem] = useState<string | null>(null);
+  useZone();
   useTitle("Decisions");
   useLayoutEffect(() => scrollTo(0, 0), []);
 
@@ -56,6 +57,9 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
         </p>
       </header>
       <div class="filters row wrap" role="group" aria-label="Filter the decisions">
+        <button type="button" class="button" onClick={() => print()}>
+          Print
+        </button>
         <select
           aria-label="State"
           value={String(filter.active)}
@@ -128,7 +132,7 @@ function DecisionRow(props: {
       <p class="fine">{`${check} · ${toScope(decision)}`}</p>
       <p class="decision-reason">{reason}</p>
       <div class="row spread wrap">
-        <p class="fine">{`By ${by}, ${formatTime(Date.parse(createdAt))}${expires === null ? "" : ` ·${toUntil(expires)}`}`}</p>
+        <p class="fine">{`By ${by}, ${formatTime(Date.parse(createdAt))}${expires === null ? "" : ` ·${toUntil(expires)} (UTC)`}`}</p>
         {withdraw !== null && (
           <button
             type="button"

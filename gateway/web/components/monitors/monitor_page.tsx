@@ -1,19 +1,22 @@
-import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import type { ComponentChild } from "preact";
+import { useCallback, useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import type { Caller } from "../../caller_wire.ts";
 import { toCounts } from "../../scan_wire.ts";
 import type { Api } from "../../model/api.ts";
 import { actorOf, isUnexplained, toChecks } from "../../model/change_view.ts";
 import { checkTitle, revisionText } from "../../model/check_catalog.ts";
-import { noFilter } from "../../model/findings_filter.ts";
-import { formatOrg, formatTime, formatVerdict } from "../../model/format.ts";
+import type { DecisionStore } from "../../model/decisions/decision_store.ts";
+import { formatDuration, formatOrg, formatTime, formatVerdict } from "../../model/format.ts";
 import { followMonitor, type MonitorFollower } from "../../model/monitor_follower.ts";
 import { pulseOf } from "../../model/monitor_pulse.ts";
 import type { Finding } from "../../model/scan_model.ts";
 import type { Change, Monitor } from "../../monitor_wire.ts";
-import { Icon, Message, Tiles } from "../basics.tsx";
-import { Checks } from "../checks.tsx";
+import { BackLink, Message, Tiles } from "../basics.tsx";
+import { Checks, chooseRule } from "../checks.tsx";
 import { Announcement, ConnectionState } from "../connection.tsx";
+import { useDeciding } from "../decisions/use_deciding.tsx";
 import { Findings } from "../findings.tsx";
-import { useNow, useStore, useTitle } from "../hooks.ts";
+import { useFindingAddress, useNow, useStore, useTitle } from "../hooks.ts";
 import { PulseCard, pulseLooks } from "./pulse.tsx";
 import { History, Timeline } from "./timeline.tsx";
 
@@ -22,7 +25,11 @@ const manyFindingsPauseMs = 120;
 
 interface MonitorPageProps {
   readonly api: Api;
+  readonly caller: Caller;
   readonly monitorId: string;
+  readonly decisions: DecisionStore;
+  /** Of its organization, between the present state and the findings. */
+  readonly more?: ComponentChild;
   /** Called with what is known of the monitor whenever that changed. */
   readonly onMonitor: (monitor: Monitor) => void;
   /** Starts over with this monitor. */
@@ -30,19 +37,34 @@ interface MonitorPageProps {
 }
 
 /** One organization, live: its present verdicts, and what moved. */
-export function MonitorPage({ api, monitorId, onMonitor, onReopen }: MonitorPageProps) {
+export function MonitorPage(props: MonitorPageProps) {
+  const { api, caller, monitorId, decisions, more, onMonitor, onReopen } = props;
   const [follower, frame] = useStore(
     (onChange) => followMonitor(api, monitorId, onChange),
     ({ findings }) => (findings.size > manyFindings ? manyFindingsPauseMs : 0),
   );
   const { monitor, connection, findings } = follower;
-  const [filter, setFilter] = useState(noFilter);
+  const address = useFindingAddress();
+  const { filter } = address;
+  const { index, onDecide, dialog } = useDeciding({
+    api,
+    caller,
+    decisions,
+    orgUrl: monitor?.orgUrl ?? null,
+    findings,
+  });
+  const isRead = connection.refetchedAtMs !== null;
   const checks = useMemo(
     () => toChecks(findings.values()),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
     [findings, frame],
   );
   const isFailed = monitor === null && connection.state === "failed";
+  const emptyText = isRead
+    ? "No verdict yet."
+    : connection.problem === null
+      ? "Loading findings…"
+      : "The findings could not be read yet.";
   useTitle(monitor === null ? null : `${monitor.fail} fail · ${formatOrg(monitor)}`);
   useLayoutEffect(() => scrollTo(0, 0), []);
   useEffect(() => {
@@ -50,7 +72,11 @@ export function MonitorPage({ api, monitorId, onMonitor, onReopen }: MonitorPage
   }, [monitor, onMonitor]);
   const readHistory = useCallback(
     (finding: Finding) => (
-      <History fingerprint={finding.fingerprint} version={finding.detail} read={follower.readHistory} />
+      <History
+        fingerprint={finding.fingerprint}
+        version={`${finding.detail} ${finding.sinceMs ?? ""}`}
+        read={follower.readHistory}
+      />
     ),
     [follower],
   );
@@ -58,10 +84,7 @@ export function MonitorPage({ api, monitorId, onMonitor, onReopen }: MonitorPage
   return (
     <article class="scan monitor" aria-labelledby="scan-title">
       <header class="scan-head">
-        <a class="back row strong" href="#/">
-          <Icon name="back" />
-          All organizations
-        </a>
+        <BackLink />
         <div class="scan-title row wrap">
           <h1 id="scan-title">
             {monitor !== null ? formatOrg(monitor) : isFailed ? "This organization cannot be shown" : "Loading…"}
@@ -91,34 +114,47 @@ export function MonitorPage({ api, monitorId, onMonitor, onReopen }: MonitorPage
               <h2 id="state-title">Checks now</h2>
               <Tiles counts={toCounts(monitor)} />
             </section>
-            <PulseCard monitor={monitor} disconnectedSinceMs={toDisconnected(follower)} nowMs={api.nowMs} />
+            <PulseCard
+              monitor={monitor}
+              isConnected={isConnected(follower)}
+              readAtMs={connection.refetchedAtMs}
+              nowMs={api.nowMs}
+            />
           </div>
+          {more}
           <div class="split">
             <div class="monitor-side">
               <Timeline follower={follower} filter={filter} />
               <Checks
                 checks={checks}
                 isWorstFirst
-                note={checks.length === 0 ? "No verdict yet." : ""}
+                note={checks.length > 0 ? "" : emptyText}
                 chosen={filter.check}
-                choose={(check) => setFilter({ ...filter, check: check === filter.check ? null : check })}
+                choose={(check) => chooseRule(address, check)}
+                decisions={index}
               />
             </div>
             <Findings
               findings={findings}
               frame={frame}
-              emptyText="No verdict yet."
-              filter={filter}
-              setFilter={setFilter}
-              onOpen={() => undefined}
+              emptyText={emptyText}
+              address={address}
+              orgUrl={monitor.orgUrl}
+              readText={`By the monitor, which reads the org's log every ${formatDuration(monitor.intervalSeconds * 1000)}`}
+              onOpen={doNothing}
               more={readHistory}
+              decisions={index}
+              onDecide={onDecide}
             />
           </div>
         </div>
       )}
+      {dialog}
     </article>
   );
 }
+
+function doNothing(): void {}
 
 function toFacts({ createdAtMs, clientId, benchmark }: Monitor): string {
   const parts = createdAtMs === null ? [] : [`Watched since ${formatTime(createdAtMs)}`];
@@ -128,8 +164,8 @@ function toFacts({ createdAtMs, clientId, benchmark }: Monitor): string {
   return parts.join(" · ");
 }
 
-function toDisconnected({ connection }: MonitorFollower): number | null {
-  return connection.state === "live" || connection.state === "ended" ? null : connection.refetchedAtMs;
+function isConnected({ connection: { state } }: MonitorFollower): boolean {
+  return state === "live" || state === "ended";
 }
 
 /** Says a change of the pulse, and the newest change that came while the page watched. */
@@ -142,7 +178,7 @@ function MonitorAnnouncement(props: {
   useNow();
   const newest = follower.changes[0];
   const change = newest !== undefined && follower.freshIds.has(newest.id) ? ` ${toSentence(newest)}` : "";
-  const pulse = toDisconnected(follower) === null ? pulseOf(monitor, nowMs()) : "unknown";
+  const pulse = isConnected(follower) ? pulseOf(monitor, nowMs()) : "unknown";
   return <Announcement text={`${pulseLooks[pulse].words}.${change}`} />;
 }
 

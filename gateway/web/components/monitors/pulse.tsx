@@ -1,4 +1,4 @@
-import { formatDuration, formatMoment } from "../../model/format.ts";
+import { formatDuration, formatTime } from "../../model/format.ts";
 import { pulseOf, type Pulse } from "../../model/monitor_pulse.ts";
 import type { Monitor } from "../../monitor_wire.ts";
 import { Icon, type IconName } from "../basics.tsx";
@@ -33,17 +33,19 @@ export function PulseBadge({ pulse }: { readonly pulse: Pulse }) {
 
 interface PulseCardProps {
   readonly monitor: Monitor;
-  /** When this page last read everything, while it is not connected; else null. */
-  readonly disconnectedSinceMs: number | null;
+  /** False: the monitor may have changed since this page read it. */
+  readonly isConnected: boolean;
+  /** When this page last read everything; null: it has not yet. */
+  readonly readAtMs: number | null;
   /** By the gateway's clock. */
   readonly nowMs: () => number;
 }
 
 /** Whether anything is watched at all: what the verdicts next to it are worth. */
-export function PulseCard({ monitor, disconnectedSinceMs, nowMs }: PulseCardProps) {
+export function PulseCard({ monitor, isConnected, readAtMs, nowMs }: PulseCardProps) {
   useNow();
   const now = nowMs();
-  const pulse = disconnectedSinceMs === null ? pulseOf(monitor, now) : "unknown";
+  const pulse = isConnected ? pulseOf(monitor, now) : "unknown";
   const { words, icon, tone } = pulseLooks[pulse];
   const { lastLookAtMs } = monitor;
   return (
@@ -66,7 +68,9 @@ export function PulseCard({ monitor, disconnectedSinceMs, nowMs }: PulseCardProp
       </p>
       <p class="text">
         {pulse === "unknown"
-          ? `This page is not connected: the verdicts are those of ${formatMoment(disconnectedSinceMs ?? now)}.`
+          ? readAtMs === null
+            ? "This page is not connected, and has not read everything yet."
+            : `This page is not connected: the verdicts are those of ${formatTime(readAtMs)}.`
           : explanations[pulse](monitor, now)}
       </p>
       {monitor.errorDetail !== null && monitor.errorDetail !== "" && <p class="text">{monitor.errorDetail}</p>}

@@ -4,14 +4,17 @@ import { stateOf } from "../../../../shared/report.ts";
 import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import type { FindingsFilter } from "../../model/findings_filter.ts";
-import { formatCount, formatMoment } from "../../model/format.ts";
+import { formatCount, formatDay, zoneName } from "../../model/format.ts";
 import type { MonitorFollower } from "../../model/monitor_follower.ts";
 import type { Change } from "../../monitor_wire.ts";
-import { Icon, MoreButton, StateTag } from "../basics.tsx";
+import { Icon, MoreButton, StateTag, Time } from "../basics.tsx";
 import { reasonWords } from "../finding_row.tsx";
-import { memo } from "../hooks.ts";
+import { memo, useZone } from "../hooks.ts";
 
-/** What moved, newest first, with who did it. */
+/** Entries at once: the older ones are a page further. */
+const entriesPerPage = 40;
+
+/** What moved, newest first, by day, with who did it. */
 export function Timeline({
   follower,
   filter,
@@ -19,12 +22,18 @@ export function Timeline({
   readonly follower: MonitorFollower;
   readonly filter: FindingsFilter;
 }) {
-  const { changes, freshIds, hasMore, problem } = follower;
+  useZone();
+  const { changes, freshIds, hasMore, problem, connection } = follower;
   const [isUnexplainedOnly, setUnexplainedOnly] = useState(false);
+  const [page, setPage] = useState(0);
   const matching = filterChanges(changes, filter);
   const unexplainedCount = matching.filter(isUnexplained).length;
   const shown = isUnexplainedOnly ? matching.filter(isUnexplained) : matching;
   const isFiltered = shown.length < changes.length;
+  const groups = groupChanges(shown);
+  const lastPage = Math.max(0, Math.ceil(groups.length / entriesPerPage) - 1);
+  const first = Math.min(page, lastPage) * entriesPerPage;
+  const days = groupByDay(groups.slice(first, first + entriesPerPage));
   return (
     <section class="card timeline" aria-labelledby="timeline-title">
       <h2 id="timeline-title">Changes</h2>
@@ -44,22 +53,67 @@ export function Timeline({
           <span class="chip-count">{formatCount(unexplainedCount)}</span>
         </button>
       </div>
-      <ol class="changes">
-        {groupChanges(shown).map((group) => (
-          <ChangeGroup key={group.at(-1)?.id} group={group} freshIds={freshIds} />
-        ))}
-      </ol>
+      {days.map(({ day, groups: ofDay, atMs }) => (
+        <section key={day} aria-label={day}>
+          <h3 class="timeline-day row spread">
+            {day}
+            <span class="fine">{zoneName(atMs)}</span>
+          </h3>
+          <ol class="changes">
+            {ofDay.map((group) => (
+              <ChangeGroup key={group.at(-1)?.id} group={group} freshIds={freshIds} />
+            ))}
+          </ol>
+        </section>
+      ))}
       {shown.length === 0 && (
         <p class="card-note note">
-          {changes.length === 0 ? "Nothing has changed since it is watched." : "No change matches these filters."}
+          {changes.length > 0
+            ? "No change matches these filters."
+            : connection.refetchedAtMs !== null
+              ? "Nothing has changed since it is watched."
+              : connection.problem === null
+                ? "Loading changes…"
+                : "The changes could not be read yet."}
         </p>
+      )}
+      {lastPage > 0 && (
+        <div class="row spread">
+          <button type="button" class="button button-small" disabled={first === 0} onClick={() => setPage(page - 1)}>
+            Newer
+          </button>
+          <span class="fine">{`Page ${Math.min(page, lastPage) + 1} of ${lastPage + 1}`}</span>
+          <button
+            type="button"
+            class="button button-small"
+            disabled={page >= lastPage}
+            onClick={() => setPage(Math.min(page, lastPage) + 1)}
+          >
+            Older
+          </button>
+        </div>
       )}
       <p class="problem tinted tone-fail" role="alert">
         {problem}
       </p>
-      <MoreButton list={follower} label="Load older changes" />
+      {page >= lastPage && <MoreButton list={follower} label="Load older changes" />}
     </section>
   );
+}
+
+type Group = readonly Change[];
+
+/** In the zone that is shown, newest first as they come. */
+function groupByDay(groups: readonly Group[]) {
+  const days: { readonly day: string; readonly atMs: number; readonly groups: Group[] }[] = [];
+  for (const group of groups) {
+    const atMs = Date.parse(group[0]?.seen_at ?? "");
+    const day = formatDay(atMs);
+    const last = days.at(-1);
+    if (last?.day === day) last.groups.push(group);
+    else days.push({ day, atMs, groups: [group] });
+  }
+  return days;
 }
 
 function toChanges(count: number): string {
@@ -82,9 +136,9 @@ function ChangeGroup({
     <li class="change change-group">
       <details>
         <summary>
-          <time class="fine" dateTime={first.seen_at}>
-            {formatMoment(Date.parse(first.seen_at))}
-          </time>{" "}
+          <span class="fine">
+            <Time atMs={Date.parse(first.seen_at)} isClockOnly />
+          </span>{" "}
           <span class="strong">{groupText(group)}</span>
         </summary>
         <ol class="changes">
@@ -106,13 +160,12 @@ interface ChangeRowProps {
 
 const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
   const { check, from, to, resource, seen_at } = change;
-  const seenAtMs = Date.parse(seen_at);
   return (
     <li class={`change${isUnexplained(change) ? " change-unexplained" : ""}${isFresh ? " fresh" : ""}`}>
       <p class="change-head row wrap">
-        <time class="fine" dateTime={seen_at}>
-          {formatMoment(seenAtMs)}
-        </time>
+        <span class="fine">
+          <Time atMs={Date.parse(seen_at)} isClockOnly={hasName} />
+        </span>
         <span class="row change-verdicts">
           {from === null ? <span class="fine">New</span> : <StateTag state={stateOf(from)} />}
           <Icon name="chevron" />

@@ -42,6 +42,13 @@ export function SettingsPage({ session, section }: { readonly session: Session; 
     <article class="settings" aria-labelledby="settings-title">
       <BackLink />
       <h1 id="settings-title">Settings</h1>
+      {section !== "" && current.id !== section && (
+        <p class="problem tinted tone-manual" role="status">
+          {sections.some(({ id }) => id === section)
+            ? `You may not see "${sections.find(({ id }) => id === section)?.title ?? section}": an admin of this tenant can.`
+            : `There is no section "${section}".`}
+        </p>
+      )}
       {shown.length > 1 && (
         <nav class="settings-sections row wrap" aria-label="Settings">
           {shown.map(({ id, title }) => (

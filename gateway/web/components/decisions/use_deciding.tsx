@@ -1,0 +1,64 @@
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
+import type { Caller } from "../../caller_wire.ts";
+import type { Api } from "../../model/api.ts";
+import { mayDo } from "../../model/caller.ts";
+import { indexDecisions } from "../../model/decisions/decision_index.ts";
+import type { DecisionStore } from "../../model/decisions/decision_store.ts";
+import type { Finding } from "../../model/scan_model.ts";
+import { Announcement } from "../connection.tsx";
+import { DecideDialog } from "./decide_dialog.tsx";
+import { toVerb } from "./decision_words.tsx";
+
+interface Deciding {
+  readonly api: Api;
+  readonly caller: Caller;
+  readonly decisions: DecisionStore;
+  readonly orgUrl: string | null;
+  readonly findings: ReadonlyMap<string, Finding>;
+}
+
+/** What is decided about an organization's findings, and the dialog that decides more, next to scans and monitors alike. */
+export function useDeciding({ api, caller, decisions, orgUrl, findings }: Deciding) {
+  const [draft, setDraft] = useState<{ readonly kind: DecisionKind; readonly finding: Finding } | null>(null);
+  /** For those who do not see that a badge appeared. */
+  const [decided, setDecided] = useState("");
+  const index = useMemo(
+    () => indexDecisions(decisions.items, { orgUrl, nowMs: api.nowMs() }),
+    [api, decisions.items, orgUrl],
+  );
+  const onDecide = useCallback((kind: DecisionKind, finding: Finding) => setDraft({ kind, finding }), []);
+  useEffect(() => decisions.use(), [decisions]);
+
+  function close({ fingerprint }: Finding): void {
+    setDraft(null);
+    // The button that opened the dialog may be gone with the decision.
+    const row = [...document.querySelectorAll<HTMLElement>(".finding")].find(
+      ({ id }) => id === `finding-${fingerprint}`,
+    );
+    row?.querySelector("summary")?.focus();
+  }
+
+  const dialog = (
+    <>
+      <Announcement text={decided} />
+      {draft !== null && (
+        <DecideDialog
+          api={api}
+          {...draft}
+          orgUrl={orgUrl}
+          failing={
+            [...findings.values()].filter(({ check, status }) => check === draft.finding.check && status === "FAIL")
+              .length
+          }
+          onDecided={(decision) => {
+            decisions.put(decision);
+            setDecided(`${toVerb(decision)}.`);
+          }}
+          onClose={() => close(draft.finding)}
+        />
+      )}
+    </>
+  );
+  return { index, onDecide: mayDo(caller, "decide") ? onDecide : undefined, dialog };
+}

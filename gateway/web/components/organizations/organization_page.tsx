@@ -1,0 +1,112 @@
+import { useEffect, useState } from "preact/hooks";
+import { useHistory } from "../trend.tsx";
+import type { Caller } from "../../caller_wire.ts";
+import type { Api } from "../../model/api.ts";
+import { toProblem } from "../../model/connection.ts";
+import { toOrigin } from "../../model/decisions/decision_index.ts";
+import type { TenantFollower } from "../../model/tenant_follower.ts";
+import { readOrganization, type Organization } from "../../organization_wire.ts";
+import { isEnded, type Scan } from "../../scan_wire.ts";
+import { BackLink, Message } from "../basics.tsx";
+import { MonitorPage } from "../monitors/monitor_page.tsx";
+import { ScanPage } from "../scan_page.tsx";
+import { CompareChoice } from "../compare/compare_choice.tsx";
+import { OrganizationHistory } from "./organization_history.tsx";
+
+interface OrganizationPageProps {
+  readonly api: Api;
+  readonly caller: Caller;
+  readonly id: string;
+  readonly tenant: TenantFollower;
+  readonly onScan: (scan: Scan) => void;
+  readonly onReopen: () => void;
+}
+
+type View =
+  | { readonly name: "loading" }
+  | { readonly name: "failed"; readonly problem: string }
+  | { readonly name: "read"; readonly organization: Organization };
+
+/** An organization: its monitor's state, else that of its last scan, and its past. */
+export function OrganizationPage({ api, caller, id, tenant, onScan, onReopen }: OrganizationPageProps) {
+  const [view, setView] = useState<View>({ name: "loading" });
+  const history = useHistory(api);
+  const { decisions, deletedScans, scans, monitors } = tenant;
+  const refetchedAtMs = tenant.connection.refetchedAtMs;
+  useEffect(() => {
+    const closing = new AbortController();
+    readOrganization(api, id, closing.signal).then(
+      (organization) => setView({ name: "read", organization }),
+      (error: unknown) => {
+        if (closing.signal.aborted) return;
+        // What is shown stays.
+        setView((before) => (before.name === "read" ? before : { name: "failed", problem: toProblem(error) }));
+      },
+    );
+    return () => closing.abort();
+  }, [api, id, refetchedAtMs]);
+
+  if (view.name === "loading") return <p role="status">Loading the organization…</p>;
+  if (view.name === "failed") {
+    return (
+      <>
+        <BackLink />
+        <Message
+          level={1}
+          title="This organization cannot be shown"
+          text={view.problem}
+          action={{ label: "Try again", run: onReopen }}
+        />
+      </>
+    );
+  }
+  const { organization } = view;
+  const own = [...new Map([...history, ...scans.items].map((scan) => [scan.id, scan])).values()]
+    .filter(({ orgUrl, status }) => toOrigin(orgUrl) === organization.org_url && isEnded(status))
+    .toSorted((a, b) => (b.createdAtMs ?? 0) - (a.createdAtMs ?? 0));
+  const monitorId = organization.monitor_id;
+  const more = (
+    <>
+      <OrganizationHistory api={api} organization={organization} />
+      <CompareChoice scans={own} monitorId={monitorId} />
+    </>
+  );
+  if (monitorId !== null) {
+    return (
+      <MonitorPage
+        key={monitorId}
+        api={api}
+        caller={caller}
+        monitorId={monitorId}
+        decisions={decisions}
+        more={more}
+        onMonitor={(monitor) => monitors.put(monitor)}
+        onReopen={onReopen}
+      />
+    );
+  }
+  const scanId = organization.last_scan_id ?? own[0]?.id ?? null;
+  if (scanId === null) {
+    return (
+      <>
+        <BackLink />
+        <Message level={1} title={organization.name} text="No scan of it is stored, and nobody watches it." />
+        {more}
+      </>
+    );
+  }
+  return (
+    <ScanPage
+      key={scanId}
+      api={api}
+      caller={caller}
+      scanId={scanId}
+      isDeleted={deletedScans.has(scanId)}
+      knownScans={scans.items}
+      decisions={decisions}
+      onScan={onScan}
+      onReopen={onReopen}
+      more={more}
+    />
+  );
+}

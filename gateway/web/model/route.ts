@@ -1,0 +1,31 @@
+/** What an address of the page names. Everything after `?` is about what is shown there, see `finding_address.ts`. */
+export type Route =
+  | { readonly page: "overview" }
+  | { readonly page: "organization"; readonly id: string }
+  | { readonly page: "scan"; readonly id: string }
+  | { readonly page: "monitor"; readonly id: string }
+  | { readonly page: "compare"; readonly beforeId: string; readonly afterId: string }
+  | { readonly page: "wall" }
+  | { readonly page: "decisions" }
+  /** Empty: the first section. */
+  | { readonly page: "settings"; readonly section: string }
+  | { readonly page: "unknown"; readonly address: string };
+
+const id = "[0-9a-zA-Z-]{1,64}";
+const onePattern = new RegExp(`^#/(organization|scan|monitor)s/(${id})$`);
+const comparePattern = new RegExp(`^#/compare/(${id})/(${id})$`);
+
+/** A query string, which mail and chat clients append, is ignored. */
+export function parseRoute(address: string): Route {
+  const [hash = ""] = address.split("?");
+  if (/^#?\/?$/.test(hash)) return { page: "overview" };
+  if (hash === "#/wall") return { page: "wall" };
+  if (hash === "#/decisions") return { page: "decisions" };
+  const [, settings] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(`${hash}`) ?? [];
+  if (settings !== undefined || hash === "#/settings") return { page: "settings", section: settings ?? "" };
+  const [, beforeId, afterId] = comparePattern.exec(hash) ?? [];
+  if (beforeId !== undefined && afterId !== undefined) return { page: "compare", beforeId, afterId };
+  const [, kind, one] = onePattern.exec(hash) ?? [];
+  if (one === undefined) return { page: "unknown", address: hash.slice(0, 200) };
+  return { page: kind as "organization" | "scan" | "monitor", id: one };
+}
