@@ -77,9 +77,9 @@ test.for(looks)("axe finds no violation in any picture of an organization, %s", 
   ]);
   await using watched = await openPage(browser, gateway.url, { reducedMotion: "reduce", ...options });
   const { page } = watched;
-  await page.locator(".monitor-link").waitFor();
+  await page.locator(".organization-link").waitFor();
   await expectAccessible(page, "organizations");
-  await page.locator(".monitor-link").click();
+  await page.locator(".organization-link").click();
   await watched.untilConnection("live");
   await page.locator(".finding summary").click();
   await page.locator(".history .change").nth(3).waitFor();
@@ -115,8 +115,8 @@ test("an organization can be used with the keyboard alone", async () => {
   await monitor.store([aChange(), aChange({ cause: "reconciliation", explained_by: [] })]);
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
-  await page.locator(".monitor-link").waitFor();
-  await tabTo(page, ".monitor-link");
+  await page.locator(".organization-link").waitFor();
+  await tabTo(page, ".organization-link");
   await page.keyboard.press("Enter");
   await watched.untilConnection("live");
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");

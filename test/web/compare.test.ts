@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { aChange } from "../support/change_builders.ts";
+import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import { openPage, openStage } from "./watched_page.ts";
 
 const { browser, gateway, demoTenant } = await openStage();
 
-test("compares a scan with the one before, in the words of the command line", async () => {
+test("compares a scan with the one before, or with what a monitor sees now, in the words of the command line", async () => {
   const acme = await demoTenant();
   const scanOf = async (org: string, findings: readonly ReturnType<typeof buildFinding>[]) => {
     const scan = await acme.producer.register({ org_url: org, checks_total: 1 });
@@ -45,4 +47,12 @@ test("compares a scan with the one before, in the words of the command line", as
   await page.getByText("Two organizations cannot be compared").waitFor();
   await page.goto(`${gateway.url}/#/compare/${before.id}/00000000-0000-4000-8000-000000000000`);
   await page.getByText("The gateway refused it").waitFor();
+
+  const monitor = await produceMonitor(gateway.url, acme.apiKey);
+  const resource = { type: "policy", id: "Alpha", name: "Alpha" };
+  const first = { from: null, cause: "start", explained_by: [] } as const;
+  await monitor.store([aChange({ ...first, fingerprint: "Alpha", resource, to: { status: "PASS", reason: null } })]);
+  await page.goto(`${gateway.url}/#/compare/${before.id}/${monitor.id}`);
+  await page.locator(".compare .change", { hasText: "Alpha" }).filter({ hasText: "Pass" }).waitFor();
+  await page.getByText("now (monitor, last look").waitFor();
 });

@@ -49,7 +49,10 @@ test("what is waived on the page is waived in every format of the next scan, whi
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
   await using other = await openPage(browser, gateway.url);
-  for (const one of [page, other.page]) await one.locator(".finding").first().waitFor();
+  for (const one of [page, other.page]) {
+    await one.locator(".scan-link").click();
+    await one.locator(".finding").first().waitFor();
+  }
   await openDialog(page, "Waive…");
   await page.getByLabel("Every finding of this check").check();
   await page.getByLabel("Reason").fill("Moves in January");
@@ -220,4 +223,6 @@ test("a finding is waived with the keyboard alone, and the focus comes back", as
   }
   await page.keyboard.press("Enter");
   await page.locator(".finding .badge").waitFor();
+  // The button is gone; its finding is not.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("SUMMARY");
 });

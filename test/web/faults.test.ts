@@ -103,7 +103,7 @@ test("keeps the lists while the tenant's stream is lost, says so, and reads them
     if (!isBroken || !route.request().url().endsWith("/api/v1/event-stream?snapshot=1")) return route.fallback();
     await refuse(route, 503, "The database is unavailable");
   });
-  const state = (name: string) => watched.page.locator(`.sidebar .connection[data-state="${name}"]`);
+  const state = (name: string) => watched.page.locator(`.top .connection[data-state="${name}"]`);
   await state("live").waitFor();
   isBroken = true;
   gateway.loseBroker();
@@ -111,7 +111,7 @@ test("keeps the lists while the tenant's stream is lost, says so, and reads them
   expect(await watched.page.locator(".scan-link").count()).toBe(1);
   await scan.end("completed", { pass: 0, fail: 0, manual: 0 });
   isBroken = false;
-  await watched.page.locator(".sidebar").getByRole("button", { name: "Try now" }).click();
+  await watched.page.locator(".top").getByRole("button", { name: "Try now" }).click();
   await state("live").waitFor();
   await watched.page.locator(".scan-link", { hasText: "Completed" }).waitFor();
 });
@@ -124,9 +124,9 @@ test("shows the lists of a gateway that has no room for a stream, and that they 
     await refuse(route, 429, "This tenant has as many open streams as it may", { "retry-after": "1" });
   });
   await watched.page.locator(".scan-link").waitFor();
-  await watched.page.locator('.sidebar .connection[data-state="reconnecting"]', { hasText: "as many open" }).waitFor();
+  await watched.page.locator('.top .connection[data-state="reconnecting"]', { hasText: "as many open" }).waitFor();
   isFull = false;
-  await watched.page.locator('.sidebar .connection[data-state="live"]').waitFor();
+  await watched.page.locator('.top .connection[data-state="live"]').waitFor();
 });
 
 test("shows that the gateway is unavailable, and can retry", async () => {

@@ -34,7 +34,7 @@ export async function takeMonitorShots(
     const pages = await Promise.all(shots.map((shot) => openShot(browser, gatewayUrl, shot)));
     for (const page of pages) {
       // A phone shows either the list or what was chosen.
-      const address = await page.locator(".monitor-link").getAttribute("href");
+      const address = await page.locator(".organization-link").getAttribute("href");
       await page.goto(`${gatewayUrl}/${address ?? ""}`);
     }
     for (const page of pages) await page.locator('.pulse[data-pulse="alive"]').waitFor();

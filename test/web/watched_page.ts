@@ -91,6 +91,13 @@ export async function openPage(
   };
 }
 
+/** From what is open to the list of everything, without reading the page again. */
+export async function openOverview(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    location.hash = "#/";
+  });
+}
+
 export async function signIn(page: Page, pasted: string): Promise<void> {
   await page.getByLabel("Access token or API key").fill(pasted);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();

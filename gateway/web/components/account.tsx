@@ -67,7 +67,7 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
         </a>
         {mayDo(caller, "audit") && (
           <a class="button button-quiet" href="#/settings/audit">
-            Audit trail
+            Audit
           </a>
         )}
       </nav>

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Caller } from "../../caller_wire.ts";
 import type { Api } from "../../model/api.ts";
@@ -23,6 +23,7 @@ export function useDeciding({ api, caller, decisions, orgUrl, findings }: Decidi
   const [draft, setDraft] = useState<{ readonly kind: DecisionKind; readonly finding: Finding } | null>(null);
   /** For those who do not see that a badge appeared. */
   const [decided, setDecided] = useState("");
+  const isDecided = useRef(false);
   const index = useMemo(
     () => indexDecisions(decisions.items, { orgUrl, nowMs: api.nowMs() }),
     [api, decisions.items, orgUrl],
@@ -32,7 +33,9 @@ export function useDeciding({ api, caller, decisions, orgUrl, findings }: Decidi
 
   function close({ fingerprint }: Finding): void {
     setDraft(null);
-    // The button that opened the dialog may be gone with the decision.
+    if (!isDecided.current) return;
+    isDecided.current = false;
+    // The button that opened the dialog is gone with the decision, and the browser would go back to the top.
     const row = [...document.querySelectorAll<HTMLElement>(".finding")].find(
       ({ id }) => id === `finding-${fingerprint}`,
     );
@@ -52,6 +55,7 @@ export function useDeciding({ api, caller, decisions, orgUrl, findings }: Decidi
               .length
           }
           onDecided={(decision) => {
+            isDecided.current = true;
             decisions.put(decision);
             setDecided(`${toVerb(decision)}.`);
           }}
