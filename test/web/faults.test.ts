@@ -4,7 +4,7 @@ import { launchChromium } from "../support/chromium.ts";
 import { buildFinding, type ProducedScan } from "../support/scan_producer.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startWebGateway, type WebGateway } from "../support/web_gateway.ts";
-import { openPage, type WatchedPage } from "./watched_page.ts";
+import { type WatchedPage, openOverview, openPage } from "./watched_page.ts";
 
 /** What a gateway, or a proxy before it, may do wrong: a real gateway, some of whose answers the browser replaces. */
 let browser: Browser;
@@ -104,6 +104,7 @@ test("keeps the lists while the tenant's stream is lost, says so, and reads them
     await refuse(route, 503, "The database is unavailable");
   });
   const state = (name: string) => watched.page.locator(`.top .connection[data-state="${name}"]`);
+  await openOverview(watched.page);
   await state("live").waitFor();
   isBroken = true;
   gateway.loseBroker();
@@ -123,6 +124,7 @@ test("shows the lists of a gateway that has no room for a stream, and that they 
     if (!isFull || !route.request().url().endsWith("/api/v1/event-stream?snapshot=1")) return route.fallback();
     await refuse(route, 429, "This tenant has as many open streams as it may", { "retry-after": "1" });
   });
+  await openOverview(watched.page);
   await watched.page.locator(".scan-link").waitFor();
   await watched.page.locator('.top .connection[data-state="reconnecting"]', { hasText: "as many open" }).waitFor();
   isFull = false;
