@@ -104,8 +104,9 @@ test("keeps the lists while the tenant's stream is lost, says so, and reads them
     await refuse(route, 503, "The database is unavailable");
   });
   const state = (name: string) => watched.page.locator(`.top .connection[data-state="${name}"]`);
+  await watched.untilConnection("live");
   await openOverview(watched.page);
-  await state("live").waitFor();
+  await watched.page.locator(".scan-link").waitFor();
   isBroken = true;
   gateway.loseBroker();
   await state("reconnecting").filter({ hasText: "The database is unavailable" }).waitFor();

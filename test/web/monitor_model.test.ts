@@ -8,7 +8,14 @@ import { aChange as aNewChange, anExplanation } from "../support/change_builders
 
 // Written into the page by its build.
 beforeAll(() => {
-  const text = { title: "Admin Console MFA", stigId: "OKTA-APP-000560", fix: "Turn it on" };
+  const text = {
+    title: "Admin Console MFA",
+    stigId: "OKTA-APP-000560",
+    vulnId: "V-273193",
+    controls: [],
+    scopes: [],
+    fix: "",
+  };
   vi.stubGlobal("CHECK_CATALOG", { mfa: { ...text, severity: "high" } });
 });
 afterAll(() => {
@@ -99,7 +106,8 @@ describe("toFinding", () => {
   test("says since when, and beside MANUAL what was known before", () => {
     const from = { status: "PASS", reason: null } as const;
     const to = { status: "MANUAL", reason: "provider_error" } as const;
-    expect(toFinding(aChange({ from, to, actual: "" }), 1)?.detail).toMatch(/^since .* · Pass before$/);
+    const change = aChange({ from, to, actual: "" });
+    expect(toFinding(change, 1)).toMatchObject({ detail: "Pass before", sinceMs: Date.parse(change.seen_at) });
     expect(toFinding(aChange({ from: to, to }), 1)?.detail).not.toContain("before");
     expect(toFinding(aChange({ from: null, cause: "start", actual: "15 minutes" }), 1)?.detail).toBe("15 minutes");
   });

@@ -1,10 +1,20 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ManualReason } from "../../shared/report.ts";
 import { filterFindings, noFilter } from "../../gateway/web/model/findings_filter.ts";
 import { createScanModel, mergeScan } from "../../gateway/web/model/scan_model.ts";
 import { parseFinding, parsePage, parseScan, type Scan } from "../../gateway/web/scan_wire.ts";
 import { toAuthorization } from "../../gateway/web/model/session.ts";
 import { buildFinding } from "../support/scan_producer.ts";
+
+// Written into the page by its build.
+beforeAll(() => {
+  const text = { title: "Sessions end after 15 minutes", stigId: "OKTA-APP-000020", scopes: [], fix: "" };
+  const rule = { ...text, vulnId: "V-273186", severity: "medium", controls: ["AC-11 a", "IA-2 (1)"] };
+  vi.stubGlobal("CHECK_CATALOG", { signon_idle: rule });
+});
+afterAll(() => {
+  vi.unstubAllGlobals();
+});
 
 test("the model merges events and state by fingerprint, whichever comes first", () => {
   const stored = parseFinding(buildFinding({ fingerprint: "a", actual: "120 minutes" }));
@@ -115,7 +125,9 @@ test("filterFindings counts what each choice would show, given the others", () =
 test("filterFindings finds every word of the text, in any field and any case", () => {
   const model = createScanModel();
   model.mergeFindings([
-    parseFinding(buildFinding({ resource_name: "Größe", check: "signon_idle", actual: "Custom Factor" })),
+    parseFinding(
+      buildFinding({ resource_name: "Größe", resource_id: "00p7", check: "signon_idle", actual: "Custom Factor" }),
+    ),
   ]);
   const count = (text: string) => filterFindings(model.findings.values(), { ...noFilter, text }).shown.length;
   for (const text of [
@@ -125,6 +137,11 @@ test("filterFindings finds every word of the text, in any field and any case", (
     "signon idle",
     "factor CUSTOM",
     "signon_idle",
+    "sessions end",
+    "okta-app-000020",
+    "V-273186",
+    "00P7",
+    "ac-11",
   ]) {
     expect(count(text), text).toBe(1);
   }
