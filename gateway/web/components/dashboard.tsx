@@ -121,6 +121,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     const key = `${target} ${attempt}`;
     const { caller } = session;
     switch (route.page) {
+      case "wall":
       case "overview":
         return <OverviewPage api={api} tenant={tenant} />;
       case "organization":
