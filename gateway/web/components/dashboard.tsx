@@ -121,7 +121,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     const key = `${target} ${attempt}`;
     const { caller } = session;
     switch (route.page) {
-      case "wall":
       case "overview":
         return <OverviewPage api={api} tenant={tenant} />;
       case "organization":
@@ -168,16 +167,16 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
             onReopen={reopen}
           />
         );
-      case "unknown":
-        return (
-          <Message
-            level={1}
-            title="There is no such page"
-            text={`The address ${route.address} names nothing here. It may have been cut off when it was copied.`}
-            action={{ label: "All organizations", run: () => (location.hash = "#/") }}
-          />
-        );
+      default:
     }
+    return (
+      <Message
+        level={1}
+        title="There is no such page"
+        text={`The address ${location.hash.slice(0, 200)} names nothing here. It may have been cut off when it was copied.`}
+        action={{ label: "All organizations", run: () => (location.hash = "#/") }}
+      />
+    );
   }
 }
 

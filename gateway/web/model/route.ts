@@ -9,7 +9,7 @@ export type Route =
   | { readonly page: "decisions" }
   /** Empty: the first section. */
   | { readonly page: "settings"; readonly section: string }
-  | { readonly page: "unknown"; readonly address: string };
+  | { readonly page: "unknown" };
 
 const id = "[0-9a-zA-Z-]{1,64}";
 const onePattern = new RegExp(`^#/(organization|scan|monitor)s/(${id})$`);
@@ -21,11 +21,11 @@ export function parseRoute(address: string): Route {
   if (/^#?\/?$/.test(hash)) return { page: "overview" };
   if (hash === "#/wall") return { page: "wall" };
   if (hash === "#/decisions") return { page: "decisions" };
-  const [, settings] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(`${hash}`) ?? [];
+  const [, settings] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
   if (settings !== undefined || hash === "#/settings") return { page: "settings", section: settings ?? "" };
   const [, beforeId, afterId] = comparePattern.exec(hash) ?? [];
   if (beforeId !== undefined && afterId !== undefined) return { page: "compare", beforeId, afterId };
   const [, kind, one] = onePattern.exec(hash) ?? [];
-  if (one === undefined) return { page: "unknown", address: hash.slice(0, 200) };
+  if (one === undefined) return { page: "unknown" };
   return { page: kind as "organization" | "scan" | "monitor", id: one };
 }
