@@ -167,7 +167,9 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
             onReopen={reopen}
           />
         );
-      default:
+      case "wall":
+      case "unknown":
+        break;
     }
     return (
       <Message
