@@ -65,7 +65,7 @@ function addSignatureCommands(program: Command, run: RunCommand): void {
     .argument("<path>", "a signed file, a folder, or a zip of `package`")
     .option("--key <file>", "public key of whoever signs (required)")
     .option("--org-url <url>", "refuse files about any other org")
-    .option("--since <time>", "refuse a scan that ended before")
+    .option("--since <time>", "refuse a scan that ended before this time")
     .option("--write-pae <file>", "write the signed bytes for openssl, and the signature to FILE.sig");
   addExamples(
     verify,

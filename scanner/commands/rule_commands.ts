@@ -56,7 +56,7 @@ function addStigCommands(program: Command, run: RunCommand): void {
   addExamples(list, "scanstream stig list", "scanstream stig list --format json");
   const show = stig
     .command("show")
-    .description("list the rules of a revision, and which of them are judged")
+    .description("list the rules of a revision, and which of them are evaluated")
     .argument("[revision]", "name or file (default: the built-in one)")
     .addOption(textOrJson())
     .action((name: string | undefined, flags: StigFlags) =>

@@ -72,7 +72,7 @@ function noteOf({ unjudged }: CatalogCheck): string {
 
 function judgedLine({ benchmark, checks }: KnownRevision): string {
   const left = checks.filter(({ unjudged }) => unjudged !== undefined);
-  const judged = `${checks.length - left.length} of the ${countOf(checks.length, "rule")} of ${revisionName(benchmark)} are judged`;
+  const judged = `${checks.length - left.length} of the ${countOf(checks.length, "rule")} of ${revisionName(benchmark)} are evaluated`;
   if (left.length === 0) return `${judged}.`;
   return `${judged}; a person decides ${left.map(({ rule }) => rule.vuln_id).join(", ")}.`;
 }

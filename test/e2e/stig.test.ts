@@ -35,7 +35,7 @@ test("docs/revisions.md line by line: V1R1 is added, judged, and becomes a check
     expect(code, `${line}\n${stdout}${stderr}`).toBe(args[0] === "scan" ? 1 : 0);
     outputs.set(args.slice(0, 2).join(" "), `${stdout}${stderr}`);
   }
-  expect(outputs.get("stig add")).toContain("24 of the 24 rules of V1R1 are judged.");
+  expect(outputs.get("stig add")).toContain("24 of the 24 rules of V1R1 are evaluated.");
   expect(outputs.get("stig diff")).toContain("V1R1 → V1R2: 5 new, 0 gone, 0 changed, 24 the same");
   const { benchmark, checks } = JSON.parse(await file("report/scan.json")) as WrittenReport;
   expect(benchmark).toBe("okta-idaas-stig-v1r1");
