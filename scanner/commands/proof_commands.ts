@@ -40,7 +40,7 @@ function addHistoryCommand(program: Command, run: RunCommand): void {
   addExamples(
     history,
     "scanstream history --days 90",
-    "scanstream history acme.okta.com --rule V-273186 --format json",
+    "scanstream history acme.okta.com --rule signon_global_session_idle_timeout_15min --format json",
     "scanstream history --from-reports reports --by ksi",
     "scanstream history --from-reports reports -f json,html -o history --sign scanner.key",
   );

@@ -28,7 +28,8 @@ export function createFollowProcess(start: () => Running): FollowProcess {
       // What follows the last end of a line was cut by a kill.
       for (const text of output.stdout.split("\n").slice(0, -1)) {
         const line = JSON.parse(text) as ChangeLine;
-        if (!byId.has(line.id)) byId.set(line.id, line);
+        const isChange: boolean = line.schema === "scanstream.change/1";
+        if (isChange && !byId.has(line.id)) byId.set(line.id, line);
       }
     }
     return [...byId.values()];

@@ -41,6 +41,9 @@ describe("a follower", () => {
     expect(lines).toMatchObject([
       {
         schema: "scanstream.change/1",
+        org_url: org.url,
+        monitor_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        rule: { status: "FAIL", reason: null },
         check: fips,
         from: { status: "PASS", reason: null },
         to: { status: "FAIL", reason: null },
