@@ -1,4 +1,4 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, statSync } from "node:fs";
 import { explainWriteError } from "../../command_line/files.ts";
 import { dayMs, startOfDay } from "../../shared/history/days.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
@@ -26,16 +26,23 @@ export class ChangeFile {
   #timer: ReturnType<typeof setTimeout> | null = null;
   #signed: Promise<void> = Promise.resolve();
   #isBroken = false;
+  #isEmpty = true;
 
   /** Throws `UsageError` where it cannot be written. */
   constructor(options: ChangeFileOptions) {
     this.#options = options;
     try {
       appendFileSync(options.path, "");
+      this.#isEmpty = statSync(options.path).size === 0;
     } catch (error) {
       throw new UsageError([explainWriteError(`--output ${JSON.stringify(options.path)}`, error)]);
     }
     if (options.signer !== null) this.#waitForMidnight();
+  }
+
+  /** What a new file has to begin with, where the follower goes on from a saved state. */
+  begin(lines: readonly ChangeLine[]): void {
+    if (this.#isEmpty) this.append(lines);
   }
 
   /** A disk that is full must not end the watch: said once, until it can be written again. */
@@ -44,6 +51,7 @@ export class ChangeFile {
     try {
       appendFileSync(path, lines.map((line) => `${toPrintableJson(line)}\n`).join(""));
       this.#isBroken = false;
+      this.#isEmpty &&= lines.length === 0;
     } catch (error) {
       if (!this.#isBroken) say(explainWriteError(`--output ${JSON.stringify(path)}`, error));
       this.#isBroken = true;

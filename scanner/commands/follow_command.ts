@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { access, constants } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
+import { explainWriteError, makeDirectory, requireWritable } from "../../command_line/files.ts";
 import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
@@ -56,6 +57,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
       approvedIssuers,
     });
     const nowMs = () => io.now().getTime();
+    if (flags.output !== undefined) await requireWritable({ directory: dirname(flags.output) });
     if (flags.output !== undefined) file = new ChangeFile({ path: flags.output, signer, factsAt, nowMs, say });
     const end = await follow(
       {
@@ -85,6 +87,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
           const texts = changeTexts(lines, { format, color, severityOf: (check) => severities.get(check) ?? null });
           io.stdout(texts.map((text) => `${text}\n`).join(""));
         },
+        writeState: (lines) => file?.begin(lines),
         writeWatched(line) {
           file?.append([line]);
           if (format === "ndjson") io.stdout(`${toPrintableJson(line)}\n`);

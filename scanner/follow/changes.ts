@@ -162,6 +162,23 @@ export function toLine({ from, to, actual }: Move, facts: LineFacts): ChangeLine
   };
 }
 
+/** A line for each finding, as a monitor's first state. */
+export function toStateLines(
+  findings: readonly KnownFinding[],
+  {
+    actual,
+    newId,
+    ...facts
+  }: Omit<LineFacts, "id" | "rule" | "cause" | "events"> & { readonly actual: string; readonly newId: () => string },
+): readonly ChangeLine[] {
+  return [...Map.groupBy(findings, ({ check }) => check).values()].flatMap((own) => {
+    const rule = ruleVerdict(own);
+    return own.map((to) =>
+      toLine({ from: null, to, actual }, { id: newId(), rule, cause: "start", events: [], ...facts }),
+    );
+  });
+}
+
 function toExplanation(event: LogEvent, { withAddresses }: LineFacts): Explanation {
   const object = objectOf(event);
   return {

@@ -41,6 +41,8 @@ export interface FollowParts {
   /** The results with waivers and attestations on them. */
   readonly decide: (results: readonly CheckResult[]) => readonly CheckResult[];
   readonly write: (lines: readonly ChangeLine[]) => void;
+  /** After a restart: every verdict, for a file that does not have those of before. */
+  readonly writeState?: (lines: readonly ChangeLine[]) => void;
   /** In which time the log was read: at each gap, each hour and at the end. */
   readonly writeWatched?: (line: WatchLine) => void;
   /** A message for a person. */

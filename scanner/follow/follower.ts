@@ -1,5 +1,5 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { ruleVerdict, toLine } from "./changes.ts";
+import { toStateLines, type ChangeLine } from "./changes.ts";
 import type { FollowEvidence, FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
@@ -145,6 +145,7 @@ class Follower {
     if (this.#lines.count > 0) this.#publish();
     await this.#round({ artifacts: null, events: [], cause: "reconciliation" });
     this.#open.planRetry(this.#org.failed(), this.#parts.clock.nowMs());
+    this.#parts.writeState?.(this.#stateLines("as it was before this process began"));
   }
 
   /** One look at the log, and what follows from it. True when the log goes on. */
@@ -331,23 +332,23 @@ class Follower {
   /** A new monitor is handed every verdict as its first state; on the output they were lines before. */
   #switchMonitor(monitorId: string): void {
     if (monitorId === this.#monitorId) return;
-    const { parts, plan } = { parts: this.#parts, plan: this.#plan };
+    const parts = this.#parts;
     this.#monitorId = monitorId;
     if (this.#committed !== null) this.#committed = { ...this.#committed, monitorId };
-    const seenAt = new Date(parts.clock.nowMs()).toISOString();
-    const { orgUrl, withAddresses } = plan;
-    const facts = { seenAt, cause: "start", events: [], orgUrl, monitorId, withAddresses } as const;
-    const actual = "as it was before this monitor began";
-    const checks = [...Map.groupBy(this.#verdicts.findings(), ({ check }) => check).values()];
-    const lines = checks.flatMap((findings) => {
-      const rule = ruleVerdict(findings);
-      return findings.map((to) => toLine({ from: null, to, actual }, { id: parts.newId(), rule, ...facts }));
-    });
-    this.#lines.addWritten(lines);
+    this.#lines.addWritten(this.#stateLines("as it was before this monitor began"));
     parts.monitor.changed(this.#lines);
     this.#saver.isSaved = false;
     // Saved at the next look, and not only with the next change.
     this.#saver.lastSaveMs = 0;
+  }
+
+  /** Every verdict as the first state of whoever has seen none. */
+  #stateLines(actual: string): readonly ChangeLine[] {
+    const { orgUrl, withAddresses } = this.#plan;
+    const { clock, newId } = this.#parts;
+    const seenAt = new Date(clock.nowMs()).toISOString();
+    const facts = { seenAt, orgUrl, monitorId: this.#monitorId, withAddresses };
+    return toStateLines(this.#verdicts.findings(), { actual, newId, ...facts });
   }
 
   async #save(): Promise<void> {

@@ -1,0 +1,120 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import type { Exposure, History, RuleHistory } from "../../shared/schemas/history.ts";
+import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+import { documentText } from "../support/documented_commands.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+
+/** What a follower and a scan saw, as the history of a gateway and of the files that both wrote. */
+
+const fips = "authenticator_okta_verify_fips_compliant";
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let org: PracticeOrg;
+let gateway: TestGateway;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  [folder, org, gateway] = await Promise.all([
+    temporaryFolder(),
+    createPracticeOrg({ profile: { name: "compliant" }, role: "super" }),
+    startTestGateway(),
+  ]);
+  env = {
+    IDP_ORG_URL: org.url,
+    IDP_CLIENT_ID: org.clientId,
+    IDP_PRIVATE_KEY: org.privateKeyPem,
+    SCANSTREAM_URL: gateway.url,
+    SCANSTREAM_API_KEY: gateway.acme.apiKey,
+  };
+});
+
+afterAll(() => Promise.all([org.stop(), gateway.stop(), folder[Symbol.asyncDispose]()]));
+
+const run = (...args: readonly string[]) => runCommand(args, { cwd: folder.path, env });
+
+async function historyOf(...args: readonly string[]): Promise<RuleHistory> {
+  const { stdout, stderr } = await run("history", "--rule", "V-273205", "--format", "json", "--days", "2", ...args);
+  const history = JSON.parse(stdout === "" ? JSON.stringify(stderr) : stdout) as History;
+  const rule = history.organizations[0]?.rules.find(({ check }) => check === fips);
+  if (rule === undefined) throw new TypeError(`there is no history of ${fips}: ${stdout}${stderr}`);
+  return rule;
+}
+
+/** What does not depend on how often a follower tells its gateway that it looked. */
+function verdictsOf({ intervals }: RuleHistory): readonly string[] {
+  const known = intervals.map(({ status }) => status).filter((status) => status !== "UNKNOWN");
+  return known.filter((status, index) => status !== known[index - 1]);
+}
+
+function exposureOf({ opened, closed, actor, cause }: Exposure) {
+  return { opened: opened.known_at, closed: closed?.known_at, by: actor?.login, closedBy: closed?.actor?.login, cause };
+}
+
+test("a gateway and the files of follow and scan tell one history; the file and the history are signed", async () => {
+  await run("keygen", "--output", "key", "--algorithm", "ed25519");
+  const follow = ["follow", "--interval", "2", "--output", "saved/changes.ndjson", "--sign", "key"];
+  const follower = startCommand(follow, { cwd: folder.path, env });
+  await follower.until("stdout", /PASS {2}authenticator_okta_verify_fips_compliant/);
+  org.change("fips-off", "dana@practice.example");
+  await follower.until("stdout", /PASS → FAIL {2}authenticator_okta_verify_fips_compliant/);
+  org.change("fips-on", "sam@practice.example");
+  await follower.until("stdout", /FAIL → PASS {2}authenticator_okta_verify_fips_compliant/);
+  expect(await follower.stop("SIGTERM")).toMatchObject({ code: 0 });
+  expect((await run("scan", "--format", "json", "--output", "saved/scan", "--fail-on", "never")).code).toBe(0);
+
+  const lines = (await readFile(join(folder.path, "saved/changes.ndjson"), "utf8")).trim().split("\n");
+  const watched = lines.map((line) => JSON.parse(line) as Record<string, string>).at(-1);
+  expect(watched).toEqual({
+    schema: "scanstream.watch/1",
+    org_url: org.url,
+    monitor_id: expect.any(String) as string,
+    from: expect.any(String) as string,
+    to: expect.any(String) as string,
+  });
+  expect(await run("verify", "saved/changes.ndjson", "--key", "key.pub")).toMatchObject({ code: 0 });
+
+  const [saved, kept] = [await historyOf("--from-reports", "saved"), await historyOf()];
+  expect(verdictsOf(saved)).toEqual(["PASS", "FAIL", "PASS"]);
+  expect(saved.exposures.map(exposureOf)).toMatchObject([
+    { by: "dana@practice.example", closedBy: "sam@practice.example", cause: "log" },
+  ]);
+  expect(verdictsOf(kept)).toEqual(verdictsOf(saved));
+  expect(kept.exposures.map(exposureOf)).toEqual(saved.exposures.map(exposureOf));
+
+  expect(await run("history", "--format", "json,html", "--output", "history", "--sign", "key")).toMatchObject({
+    code: 0,
+  });
+  const verified = await run("verify", "history", "--key", "key.pub", "--org-url", org.url);
+  expect(verified).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/history.json: 29 chains of 31 changes, each whole/) as string,
+  });
+  await writeFile(join(folder.path, "history/history.json"), "{}");
+  expect(await run("verify", "history", "--key", "key.pub")).toMatchObject({ code: 1 });
+});
+
+test("docs/history.md, command by command", async () => {
+  const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(await documentText("docs/history.md")) ?? [];
+  const commands = block
+    .trim()
+    .split("\n")
+    .map((text) =>
+      text
+        .replace(/\s{2,}#.*$/, "")
+        .split(" ")
+        .slice(1),
+    );
+  expect(commands).toHaveLength(5);
+  const outcomes = [];
+  for (const args of commands) outcomes.push(await run(...args));
+  expect(
+    outcomes.map(({ code, stderr }) => [code, stderr.includes("left out") || stderr.includes("counts as known")]),
+  ).toEqual(commands.map(() => [0, false]));
+  // The follower went on from its state, and its new file begins with every verdict.
+  const begun = (await readFile(join(folder.path, "evidence/changes.ndjson"), "utf8")).split("\n");
+  expect(new Set(begun.map((line) => /"check":"(\w+)"/.exec(line)?.[1])).size).toBeGreaterThan(28);
+  expect(outcomes[2]?.stdout).toMatch(/Known for each rule on average: .* of /);
+  expect(outcomes[4]?.stdout).toMatch(/KSI-IAM-ELP .* 100\.0 %/);
+});
