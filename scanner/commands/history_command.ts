@@ -44,6 +44,7 @@ export async function historyCommand(org: string | undefined, flags: HistoryFlag
   const read = flags.fromReports === undefined ? fromGateway(wanted, io) : fromReports(flags.fromReports, wanted, io);
   const history = await read;
   if (typeof history === "number") return history;
+  if (history.organizations.length === 0) io.terminal.write("No organization has a history yet: scan one first\n");
   await requireWritable({ directory, fileNames: formats.map(fileName) });
   const view = flags.by === undefined ? history : flags.by === "ksi" ? ksiView(history) : controlView(history);
   const written = await write(view, formats, { directory, io });
@@ -79,6 +80,10 @@ async function fromReports(
 }
 
 async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promise<History | number> {
+  if ((io.env["SCANSTREAM_URL"] ?? "") === "" && (io.env["SCANSTREAM_API_KEY"] ?? "") === "")
+    throw new UsageError([
+      "history: expected --from-reports DIR, or a gateway and a key of it (SCANSTREAM_URL and SCANSTREAM_API_KEY)",
+    ]);
   const access = requireGatewayAccess(io.env, []);
   try {
     const signal = AbortSignal.any([io.interrupted, io.stdoutFailed]);

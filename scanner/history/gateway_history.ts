@@ -32,37 +32,33 @@ export async function readGatewayHistory(access: GatewayAccess, query: GatewayHi
   const chosen = query.organization === null ? known : chooseOrganizations(query.organization, known);
   const times = { from: new Date(period.from).toISOString(), to: new Date(period.to).toISOString() };
   const organizations: History["organizations"][number][] = [];
+  let { to } = times;
   for (const { id, org_url: orgUrl } of chosen) {
     const found: RuleHistory[] = [];
+    const path = `/api/v1/organizations/${encodeURIComponent(id)}/history`;
     for (const rule of rules ?? [null]) {
-      found.push(
-        ...(await readRules(call, `/api/v1/organizations/${encodeURIComponent(id)}/history`, { times, rule, signal })),
-      );
+      for await (const page of readPages((cursor) => readPage(call, path, { times, rule, cursor, signal }))) {
+        found.push(...page.organizations.flatMap((one) => one.rules));
+        // A gateway whose clock is behind ends earlier.
+        if (Date.parse(page.to) < Date.parse(to)) to = page.to;
+      }
     }
     organizations.push({ id, org_url: orgUrl, rules: found });
   }
-  return { schema: "scanstream.history/1", ...times, organizations };
+  return { schema: "scanstream.history/1", from: times.from, to, organizations };
 }
 
-interface RulesQuery {
+interface PageQuery {
   readonly times: { readonly from: string; readonly to: string };
   readonly rule: string | null;
+  readonly cursor: string | null;
   readonly signal: AbortSignal;
 }
 
-/** Every page; a rule is whole on one. */
-async function readRules(
-  call: GatewayCall,
-  path: string,
-  { times, rule, signal }: RulesQuery,
-): Promise<readonly RuleHistory[]> {
-  const rules: RuleHistory[] = [];
-  const read = async (cursor: string | null) => {
-    const query = new URLSearchParams({ ...times, ...(rule !== null && { rule }), ...(cursor !== null && { cursor }) });
-    return parseResource(historyPage, await call("GET", `${path}?${query}`, undefined, signal));
-  };
-  for await (const { organizations } of readPages(read)) rules.push(...organizations.flatMap((one) => one.rules));
-  return rules;
+/** A rule is whole on one page. */
+async function readPage(call: GatewayCall, path: string, { times, rule, cursor, signal }: PageQuery) {
+  const query = new URLSearchParams({ ...times, ...(rule !== null && { rule }), ...(cursor !== null && { cursor }) });
+  return parseResource(historyPage, await call("GET", `${path}?${query}`, undefined, signal));
 }
 
 async function listOrganizations(call: GatewayCall, signal: AbortSignal) {

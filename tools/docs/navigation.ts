@@ -23,6 +23,7 @@ const groups: readonly Group[] = [
       "docs/gates.md",
       "docs/decisions.md",
       "docs/revisions.md",
+      "docs/history.md",
       "docs/signing.md",
       "docs/company_rules.md",
       "docs/fix.md",
