@@ -1,6 +1,5 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Exposure, History, HistoryActor, RuleHistory } from "../../shared/schemas/history.ts";
-import { catalog } from "../catalog/catalog.ts";
 
 /** What people read, before it is a table, a page or Markdown. */
 export interface HistoryPage {
@@ -87,7 +86,7 @@ function knownText(rules: readonly RuleHistory[], { from, to }: Pick<History, "f
 
 type Interval = RuleHistory["intervals"][number];
 
-export function isKnown({ status }: Pick<Interval, "status">): boolean {
+function isKnown({ status }: Pick<Interval, "status">): boolean {
   return status !== "UNKNOWN";
 }
 
@@ -154,9 +153,4 @@ export function durationText(seconds: number): string {
 export function percentText(share: number | null): string {
   if (share === null) return "unknown";
   return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
-}
-
-/** What DISA calls the rule. */
-export function titleOf(check: string): string {
-  return catalog.find(({ name }) => name === check)?.rule.title ?? "";
 }

@@ -14,8 +14,8 @@ export function lastDays(days: number, now: number): Span {
   return { from: startOfDay(now) - (days - 1) * dayMs, to: now };
 }
 
-/** Seconds of one UTC day, by what was known. */
-export interface DaySeconds {
+/** What was known on one UTC day. */
+interface DaySeconds {
   /** `2026-11-25`. */
   readonly day: string;
   /** The segments of this day; each is cut to it. */
@@ -23,7 +23,7 @@ export interface DaySeconds {
 }
 
 /** One entry for each UTC day that the period touches, in order. */
-export function splitDays(timeline: readonly Segment[], { from, to }: Span): readonly DaySeconds[] {
+function splitDays(timeline: readonly Segment[], { from, to }: Span): readonly DaySeconds[] {
   const known = knownOf(timeline);
   const days: DaySeconds[] = [];
   let first = 0;
@@ -54,6 +54,6 @@ export function daysOf(timeline: readonly Segment[], period: Span): readonly His
   });
 }
 
-export function secondsOf(spans: readonly Span[]): number {
+function secondsOf(spans: readonly Span[]): number {
   return spans.reduce((total, { from, to }) => total + (to - from), 0) / 1000;
 }

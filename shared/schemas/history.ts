@@ -20,7 +20,7 @@ const causeSchema = v.pipe(
 );
 
 /** An entry of the append-only list of an organization's rule. */
-export const verdictChangeSchema = v.object({
+const verdictChangeSchema = v.object({
   number: v.pipe(count, v.minValue(1), v.description("The order of writing; times may go back in it")),
   previous: v.pipe(v.nullable(hexDigest), v.description("The digest of the change before it; null for number 1")),
   org_url: v.string(),
@@ -75,7 +75,7 @@ const daySchema = v.object({
   known_seconds: v.number(),
 });
 
-export const ruleHistorySchema = v.object({
+const ruleHistorySchema = v.object({
   check: v.string(),
   vuln_id: v.pipe(v.nullable(v.string()), v.description("Null: a rule that neither the catalog nor a report names")),
   intervals: v.array(intervalSchema),
