@@ -62,7 +62,7 @@ test.each([
   [["evaluate", "--from-artifacts", "evidence.json", "--sign", "ed25519"], "expected --output DIR"],
   [["package", "--output", "x.zip"], "expected one of --from-artifacts FILE, the id of a scan, and --latest"],
   [["package", "--latest", "--output", "x"], "expected the name of a zip file"],
-  [["package", "--latest", "--output", "x.zip"], "expected a gateway and a key of it"],
+  [["package", "--latest", "--output", "x.zip"], "expected the address of a gateway"],
 ])("%j: one clear line, exit code 2", async (args, message) => {
   const { code, stdout, stderr } = await run(...args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
