@@ -95,6 +95,7 @@ describe.runIf(process.platform === "linux")("what the kernel sees is what tools
         ["verify", "okta.zip", "--key", "scanner.key.pub"],
         ["diff", evidence, evidence],
         ["fix", ...from, "--output", "plan"],
+        ["history", "--from-reports", "report", "--format", "json,html", "--output", "report"],
         ["checks"],
       ]) {
         const { code, stderr } = await start(args, env).finished;

@@ -74,7 +74,16 @@ export const footprints = {
     writes: [state, { name: "cursor and evidence", path: /^\.scanstream\/follow\/.+\.json$/, mode: "600" }],
   },
   offline: {
-    commands: ["evaluate", "diff", "verify", "package", "keygen", "checks", "fix --from-artifacts"],
+    commands: [
+      "evaluate",
+      "diff",
+      "verify",
+      "package",
+      "keygen",
+      "checks",
+      "fix --from-artifacts",
+      "history --from-reports",
+    ],
     connects: [],
     listens: [],
     writes: [
@@ -84,7 +93,7 @@ export const footprints = {
     ],
   },
   gateway: {
-    commands: ["scans", "findings", "report", "decisions", "watch", "members", "keys", "audit", "webhooks"],
+    commands: ["scans", "findings", "report", "history", "decisions", "watch", "members", "keys", "audit", "webhooks"],
     connects: ["gateway"],
     listens: [],
     writes: [],
