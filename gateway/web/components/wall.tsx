@@ -8,8 +8,8 @@ import { useAttention, type WatchedTenant } from "./attention.tsx";
 import { useTitle } from "./hooks.ts";
 import { pulseLooks } from "./monitors/pulse.tsx";
 
-/** As many as can be read from three meters; the others are names and colors. */
-const largeRows = 8;
+/** As many below the worst one as can be read from three meters; the others are names and colors, which need room, too. */
+const largeRows = (count: number) => (count <= 9 ? 8 : count <= 40 ? 5 : 3);
 const versionEveryMs = 600_000;
 
 /** All organizations for a screen on a wall: worst first, no controls, and loud when it is not live. */
@@ -22,6 +22,7 @@ export function Wall({ session, tenant }: WatchedTenant) {
   useWakeLock();
   const isOld = useNewVersion(session);
   const [worst, ...others] = rows ?? [];
+  const large = largeRows(rows?.length ?? 0);
   const bad = rows?.filter(isBad).length ?? 0;
   return (
     <main class="wall" data-live={isLive}>
@@ -40,14 +41,14 @@ export function Wall({ session, tenant }: WatchedTenant) {
       )}
       {worst !== undefined && <Large row={worst} isFirst={isBad(worst)} />}
       <ol class="wall-rows">
-        {others.slice(0, largeRows).map((row) => (
+        {others.slice(0, large).map((row) => (
           <li key={row.organization.id}>
             <Large row={row} isFirst={false} />
           </li>
         ))}
       </ol>
       <ol class="wall-tiles">
-        {others.slice(largeRows).map((row) => (
+        {others.slice(large).map((row) => (
           <li key={row.organization.id} class={`tinted ${toneOf(row)}`}>
             {row.organization.name}
           </li>
