@@ -128,14 +128,19 @@ describe("diff", () => {
   });
 
   test.each([
-    ["a report with artifacts", "before.json", "after/scan.json", /artifacts and a report: expected two reports/],
+    [
+      "a report with artifacts",
+      "before.json",
+      "after/scan.json",
+      /one is evidence, the other a report; give two reports or two evidence files/,
+    ],
     ["no such file", "before.json", "none.json", /Cannot read the file "none\.json": no such file/],
     ["another file", "before.json", "rules.json", /Cannot compare "rules\.json": it is neither: expected a report/],
     [
       "another organization",
       "before.json",
       "other.json",
-      /of https:\/\/\S+ and of https:\/\/other\.okta\.com: expected one/,
+      /about https:\/\/\S+, the other about https:\/\/other\.okta\.com/,
     ],
   ])("refuses %s with one line, and writes nothing", async (_, before, after, message) => {
     const other = anArtifactFile({});

@@ -66,7 +66,7 @@ test("one changed word makes a rule MANUAL in every format, takes its plan away,
     expect(await file(`changed/scan.${format}`), format).toContain("V1R9");
   }
   expect((await run("evaluate", ...judged)).stdout).toContain(
-    "STIG V1R9 (Release: 9 Benchmark Date: 22 Apr 2025); 1 rule of it is for a person.",
+    "STIG V1R9 (Release: 9 Benchmark Date: 22 Apr 2025); 1 rule of it needs manual review.",
   );
   expect((await run("fix", ...judged, "--output", "plan")).code).toBe(0);
   expect(await file("plan/plan.md")).toMatch(/- V-273186 .*worded|- V-273186 .*otherwise/);
