@@ -172,6 +172,7 @@ function limitsOfArtifact(name: ArtifactName, { session, reads, owner, seesAll }
 
 const superAdmin =
   "Scan with Super Administrator in a separate run (Applications → your app → Admin roles → Edit assignments), and take that role away again";
+const readOnlyFirst = `Assign Read-Only Administrator. If that role is refused too: ${superAdmin.replace("Scan", "scan")}`;
 const hiddenApp: Limit = {
   outcome: "manual",
   why: "only Super Administrator sees the Okta Admin Console and the Okta Dashboard in the list of apps",
@@ -208,7 +209,9 @@ function refusal({ request, answer }: Read, { isGranted, requestedScopes }: Auth
   if (answer.reason !== "missing_role") return [{ outcome: "manual", why: answer.detail, remedy: null }];
   const call = toShownPath(request.path.replace(/\?.*/, "")).replace(/\/(users|groups)\/[^/]+/, "/$1/{id}");
   const why = `this role may not read GET ${call}`;
-  return [{ outcome: "manual", why, remedy: superAdmin }];
+  // A custom role may lack what Read-Only Administrator has: the greatest role is never the first remedy for that.
+  const needsSuperAdmin = call.startsWith("/api/v1/first-party-app-settings/");
+  return [{ outcome: "manual", why, remedy: needsSuperAdmin ? superAdmin : readOnlyFirst }];
 }
 
 /** One limit for all rules that have it. */

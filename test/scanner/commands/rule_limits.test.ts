@@ -47,6 +47,16 @@ test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonl
   expect(manual).toEqual(expect.arrayContaining([...opened]));
 });
 
+test("a doctor of a custom role asks for Super Administrator first only where no other role is enough", async () => {
+  org = await createPracticeOrg({ profile: { name: "compliant" }, role: "custom" });
+  const { limits = [] } = await resultOf(org, "rules");
+  const remedyOf = (call: string) => limits.find(({ why }) => why.endsWith(call))?.remedy;
+  for (const path of ["zones", "authenticators", "logStreams"]) {
+    expect(remedyOf(`/api/v1/${path}`)).toMatch(/^Assign Read-Only Administrator/);
+  }
+  expect(remedyOf("/first-party-app-settings/admin-console")).toMatch(/^Scan with Super Administrator/);
+});
+
 test("a doctor without the built-in groups names the rules that may be for Everyone", async () => {
   const grantedScopes = defaultScopes.filter((scope) => scope !== "groups.read");
   org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super", grantedScopes });
