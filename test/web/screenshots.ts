@@ -95,7 +95,7 @@ export async function takeScreenshots(folder: string): Promise<void> {
 
 async function openLive(browser: Browser, url: string, shot: Shot): Promise<Page> {
   const page = await openShot(browser, url, shot);
-  await page.locator('main .connection[data-state="ended"]').waitFor();
+  await page.locator(".organization-link").waitFor();
   return page;
 }
 
