@@ -1,5 +1,5 @@
 import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
-import { NotPossibleError } from "../practice_org/changes/draft.ts";
+import { NotPossibleError } from "../practice_org/not_possible_error.ts";
 import { settings } from "../practice_org/changes/org_changes.ts";
 import type { LogEvent } from "../practice_org/log/log_events.ts";
 import type { Connection } from "../scanner/okta/connection.ts";

@@ -25,7 +25,7 @@ import { manageScopes } from "./writes/write_routes.ts";
 import type { App, OrgContents, Site } from "./objects/org_contents.ts";
 import { createOpenIdProvider, issuerOf, type OpenIdProvider } from "./sign_in/openid_provider.ts";
 import type { SignInOptions } from "./sign_in/people.ts";
-import type { Role } from "./api/endpoints.ts";
+import type { Role } from "./auth/service_app.ts";
 
 export interface PracticeOrgOptions {
   /** A function returns contents for one test. */

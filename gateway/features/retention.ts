@@ -4,7 +4,7 @@ import { announce, type AnnounceOptions } from "./announce.ts";
 import { deleteInBatches } from "./delete_in_batches.ts";
 import { publishMonitorEnd } from "./monitors/events.ts";
 import { startRepeating } from "./repeat.ts";
-import { publishScanDeleted, tenantChannel } from "./tenant/events.ts";
+import { publishScanDeleted, tenantChannel } from "./tenant_events.ts";
 
 export interface RetentionOptions extends AnnounceOptions {
   readonly database: Database;

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { NotPossibleError } from "../changes/draft.ts";
+import { NotPossibleError } from "../not_possible_error.ts";
 import type { ServiceAppState } from "../auth/service_app.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { changes, signInName, type OrgState } from "../changes/org_changes.ts";
@@ -21,6 +21,8 @@ export interface AdminPage {
   readonly nowMs: number;
   readonly app: ServiceAppState;
   readonly clientId: string;
+  /** Every scope that there is, without prefix. */
+  readonly scopes: readonly string[];
 }
 
 const changePath = "/practice/change";
@@ -118,7 +120,7 @@ function parseBody(text: string): Asked | null {
 
 function showPage(
   { query }: PracticeRequest,
-  { log, state, secret, nowMs, app, clientId }: AdminPage,
+  { log, state, secret, nowMs, app, clientId, scopes }: AdminPage,
 ): PracticeResponse {
   const nonce = randomBytes(16).toString("base64url");
   const done = changes.find(({ name }) => name === query.get("done"));
@@ -127,6 +129,7 @@ function showPage(
     state,
     app,
     clientId,
+    scopes,
     actor,
     nonce,
     token: tokenOf(secret),

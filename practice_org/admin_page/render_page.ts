@@ -1,6 +1,5 @@
-import { everyScope } from "../api/routes.ts";
 import { clicksOf, type ServiceAppState } from "../auth/service_app.ts";
-import { NotPossibleError } from "../changes/draft.ts";
+import { NotPossibleError } from "../not_possible_error.ts";
 import { settings, signInName, type OrgState } from "../changes/org_changes.ts";
 import { admins } from "../log/admins.ts";
 import { pageScript, pageStyle } from "./page_assets.ts";
@@ -12,6 +11,8 @@ export interface PageModel {
   readonly state: OrgState;
   readonly app: ServiceAppState;
   readonly clientId: string;
+  /** Every scope that there is, without prefix. */
+  readonly scopes: readonly string[];
   /** The login that is chosen; null: the first. */
   readonly actor: string | null;
   readonly nonce: string;
@@ -22,7 +23,7 @@ export interface PageModel {
 }
 
 /** The page works without its script: each button is part of one form. */
-export function renderPage({ state, app, clientId, actor, nonce, token, message, entries }: PageModel): string {
+export function renderPage({ state, app, clientId, scopes, actor, nonce, token, message, entries }: PageModel): string {
   const contents = state.contents();
   const areas = [...new Set(settings.map(({ area }) => area))];
   return `<!DOCTYPE html>
@@ -50,7 +51,7 @@ export function renderPage({ state, app, clientId, actor, nonce, token, message,
     .join("")}</select>
 <button name="name" value="${signInName}">Sign in</button></p>
 <p id="message" role="status">${escaped(message)}</p>
-${renderApp(app, clientId)}
+${renderApp(app, clientId, scopes)}
 ${areas.map((area) => renderArea(area, state, contents)).join("\n")}
 </form>
 <section aria-labelledby="log-title" tabindex="0">
@@ -65,8 +66,8 @@ ${areas.map((area) => renderArea(area, state, contents)).join("\n")}
 }
 
 /** The page of the service app, as far as a scanner needs it. */
-function renderApp(app: ServiceAppState, clientId: string): string {
-  const clicks = clicksOf(app, everyScope);
+function renderApp(app: ServiceAppState, clientId: string, scopes: readonly string[]): string {
+  const clicks = clicksOf(app, scopes);
   const buttons = (...patterns: readonly string[]) =>
     clicks
       .filter(({ name }) => patterns.some((pattern) => name === pattern || name.startsWith(`${pattern}:`)))
@@ -79,8 +80,8 @@ function renderApp(app: ServiceAppState, clientId: string): string {
     `<li><div><h3>${label}</h3><p id="${id}" data-live>${escaped(now)}</p></div><div class="buttons">${controls}</div></li>`;
   const key = app.keys[0];
   const keyText = key === undefined ? "none" : `${String(key.jwk.kid)}, ${key.isActive ? "active" : "not active"}`;
-  const granted = everyScope.filter((scope) => app.grantedScopes.has(scope));
-  const scopeRows = everyScope.map((scope) =>
+  const granted = scopes.filter((scope) => app.grantedScopes.has(scope));
+  const scopeRows = scopes.map((scope) =>
     row(
       `app-scope-${scope.replace(".", "-")}`,
       `okta.${scope}`,
@@ -91,7 +92,7 @@ function renderApp(app: ServiceAppState, clientId: string): string {
   return `<section aria-labelledby="app-title"><h2 id="app-title">Applications: scanstream (API Services)</h2><ul>
 ${row("app-id", "App", app.isCreated ? `Client ID ${clientId}` : "not created", buttons("app-created", "service-app-deleted"))}
 ${row("app-key", "Public key", keyText, `<label for="key">Public key (JWK)</label><textarea id="key" name="key" rows="2" cols="30" spellcheck="false"></textarea>${buttons("key-saved", "key-inactive", "key-active")}`)}
-<li><details open><summary><strong>Okta API Scopes</strong> <span id="app-scopes" data-live>${granted.length} of ${everyScope.length} granted</span></summary><ul>${scopeRows.join("\n")}</ul></details></li>
+<li><details open><summary><strong>Okta API Scopes</strong> <span id="app-scopes" data-live>${granted.length} of ${scopes.length} granted</span></summary><ul>${scopeRows.join("\n")}</ul></details></li>
 ${row("app-role", "Admin role", app.role, buttons("role-assigned", "role-removed"))}
 ${row("app-dpop", "Demonstrating Proof of Possession (DPoP)", app.dpop, buttons("dpop-on", "dpop-off"))}
 ${row("app-public", "Public client app admins", app.hasPublicClientAdmins ? "on" : "off", buttons("public-client-on", "public-client-off"))}

@@ -1,13 +1,12 @@
 import { isReadableByCustomRole } from "./custom_role.ts";
 import { randomBytes } from "node:crypto";
-import type { ServiceAppState } from "../auth/service_app.ts";
+import type { Role, ServiceAppState } from "../auth/service_app.ts";
 import { authorizeCall, type ResourceServer, type TokenScheme } from "../auth/authorize_call.ts";
 import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token_endpoint.ts";
 import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { RateLimits } from "../http/rate_limits.ts";
 import type { Outcome } from "../http/server.ts";
 import type { App } from "../objects/org_contents.ts";
-import type { Role } from "./endpoints.ts";
 import { faultyAnswer, logFaultsOf, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
 import { answerAdminPage, isAdminPath } from "../admin_page/admin_page.ts";
 import type { AdminConsole } from "../changes/admin_console.ts";
@@ -17,7 +16,7 @@ import type { EventWriter } from "../log/event_writer.ts";
 import type { SystemLog } from "../log/system_log.ts";
 import type { OpenIdProvider } from "../sign_in/openid_provider.ts";
 import { answerPage } from "./paging.ts";
-import { bucketOf, findRoute } from "./routes.ts";
+import { bucketOf, everyScope, findRoute } from "./routes.ts";
 import { bodyOf, findWriteRoute } from "../writes/write_routes.ts";
 
 /** The org behind its HTTP server. */
@@ -65,7 +64,16 @@ const slowMs = 2_000;
 export async function answer(org: Org, request: PracticeRequest): Promise<Outcome> {
   if (isAdminPath(request.path)) {
     const { log, state, console, cursorSecret, clock, app } = org;
-    const page = { log, state, console, secret: cursorSecret, nowMs: clock(), app, clientId: org.serviceApp.id };
+    const page = {
+      log,
+      state,
+      console,
+      secret: cursorSecret,
+      nowMs: clock(),
+      app,
+      clientId: org.serviceApp.id,
+      scopes: everyScope,
+    };
     return { kind: "answer", response: answerAdminPage(request, page), delayMs: 0, isAtOnce: true };
   }
   const signIn = org.openIdProvider?.answer(request, org.clock()) ?? null;

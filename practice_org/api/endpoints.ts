@@ -15,11 +15,9 @@ import {
 import { isFirstPartyApp } from "../objects/app_objects.ts";
 import { customRoleAssignment, roleAssignment } from "../objects/people_objects.ts";
 import type { PagedList, Paging } from "./paging.ts";
+import type { Role } from "../auth/service_app.ts";
 
 /** What each endpoint answers to an authorized call; `routes.ts` has the paths. */
-
-/** What the administrator role of the service application allows it to see. */
-export type Role = "none" | "read-only" | "custom" | "super";
 
 export interface Call {
   readonly url: string;

@@ -26,6 +26,7 @@ import {
   type Answer,
   type Call,
 } from "./endpoints.ts";
+import { segmentsOf } from "../http/path_segments.ts";
 
 export interface Route {
   /** Segments that vary are `*`. */
@@ -159,16 +160,6 @@ export function findRoute(path: string): { readonly route: Route; readonly segme
     if (segments !== null) return { route, segments };
   }
   return null;
-}
-
-/** What stands where the path has `*`; null where it is another path. */
-export function segmentsOf(path: string, asked: readonly string[]): readonly string[] | null {
-  const wanted = path.split("/");
-  if (wanted.length !== asked.length) return null;
-  const isMatch = wanted.every(
-    (segment, index) => segment === asked[index] || (segment === "*" && asked[index] !== ""),
-  );
-  return isMatch ? asked.filter((_, index) => wanted[index] === "*") : null;
 }
 
 /** The provider limits by family: `/api/v1/apps`, `/oauth2/v1/clients`, …, with all that is below. */

@@ -1,8 +1,10 @@
 import type { JWK } from "jose";
 import { isJsonObject } from "../../shared/json.ts";
-import type { Role } from "../api/endpoints.ts";
-import { NotPossibleError } from "../changes/draft.ts";
+import { NotPossibleError } from "../not_possible_error.ts";
 import type { RegisteredClient } from "./client_assertion.ts";
+
+/** What the administrator role of the service application allows it to see. */
+export type Role = "none" | "read-only" | "custom" | "super";
 
 /**
  * The scanner's service app as the Admin Console has it: what a person sets up there, click by click. As in the real console, a

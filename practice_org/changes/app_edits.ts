@@ -1,4 +1,5 @@
-import { changeDetails, edited, NotPossibleError, record, targetOf, withField, type Draft } from "./draft.ts";
+import { NotPossibleError } from "../not_possible_error.ts";
+import { changeDetails, edited, record, targetOf, withField, type Draft } from "./draft.ts";
 import { policyLink, policyTarget } from "./policy_edits.ts";
 import type { LogTarget } from "../log/log_events.ts";
 import type { App, Listing, OrgContents, PolicyWithRules } from "../objects/org_contents.ts";

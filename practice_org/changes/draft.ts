@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { LogEventSpec, LogTarget } from "../log/log_events.ts";
 import type { OrgContents, Resource, Site } from "../objects/org_contents.ts";
+import { NotPossibleError } from "../not_possible_error.ts";
 
 /** A change while it is being made: the org as it becomes, and the events that the log gets of it. */
 export interface Draft {
@@ -11,11 +12,6 @@ export interface Draft {
   readonly site: Site;
   readonly nowMs: number;
   readonly events: LogEventSpec[];
-}
-
-/** The org lacks what the change is about, or is already as the change would make it. */
-export class NotPossibleError extends Error {
-  override readonly name = "NotPossibleError";
 }
 
 /** What the log's own page calls each event. */

@@ -1,3 +1,4 @@
+import { NotPossibleError } from "../not_possible_error.ts";
 import { roleAssignment, type StandardRole } from "../objects/people_objects.ts";
 import {
   addResource,
@@ -6,7 +7,6 @@ import {
   editResource,
   fieldOf,
   found,
-  NotPossibleError,
   record,
   removeResource,
   targetOf,

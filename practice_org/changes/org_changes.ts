@@ -1,4 +1,5 @@
-import { NotPossibleError, type Draft } from "./draft.ts";
+import { NotPossibleError } from "../not_possible_error.ts";
+import type { Draft } from "./draft.ts";
 import { appSettings } from "./app_settings.ts";
 import { automationSettings } from "./automation_settings.ts";
 import { peopleSettings } from "./people_settings.ts";

@@ -1,16 +1,7 @@
+import { NotPossibleError } from "../not_possible_error.ts";
 import { link } from "../objects/ids_and_links.ts";
 import { policyWithRules, type RuleSpec } from "../objects/policy_objects.ts";
-import {
-  changeDetails,
-  edited,
-  found,
-  NotPossibleError,
-  record,
-  targetOf,
-  withStatus,
-  type Draft,
-  type Status,
-} from "./draft.ts";
+import { changeDetails, edited, found, record, targetOf, withStatus, type Draft, type Status } from "./draft.ts";
 import type { LogTarget } from "../log/log_events.ts";
 import type { OrgContents, Policy, PolicyWithRules, Resource } from "../objects/org_contents.ts";
 

@@ -1,4 +1,3 @@
-import type { FaultName } from "../api/faults.ts";
 import { createTransactionId, logEvent, type LogActor, type LogEvent, type LogEventSpec } from "./log_events.ts";
 import type { SystemLog } from "./system_log.ts";
 
@@ -14,6 +13,16 @@ export interface EventWriter {
   write(specs: readonly LogEventSpec[], options: WriteOptions): readonly LogEvent[];
 }
 
+/** The faults that change what is written; the org has others. */
+type EventFault =
+  | "duplicate-events"
+  | "event-flood"
+  | "event-without-target"
+  | "hostile-actor"
+  | "late-events"
+  | "missing-events"
+  | "unknown-event-type";
+
 const lateMs = 30_000;
 const floodSize = 10_000;
 /** Markup, a terminal's escape, a change of the writing direction, a second line, a lone surrogate. */
@@ -22,32 +31,33 @@ const hostileName = `<script>alert(1)</script>\u001B[31m\u202E"'\r\nx: y\u0000\u
 export function createEventWriter(parts: {
   readonly log: SystemLog;
   readonly clock: () => number;
-  readonly takeFaults: () => readonly FaultName[];
+  readonly takeFaults: () => readonly string[];
 }): EventWriter {
   const { log, clock, takeFaults } = parts;
   return {
     write(specs, { actor, requestUri = "/admin", persistAfterMs = 0 }) {
-      const faults = takeFaults();
-      if (faults.includes("missing-events")) return [];
+      const names = takeFaults();
+      const has = (fault: EventFault) => names.includes(fault);
+      if (has("missing-events")) return [];
       const nowMs = clock();
-      const who = faults.includes("hostile-actor") ? { ...actor, displayName: hostileName } : actor;
+      const who = has("hostile-actor") ? { ...actor, displayName: hostileName } : actor;
       const transaction = { id: createTransactionId(), actor: who, nowMs, requestUri };
-      const events = specs.map((spec) => logEvent(transaction, withFaults(spec, faults)));
-      const persistMs = nowMs + persistAfterMs + (faults.includes("late-events") ? lateMs : 0);
-      const copies = faults.includes("duplicate-events") ? [events, events] : [events];
+      const events = specs.map((spec) => logEvent(transaction, withFaults(spec, has)));
+      const persistMs = nowMs + persistAfterMs + (has("late-events") ? lateMs : 0);
+      const copies = has("duplicate-events") ? [events, events] : [events];
       for (const event of copies.flat()) log.append(event, persistMs);
-      if (faults.includes("event-flood")) appendFlood(log, actor, nowMs);
+      if (has("event-flood")) appendFlood(log, actor, nowMs);
       return events;
     },
   };
 }
 
-function withFaults(spec: LogEventSpec, faults: readonly FaultName[]): LogEventSpec {
+function withFaults(spec: LogEventSpec, has: (fault: EventFault) => boolean): LogEventSpec {
   const family = spec.eventType.split(".").slice(0, -1).join(".");
   return {
     ...spec,
-    ...(faults.includes("unknown-event-type") ? { eventType: `${family}.reshuffle` } : {}),
-    ...(faults.includes("event-without-target") ? { targets: null } : {}),
+    ...(has("unknown-event-type") ? { eventType: `${family}.reshuffle` } : {}),
+    ...(has("event-without-target") ? { targets: null } : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { NotPossibleError, type Draft } from "../changes/draft.ts";
+import type { Draft } from "../changes/draft.ts";
+import { NotPossibleError } from "../not_possible_error.ts";
 import { json, providerError, type PracticeResponse } from "../http/messages.ts";
 import type { Resource } from "../objects/org_contents.ts";
 

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { segmentsOf } from "../api/routes.ts";
+import { segmentsOf } from "../http/path_segments.ts";
 import type { PracticeRequest } from "../http/messages.ts";
 import {
   authenticatorLifecycle,

@@ -15,7 +15,7 @@ import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { fixFileNames, readFixFolder } from "../fix/fix_folder.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
-import { renderPlanJson } from "../fix/plan_json.ts";
+import { renderPlanJson } from "../impact/plan_json.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
 import { withImpact } from "../impact/impact.ts";
 import { parseImpact, readImpact, readImpactConfig } from "../impact/read_impact.ts";

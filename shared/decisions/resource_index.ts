@@ -1,4 +1,3 @@
-import type { FindingResource } from "../schemas/report.ts";
 import { literalOf, matchesName, parseNamePattern, type NamePattern, type StepBudget } from "./name_pattern.ts";
 
 /** A decision about findings of one check. */
@@ -44,7 +43,7 @@ export function createResourceIndex<Entry extends ResourceDecision>(entries: rea
 
 /** Undefined when none matches, or when the budget ran out before that was known: nothing is decided by a guess. */
 export function findDecision<Entry>(
-  { id, name }: Pick<FindingResource, "id" | "name">,
+  { id, name }: { readonly id: string; readonly name: string },
   { entries, wholeCheck, exact, patterns }: ResourceIndex<Entry>,
   budget: StepBudget,
 ): Entry | undefined {

@@ -2,6 +2,7 @@
  * The dependency rules of ARCHITECTURE.md as lint rules. oxlint loads this file as a plugin; `boundary_rules.test.ts`
  * proves each rule by a file that must fail.
  */
+import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 
@@ -65,7 +66,10 @@ const imports: Rule = {
 function importProblem(context: Context, file: string, source: string | null): string | null {
   const isProduct = !aroundProduct.test(file);
   if (source === null) return isProduct ? "a module that is imported is named as text: write its path out" : null;
-  if (source.startsWith(".")) return forbiddenOwnImport(file, relativeTo(context, source));
+  if (source.startsWith(".")) {
+    const target = relativeTo(context, source);
+    return forbiddenOwnImport(file, target) ?? (isProduct ? folderCircle(context, file, target) : null);
+  }
   if (isProduct && /^(?:[/#]|file:|scanstream(?:$|\/))/.test(source)) {
     return "a file of ours is imported by its relative path: write ./ or ../ before it";
   }
@@ -168,6 +172,40 @@ function forbiddenOwnImport(file: string, target: string): string | null {
     }
   }
   return forbiddenFloor(file, target);
+}
+
+/** Two folders that import each other are one room, or hide a third. A folder and one inside it may. */
+function folderCircle({ cwd }: Context, file: string, target: string): string | null {
+  const [from, to] = [dirname(file), dirname(target)];
+  if (from === to || isInside(from, to) || isInside(to, from) || isFloorByItself(target)) return null;
+  if (!foldersUsedBy(to, cwd).has(from)) return null;
+  return `${to}/ imports ${from}/ too: move what both need below them, or take it as an argument`;
+}
+
+function isInside(folder: string, outer: string): boolean {
+  return outer === "." || folder.startsWith(`${outer}/`);
+}
+
+function isFloorByItself(file: string): boolean {
+  return houses.some((house) => house.some((floor) => floor.includes(file)));
+}
+
+const usedFolders = new Map<string, ReadonlySet<string>>();
+
+/** By the files that are directly in the folder. Read once: nothing changes while it is linted. */
+function foldersUsedBy(folder: string, cwd: string): ReadonlySet<string> {
+  const known = usedFolders.get(folder);
+  if (known !== undefined) return known;
+  const used = new Set<string>();
+  for (const name of readdirSync(join(cwd, folder)).filter((each) => /\.tsx?$/.test(each))) {
+    const text = readFileSync(join(cwd, folder, name), "utf8");
+    for (const [, path = ""] of text.matchAll(/(?:from|import\(?)\s*"(\.[^"]+)"/g)) {
+      const target = join(folder, path);
+      if (!isFloorByItself(target)) used.add(dirname(target));
+    }
+  }
+  usedFolders.set(folder, used);
+  return used;
 }
 
 /** What speaks to a database. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { listLines } from "../../practice_org/change_command.ts";
 import { changes, settings } from "../../practice_org/changes/org_changes.ts";
-import { NotPossibleError } from "../../practice_org/changes/draft.ts";
+import { NotPossibleError } from "../../practice_org/not_possible_error.ts";
 import { signedIn } from "./raw_client.ts";
 import { startOrg } from "./start_org.ts";
 import type { LogEvent } from "../../practice_org/log/log_events.ts";

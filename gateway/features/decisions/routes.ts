@@ -15,7 +15,7 @@ import { choiceParameter, queryParameter } from "../../http/query_parameter.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
-import { tenantChannel } from "../tenant/events.ts";
+import { tenantChannel } from "../tenant_events.ts";
 import { toDecision, type DecisionRow } from "./decision.ts";
 import { insertDecision, selectDecisions, withdrawDecision, type DecisionFilter } from "./decision_store.ts";
 import { decisionPrefix, publishDecisionCreated, publishDecisionUpdated } from "./events.ts";

@@ -3,7 +3,7 @@ import { markStaleMonitors, type StaleMonitor } from "../../../drizzle/across_te
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { startRepeating } from "../repeat.ts";
-import { tenantChannel } from "../tenant/events.ts";
+import { tenantChannel } from "../tenant_events.ts";
 import { monitorChannel, publishMonitorUpdated } from "./events.ts";
 
 export interface MarkStaleOptions extends AnnounceOptions {

@@ -20,7 +20,7 @@ import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
 import { monitorEventStream } from "./channels.ts";
-import { tenantChannel } from "../tenant/events.ts";
+import { tenantChannel } from "../tenant_events.ts";
 import { createDoorbell, doorbellPath, doorbellRoutes } from "./doorbell.ts";
 import {
   monitorChannel,

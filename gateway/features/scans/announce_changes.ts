@@ -2,7 +2,7 @@ import { withTenant } from "../../../drizzle/with_tenant.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { announce } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
-import { publishScanCreated, publishScanUpdated, tenantChannel } from "../tenant/events.ts";
+import { publishScanCreated, publishScanUpdated, tenantChannel } from "../tenant_events.ts";
 import { hasEnded, toScanResource, type ScanRow } from "./scan.ts";
 import { selectScan } from "./scan_store.ts";
 

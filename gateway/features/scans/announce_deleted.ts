@@ -1,6 +1,6 @@
 import type { Publisher } from "../../../shared/broker.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
-import { publishScanDeleted, tenantChannel } from "../tenant/events.ts";
+import { publishScanDeleted, tenantChannel } from "../tenant_events.ts";
 import { publishScanEnd, scanChannel } from "./events.ts";
 import type { EndedScan } from "./announce_end.ts";
 

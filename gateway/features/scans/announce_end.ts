@@ -1,7 +1,7 @@
 import type { StatusCounts } from "../../../shared/report.ts";
 import type { ScanEndStatus } from "../../../shared/scan_events.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
-import { tenantChannel } from "../tenant/events.ts";
+import { tenantChannel } from "../tenant_events.ts";
 import { publishScanEnd, scanChannel } from "./events.ts";
 
 /** A scan that has just become terminal, with its stored counts. */

@@ -5,7 +5,7 @@ import { toMonitor } from "../monitors/monitor.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
 import { toScanResource } from "../scans/scan.ts";
-import { tenantChannel, tenantPrefix } from "./events.ts";
+import { tenantChannel, tenantPrefix } from "../tenant_events.ts";
 
 /** More are left to the lists, which have pages. */
 const maxSnapshots = 1000;

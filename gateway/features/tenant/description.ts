@@ -16,7 +16,7 @@ import {
   toInlineSchema,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
-import { tenantPrefix } from "./events.ts";
+import { tenantPrefix } from "../tenant_events.ts";
 
 const Tenant = component("Tenant", tenantSchema);
 const tenantExample = {

@@ -9,7 +9,7 @@ import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
 import { tenantEventStream } from "./channels.ts";
-import { tenantPrefix } from "./events.ts";
+import { tenantPrefix } from "../tenant_events.ts";
 import { exportTenant, readExportPage } from "./export_tenant.ts";
 import { requireExportedTable } from "./exported_tables.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts";

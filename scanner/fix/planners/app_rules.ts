@@ -10,7 +10,7 @@ import { listTexts, nameOf } from "../../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
 import { whyStillFailing } from "../access_model/planned_evidence.ts";
 import { appsOf, areAllAppsSeen, changeOf, lossOf, rulesOf, zonesIn } from "../access_model/planned_policies.ts";
-import { constraintsOf, keepSignedInBlock, readAppRule } from "./app_rule_fields.ts";
+import { constraintsOf, keepSignedInBlock, readAppRule } from "../access_model/app_rule_fields.ts";
 import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
 import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { addressOf, change, identifier, type ResourceDraft, type Value } from "../terraform.ts";

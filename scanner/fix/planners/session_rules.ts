@@ -9,7 +9,7 @@ import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
 import { whyStillFailing } from "../access_model/planned_evidence.ts";
 import { changeOf, lossOf } from "../access_model/planned_policies.ts";
 import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
-import { behavior, sessionRuleSources } from "./session_rule_fields.ts";
+import { behavior, sessionRuleSources } from "../access_model/session_rule_fields.ts";
 import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { change, identifier, type ResourceDraft, type Value } from "../terraform.ts";
 import { readWhole, unknownFields } from "../whole_objects.ts";

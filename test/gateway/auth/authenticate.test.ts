@@ -150,46 +150,8 @@ describe("access_token in the query", () => {
 });
 
 describe("tenant isolation", () => {
-  const scanPath = () => `/api/v1/scans/${scan.id}`;
-  const routes: readonly (readonly [method: string, path: () => string, json: unknown, isKeyOnly: boolean])[] = [
-    ["POST", () => "/api/v1/scans", {}, false],
-    ["GET", () => "/api/v1/scans", undefined, false],
-    ["GET", scanPath, undefined, false],
-    ["GET", () => `${scanPath()}/findings`, undefined, false],
-    ["PATCH", scanPath, {}, true],
-    ["POST", () => `${scanPath()}/findings`, { findings: [] }, true],
-    ["POST", () => `${scanPath()}/cancel`, undefined, false],
-    ["GET", () => scan.event_stream, undefined, false],
-    ["POST", () => "/api/v1/stream-tokens", {}, false],
-    ["POST", () => `/api/v1/channels/${scan.channel}/events`, { type: "scan.start", data: {} }, true],
-  ];
   const send = (method: string, path: string, json: unknown, as?: string) =>
     gateway.request(path, { method, ...(json === undefined ? {} : { json }), ...(as === undefined ? {} : { as }) });
-
-  test.each(routes)("%s %s: 401 without credentials", async (method, path, json) => {
-    const response = await send(method, path(), json);
-    expect(response.status).toBe(401);
-    expect(response.headers.get("www-authenticate")).toContain('Api-Key realm="scanstream"');
-  });
-
-  test.each(routes)("%s %s: 403 for a subject that is no member of the token's tenant", async (method, path, json) => {
-    const token = await gateway.sign({ tenant_id: gateway.acme.id, sub: "outsider" });
-    const body = path() === "/api/v1/stream-tokens" ? { scan_id: scan.id } : json;
-    const response = await send(method, path(), body, `Bearer ${token}`);
-    const problem = await problemOf(response);
-    expect(problem).toMatchObject({ status: 403, code: "permission_denied" });
-  });
-
-  test.each(routes)("%s %s: 403 for a tenant that does not exist", async (method, path, json) => {
-    const token = await gateway.sign({ tenant_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7", sub: member });
-    const body = path() === "/api/v1/stream-tokens" ? { scan_id: scan.id } : json;
-    expect((await send(method, path(), body, `Bearer ${token}`)).status).toBe(403);
-  });
-
-  test.each(routes.filter(([, , , isKeyOnly]) => isKeyOnly))("%s %s: 403 for a user", async (method, path, json) => {
-    const problem = await problemOf(await send(method, path(), json, `Bearer ${gateway.acme.token}`));
-    expect(problem.status).toBe(403);
-  });
 
   test("another tenant's scan is as unknown as one that never was", async () => {
     const never = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
@@ -218,13 +180,6 @@ describe("tenant isolation", () => {
     }
     const after = await gateway.request(`/api/v1/scans/${scan.id}`, { as: `Api-Key ${gateway.acme.apiKey}` });
     expect(await after.json()).toMatchObject({ status: "pending" });
-  });
-
-  test("the tenants' lists hold their own scans only", async () => {
-    const mine = await createScan(gateway, gateway.globex);
-    const response = await gateway.request("/api/v1/scans", { as: `Bearer ${gateway.globex.token}` });
-    const { items } = (await response.json()) as { items: TestScan[] };
-    expect(items.map(({ id }) => id)).toEqual([mine.id]);
   });
 });
 

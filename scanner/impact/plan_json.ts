@@ -1,9 +1,9 @@
 import type { Cause, CheckResult } from "../../shared/report.ts";
-import type { PlanImpact } from "../impact/impact.ts";
-import { causeOfChange } from "./cause_of_change.ts";
-import { marker, type Origin } from "./fix_files.ts";
-import type { FixPlan } from "./plan_draft.ts";
-import { addressOf } from "./terraform.ts";
+import type { PlanImpact } from "./impact.ts";
+import { causeOfChange } from "../fix/cause_of_change.ts";
+import { marker, type Origin } from "../fix/fix_files.ts";
+import type { FixPlan } from "../fix/plan_draft.ts";
+import { addressOf } from "../fix/terraform.ts";
 
 export interface PlanJsonInput {
   readonly plan: FixPlan;

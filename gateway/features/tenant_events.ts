@@ -1,7 +1,7 @@
-import type { Publisher } from "../../../shared/broker.ts";
-import { makeChannelName } from "../../../shared/channel_name.ts";
-import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
-import { sendEvent } from "../../../shared/send_event.ts";
+import type { Publisher } from "../../shared/broker.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import type { TenantEvents } from "../../shared/schemas/tenant_events.ts";
+import { sendEvent } from "../../shared/send_event.ts";
 
 /** What is published for a whole tenant, each after it was stored. The ends of scans and the events of monitors are their features' own. */
 
