@@ -3,6 +3,7 @@ import { UsageError } from "../shared/usage_error.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../shared/brokers/broker_config.ts";
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
 import { parseKeySet, type Jwks } from "./key_set.ts";
+import { isLoopback } from "../shared/loopback.ts";
 
 /**
  * The gateway's environment, read once and checked whole: pure, so that Node, Deno and Workers share it. Every problem of
@@ -233,10 +234,6 @@ export function isIssuerAddress(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false;
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
-}
-
-export function isLoopback(hostname: string): boolean {
-  return ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
 }
 
 function parseJwks(reader: EnvironmentReader): Jwks | null {

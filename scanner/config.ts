@@ -10,6 +10,7 @@ import { UsageError } from "../shared/usage_error.ts";
 import { dodIssuers } from "./checks/parsing/distinguished_name.ts";
 import type { ConnectionSettings, ProxySettings } from "./okta/connection_settings.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "./okta/private_key.ts";
+import { isLoopback } from "../shared/loopback.ts";
 
 /** The command line's share; everything as typed. */
 export interface ScannerFlags {
@@ -251,15 +252,6 @@ export function parseOrgUrl(given: string): string {
 
 function withScheme(text: string): string {
   return /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?\/?$/i.test(text) ? `https://${text}` : text;
-}
-
-function isLoopback(hostname: string): boolean {
-  return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    /^127(\.\d+){3}$/.test(hostname)
-  );
 }
 
 /** Throws `InvalidSetting`. */

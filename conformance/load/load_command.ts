@@ -9,6 +9,7 @@ import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { runLoad, type LoadReport } from "./run_load.ts";
 import { reportText } from "./report_text.ts";
+import { isLoopback } from "../../shared/loopback.ts";
 
 export interface LoadFlags {
   readonly streams: number;
@@ -75,10 +76,6 @@ function parse(url: string, { streams, scan, publish, allowRemote }: LoadFlags, 
   }
   if (gatewayUrl === null || apiKey === null || reader.problems.length > 0) throw new UsageError(reader.problems);
   return { gatewayUrl, apiKey };
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
 /** Null where the system has none, or more than a number says. */

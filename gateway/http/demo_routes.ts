@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { anyone } from "../auth/access.ts";
-import { isLoopback } from "../config.ts";
+import { isLoopback } from "../../shared/loopback.ts";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 
 /** The user that the live page of the demo is signed in as. */

@@ -23,7 +23,7 @@ const failuresUntilPause = 3;
 /** The newest query of a key. */
 interface Entry {
   readonly startedMs: number;
-  readonly settled: Promise<void>;
+  readonly done: Promise<void>;
   isSettled: boolean;
   /** The query after it, shared by every caller that arrived since it began. */
   next: Promise<unknown> | null;
@@ -95,7 +95,7 @@ export class Lookups {
   }
 
   async #startAfter<Result>(entry: Entry, key: string, run: () => Promise<Result>): Promise<Result> {
-    await entry.settled;
+    await entry.done;
     const waitMs = this.#waitMs(entry);
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     return this.#start(key, run);
@@ -104,8 +104,8 @@ export class Lookups {
   #start<Result>(key: string, run: () => Promise<Result>): Promise<Result> {
     const startedMs = this.#now();
     const result = run();
-    const settle = () => this.#settle(key, entry);
-    const entry: Entry = { startedMs, settled: result.then(settle, settle), isSettled: false, next: null };
+    const remove = () => this.#expire(key, entry);
+    const entry: Entry = { startedMs, done: result.then(remove, remove), isSettled: false, next: null };
     this.#entries.set(key, entry);
     return result;
   }
@@ -115,7 +115,7 @@ export class Lookups {
   }
 
   /** The entry stays for the spacing, unless a next query has replaced it. */
-  #settle(key: string, entry: Entry): void {
+  #expire(key: string, entry: Entry): void {
     entry.isSettled = true;
     setTimeout(() => {
       if (entry.next === null && this.#entries.get(key) === entry) this.#entries.delete(key);

@@ -140,7 +140,7 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
   /** Called by the timer: the stream's time is over, or the grace of its last bytes. */
   run(nowMs: number): void {
     if (this.#state === "open") this.close(this.#dueReason);
-    else if (this.#state === "closing") this.#settle(nowMs);
+    else if (this.#state === "closing") this.#finishClose(nowMs);
   }
 
   /** Moves its end forward, never back. */
@@ -170,7 +170,7 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#context.metrics.closed(reason);
     const nowMs = this.#context.now();
     this.#destroyAtMs = nowMs + this.#context.closeGraceMs;
-    this.#context.timers.set(this, Math.min(nowMs + settleMs, this.#destroyAtMs));
+    this.#context.timers.set(this, Math.min(nowMs + closePollMs, this.#destroyAtMs));
     // What closes many streams at once spreads their reconnects over 1 to 5 s.
     const isOfMany = reason === "lost" || reason === "drain" || reason === "operator";
     const retryMs = isOfMany ? 1000 + Math.floor(this.#context.random() * 4000) : null;
@@ -209,13 +209,13 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#lease?.release();
   }
 
-  #settle(nowMs: number): void {
+  #finishClose(nowMs: number): void {
     if (nowMs >= this.#destroyAtMs) {
       this.#sink?.destroy();
       return;
     }
-    this.#context.timers.set(this, Math.min(nowMs + settleMs, this.#destroyAtMs));
-    this.#sink?.settle();
+    this.#context.timers.set(this, Math.min(nowMs + closePollMs, this.#destroyAtMs));
+    this.#sink?.finishIfDrained();
   }
 
   /** It receives no more events, heartbeats or rechecks. */
@@ -244,7 +244,7 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
 }
 
 /** How often a closing stream checks whether its last bytes have left. */
-const settleMs = 100;
+const closePollMs = 100;
 
 export interface StreamOptions {
   readonly channels: readonly string[];

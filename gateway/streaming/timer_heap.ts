@@ -23,7 +23,7 @@ export class TimerHeap {
   set(task: ScheduledTask, dueMs: number): void {
     task.dueMs = dueMs;
     if (task.heapIndex === -1) task.heapIndex = this.#heap.push(task) - 1;
-    this.#settle(task);
+    this.#reheap(task);
     this.#arm();
   }
 
@@ -34,7 +34,7 @@ export class TimerHeap {
     const last = this.#heap.pop();
     if (last !== undefined && last !== task) {
       this.#put(last, index);
-      this.#settle(last);
+      this.#reheap(last);
     }
     this.#arm();
   }
@@ -75,7 +75,7 @@ export class TimerHeap {
     this.#arm();
   }
 
-  #settle(task: ScheduledTask): void {
+  #reheap(task: ScheduledTask): void {
     this.#rise(task);
     this.#sink(task);
   }

@@ -58,7 +58,7 @@ export function createSendQueue<Item>(options: SendQueueOptions<Item>): SendQueu
     while (waiting.length > 0) {
       const batch = takeBatch();
       try {
-        settle(batch, await options.send(batch.map(({ item }) => item)));
+        acknowledge(batch, await options.send(batch.map(({ item }) => item)));
       } catch (error) {
         for (const entry of [...batch, ...waiting]) entry.reject(error);
         waiting = [];
@@ -79,7 +79,7 @@ export function createSendQueue<Item>(options: SendQueueOptions<Item>): SendQueu
     return batch;
   }
 
-  function settle(batch: readonly Waiting<Item>[], failures: readonly (Error | null)[]): void {
+  function acknowledge(batch: readonly Waiting<Item>[], failures: readonly (Error | null)[]): void {
     for (const [index, entry] of batch.entries()) {
       const failure = failures[index];
       if (failure === null || failure === undefined) entry.resolve();

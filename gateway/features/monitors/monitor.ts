@@ -1,6 +1,7 @@
 import type { changes, monitors } from "../../../drizzle/schema.ts";
 import type { Change, NewChange } from "../../../shared/schemas/change.ts";
 import type { Monitor, MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import { presentStatus } from "../monitor_life.ts";
 import { monitorChannel } from "./events.ts";
 
 export type MonitorRow = typeof monitors.$inferSelect;
@@ -34,22 +35,6 @@ export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
     started_at: row.startedAt.toISOString(),
     ended_at: row.endedAt?.toISOString() ?? null,
   };
-}
-
-export type MonitorLife = Pick<MonitorRow, "status" | "staleAt" | "updatedAt" | "intervalSeconds">;
-
-export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"] {
-  return isStale(row, nowMs) ? "stale" : row.status;
-}
-
-const minStaleSeconds = 60;
-
-/** As `scanstream.mark_stale_monitors` has it, which publishes it: what was published as stale is read as stale. */
-function isStale({ status, staleAt, updatedAt, intervalSeconds }: MonitorLife, nowMs: number): boolean {
-  const silentMs = nowMs - updatedAt.getTime();
-  return (
-    status === "running" && (staleAt !== null || silentMs >= Math.max(3 * intervalSeconds, minStaleSeconds) * 1000)
-  );
 }
 
 /** The payload of `monitor.updated`, after the producer's report. */

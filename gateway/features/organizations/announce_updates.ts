@@ -7,7 +7,7 @@ import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { sendEvent } from "../../../shared/send_event.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
-import { tenantChannel } from "../tenant/events.ts";
+import { tenantChannel } from "../tenant_events.ts";
 import { toOrganizationResource, type OrganizationRow } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
 

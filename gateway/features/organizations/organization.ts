@@ -1,6 +1,6 @@
 import type { organizations } from "../../../drizzle/schema.ts";
 import type { Organization, OrganizationResource } from "../../../shared/schemas/organization.ts";
-import { presentStatus, type MonitorLife } from "../monitors/monitor.ts";
+import { presentStatus, type MonitorLife } from "../monitor_life.ts";
 
 export interface OrganizationRow {
   readonly stored: typeof organizations.$inferSelect;

@@ -1,4 +1,5 @@
-import { isLoopback, type GatewayConfig, parseConfig, settingsError } from "../../config.ts";
+import { type GatewayConfig, parseConfig, settingsError } from "../../config.ts";
+import { isLoopback } from "../../../shared/loopback.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import type { Environment } from "../../../shared/environment_reader.ts";
 

@@ -136,7 +136,7 @@ class NodeSocketSink implements Sink {
   }
 
   /** The response emits `close` by itself. */
-  settle(): void {}
+  finishIfDrained(): void {}
 
   destroy(): void {
     // After a plain close the kernel would keep the unread bytes for as long as the client acknowledges.
@@ -160,7 +160,7 @@ class FallbackSink implements Sink {
   readonly write: Sink["write"];
   readonly bufferedBytes: Sink["bufferedBytes"];
   readonly end: Sink["end"];
-  readonly settle: Sink["settle"];
+  readonly finishIfDrained: Sink["finishIfDrained"];
   readonly #owner: SinkOwner;
   readonly #outgoing: Bindings["outgoing"];
 
@@ -169,7 +169,7 @@ class FallbackSink implements Sink {
     this.write = (chunk) => sink.write(chunk);
     this.bufferedBytes = () => sink.bufferedBytes() + outgoing.writableLength;
     this.end = (last) => sink.end(last);
-    this.settle = () => sink.settle();
+    this.finishIfDrained = () => sink.finishIfDrained();
     this.#owner = owner;
     this.#outgoing = outgoing;
   }

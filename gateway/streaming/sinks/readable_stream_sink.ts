@@ -84,10 +84,10 @@ class ReadableStreamSink implements Sink {
     this.write(last);
     if (this.#controller === null) return;
     this.#controller.close();
-    this.settle();
+    this.finishIfDrained();
   }
 
-  settle(): void {
+  finishIfDrained(): void {
     if (this.#controller !== null && this.bufferedBytes() === 0) this.#finish();
   }
 

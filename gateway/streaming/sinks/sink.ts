@@ -14,7 +14,7 @@ export interface Sink {
   /** Writes the last bytes and ends the response; `owner.onClosed()` follows once they have left. */
   end(last: Chunk): void;
   /** Called periodically after `end`: calls `owner.onClosed()` once the last bytes have left, where the runtime has no event. */
-  settle(): void;
+  finishIfDrained(): void;
   /**
    * Drops the buffered bytes; `owner.onClosed()` follows, at once where the runtime closes the connection with it. Calling it
    * twice, or after the end, is fine.

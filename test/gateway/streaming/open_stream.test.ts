@@ -38,7 +38,7 @@ function createSink(owner: SinkOwner, overrides: Partial<Sink> = {}): ScriptedSi
     },
     bufferedBytes: () => sink.buffered,
     end: (last: Chunk) => void sink.write(last),
-    settle() {},
+    finishIfDrained() {},
     destroy() {
       sink.isDestroyed = true;
       owner.onClosed();

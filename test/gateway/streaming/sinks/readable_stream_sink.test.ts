@@ -102,6 +102,6 @@ test("ReadableStream sink closes at its end, or when its buffer was read", async
   behind.sink.end(encodeChunk(": close ended\n\n"));
   expect(behind.closedCount()).toBe(0);
   expect(await new Response(body).text()).toBe(": first\n\n: close ended\n\n");
-  behind.sink.settle();
+  behind.sink.finishIfDrained();
   expect(behind.closedCount()).toBe(1);
 });

@@ -1,0 +1,9 @@
+/** Whether a URL's host name is this machine: `localhost` and names below it, and the addresses that never leave it. */
+export function isLoopback(hostname: string): boolean {
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    /^127(?:\.\d{1,3}){3}$/.test(hostname)
+  );
+}
