@@ -162,6 +162,8 @@ CREATE TABLE "organization_days" (
 	"known" boolean NOT NULL,
 	"failed" text[] DEFAULT '{}' NOT NULL,
 	"failing" text[] DEFAULT '{}' NOT NULL,
+	"failed_count" integer GENERATED ALWAYS AS (cardinality(failed)) STORED,
+	"failing_count" integer GENERATED ALWAYS AS (cardinality(failing)) STORED,
 	CONSTRAINT "organization_days_pkey" PRIMARY KEY("tenant_id","organization_id","day")
 );
 --> statement-breakpoint

@@ -176,6 +176,9 @@ export const organizationDays = pgTable(
     failed: text("failed").array().notNull().default([]),
     /** Checks that monitors saw failing last. */
     failing: text("failing").array().notNull().default([]),
+    /** A list of organizations reads no names. */
+    failedCount: integer("failed_count").generatedAlwaysAs(sql`cardinality(failed)`),
+    failingCount: integer("failing_count").generatedAlwaysAs(sql`cardinality(failing)`),
   },
   (table) => [
     primaryKey({ name: "organization_days_pkey", columns: [table.tenantId, table.organizationId, table.day] }),

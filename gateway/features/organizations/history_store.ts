@@ -37,7 +37,7 @@ export interface StoredRules {
 }
 
 /** Together the rules of one page have no more verdicts and looks, unless the first of them does. */
-const maxRows = 1500;
+const maxRows = 1000;
 
 /** Rejects with `NotFound`. */
 export async function selectRules(db: TenantDatabase, query: RuleQuery): Promise<StoredRules> {

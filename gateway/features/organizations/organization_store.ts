@@ -82,20 +82,23 @@ function selectRows<More extends Readonly<Record<string, SQL.Aliased<string>>>>(
 /** A day that has no row is as monitors left the day before it, if one of them looked. */
 const trend = sql<string>`(
   select json_agg(json_build_object('day', days.day, 'fail', case
-    when stored.known then cardinality(stored.failed)
+    when stored.known then stored.failed_count
     when exists (
       select from looks where looks.tenant_id = ${organizations.tenantId} and looks.organization_id = ${organizations.id}
         and looks.known_to >= days.day::timestamp at time zone 'UTC'
         and (looks.known_to > days.day::timestamp at time zone 'UTC' or looks.known_from = looks.known_to)
         and looks.known_from < (days.day + 1)::timestamp at time zone 'UTC' and looks.verdicts is null
     ) then (
-      select case when earlier.known then cardinality(earlier.failing) end from organization_days as earlier
+      select case when earlier.known then earlier.failing_count end from organization_days as earlier
       where earlier.tenant_id = ${organizations.tenantId} and earlier.organization_id = ${organizations.id} and earlier.day < days.day
       order by earlier.day desc limit 1
     ) end) order by days.day)::text
   from (select (now() at time zone 'UTC')::date - n as day from generate_series(0, 29) as n) as days
-  left join organization_days as stored on stored.tenant_id = ${organizations.tenantId}
-    and stored.organization_id = ${organizations.id} and stored.day = days.day
+  left join (
+    select recent.day, recent.known, recent.failed_count from organization_days as recent
+    where recent.tenant_id = ${organizations.tenantId} and recent.organization_id = ${organizations.id}
+      and recent.day >= (now() at time zone 'UTC')::date - 29
+  ) as stored on stored.day = days.day
 )`.as("trend");
 
 /**
