@@ -3,9 +3,19 @@ import { organizations } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { CarriedExposure } from "../../../shared/history/exposures.ts";
-import type { Span, VerdictPoint, VerdictSource } from "../../../shared/history/source.ts";
-import type { ManualReason, Status } from "../../../shared/schemas/finding.ts";
-import type { HistoryActor, HistoryCause, VerdictChange } from "../../../shared/schemas/history.ts";
+import type { Span, VerdictSource } from "../../../shared/history/source.ts";
+import type { VerdictChange } from "../../../shared/schemas/history.ts";
+import {
+  isoOf,
+  isWithin,
+  toCarried,
+  toChange,
+  toSources,
+  wholeChain,
+  type ChosenRow,
+  type LookRow,
+  type VerdictRow,
+} from "./history_rows.ts";
 
 /** What is stored of one rule, as the history is computed from it. */
 export interface StoredRule {
@@ -54,32 +64,24 @@ export async function selectRules(db: TenantDatabase, query: RuleQuery): Promise
   return {
     orgUrl: first.org_url,
     rules: chosen.map((rule, index) => {
-      const own = byCheck.get(rule.check) ?? [];
-      const sources = toSources(own, looks, index);
+      const rows = byCheck.get(rule.check) ?? [];
+      const sources = toSources(
+        rows.filter((row) => !row.is_link),
+        looks,
+        index,
+      );
       return {
         check: rule.check,
         sources,
-        changes: own.flatMap((row) => (isWithin(row, query.period) ? toChange(row, first.org_url) : [])),
+        changes: wholeChain(
+          rows.flatMap((row) => (row.is_link || isWithin(row, query.period) ? toChange(row, first.org_url) : [])),
+        ),
         carried: toCarried(rule, sources),
       };
     }),
     next,
   };
 }
-
-/** Type aliases, because an interface lacks the index signature that Drizzle needs. */
-type ChosenRow = {
-  readonly org_url: string;
-  readonly check: string | null;
-  /** Null: from the beginning. */
-  readonly floor_ms: string | null;
-  /** With those of the rules before it. */
-  readonly rows: number;
-  readonly opened_ms: string | null;
-  readonly opened_not_before_ms: string | null;
-  readonly opened_actor: string | null;
-  readonly opened_cause: HistoryCause | null;
-};
 
 /**
  * One row beyond the limit; one without a rule for an organization that has none. A rule is read from the last PASS or Not Applicable
@@ -123,25 +125,12 @@ async function selectChosen(
     order by counted."check"`);
 }
 
-type VerdictRow = {
-  readonly check: string;
-  readonly source_id: string;
-  readonly is_scan: boolean;
-  readonly known_ms: string;
-  readonly status: Status;
-  readonly reason: ManualReason | null;
-  readonly cause: HistoryCause;
-  readonly actor: string | null;
-  readonly number: number | null;
-  readonly previous: string | null;
-  readonly not_before_ms: string | null;
-  readonly fingerprints: string | null;
-  readonly digest: string | null;
-};
-
 type ChosenRule = Pick<ChosenRow, "floor_ms"> & { readonly check: string };
 
-/** From each rule's floor on, and what each monitor that looked since then had said before. In the order of writing. */
+/**
+ * From each rule's floor on, what each monitor that looked since then had said before, and the changes of another time that were
+ * written between those of the period, because a scan arrived late. In the order of writing.
+ */
 async function selectVerdicts(
   db: TenantDatabase,
   { organizationId, period }: RuleQuery,
@@ -151,30 +140,26 @@ async function selectVerdicts(
     with rule as (${floorsOf(organizationId, rules)})
     select found."check", found.source_id, found.is_scan, ${toMs(sql`found.known_at`)} as known_ms, found.status, found.reason, found.cause,
       found.actor::text as actor, found.number, found.previous, ${toMs(sql`found.not_before`)} as not_before_ms,
-      array_to_json(found.fingerprints)::text as fingerprints, found.digest
+      array_to_json(found.fingerprints)::text as fingerprints, found.digest, found.is_link
     from rule cross join lateral (
-      (select * from verdicts
+      (select *, false as is_link from verdicts
         where ${ofRule("verdicts", "rule")} and known_at >= rule.floor and known_at <= ${toInstant(period.to)})
       union all
-      (select before.* from (
+      (select before.*, false from (
         select distinct looks.source_id from looks where ${ofOrganization("looks", "rule")} and known_to >= rule.floor and looks.verdicts is null
       ) as monitor cross join lateral (
         select * from verdicts where ${ofRule("verdicts", "rule")} and source_id = monitor.source_id and known_at < rule.floor
         order by known_at desc, position desc limit 1
       ) as before)
+      union all
+      (select link.*, true from (
+        select min(number) as first, max(number) as last from verdicts
+        where ${ofRule("verdicts", "rule")} and number is not null and known_at between ${toInstant(period.from)} and ${toInstant(period.to)}
+      ) as bounds join verdicts as link on ${ofRule("link", "rule")} and link.number between bounds.first and bounds.last
+        and link.known_at not between ${toInstant(period.from)} and ${toInstant(period.to)})
     ) as found
     order by found."check", found.position`);
 }
-
-type LookRow = {
-  readonly source_id: string;
-  readonly from_ms: string;
-  readonly to_ms: string;
-  /** Of a monitor. */
-  readonly began_ms: string | null;
-  /** Of a scan: one for each rule. */
-  readonly verdicts: string | null;
-};
 
 async function selectLooks(
   db: TenantDatabase,
@@ -201,76 +186,6 @@ function floorsOf(organizationId: string, rules: readonly ChosenRule[]): SQL {
     select tenant_id, organization_id, given."check", given.floor
     from jsonb_to_recordset(${JSON.stringify(floors)}::jsonb) as given ("check" text, floor timestamptz)
     join rule_states on rule_states."check" = given."check" and organization_id = ${organizationId}::uuid`;
-}
-
-/** A scan said one thing from its start to its end; a monitor what it said last. */
-function toSources(rows: readonly VerdictRow[], looks: readonly LookRow[], index: number): readonly VerdictSource[] {
-  const points = Map.groupBy(
-    rows.filter((row) => !row.is_scan),
-    (row) => row.source_id,
-  );
-  const sources: VerdictSource[] = [];
-  const spans = new Map<string, Span[]>();
-  for (const look of looks) {
-    const span = { from: Number(look.from_ms), to: Number(look.to_ms) };
-    if (look.verdicts === null) {
-      const known = spans.get(look.source_id) ?? [];
-      const began = Number(look.began_ms);
-      // Which of two monitors decides depends on when they first looked.
-      if (known.length === 0 && began < span.from) known.push({ from: began, to: began });
-      spans.set(look.source_id, [...known, span]);
-      continue;
-    }
-    const verdict = (JSON.parse(look.verdicts) as readonly (ManualReason | "PASS" | "FAIL" | null)[])[index] ?? null;
-    if (verdict === null) continue;
-    const isStatus = verdict === "PASS" || verdict === "FAIL";
-    const found = isStatus ? { status: verdict, reason: null } : { status: "MANUAL" as const, reason: verdict };
-    const point: VerdictPoint = { at: span.from, ...found, cause: "scan", actor: null, fingerprints: [] };
-    sources.push({ id: look.source_id, spans: [span], points: [point] });
-  }
-  for (const [id, own] of points) sources.push({ id, spans: spans.get(id) ?? [], points: own.map(toPoint) });
-  return sources;
-}
-
-function toPoint({ known_ms, status, reason, cause, actor, fingerprints }: VerdictRow): VerdictPoint {
-  return {
-    at: Number(known_ms),
-    status,
-    reason,
-    cause,
-    actor: actor === null ? null : (JSON.parse(actor) as HistoryActor),
-    fingerprints: fingerprints === null ? [] : (JSON.parse(fingerprints) as readonly string[]),
-  };
-}
-
-function isWithin({ known_ms: ms }: VerdictRow, { from, to }: Span): boolean {
-  return Number(ms) >= from && Number(ms) <= to;
-}
-
-/** None of a row that only repeats what was known. */
-function toChange(row: VerdictRow, orgUrl: string): readonly VerdictChange[] {
-  const { check, number, previous, digest } = row;
-  if (number === null || digest === null) return [];
-  const { at, ...verdict } = toPoint(row);
-  const notBefore = row.not_before_ms === null ? null : isoOf(row.not_before_ms);
-  const known_at = new Date(at).toISOString();
-  return [{ number, previous, org_url: orgUrl, check, ...verdict, not_before: notBefore, known_at, digest }];
-}
-
-function toCarried(rule: ChosenRow, sources: readonly VerdictSource[]): CarriedExposure | null {
-  const { opened_ms: openedMs, opened_not_before_ms: notBeforeMs, opened_actor: actor, opened_cause: cause } = rule;
-  if (openedMs === null || cause === null) return null;
-  const isKept = sources.some(({ points }) => points.some(({ at }) => at <= Number(openedMs)));
-  if (isKept) return null;
-  return {
-    opened: { not_before: notBeforeMs === null ? null : isoOf(notBeforeMs), known_at: isoOf(openedMs) },
-    actor: actor === null ? null : (JSON.parse(actor) as HistoryActor),
-    cause,
-  };
-}
-
-function isoOf(ms: string): string {
-  return new Date(Number(ms)).toISOString();
 }
 
 function toMs(time: SQL): SQL {

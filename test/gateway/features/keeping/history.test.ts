@@ -9,6 +9,7 @@ import { daysOf } from "../../../../shared/history/days.ts";
 import type { RuleVerdict, Span, VerdictPoint, VerdictSource } from "../../../../shared/history/source.ts";
 import { intervalsOf, timelineOf } from "../../../../shared/history/timeline.ts";
 import { chainProblem } from "../../../../shared/history/verdict_changes.ts";
+import type { History } from "../../../../shared/schemas/history.ts";
 import type { NewChange } from "../../../../shared/schemas/change.ts";
 import type {
   Organization,
@@ -319,6 +320,27 @@ describe("what is kept", () => {
     const { id, pass: passing } = await organizationOf(orgUrl);
     expect(passing).toBe(0);
     expect(await historyOf(id)).toEqual([]);
+  });
+
+  test("a scan that arrives late leaves no gap in the chain of a period that does not have it", async () => {
+    const orgUrl = `https://${randomUUID()}.okta.com`;
+    for (const [at, verdict] of [
+      [base, pass],
+      [base - 100 * hour, fail],
+      [base + hour, fail],
+    ] as const) {
+      await storeScan(orgUrl, { from: at, to: at + 1000 }, { [idle]: verdict });
+    }
+    const { id } = await organizationOf(orgUrl);
+    const path = `/api/v1/organizations/${id}/history?from=${isoOf(base - hour)}&to=${isoOf(base + 2 * hour)}`;
+    const { organizations } = (await (await gateway.request(path, { as })).json()) as History;
+    const [rule] = organizations[0]?.rules ?? [];
+    expect(rule?.changes?.map(({ number, status }) => [number, status])).toEqual([
+      [1, "PASS"],
+      [2, "FAIL"],
+      [3, "FAIL"],
+    ]);
+    expect(await chainProblem(rule?.changes ?? [], { org_url: orgUrl, check: idle })).toBeNull();
   });
 
   test("two scans of an organization that end at once are chained one after the other", async () => {
