@@ -47,7 +47,6 @@ test.each([
   ["docs/promises.md", /within (\S+) s of a revoked key/, bounds.recheckSeconds],
   ["docs/deploy.md", /heartbeat \((\S+) s\)/, bounds.heartbeatSeconds],
   ["deploy/nginx.conf", /heartbeat comes every (\S+) s/, bounds.heartbeatSeconds],
-  ["docs/features.md", /within (\S+) seconds of a membership/, bounds.recheckSeconds],
   ["docs/operate.md", /`EVENTSTREAM_MAX_STREAMS` \((\S+)\)/, bounds.maxStreams],
   ["docs/operate.md", /`EVENTSTREAM_MAX_STREAMS_PER_TENANT` \((\S+)\)/, bounds.maxStreamsPerTenant],
   ["docs/operate.md", /`EVENTSTREAM_MAX_BUFFER_BYTES` \((\S+) MiB\)/, bounds.maxBufferBytes / 1_048_576],
