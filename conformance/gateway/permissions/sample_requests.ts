@@ -71,9 +71,9 @@ const anOrganization = async ({ make }: World) => {
   const org_url = `https://${randomUUID()}.okta.com`;
   await make("POST", "/api/v1/scans", { org_url });
   const { items } = (await make("GET", "/api/v1/organizations")) as {
-    readonly items?: readonly { readonly id: string }[];
+    readonly items?: readonly { readonly id: string; readonly org_url: string }[];
   };
-  return `/api/v1/organizations/${String(items?.[0]?.id)}`;
+  return `/api/v1/organizations/${String(items?.find((organization) => organization.org_url === org_url)?.id)}`;
 };
 const ofOrganization =
   (rest: string): MakeSample =>
