@@ -120,5 +120,5 @@ test("without the decisions that were asked for nothing is scanned: 2, one line,
   const options = { cwd: stage.cwd, env: stage.idpEnv };
   const unnamed = await runCommand(["scan", "--check", check, "--decisions-from-gateway"], options);
   expect([unnamed.code, unnamed.stdout]).toEqual([2, ""]);
-  expect(unnamed.stderr).toMatch(/SCANSTREAM_URL and SCANSTREAM_API_KEY: are not set/);
+  expect(unnamed.stderr).toMatch(/SCANSTREAM_URL and SCANSTREAM_API_KEY are not set/);
 });

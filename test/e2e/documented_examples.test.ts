@@ -34,6 +34,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   "fix --output fixes": { in: "test/e2e/fix.test.ts" },
   "scan --org acme": { in: "test/e2e/organizations.test.ts" },
   "scan --org acme,acme-gov --parallel 2 --output tonight": { in: "test/e2e/organizations.test.ts" },
+  "scan --format json --output evidence/today --fail-on never": { in: "test/e2e/history.test.ts" },
   "scan --decisions-from-gateway": { in: "test/e2e/decisions.test.ts" },
   "evaluate --from-artifacts evidence.json --output after --format json,table --fail-on fail:high --threshold threshold.yaml --parameters parameters.json --checks rules.json":
     { in: "test/e2e/company_rules.test.ts" },

@@ -109,7 +109,7 @@ test("where the monitor has ended, the next process is a new one with every find
   expect((await runCommand(["follow", "--until-clean"], options)).code).toBe(0);
   const [ended] = await read<{ id: string; status: string }>("");
   expect(ended?.status).toBe("ended");
-  for (const stderr of [/so this is a new one/, /^(?!.*new one)/s]) {
+  for (const stderr of [/a new one starts/, /^(?!.*a new one starts)/s]) {
     expect(await runCommand(["follow", "--once"], options)).toMatchObject({
       code: 0,
       stdout: "",

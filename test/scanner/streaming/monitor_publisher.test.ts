@@ -272,7 +272,7 @@ describe("createMonitorPublisher", () => {
     again.started(facts);
     again.changed([aChange({ id: monitor.monitorId })]);
     await expect.poll(() => again.waiting()).toEqual([]);
-    expect(again.warnings).toEqual([expect.stringMatching(/so this is a new one: .*has ended/)]);
+    expect(again.warnings).toEqual([expect.stringMatching(/a new one starts: .*has ended/)]);
     expect(ids).toEqual([expect.not.stringMatching(monitor.monitorId)]);
     expect(await storedIds(ids[0] ?? "")).toEqual([monitor.monitorId]);
     await again.stopped();
