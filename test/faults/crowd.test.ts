@@ -22,7 +22,8 @@ test("streams that wait for the database leave connections for everything else",
           const { rows } = await blocker.query("select count(*)::int as n from pg_locks where not granted");
           return rows[0].n;
         })
-        .toBeGreaterThanOrEqual(8);
+        // A tenant that is alone may take four fifths of the eight that streams may take.
+        .toBeGreaterThanOrEqual(6);
       const others = Array.from({ length: 10 }, () => gateway.request("/api/v1/webhooks", { as }));
       // Sooner than the wait for the lock is given up.
       const answers = await withTimeout(Promise.all(others), 2500);

@@ -125,9 +125,9 @@ test("shows the lists of a gateway that has no room for a stream, and that they 
     if (!isFull || !route.request().url().endsWith("/api/v1/event-stream?snapshot=1")) return route.fallback();
     await refuse(route, 429, "This tenant has as many open streams as it may", { "retry-after": "1" });
   });
+  await watched.page.locator('.top .connection[data-state="reconnecting"]', { hasText: "as many open" }).waitFor();
   await openOverview(watched.page);
   await watched.page.locator(".scan-link").waitFor();
-  await watched.page.locator('.top .connection[data-state="reconnecting"]', { hasText: "as many open" }).waitFor();
   isFull = false;
   await watched.page.locator('.top .connection[data-state="live"]').waitFor();
 });
