@@ -19,7 +19,11 @@ export const permissions = {
     scopes: ["read"],
     description: "read and follow what the tenant has",
   },
-  register: { roles: ["operator", "admin"], scopes: ["publish"], description: "register scans and cancel them" },
+  register: {
+    roles: ["operator", "admin"],
+    scopes: ["publish"],
+    description: "register scans and cancel them; ask a monitor to look now",
+  },
   publish: { roles: [], scopes: ["publish"], description: "store results and publish events, which programs do" },
   decide: { roles: ["operator", "admin"], scopes: ["admin"], description: "waive and attest findings" },
   delete: { roles: ["operator", "admin"], scopes: ["admin"], description: "delete scans and monitors" },

@@ -130,6 +130,53 @@ test("an organization can be used with the keyboard alone", async () => {
   gateway.setDemo(null);
 });
 
+test("single keys move, search, go and switch to UTC, and a help lists them; not in a field, with a modifier, or switched off", async () => {
+  const tenant = await gateway.createTenant("Acme");
+  gateway.setDemo(tenant);
+  const monitor = await produceMonitor(gateway.url, tenant.apiKey);
+  await monitor.store([aChange({ fingerprint: "one" }), aChange({ fingerprint: "two" })]);
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const focus = () => page.evaluate(() => document.activeElement?.closest("[id], .organization-link")?.id ?? "");
+  const press = async (...keys: readonly string[]) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  const utc = page.getByRole("button", { name: "UTC", pressed: true });
+  await page.locator(".organization-link").waitFor();
+  await press("j", "Enter");
+  await watched.untilConnection("live");
+  await page.locator(".finding").nth(1).waitFor();
+  await expect.poll(focus).toBe("main");
+  await press("j", "j", "j");
+  const second = await page.locator(".finding").nth(1).getAttribute("id");
+  expect(await focus()).toBe(second);
+  await press("k", "j", "?");
+  await help.getByText("Go to the wall").waitFor();
+  await expectAccessible(page, "the help");
+  await press("u", "Escape");
+  await help.waitFor({ state: "detached" });
+  expect(await focus()).toBe(second);
+  await press("Control+u", "Alt+u");
+  expect(await utc.count()).toBe(0);
+  await press("u");
+  await utc.waitFor();
+  await press("/", "u", "?", "g", "w");
+  expect(await page.getByRole("searchbox").inputValue()).toBe("u?gw");
+  expect(await help.count()).toBe(0);
+  await page.locator("main").focus();
+  await press("g", "w");
+  await page.locator(".wall").waitFor();
+  await press("g", "o");
+  await page.locator('[data-route="overview"]').waitFor();
+  await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+  await help.getByRole("checkbox").uncheck();
+  await press("Escape", "u", "?");
+  await utc.waitFor();
+  expect(await help.count()).toBe(0);
+  gateway.setDemo(null);
+});
+
 test("can be used with the keyboard alone", async () => {
   const tenant = await gateway.createTenant("Acme");
   const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });

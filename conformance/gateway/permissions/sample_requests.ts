@@ -153,6 +153,7 @@ const samples: Readonly<Record<string, MakeSample>> = {
   "GET /api/v1/monitors/:id": ofMonitor(""),
   "PATCH /api/v1/monitors/:id": ofMonitor("", { lag_seconds: 1 }),
   "DELETE /api/v1/monitors/:id": ofMonitor(""),
+  "POST /api/v1/monitors/:id/check": ofMonitor("/check"),
   "POST /api/v1/monitors/:id/changes": async (world) => ({
     path: `${await aMonitor(world)}/changes`,
     json: { changes: [aChange()] },

@@ -124,6 +124,21 @@ export const monitorsDescription: FeatureDescription = {
       parameters,
       responses: { 204: emptyResponse("Deleted"), ...refusals(401, 403, 503), ...noSuchMonitor },
     },
+    "POST /api/v1/monitors/:id/check": {
+      operationId: "checkMonitor",
+      tags: ["monitors"],
+      summary: "Request that the producer looks now",
+      description:
+        "Publishes `monitor.progress`, at most once a second. A producer that follows the monitor's stream reads the " +
+        "org's log at once; any other reads it when its interval has passed.",
+      parameters,
+      responses: {
+        202: emptyResponse("Requested, now or within the last second"),
+        ...refusals(401, 403, 503),
+        ...noSuchMonitor,
+        ...hasEnded,
+      },
+    },
     "POST /api/v1/monitors/:id/changes": {
       operationId: "storeChanges",
       tags: ["monitors"],
@@ -246,7 +261,10 @@ export const monitorsDescription: FeatureDescription = {
           summary: "Something keeps the producer from reading, or a time was not read",
           schema: monitorEventSchemas["monitor.error"],
         },
-        "monitor.progress": { summary: "The doorbell rang", schema: monitorEventSchemas["monitor.progress"] },
+        "monitor.progress": {
+          summary: "The doorbell rang, or somebody asked for a look",
+          schema: monitorEventSchemas["monitor.progress"],
+        },
         "monitor.end": {
           summary: "The last event: the stream closes after it",
           schema: monitorEventSchemas["monitor.end"],

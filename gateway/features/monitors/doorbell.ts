@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { anyone } from "../../auth/access.ts";
 import { findDoorbells, type FoundDoorbell } from "../../../drizzle/across_tenants.ts";
 import { withTenant } from "../../../drizzle/with_tenant.ts";
@@ -35,10 +35,10 @@ export function doorbellPath(monitorId: string): string {
   return `/hooks/okta/${monitorId}`;
 }
 
-export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies): Hono {
+export function doorbellRoutes(dependencies: Dependencies): Hono {
+  const { database } = dependencies;
   const routes = new Hono();
-  /** By channel; a time, so that a request that was cancelled keeps no place. */
-  const ringingAgainUntilMs = new Map<string, number>();
+  const announceRing = createRingAnnouncer(dependencies);
 
   /** The one-time verification: https://developer.okta.com/docs/concepts/event-hooks/#one-time-verification-request */
   routes.get("/okta/:id", anyone, async (c) => {
@@ -57,15 +57,43 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
     }
     const { tenantId } = doorbell;
     await readBytes(c.req.raw, maxBodyBytes);
-    if (!(await ring(tenantId, monitorId))) afterResponse(c, pollHookAgain(tenantId, monitorId));
+    const isFirst = await withTenant(database, tenantId, (db) => ringDoorbell(db, monitorId));
+    await announceRing(c, { tenantId, monitorId, isFirst });
     return c.body(null, 204);
   });
 
   return routes;
 
-  async function ring(tenantId: string, monitorId: string): Promise<boolean> {
-    const isFirst = await withTenant(database, tenantId, (db) => ringDoorbell(db, monitorId));
-    if (!isFirst) return false;
+  async function doorbellsOf(monitorId: string): Promise<readonly FoundDoorbell[]> {
+    const doorbells = isUuid(monitorId) ? await findDoorbells(database, monitorId) : [];
+    if (doorbells.length === 0) throw new NotFound("No such hook");
+    return doorbells;
+  }
+}
+
+interface Ring {
+  readonly tenantId: string;
+  readonly monitorId: string;
+  /** Of its second, as the database says. */
+  readonly isFirst: boolean;
+}
+
+/** What a ring leads to, once it is stored: the producer hears it now, or one more a moment later. */
+export function createRingAnnouncer({
+  database,
+  publisher,
+  log,
+  nowMs,
+}: Dependencies): (c: Context, ring: Ring) => Promise<void> {
+  /** By channel; a time, so that a request that was cancelled keeps no place. */
+  const ringingAgainUntilMs = new Map<string, number>();
+
+  return async (c, { tenantId, monitorId, isFirst }) => {
+    if (isFirst) await publishRing(tenantId, monitorId);
+    else afterResponse(c, pollHookAgain(tenantId, monitorId));
+  };
+
+  async function publishRing(tenantId: string, monitorId: string): Promise<void> {
     const channel = monitorChannel(tenantId, monitorId);
     await announce(
       {
@@ -74,7 +102,6 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
       },
       { publisher, log, ...publishing },
     );
-    return true;
   }
 
   /** The producer's poll after the last ring may have been too early for what this one is about. One at a time. Never rejects. */
@@ -85,16 +112,11 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
     try {
       await new Promise((resolve) => setTimeout(resolve, pollHookAgainAfterMs));
       ringingAgainUntilMs.delete(channel);
-      await ring(tenantId, monitorId);
+      const isFirst = await withTenant(database, tenantId, (db) => ringDoorbell(db, monitorId));
+      if (isFirst) await publishRing(tenantId, monitorId);
     } catch (error) {
       log.warn({ monitor_id: monitorId, error }, "a doorbell could not be rung again");
     }
-  }
-
-  async function doorbellsOf(monitorId: string): Promise<readonly FoundDoorbell[]> {
-    const doorbells = isUuid(monitorId) ? await findDoorbells(database, monitorId) : [];
-    if (doorbells.length === 0) throw new NotFound("No such hook");
-    return doorbells;
   }
 }
 

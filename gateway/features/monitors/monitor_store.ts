@@ -200,6 +200,13 @@ export async function ringDoorbell(db: TenantDatabase, monitorId: string): Promi
   return rows.length > 0;
 }
 
+/** The same for a person who asks. Rejects with `NotFound` or `AppError("conflict")`. */
+export async function requestLook(db: TenantDatabase, monitorId: string): Promise<boolean> {
+  const isFirst = await ringDoorbell(db, monitorId);
+  if (!isFirst && (await selectMonitor(db, monitorId)).status === "ended") throw ended();
+  return isFirst;
+}
+
 export function ended(): AppError {
   return new AppError("conflict", "The monitor has ended: nothing changes it any more");
 }

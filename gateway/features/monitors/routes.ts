@@ -21,7 +21,7 @@ import { announce } from "../announce.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
 import { monitorEventStream } from "./channels.ts";
 import { tenantChannel } from "../tenant_events.ts";
-import { createDoorbell, doorbellPath, doorbellRoutes } from "./doorbell.ts";
+import { createDoorbell, createRingAnnouncer, doorbellPath, doorbellRoutes } from "./doorbell.ts";
 import {
   monitorChannel,
   monitorPrefix,
@@ -36,6 +36,7 @@ import {
   deleteMonitor,
   putDoorbell,
   putMonitor,
+  requestLook,
   selectMonitor,
   selectMonitors,
   updateMonitor,
@@ -80,6 +81,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
   const organizations = organizationAnnouncerOf(dependencies);
+  const announceRing = createRingAnnouncer(dependencies);
   const monitorList: List<MonitorRow, unknown> = {
     name: "monitors",
     isKey: isUuid,
@@ -133,6 +135,14 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     await publishEnd({ id, tenantId }, "deleted");
     afterResponse(c, organizations.updated(tenantId, { monitorId: id }));
     return c.body(null, 204);
+  });
+
+  routes.post("/monitors/:id/check", allow("register"), async (c) => {
+    const principal = c.get("principal");
+    const monitorId = pathId(c, "monitor");
+    const isFirst = await query(principal, (db) => requestLook(db, monitorId));
+    await announceRing(c, { tenantId: principal.tenantId, monitorId, isFirst });
+    return c.body(null, 202);
   });
 
   routes.post("/monitors/:id/changes", allow("publish"), async (c) => {

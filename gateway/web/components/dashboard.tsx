@@ -18,6 +18,7 @@ import { OrganizationPage } from "./organizations/organization_page.tsx";
 import { OverviewPage } from "./organizations/overview_page.tsx";
 import { ScanPage } from "./scan_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
+import { Shortcuts } from "./shortcuts.tsx";
 import { Wall } from "./wall.tsx";
 
 /** For all scans and monitors together: many that run change many times a second. */
@@ -83,7 +84,14 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
 
   const reopen = () => setAttempt(attempt + 1);
 
-  if (route.page === "wall") return <Wall session={session} tenant={tenant} />;
+  if (route.page === "wall") {
+    return (
+      <>
+        <Wall session={session} tenant={tenant} />
+        <Shortcuts hasButton={false} />
+      </>
+    );
+  }
   return (
     <div class="dashboard" data-route={route.page}>
       <header class="top row">
@@ -114,6 +122,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
         </p>
         {shownPage()}
       </main>
+      <Shortcuts hasButton />
     </div>
   );
 

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { Caller } from "../../caller_wire.ts";
 import { toCounts } from "../../scan_wire.ts";
 import type { Api } from "../../model/api.ts";
+import { mayDo } from "../../model/caller.ts";
 import { actorOf, isUnexplained, toChecks } from "../../model/change_view.ts";
 import { checkTitle, revisionText } from "../../model/check_catalog.ts";
 import type { DecisionStore } from "../../model/decisions/decision_store.ts";
@@ -17,6 +18,7 @@ import { Announcement, ConnectionState } from "../connection.tsx";
 import { useDeciding } from "../decisions/use_deciding.tsx";
 import { Findings } from "../findings.tsx";
 import { useFindingAddress, useNow, useStore, useTitle } from "../hooks.ts";
+import { CheckNow } from "./check_now.tsx";
 import { PulseCard, pulseLooks } from "./pulse.tsx";
 import { History, Timeline } from "./timeline.tsx";
 
@@ -96,6 +98,9 @@ export function MonitorPage(props: MonitorPageProps) {
             connection={connection}
             retryNow={connection.state === "failed" ? onReopen : follower.retryNow}
           />
+          {monitor !== null && monitor.status !== "ended" && mayDo(caller, "register") && (
+            <CheckNow api={api} monitor={monitor} />
+          )}
         </div>
       </header>
       {isFailed && (

@@ -87,6 +87,27 @@ test("a ring is 204 and reaches the stream; others within a second are 204 too, 
   expect(eventsIn(await readStream(second, "monitor.updated")).slice(0, -1)).toEqual([doorbell, doorbell]);
 });
 
+test("whoever may register asks for a look without a doorbell, and the stream hears it; not a viewer, not once it has ended", async () => {
+  const { put, send, patch, stream, id } = createMonitorClient(gateway);
+  const ask = (as?: string) => send("POST", "/check", undefined, as);
+  expect(await problemOf(await ask())).toMatchObject({ status: 404, detail: "No such monitor" });
+  await put();
+  await gateway.gateway.admin("user.create", { tenant: gateway.acme.id, sub: "watcher", role: "viewer" });
+  const viewer = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub: "watcher" })}`;
+  const followed = await stream();
+  expect((await ask(viewer)).status).toBe(403);
+  expect(await problemOf(await ask(`Api-Key ${gateway.globex.apiKey}`))).toMatchObject({ status: 404 });
+  await patch({ lag_seconds: 1 });
+  // The second one within a second is heard, too.
+  expect([(await ask()).status, (await ask()).status]).toEqual([202, 202]);
+  const heard = eventsIn(await readStream(followed, /"doorbell":true[^]*"doorbell":true/));
+  const doorbell = { type: "monitor.progress", data: { monitor_id: id, doorbell: true } };
+  expect(heard.filter(({ type }) => type === "monitor.progress")).toEqual([doorbell, doorbell]);
+  expect(heard[0]?.type).toBe("monitor.updated");
+  await patch({ status: "ended" });
+  expect(await problemOf(await ask())).toMatchObject({ status: 409 });
+});
+
 test("without the secret a ring is 401 and publishes nothing", async () => {
   const { ring, secret, stream, patch } = await startWithDoorbell();
   const other = await startWithDoorbell();
