@@ -133,7 +133,7 @@ export const monitorsDescription: FeatureDescription = {
         "org's log at once; any other reads it when its interval has passed.",
       parameters,
       responses: {
-        202: emptyResponse("Requested, now or within the last second"),
+        204: emptyResponse("Requested, now or within the last second"),
         ...refusals(401, 403, 503),
         ...noSuchMonitor,
         ...hasEnded,

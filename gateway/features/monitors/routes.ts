@@ -142,7 +142,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     const monitorId = pathId(c, "monitor");
     const isFirst = await query(principal, (db) => requestLook(db, monitorId));
     await announceRing(c, { tenantId: principal.tenantId, monitorId, isFirst });
-    return c.body(null, 202);
+    return c.body(null, 204);
   });
 
   routes.post("/monitors/:id/changes", allow("publish"), async (c) => {

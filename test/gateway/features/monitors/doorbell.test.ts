@@ -99,7 +99,7 @@ test("whoever may register asks for a look without a doorbell, and the stream he
   expect(await problemOf(await ask(`Api-Key ${gateway.globex.apiKey}`))).toMatchObject({ status: 404 });
   await patch({ lag_seconds: 1 });
   // The second one within a second is heard, too.
-  expect([(await ask()).status, (await ask()).status]).toEqual([202, 202]);
+  expect([(await ask()).status, (await ask()).status]).toEqual([204, 204]);
   const heard = eventsIn(await readStream(followed, /"doorbell":true[^]*"doorbell":true/));
   const doorbell = { type: "monitor.progress", data: { monitor_id: id, doorbell: true } };
   expect(heard.filter(({ type }) => type === "monitor.progress")).toEqual([doorbell, doorbell]);
