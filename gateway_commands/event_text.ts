@@ -49,6 +49,11 @@ export function tenantEventText(type: string, data: Resource, color: boolean): s
       return `Monitor ${field("monitor_id")} ${field("status")}: ${counts()}`;
     case "monitor.end":
       return `Monitor ${field("monitor_id")} ended: ${field("reason")}`;
+    case "organization.snapshot":
+    case "organization.updated":
+      return `Organization ${field("name")}: ${counts()}`;
+    case "organization.deleted":
+      return `Organization ${field("organization_id")} deleted`;
     default:
       return eventText(type, data, color);
   }
