@@ -31,6 +31,7 @@ export function addClientCommands(
     )
     .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
     .option("--sign <file>", "sign the files with this private key (SCANSTREAM_SIGNING_KEY_FILE)")
+    .option("--poam-per-finding", "poam and poam-json: one line for each finding, instead of for each rule")
     .action((scanId: string | undefined, flags: ReportFlags) =>
       run(async (io) => {
         const { reportCommand } = await import("./report_command.ts");

@@ -9,6 +9,7 @@ export interface ReportFlags {
   readonly output?: string;
   readonly latest?: boolean;
   readonly sign?: string;
+  readonly poamPerFinding?: boolean;
 }
 
 /** Writes a report in the formats that the flags name: the scanner's, which clients do not import. */
@@ -20,7 +21,7 @@ export interface ReportWriter {
    * with the exit code.
    */
   prepare(
-    flags: Pick<ReportFlags, "format" | "output" | "sign">,
+    flags: Pick<ReportFlags, "format" | "output" | "sign" | "poamPerFinding">,
     io: CommandIo,
   ): Promise<(report: unknown) => Promise<number>>;
 }

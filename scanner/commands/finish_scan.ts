@@ -43,7 +43,12 @@ interface FinishOptions {
   readonly id: string;
   /** For the gateway where it is registered. */
   readonly tenantId: string | null;
-  readonly flags: { readonly quiet?: boolean; readonly verbose?: boolean; readonly status?: string };
+  readonly flags: {
+    readonly quiet?: boolean;
+    readonly verbose?: boolean;
+    readonly status?: string;
+    readonly poamPerFinding?: boolean;
+  };
   /** Absent: nothing is signed. */
   readonly signing?: Signing | null;
   /** False: the evidence could not be written, which was said. */
@@ -102,6 +107,7 @@ export async function finishScan(
       width: io.terminal.columns,
       toolVersion: io.toolVersion,
       states: options.states,
+      isPlanPerFinding: flags.poamPerFinding === true,
       isBrief,
       revision,
       ...(checklist === null ? {} : { checklist }),

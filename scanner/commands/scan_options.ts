@@ -66,6 +66,7 @@ export interface ReportFlags {
   readonly decisionsFromGateway?: boolean;
   readonly baseline?: string;
   readonly checklist?: string;
+  readonly poamPerFinding?: boolean;
   /** The file of a private key. */
   readonly sign?: string;
 }

@@ -17,7 +17,7 @@ export const formatNames: readonly string[] = [...reportFormats.map(({ name }) =
 
 /** Checks the options, and resolves with what writes a report that a gateway has, as `scan` writes its own. */
 export async function prepare(
-  flags: Pick<ReportFlags, "format" | "output" | "sign">,
+  flags: Pick<ReportFlags, "format" | "output" | "sign" | "poamPerFinding">,
   io: CommandIo,
 ): Promise<(report: unknown) => Promise<number>> {
   const formats = parseFormats(flags, reportFormats);
@@ -31,7 +31,13 @@ export async function prepare(
     const written = await writeReports(
       report.output,
       { formats, outputDir, stdout: io.stdout },
-      { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion, revision },
+      {
+        color: io.colorStdout,
+        width: io.terminal.columns,
+        toolVersion: io.toolVersion,
+        isPlanPerFinding: flags.poamPerFinding === true,
+        revision,
+      },
     );
     // The gateway keeps no evidence, so nothing is said of it.
     const facts = {

@@ -1,4 +1,4 @@
-import type { Milestone, Report } from "../../shared/report.ts";
+import type { Finding, Milestone, Report } from "../../shared/report.ts";
 import { hostOf } from "./benchmark_rules.ts";
 import { toCsv } from "./csv.ts";
 import { attestationLine, planLine } from "./disposition.ts";
@@ -11,14 +11,14 @@ interface Row extends PlanItem {
 
 const columns = {
   weakness: ({ check }: Row) => check.title,
-  description: ({ finding }: Row) => finding.detail,
+  description: ({ description }: Row) => description,
   control: ({ controls }: Row) => controls.map(({ label }) => label).join("; "),
   source_id: ({ check, ccis }: Row) => [check.vuln_id, check.rule_id, ...ccis].join("; "),
   check: ({ check }: Row) => check.check,
   asset: ({ report }: Row) => hostOf(report),
-  resource_type: ({ finding }: Row) => finding.resource.type,
-  resource_id: ({ finding }: Row) => finding.resource.id,
-  resource_name: ({ finding }: Row) => finding.resource.name,
+  resource_type: ({ findings }: Row) => listed(findings, ({ resource }) => resource.type),
+  resource_id: ({ findings }: Row) => listed(findings, ({ resource }) => resource.id),
+  resource_name: ({ findings }: Row) => listed(findings, ({ resource }) => resource.name),
   severity: ({ check }: Row) => check.severity,
   category: ({ check }: Row) => check.category,
   detected_first: ({ detectedFirst }: Row) => detectedFirst,
@@ -27,16 +27,19 @@ const columns = {
   milestones: ({ plan }: Row) => (plan?.milestones ?? []).map(milestoneText).join("; "),
   status: () => "open",
   comments: ({ check, plan }: Row) => commentsOf({ check, plan }).join(" "),
-  fingerprint: ({ finding }: Row) => finding.fingerprint,
+  fingerprint: ({ findings }: Row) => listed(findings, ({ fingerprint }) => fingerprint),
 } as const;
 
-/** A plan of action and milestones as a spreadsheet: one line for each failure that no waiver covers. */
+/** A cell of Excel holds 32,767 characters. */
+const maxListLength = 30_000;
+
+/** A plan of action and milestones as a spreadsheet: one line for the failures of a rule that no waiver covers. */
 export const poamFormat: ReportFormat = {
   name: "poam",
   extension: "poam.csv",
   isMachine: true,
   render(report, options) {
-    const rows = planItems(report, revisionOf(options)).map((item) =>
+    const rows = planItems(report, revisionOf(options), options.isPlanPerFinding).map((item) =>
       Object.values(columns).map((read) => read({ ...item, report })),
     );
     return toCsv(Object.keys(columns), rows);
@@ -47,6 +50,15 @@ export const poamFormat: ReportFormat = {
 export function commentsOf({ check, plan }: Pick<PlanItem, "check" | "plan">): readonly string[] {
   const lines = [plan === null ? "" : planLine(plan), attestationLine(check)];
   return lines.filter((line) => line !== "");
+}
+
+/** One entry for each finding, in the same order in every column; what a cell cannot hold is counted. */
+function listed(findings: readonly Finding[], read: (finding: Finding) => string): string {
+  const values = findings.map(read);
+  let length = 0;
+  const fitting = values.findIndex((value) => (length += value.length + 2) > maxListLength);
+  if (fitting <= 0) return values.join("; ");
+  return `${values.slice(0, fitting).join("; ")}; and ${values.length - fitting} more: see scan.csv`;
 }
 
 function milestoneText({ description, date }: Milestone): string {

@@ -11,10 +11,10 @@ export const poamJsonFormat: ReportFormat = {
   isMachine: true,
   render(report, options) {
     const { id, org_url, ended_at } = report.scan;
-    const items = planItems(report, revisionOf(options)).map(
-      ({ check, finding, plan, controls, ccis, detectedFirst }) => ({
+    const items = planItems(report, revisionOf(options), options.isPlanPerFinding).map(
+      ({ check, findings, description, plan, controls, ccis, detectedFirst }) => ({
         weakness: check.title,
-        description: finding.detail,
+        description,
         controls: controls.map((control) => ({
           id: control.id,
           label: control.label,
@@ -24,7 +24,7 @@ export const poamJsonFormat: ReportFormat = {
         source_ids: { vuln_id: check.vuln_id, rule_id: check.rule_id, stig_id: check.stig_id, ccis },
         check: check.check,
         asset: hostOf(report),
-        resource: finding.resource,
+        resources: findings.map(({ resource }) => resource),
         severity: check.severity,
         category: check.category,
         detected_first: detectedFirst,
@@ -33,7 +33,7 @@ export const poamJsonFormat: ReportFormat = {
         milestones: plan?.milestones ?? [],
         status: "open",
         comments: commentsOf({ check, plan }).join(" "),
-        fingerprint: finding.fingerprint,
+        fingerprints: findings.map(({ fingerprint }) => fingerprint),
       }),
     );
     return `${toJson({ schema: "scanstream.poam/1", scan: { id, org_url, ended_at }, items }, 2)}\n`;

@@ -21,6 +21,8 @@ export interface RenderOptions {
   readonly toolVersion: string;
   /** Documents for people list only rules of these states, CSV and NDJSON only such findings; absent: all. */
   readonly states?: readonly RuleState[];
+  /** A plan of action has a line for each finding; absent: for each rule with its plan. */
+  readonly isPlanPerFinding?: boolean;
   /** The revision of the STIG that the report was judged by; absent: the built-in one. */
   readonly revision?: Revision;
   /** One that people worked in, for the checklists to go on with. */

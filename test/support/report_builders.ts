@@ -1,5 +1,6 @@
 import { catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
+import type { RenderOptions } from "../../scanner/reports/report_format.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
 import { summarizeChecks, worstStatus } from "../../shared/report.ts";
 
@@ -112,8 +113,8 @@ export function everyVerdict(): readonly CheckResult[] {
 }
 
 /** The report in the format of this name, as `--output` writes it. */
-export function renderAs(name: string, report: Report): string {
+export function renderAs(name: string, report: Report, options: Partial<RenderOptions> = {}): string {
   const format = reportFormats.find((candidate) => candidate.name === name);
   if (format === undefined) throw new Error(`There is no format ${name}`);
-  return format.render(report, { color: false, width: 100, toolVersion: "1.2.3" });
+  return format.render(report, { color: false, width: 100, toolVersion: "1.2.3", ...options });
 }

@@ -24,20 +24,65 @@ const findings: readonly Finding[] = [
 ];
 const report = aReport([aCheckResult({ findings })]);
 
-function rowsOf(of = report) {
-  return parse<Record<string, string>>(renderAs("poam", of), { columns: true });
+function rowsOf(of = report, isPlanPerFinding = false) {
+  return parse<Record<string, string>>(renderAs("poam", of, { isPlanPerFinding }), { columns: true });
 }
 
-function itemsOf(of = report) {
-  return (JSON.parse(renderAs("poam-json", of)) as { items: Record<string, unknown>[] }).items;
+function itemsOf(of = report, isPlanPerFinding = false) {
+  return (JSON.parse(renderAs("poam-json", of, { isPlanPerFinding })) as { items: Record<string, unknown>[] }).items;
 }
 
 describe("a plan of action", () => {
-  test("has one open line for each failure that no waiver covers", () => {
+  test("has one open line for each rule and plan, with every resource that fails and no waiver covers", () => {
+    const one = { type: "policy", id: "00p1", name: "Policy 00p1" };
+    const two = { type: "policy", id: "00p2", name: "Policy 00p2" };
+    const three = { type: "policy", id: "00p3", name: "Policy 00p3" };
+    const of = aReport([
+      aCheckResult({
+        findings: [
+          aFinding({ resource: one, fingerprint: "f1", detail: "The first", detected_first: "2026-02-01T00:00:00Z" }),
+          aFinding({ resource: two, fingerprint: "f2", detected_first: "2026-01-31T22:00:00-05:00" }),
+          aFinding({ resource: three, fingerprint: "f3", detected_first: "2026-01-31T23:00:00Z" }),
+          aFinding({ resource: three, fingerprint: "f4", plan: overdue, detail: "Planned" }),
+          aFinding({ waived: true, waiver: { reason: "accepted", expires: null }, fingerprint: "waived" }),
+        ],
+      }),
+    ]);
+    const [open, planned, ...others] = rowsOf(of);
+    expect(others).toEqual([]);
+    expect(open).toMatchObject({
+      description: "3 resources fail. The first: The first",
+      resource_type: "policy; policy; policy",
+      resource_id: "00p1; 00p2; 00p3",
+      resource_name: "Policy 00p1; Policy 00p2; Policy 00p3",
+      fingerprint: "f1; f2; f3",
+      detected_first: "2026-01-31T23:00:00Z",
+    });
+    expect(planned).toMatchObject({ description: "Planned", fingerprint: "f4", planned_date: "2026-10-31" });
+    expect(itemsOf(of)).toMatchObject([
+      { resources: [one, two, three], fingerprints: ["f1", "f2", "f3"] },
+      { resources: [three], fingerprints: ["f4"] },
+    ]);
+  });
+
+  test("of very many resources counts what a cell cannot hold, and the JSON has them all", () => {
+    const many = Array.from({ length: 2000 }, (_, index) =>
+      aFinding({ resource: { type: "app", id: `app-${String(index).padStart(16, "0")}`, name: "a" } }),
+    );
+    const of = aReport([aCheckResult({ findings: many })]);
+    const [row] = rowsOf(of);
+    expect(row?.["resource_id"]).toMatch(/^app-0{16}; .*; app-0{12}1362; and 637 more: see scan\.csv$/);
+    expect(row?.["resource_name"]?.split("; ")).toHaveLength(2000);
+    expect(itemsOf(of)[0]?.["fingerprints"]).toHaveLength(2000);
+  });
+
+  test("has, if it is asked for, one open line for each failure that no waiver covers", () => {
     const failing = everyVerdict().flatMap((check) => check.findings.filter((f) => f.status === "FAIL" && !f.waived));
     const of = aReport(everyVerdict());
-    expect(rowsOf(of).map((row) => row["fingerprint"])).toEqual(failing.map(({ fingerprint }) => fingerprint));
-    expect(itemsOf(of).map((item) => item["fingerprint"])).toEqual(failing.map(({ fingerprint }) => fingerprint));
+    expect(rowsOf(of, true).map((row) => row["fingerprint"])).toEqual(failing.map(({ fingerprint }) => fingerprint));
+    expect(itemsOf(of, true).map((item) => item["fingerprints"])).toEqual(
+      failing.map((finding) => [finding.fingerprint]),
+    );
     expect(new Set(rowsOf(of).map((row) => row["status"]))).toEqual(new Set(["open"]));
   });
 
