@@ -15,10 +15,11 @@ export class Budget {
   readonly responseBytes: FairShare;
   /** Bytes of answers that are made, and wait for their clients; measured now and then. */
   readonly unreadBytes: FairShare;
-  /** Pages and parts of megabytes: each holds the database and the event loop for several milliseconds. */
-  readonly largeReads = new FairTurns(maxLargeReads);
+  /** Pages and parts of megabytes: each holds the database and the event loop for several milliseconds. Null: they take no turns. */
+  readonly largeReads: FairTurns | null;
 
-  constructor({ requests, bodyBytes, responseBytes }: BudgetBounds) {
+  constructor({ requests, bodyBytes, responseBytes, largeReads = maxLargeReads }: BudgetBounds) {
+    this.largeReads = largeReads === null ? null : new FairTurns(largeReads);
     this.requests = new FairShare({ max: requests, what: "requests" });
     this.bodyBytes = new FairShare({ max: bodyBytes, what: "bytes of bodies" });
     this.responseBytes = new FairShare({ max: responseBytes, what: "large answers" });
@@ -37,6 +38,8 @@ export interface BudgetBounds {
   readonly requests: number;
   readonly bodyBytes: number;
   readonly responseBytes: number;
+  /** At the same time; default 3. Null where a request may not wait for another's (Workers). */
+  readonly largeReads?: number | null;
 }
 
 /** A report of 32 MiB has to find room in the smallest process. */
@@ -90,9 +93,11 @@ export class RequestAccount {
    * the event loop free half of the time, also while large answers are asked for without end.
    */
   readLarge<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { largeReads } = this.#budget;
+    if (largeReads === null) return work();
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     // Never rejects.
-    void this.#budget.largeReads.run(this.#holder, async () => {
+    void largeReads.run(this.#holder, async () => {
       const begunMs = performance.now();
       await work().then(resolve, reject);
       await pause(Math.min(performance.now() - begunMs, maxRestMs), []);

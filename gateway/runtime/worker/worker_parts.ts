@@ -41,8 +41,8 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   };
   return {
     database,
-    // Part of an isolate's 128 MiB.
-    budget: new Budget(boundsFor(128 * 1_048_576)),
+    // Part of an isolate's 128 MiB. Large reads take no turns: a turn ends with a timer after the answer, which ends with its request.
+    budget: new Budget({ ...boundsFor(128 * 1_048_576), largeReads: null }),
     publisher: createPublisher(config),
     streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),
     authenticator: createAuthenticator({
