@@ -11,9 +11,8 @@ export type Route =
   | { readonly page: "settings"; readonly section: string }
   | { readonly page: "unknown" };
 
-const id = "[0-9a-zA-Z-]{1,64}";
-const onePattern = new RegExp(`^#/(organization|scan|monitor)s/(${id})$`);
-const comparePattern = new RegExp(`^#/compare/(${id})/(${id})$`);
+const onePattern = /^#\/(organization|scan|monitor)s\/([0-9a-zA-Z-]{1,64})$/;
+const comparePattern = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/;
 
 /** A query string, which mail and chat clients append, is ignored. */
 export function parseRoute(address: string): Route {
