@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { buildFinding } from "../support/scan_producer.ts";
 import { member } from "../support/test_gateway.ts";
-import { openPage, openStage, signIn } from "./watched_page.ts";
+import { openOverview, openPage, openStage, signIn } from "./watched_page.ts";
 
 /** Many tabs of one browser, whose connections to an HTTP/1.1 gateway are six. */
 
@@ -45,6 +45,10 @@ test("eight tabs, each with a scan that runs, are live on one connection", async
   for (const [n, page] of pages.entries()) await page.locator(".finding", { hasText: `Policy ${n}` }).waitFor();
   for (const scan of scans) await scan.end("completed", { pass: 1, fail: 1, manual: 0 });
   for (const page of pages) await page.locator('main .connection[data-state="ended"]').waitFor();
+  for (const page of pages) {
+    await openOverview(page);
+    await page.locator(".scan-link", { hasText: "org7.okta.com" }).waitFor();
+  }
   // The tab that has the connection goes, and the others live on.
   await pages[0]?.close();
   await acme.producer.register({ org_url: "https://later.okta.com", checks_total: 1 });
