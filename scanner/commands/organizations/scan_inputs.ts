@@ -68,6 +68,7 @@ function optionFlags(members: Members): ScanFlags {
     output: members.output,
     failOn: members.fail_on,
     failOnNew: members.fail_on_new,
+    poamPerFinding: members.poam_per_finding,
     threshold: members.threshold,
     check: listed(members.check),
     exclude: listed(members.exclude),
