@@ -7,7 +7,7 @@ import { createTestDatabase, startPostgres } from "../test/support/postgres.ts";
 import { startTestGateway, type TestGateway } from "../test/support/test_gateway.ts";
 import { quantile } from "./statistics.ts";
 
-/** Of one request. */
+/** How long one kind of request takes, in milliseconds. */
 export interface RequestTimes {
   readonly p50Ms: number;
   readonly p99Ms: number;

@@ -235,7 +235,7 @@ async function create(use: GatewayUse, method: "POST" | "PUT", path: string, bod
   }
 }
 
-/** Of random text, which nothing compresses. */
+/** Stores a report of random text, which cannot be compressed. */
 async function storeReport(use: GatewayUse): Promise<string> {
   const { id } = await registerScan(use);
   const { aReport } = await import("../test/support/report_builders.ts");

@@ -38,7 +38,7 @@ export interface GatewayLog {
 export interface GatewayProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** Of Node. Default: the sources. */
+  /** The program that Node runs. Default: the sources. */
   readonly program?: string;
   /** Default `node`. Nothing is asked inside of Deno. */
   readonly runtime?: "node" | "deno";

@@ -123,7 +123,7 @@ export const changes = pgTable(
     toStatus: text("to_status").$type<Status>(),
     toReason: text("to_reason").$type<ManualReason>(),
     actual: text("actual").notNull(),
-    /** Of the whole rule after it; null: the producer did not say. */
+    /** The verdict of the whole rule after the change; null: the producer did not say. */
     ruleStatus: text("rule_status").$type<Status>(),
     ruleReason: text("rule_reason").$type<ManualReason>(),
     seenAt: instant("seen_at").notNull(),

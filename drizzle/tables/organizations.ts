@@ -150,7 +150,7 @@ export const ruleStates = pgTable(
     status: text("status").$type<Status>().notNull(),
     reason: text("reason").$type<ManualReason>(),
     knownAt: instant("known_at").notNull(),
-    /** Of the row that opened the exposure which is open; null: none is. */
+    /** The position of the row that opened the open exposure; null: no exposure is open. */
     openPosition: integer("open_position"),
     lastPosition: integer("last_position").notNull().default(0),
     lastNumber: integer("last_number").notNull().default(0),

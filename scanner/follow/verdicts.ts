@@ -20,7 +20,7 @@ export interface JudgedCheck {
   /** What it read. */
   readonly needs: readonly ArtifactName[];
   readonly moves: readonly Move[];
-  /** Of the whole check from now on. */
+  /** The verdict of the whole check from now on. */
   readonly rule: Verdict;
   /** It was not judged before: its findings are no changes. */
   readonly isNew: boolean;

@@ -4,7 +4,7 @@ import { worstVerdict, type Report, type Verdict } from "../../shared/report.ts"
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { ChangeLineInput } from "../../shared/schemas/change.ts";
 
-/** Of one organization, from any number of reports and change files, in any order. */
+/** The input of one organization, from any number of reports and change files, in any order. */
 export interface OrganizationInput {
   /** The origin of its address, in lower case. */
   readonly orgUrl: string;

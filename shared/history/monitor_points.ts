@@ -16,7 +16,7 @@ export function monitorPoints(lines: readonly MovedFinding[]): readonly VerdictP
   const findings = new Map<string, RuleVerdict>();
   const rounds = [...Map.groupBy(lines, ({ seen_at }) => Date.parse(seen_at))].sort(([one], [other]) => one - other);
   return rounds.map(([at, moved]) => {
-    // Of two lines about one finding at one moment the worse is kept, whichever was read first.
+    // The worse of two lines about one finding at one moment is kept, so that the order of reading does not matter.
     for (const { fingerprint, to } of moved.toSorted((one, other) => rankOfMove(one) - rankOfMove(other))) {
       if (to === null) findings.delete(fingerprint);
       else findings.set(fingerprint, to);

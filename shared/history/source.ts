@@ -5,7 +5,7 @@ import type { HistoryActor, HistoryCause } from "../schemas/history.ts";
 
 /** A scan or a monitor, and what it said about one rule. */
 export interface VerdictSource {
-  /** Of the scan or the monitor. */
+  /** The id of the scan or the monitor. */
   readonly id: string;
   /** When it looked. A scan: from its start to its end. A monitor: each time without a gap in its polls. */
   readonly spans: readonly Span[];
@@ -32,7 +32,7 @@ export interface VerdictPoint extends RuleVerdict {
   readonly at: number;
   readonly cause: HistoryCause;
   readonly actor: HistoryActor | null;
-  /** Of the findings with this status. */
+  /** The fingerprints of the findings with this status. */
   readonly fingerprints: readonly string[];
 }
 
@@ -85,7 +85,7 @@ export function observationsOf(source: VerdictSource): readonly Observation[] {
   const observations: Observation[] = [];
   for (const [index, point] of points.entries()) {
     const end = points[index + 1]?.at ?? Number.POSITIVE_INFINITY;
-    // Of several at one moment the last, which is the worst, stays.
+    // The last of several points at one moment stays: points are sorted, so it is the worst.
     if (end === point.at) continue;
     const known = overlaps(spans, point.at, end);
     const isSeenInSpan = known[0]?.from === point.at;

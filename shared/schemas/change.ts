@@ -65,7 +65,7 @@ const entries = {
 const schemaName = "scanstream.change/1";
 const schemaMessage = `expected ${schemaName}`;
 
-/** Of a line on its own. A gateway knows both from where the line was posted. */
+/** What a line names when it stands in a file. A gateway knows both from where the line was posted. */
 const ofLine = {
   org_url: v.pipe(v.exactOptional(text(1, 2048)), v.description("The organization that is followed")),
   monitor_id: v.exactOptional(text(1, 200)),

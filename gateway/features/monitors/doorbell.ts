@@ -74,7 +74,7 @@ export function doorbellRoutes(dependencies: Dependencies): Hono {
 interface Ring {
   readonly tenantId: string;
   readonly monitorId: string;
-  /** Of its second, as the database says. */
+  /** True for the first ring of its second; the database decides. */
   readonly isFirst: boolean;
 }
 

@@ -31,9 +31,9 @@ function vulnIdOf(check: string): string | null {
 }
 
 export interface ExposureQuery extends Omit<RuleQuery, "isOpenOnly"> {
-  /** Those that are open, or those that are closed; null: both. */
+  /** True: open exposures only. False: closed ones only. Null: both. */
   readonly isOpen: boolean | null;
-  /** Within the first rule: those that were opened before this time; null: all of them. */
+  /** For the first rule, only exposures that were opened before this time; null: all exposures. */
   readonly before: Date | null;
 }
 

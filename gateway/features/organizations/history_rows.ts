@@ -31,7 +31,7 @@ export type VerdictRow = {
   readonly not_before_ms: string | null;
   readonly fingerprints: string | null;
   readonly digest: string | null;
-  /** Of another time than the period, between two changes of the period. */
+  /** True for a change outside the period that was written between two changes of the period. */
   readonly is_link: boolean;
 };
 
@@ -39,9 +39,9 @@ export type LookRow = {
   readonly source_id: string;
   readonly from_ms: string;
   readonly to_ms: string;
-  /** Of a monitor. */
+  /** When a monitor first looked; null for a scan. */
   readonly began_ms: string | null;
-  /** Of a scan: one for each rule. */
+  /** What a scan said, one entry for each rule; null for a monitor. */
   readonly verdicts: string | null;
 };
 

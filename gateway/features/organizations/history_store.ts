@@ -21,7 +21,7 @@ import {
 export interface StoredRule {
   readonly check: string;
   readonly sources: readonly VerdictSource[];
-  /** Of the period, in the order of writing. */
+  /** The changes of the period, in the order of writing. */
   readonly changes: readonly VerdictChange[];
   /** An open exposure that was opened before everything else that is kept. */
   readonly carried: CarriedExposure | null;

@@ -38,7 +38,7 @@ interface ScanPageProps {
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
   readonly onReopen: () => void;
-  /** Of its organization, between the present state and the findings. */
+  /** What the page shows of the organization, between the present state and the findings. */
   readonly more?: ComponentChild;
 }
 

@@ -12,7 +12,7 @@ export interface ResourceStreamOptions {
   readonly signal: AbortSignal;
   readonly kind: "scan" | "monitor";
   readonly id: string;
-  /** Of the resource, relative to the page. */
+  /** The address of the resource, relative to the page. */
   readonly path: string;
   /** What the stream begins with; undefined: the resource has ended, or is not in the tenant's snapshot. */
   readonly onSnapshot: (data: object | undefined) => void;

@@ -38,7 +38,7 @@ export function createWatch(api: Api, person: string, onChange: () => void): Wat
   let reading = 0;
   let isTeller = false;
 
-  // Of all tabs of a browser one tells; when it is closed the next one does.
+  // Only one tab of a browser notifies, so that each alarm comes once. The next tab takes over when it closes.
   if ("locks" in navigator) {
     const held = Promise.withResolvers<void>();
     closing.signal.addEventListener("abort", () => held.resolve(), { once: true });

@@ -30,7 +30,7 @@ interface MonitorPageProps {
   readonly caller: Caller;
   readonly monitorId: string;
   readonly decisions: DecisionStore;
-  /** Of its organization, between the present state and the findings. */
+  /** What the page shows of the organization, between the present state and the findings. */
   readonly more?: ComponentChild;
   /** Called with what is known of the monitor whenever that changed. */
   readonly onMonitor: (monitor: Monitor) => void;
