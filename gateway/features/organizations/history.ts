@@ -3,10 +3,7 @@ import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { OrganizationExposure } from "../../../shared/schemas/organization.ts";
 import type { RuleHistory } from "../../../shared/schemas/history.ts";
-import { selectRules, type RuleQuery, type StoredRule } from "./history_store.ts";
-import type { Span } from "../../../shared/history/source.ts";
-
-export type Resolution = "day" | "change";
+import { selectRules, type RuleQuery } from "./history_store.ts";
 
 export interface HistoryPage {
   readonly orgUrl: string;
@@ -15,22 +12,22 @@ export interface HistoryPage {
   readonly next: string | null;
 }
 
-/** By day, what a calendar shows: without intervals and changes. Rejects with `NotFound`. */
-export async function readHistory(db: TenantDatabase, query: RuleQuery, resolution: Resolution): Promise<HistoryPage> {
+/** Without the changes, the intervals are empty, too: what a calendar shows. Rejects with `NotFound`. */
+export async function readHistory(db: TenantDatabase, query: RuleQuery): Promise<HistoryPage> {
   const { orgUrl, rules, next } = await selectRules(db, query);
-  return { orgUrl, rules: rules.map((rule) => toHistory(rule, query.period, resolution)), next };
-}
-
-function toHistory(rule: StoredRule, period: Span, resolution: Resolution): RuleHistory {
-  const history = ruleHistoryOf({ ...rule, vulnId: vulnIdOf(rule.check), period });
-  return resolution === "day" ? { ...history, intervals: [], changes: [] } : history;
+  const { period, withChanges } = query;
+  const histories = rules.map((rule) => {
+    const history = ruleHistoryOf({ ...rule, vulnId: vulnIdOf(rule.check), period });
+    return withChanges ? history : { ...history, intervals: [] };
+  });
+  return { orgUrl, rules: histories, next };
 }
 
 function vulnIdOf(check: string): string | null {
   return stigRuleNames.find((names) => names.check === check)?.vuln_id ?? null;
 }
 
-export interface ExposureQuery extends Omit<RuleQuery, "isOpenOnly"> {
+export interface ExposureQuery extends Omit<RuleQuery, "isOpenOnly" | "withChanges"> {
   /** True: open exposures only. False: closed ones only. Null: both. */
   readonly isOpen: boolean | null;
   /** For the first rule, only exposures that were opened before this time; null: all exposures. */
@@ -45,7 +42,7 @@ export async function readExposures(
   const exposures: OrganizationExposure[] = [];
   let from = query.from;
   do {
-    const page = await readHistory(db, { ...query, from, isOpenOnly: query.isOpen === true }, "change");
+    const page = await readHistory(db, { ...query, from, isOpenOnly: query.isOpen === true, withChanges: false });
     for (const { check, vuln_id, exposures: own } of page.rules) {
       const isFirst = check === query.from;
       for (const exposure of own.toReversed()) {

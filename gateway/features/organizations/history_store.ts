@@ -21,7 +21,7 @@ import {
 export interface StoredRule {
   readonly check: string;
   readonly sources: readonly VerdictSource[];
-  /** The changes of the period, in the order of writing. */
+  /** The changes of the period, in the order of writing; empty unless they were asked for. */
   readonly changes: readonly VerdictChange[];
   /** An open exposure that was opened before everything else that is kept. */
   readonly carried: CarriedExposure | null;
@@ -36,6 +36,8 @@ export interface RuleQuery {
   readonly from: string | null;
   /** Only rules with an exposure that is open. */
   readonly isOpenOnly: boolean;
+  /** Without the changes, the rows are not read that only hold the chain together. */
+  readonly withChanges: boolean;
   readonly limit: number;
 }
 
@@ -73,9 +75,11 @@ export async function selectRules(db: TenantDatabase, query: RuleQuery): Promise
       return {
         check: rule.check,
         sources,
-        changes: wholeChain(
-          rows.flatMap((row) => (row.is_link || isWithin(row, query.period) ? toChange(row, first.org_url) : [])),
-        ),
+        changes: query.withChanges
+          ? wholeChain(
+              rows.flatMap((row) => (row.is_link || isWithin(row, query.period) ? toChange(row, first.org_url) : [])),
+            )
+          : [],
         carried: toCarried(rule, sources),
       };
     }),
@@ -133,9 +137,16 @@ type ChosenRule = Pick<ChosenRow, "floor_ms"> & { readonly check: string };
  */
 async function selectVerdicts(
   db: TenantDatabase,
-  { organizationId, period }: RuleQuery,
+  { organizationId, period, withChanges }: RuleQuery,
   rules: readonly ChosenRule[],
 ): Promise<readonly VerdictRow[]> {
+  const links = sql`
+      union all
+      (select link.*, true from (
+        select min(number) as first, max(number) as last from verdicts
+        where ${ofRule("verdicts", "rule")} and number is not null and known_at between ${toInstant(period.from)} and ${toInstant(period.to)}
+      ) as bounds join verdicts as link on ${ofRule("link", "rule")} and link.number between bounds.first and bounds.last
+        and link.known_at not between ${toInstant(period.from)} and ${toInstant(period.to)})`;
   return db.execute<VerdictRow>(sql`
     with rule as (${floorsOf(organizationId, rules)})
     select found."check", found.source_id, found.is_scan, ${toMs(sql`found.known_at`)} as known_ms, found.status, found.reason, found.cause,
@@ -151,12 +162,7 @@ async function selectVerdicts(
         select * from verdicts where ${ofRule("verdicts", "rule")} and source_id = monitor.source_id and known_at < rule.floor
         order by known_at desc, position desc limit 1
       ) as before)
-      union all
-      (select link.*, true from (
-        select min(number) as first, max(number) as last from verdicts
-        where ${ofRule("verdicts", "rule")} and number is not null and known_at between ${toInstant(period.from)} and ${toInstant(period.to)}
-      ) as bounds join verdicts as link on ${ofRule("link", "rule")} and link.number between bounds.first and bounds.last
-        and link.known_at not between ${toInstant(period.from)} and ${toInstant(period.to)})
+      ${withChanges ? links : sql``}
     ) as found
     order by found."check", found.position`);
 }

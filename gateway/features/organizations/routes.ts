@@ -69,9 +69,10 @@ function organizationRoutes(dependencies: Dependencies): Hono<Allowed> {
       check: checkParameter(c, "rule"),
       from: after?.key ?? null,
       isOpenOnly: false,
+      withChanges: resolution === "change",
       limit,
     };
-    const { orgUrl, rules, next } = await query(principal, (db) => readHistory(db, asked, resolution));
+    const { orgUrl, rules, next } = await query(principal, (db) => readHistory(db, asked));
     const answer: OrganizationHistory = {
       schema: "scanstream.history/1",
       from: new Date(period.from).toISOString(),
