@@ -24,8 +24,6 @@ export interface Backends {
   /** A JWT of the member with this number. */
   sign(member: number): Promise<string>;
   publish(options: PublishOptions): Promise<void>;
-  /** Publishes without waiting in between. */
-  send(events: readonly ProgressEvent[]): void;
   /** Transactions that the database has committed or rolled back. */
   transactions(): Promise<number>;
   /** CPU time of Redis so far. */
@@ -33,14 +31,7 @@ export interface Backends {
   stop(): Promise<void>;
 }
 
-/** A `scan.progress` of the scan with this number. */
-export interface ProgressEvent {
-  readonly scan: number;
-  /** JSON, all ASCII. */
-  readonly payload: string;
-}
-
-export function scanIdOf(scan: number): string {
+function scanIdOf(scan: number): string {
   return `5ca00000-0000-4000-8000-${String(scan).padStart(12, "0")}`;
 }
 
@@ -90,7 +81,6 @@ export async function startBackends(): Promise<Backends> {
     async publish(options) {
       publish(publisher, options);
     },
-    send: (events) => send(publisher, events),
     async transactions() {
       // A connection of the server reports its transactions after ten idle seconds.
       await new Promise((resolve) => setTimeout(resolve, 10_500));
@@ -124,19 +114,14 @@ async function connectPublisher(port: number): Promise<Socket> {
 }
 
 function publish(publisher: Socket, { channels, burst, payloadBytes }: PublishOptions): void {
-  const events: ProgressEvent[] = [];
+  const commands: string[] = [];
   for (let channel = 0; channel < channels; channel += 1) {
-    for (let event = 0; event < burst; event += 1) events.push({ scan: channel, payload: makePayload(payloadBytes) });
+    const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(channel)));
+    for (let event = 0; event < burst; event += 1) {
+      const message = `{"type":"scan.progress","data":${makePayload(payloadBytes)}}`;
+      commands.push(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`);
+    }
   }
-  send(publisher, events);
-}
-
-function send(publisher: Socket, events: readonly ProgressEvent[]): void {
-  const commands = events.map(({ scan, payload }) => {
-    const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(scan)));
-    const message = `{"type":"scan.progress","data":${payload}}`;
-    return `*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`;
-  });
   publisher.write(commands.join(""));
 }
 

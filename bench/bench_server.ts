@@ -17,6 +17,8 @@ export interface BenchServer {
 export interface PublishOptions {
   readonly channels: number;
   readonly burst: number;
+  /** The first of a run, for which the streams have just been opened. */
+  readonly isFirst: boolean;
   /** For one event's JSON, about. */
   readonly payloadBytes: number;
 }

@@ -2,7 +2,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Browser } from "playwright-core";
 import { admins } from "../practice_org/log/admins.ts";
 import type { FollowedOrg, FollowStage } from "./follow_stage.ts";
-import type { MovingChange, MovingPair } from "./moving_changes.ts";
 
 export interface LatencyFigures {
   readonly changes: number;
@@ -14,9 +13,6 @@ export interface LatencyFigures {
   readonly maxSeconds: number;
   /** Requests to the provider that the changes cost, polls of the log and token requests aside. */
   readonly requests: number;
-  readonly fewestRequests: number;
-  /** Changes that cost another number of requests than the fewest: how often, and how many more. */
-  readonly otherCosts: Readonly<Record<string, readonly number[]>>;
 }
 
 export interface WatchedOrg extends FollowedOrg {
@@ -73,7 +69,8 @@ export async function watchOrg(stage: FollowStage, browser: Browser, followed: F
 }
 
 export interface LatencyOptions {
-  readonly pairs: readonly MovingPair[];
+  /** Names of changes, each with the one that takes it back. */
+  readonly pairs: readonly (readonly [away: string, back: string])[];
   /** For each org; an even number. */
   readonly changes: number;
   /** Between a line and the next change, at random. */
@@ -89,29 +86,17 @@ export async function measureLatency(orgs: readonly WatchedOrg[], options: Laten
   const measured = (await Promise.all(orgs.map((org) => changeOrg(org, options)))).flat();
   const seconds = measured.flatMap((one) => (one.ms === null ? [] : [one.ms / 1000])).toSorted((a, b) => a - b);
   const at = (share: number) => seconds[Math.ceil(seconds.length * share) - 1] ?? Number.NaN;
-  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   return {
     changes: measured.length,
     missing: measured.length - seconds.length,
     medianSeconds: at(0.5),
     p99Seconds: at(0.99),
     maxSeconds: at(1),
-    requests: sum(measured.map(({ requests }) => requests)),
-    fewestRequests: sum(measured.map(({ change }) => change.fewestRequests)),
-    otherCosts: otherCosts(measured),
+    requests: measured.reduce((sum, { requests }) => sum + requests, 0),
   };
 }
 
-function otherCosts(measured: readonly Measured[]): LatencyFigures["otherCosts"] {
-  const costs: Record<string, number[]> = {};
-  for (const { change, requests } of measured) {
-    if (requests !== change.fewestRequests) (costs[change.name] ??= []).push(requests - change.fewestRequests);
-  }
-  return costs;
-}
-
 interface Measured {
-  readonly change: MovingChange;
   /** Null: not shown. */
   readonly ms: number | null;
   readonly requests: number;
@@ -123,14 +108,14 @@ async function changeOrg(org: WatchedOrg, options: LatencyOptions): Promise<read
   while (measured.length < changes) {
     const pair = pairs[Math.floor(random() * pairs.length)];
     if (pair === undefined) throw new RangeError("Cannot measure: no change moves a verdict");
-    for (const change of [pair.away, pair.back]) measured.push(await makeChange(org, change, options));
+    for (const change of pair) measured.push(await makeChange(org, change, options));
   }
   return measured;
 }
 
 async function makeChange(
   { org, shown, ring }: WatchedOrg,
-  change: MovingChange,
+  change: string,
   { pauseSeconds: [least, most], rings, random }: LatencyOptions,
 ): Promise<Measured> {
   const actor = admins[Math.floor(random() * admins.length)]?.alternateId ?? "";
@@ -138,9 +123,9 @@ async function makeChange(
   const answer = await fetch(`${org.url}/practice/change`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ name: change.name, actor }),
+    body: JSON.stringify({ name: change, actor }),
   });
-  if (!answer.ok) throw new Error(`Cannot make the change ${change.name}: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`Cannot make the change ${change}: ${await answer.text()}`);
   await answer.body?.cancel();
   const madeMs = Date.now();
   if (rings) await ring();
@@ -150,5 +135,5 @@ async function makeChange(
   await pause(1000 * (least + random() * (most - least)));
   const made = org.requests.slice(requestsBefore).map(({ path }) => path);
   const requests = made.filter((path) => path.startsWith("/api/v1/") && !path.startsWith("/api/v1/logs")).length;
-  return { change, ms: line === undefined ? null : line.atMs - madeMs, requests };
+  return { ms: line === undefined ? null : line.atMs - madeMs, requests };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPracticeOrg, type PracticeOrg, type PracticeOrgOptions } from "../practice_org/create_practice_org.ts";
-import { startProgram } from "../test/support/command_line.ts";
+import { builtPackage, startProgram } from "../test/support/command_line.ts";
 import { createFollowProcess, type FollowProcess } from "../test/support/follow_process.ts";
 import { buildPackage } from "../tools/build.ts";
 import { startBackends } from "./backends.ts";
@@ -24,22 +24,19 @@ export interface FollowOptions {
   readonly org?: Partial<PracticeOrgOptions>;
   readonly args?: readonly string[];
   readonly nodeOptions?: string;
-  /** In place of the gateway's own address; null: without a gateway. */
-  readonly gatewayUrl?: string | null;
 }
 
 export interface FollowedOrg {
   readonly org: PracticeOrg;
   readonly follower: FollowProcess;
-  /** Empty without a gateway. */
   readonly monitorId: string;
   stop(): Promise<void>;
 }
 
 export async function startFollowStage(): Promise<FollowStage> {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
-  const [backends] = await Promise.all([startBackends(), buildPackage(join(folder, "package"))]);
-  const program = join(folder, "package/scanstream.js");
+  const [backends] = await Promise.all([startBackends(), buildPackage(builtPackage)]);
+  const program = join(builtPackage, "scanstream.js");
   const server = await startProcess({
     command: [process.execPath, program, "serve"],
     env: { ...backends.environment, HOST: "127.0.0.1", PORT: "0", DRAIN_DELAY_SECONDS: "0" },
@@ -52,14 +49,15 @@ export async function startFollowStage(): Promise<FollowStage> {
   return { gatewayUrl, apiKey, follow, request, stop };
 
   async function follow(options: FollowOptions = {}): Promise<FollowedOrg> {
-    const { args = [], nodeOptions, gatewayUrl: url = gatewayUrl } = options;
+    const { args = [], nodeOptions } = options;
     const org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super", ...options.org });
     const cwd = await mkdtemp(join(folder, "org-"));
     const env = {
       IDP_ORG_URL: org.url,
       IDP_CLIENT_ID: org.clientId,
       IDP_PRIVATE_KEY: org.privateKeyPem,
-      ...(url === null ? {} : { SCANSTREAM_URL: url, SCANSTREAM_API_KEY: apiKey }),
+      SCANSTREAM_URL: gatewayUrl,
+      SCANSTREAM_API_KEY: apiKey,
       ...(nodeOptions === undefined ? {} : { NODE_OPTIONS: nodeOptions }),
     };
     const start = () => startProgram(program, ["follow", "--format", "ndjson", ...args], { cwd, env });
@@ -68,7 +66,7 @@ export async function startFollowStage(): Promise<FollowStage> {
     const one: FollowedOrg = {
       org,
       follower,
-      monitorId: url === null ? "" : await monitorIdOf(org),
+      monitorId: await monitorIdOf(org),
       async stop() {
         followed.delete(one);
         await follower.end("SIGTERM");

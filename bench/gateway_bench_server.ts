@@ -8,27 +8,20 @@ import { startProcess } from "./measured_process.ts";
 
 const root = join(import.meta.dirname, "..");
 
-export type GatewayVariant =
-  | "node"
-  | "node, 2 processes"
-  | "node, 6 processes"
-  | "node, portable sink"
-  | "deno"
-  | "deno, portable sink";
-
-export interface GatewayServerOptions {
-  readonly variant?: GatewayVariant;
-  readonly env?: Readonly<Record<string, string>>;
-}
+export type GatewayVariant = "node" | "node, 2 processes" | "deno";
 
 /** The whole gateway as users start it, on real Postgres and Redis; a stream shows a JWT. */
-export async function startGatewayServer(backends: Backends, options: GatewayServerOptions = {}): Promise<BenchServer> {
-  const { variant = "node", env = {} } = options;
+export async function startGatewayServer(backends: Backends, variant: GatewayVariant): Promise<BenchServer> {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   const token = await backends.sign(0);
+  const serve = [process.execPath, join(root, "scanstream.ts"), "serve"];
   const server = await startProcess({
-    command: commandOf(variant),
-    env: { ...backends.environment, HOST: "127.0.0.1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...env },
+    command: {
+      node: serve,
+      "node, 2 processes": [...serve, "--processes", "2"],
+      deno: [denoProgram(), "run", "-A", join(root, "gateway/runtime/main_deno.ts")],
+    }[variant],
+    env: { ...backends.environment, HOST: "127.0.0.1", PORT: "0", DRAIN_DELAY_SECONDS: "0" },
     cwd: folder,
     until: /listens on http:\/\/127\.0\.0\.1:(\d+)/,
   });
@@ -45,19 +38,4 @@ export async function startGatewayServer(backends: Backends, options: GatewaySer
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function commandOf(variant: GatewayVariant): readonly string[] {
-  const node = [process.execPath];
-  const serve = [...node, join(root, "scanstream.ts"), "serve"];
-  const portable = join(import.meta.dirname, "portable_main.ts");
-  const commands: Readonly<Record<GatewayVariant, readonly string[]>> = {
-    node: serve,
-    "node, 2 processes": [...serve, "--processes", "2"],
-    "node, 6 processes": [...serve, "--processes", "6"],
-    "node, portable sink": [...node, portable],
-    deno: [denoProgram(), "run", "-A", join(root, "gateway/runtime/main_deno.ts")],
-    "deno, portable sink": [denoProgram(), "run", "-A", portable],
-  };
-  return commands[variant];
 }

@@ -1,189 +1,147 @@
-import { startBackends, type Backends } from "./backends.ts";
-import type { BenchServer } from "./bench_server.ts";
-import { compileProgram } from "./c_program.ts";
-import { measureFanOut, type FanOutFigures, type FanOutOptions } from "./fan_out.ts";
-import { startGatewayServer, type GatewayVariant } from "./gateway_bench_server.ts";
-import { measureMemory } from "./memory.ts";
-import { startNchanServer } from "./nchan_bench_server.ts";
-import { measureOpening, type Credential } from "./opening.ts";
-import { startRawServer } from "./raw_bench_server.ts";
-import { medians } from "./statistics.ts";
-import { measureStorm } from "./storm.ts";
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { wranglerProgram } from "../test/runtimes/programs.ts";
+import { compare, gateway, measureInTurn, nchan, raw, withServers, type BenchRun } from "./bench_run.ts";
+import { measureFanOut, type FanOutOptions } from "./fan_out.ts";
+import { medians, text, type Table } from "./report.ts";
+import { credentials, measureManyStreams, measureMemory, measureOpening } from "./streams.ts";
+import { startWorkerdServer } from "./worker_bench_server.ts";
 
-/** What the benches of one run share. */
-export interface BenchRun {
-  readonly client: string;
-  readonly backends: Backends;
-  readonly say: (line: string) => void;
-  /** Rounds of each comparison; servers take turns, and medians count. */
-  readonly rounds: number;
-}
+/** These share one database and one Redis. */
+export const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<readonly Table[]>>> = {
+  fan_out: benchFanOut,
+  processes: benchProcesses,
+  memory: benchMemory,
+  opening: benchOpening,
+  hundred_thousand: benchHundredThousand,
+  workers: benchWorkers,
+};
 
-export type Start = () => Promise<BenchServer | null>;
-
-/** Throws where the load client cannot be compiled. */
-export async function openBenchRun(say: (line: string) => void, rounds: number): Promise<BenchRun> {
-  const client = await compileProgram("ssebench");
-  if (client === null) throw new Error("Cannot measure the gateway: no C compiler here: install gcc");
-  return { client, backends: await startBackends(), say, rounds };
-}
-
-export async function benchFanOut(run: BenchRun) {
-  const steps = 200;
-  // What others do on the machine moves this one by a third from round to round.
-  const often = { ...run, rounds: Math.max(run.rounds, 10) };
-  const all = [
-    raw(run),
-    nchan(run),
-    gateway(run),
-    gateway(run, "node, portable sink"),
-    gateway(run, "deno"),
-    gateway(run, "deno, portable sink"),
-  ];
-  return {
-    "F1 1 channel, 1,000 streams": await compare(often, all, { streams: 1000, channels: 1, steps }),
-    "F1, only one event on its way at a time": await compare(run, all.slice(0, 3), {
-      streams: 1000,
-      channels: 1,
-      steps,
-      inFlight: 1,
-    }),
-    "F2 1 channel, 10,000 streams": await compare(run, all.slice(0, 3), { streams: 10_000, channels: 1, steps: 15 }),
-    "F3 bursts of 20, 1,000 streams": await compare(run, all, { streams: 1000, channels: 1, steps: 20, burst: 20 }),
-    "F4 5,000 channels, 1 stream each": await compare(run, all.slice(0, 3), {
-      streams: 5000,
-      channels: 5000,
-      steps: 20,
-    }),
-    "F6 10 events a second, 1,000 streams": await compare(run, all.slice(0, 3), {
-      streams: 1000,
-      channels: 1,
-      steps: 80,
-      everyMs: 100,
-    }),
+async function benchFanOut(run: BenchRun): Promise<readonly Table[]> {
+  const starts = [raw(run), nchan(run), gateway(run), gateway(run, "deno")];
+  const thousand = { streams: 1000, channels: 1 } as const;
+  const experiments: Readonly<Record<string, FanOutOptions>> = {
+    "F1 1 channel, 1,000 streams": { ...thousand, steps: 200 },
+    "F1, only one event on its way at a time": { ...thousand, steps: 200, inFlight: 1 },
+    "F2 1 channel, 10,000 streams": { streams: 10_000, channels: 1, steps: 15 },
+    "F3 bursts of 20, 1,000 streams": { ...thousand, steps: 20, burst: 20 },
+    "F4 5,000 channels, 1 stream each": { streams: 5000, channels: 5000, steps: 20 },
+    "F6 10 events a second, 1,000 streams": { ...thousand, steps: 80, everyMs: 100 },
   };
+  const tables: Table[] = [];
+  for (const [title, options] of Object.entries(experiments)) {
+    const figures = await compare(run, starts, options);
+    const [theirs, least] = [figures.get("nchan"), figures.get("raw C")];
+    const ratio = (one?: number, other?: number) =>
+      one === undefined || other === undefined ? "–" : (one / other).toFixed(2);
+    tables.push({
+      head: [title, "events", "÷ nchan", "÷ raw C", "CPU for each", "nchan's CPU ÷ its", "p50", "p99"],
+      rows: [...figures].map(([name, { eventsPerSecond, cpuMicroseconds, p50Ms, p99Ms }]) => [
+        name,
+        text.thousands(eventsPerSecond),
+        ratio(eventsPerSecond, theirs?.eventsPerSecond),
+        ratio(eventsPerSecond, least?.eventsPerSecond),
+        text.micros(cpuMicroseconds),
+        ratio(theirs?.cpuMicroseconds, cpuMicroseconds),
+        text.ms(p50Ms),
+        text.ms(p99Ms),
+      ]),
+    });
+  }
+  return tables;
 }
 
-export async function benchProcesses(run: BenchRun) {
-  const options = { channels: 1, inFlight: 1, watchEvery: 50 } as const;
-  const starts = [gateway(run), gateway(run, "node, 2 processes")];
-  return {
-    "P2 one and two processes, 1,000 streams": await compare(run, starts, { ...options, streams: 1000, steps: 200 }),
-    "P2 one and two processes, 5,000 streams": await compare(run, starts, { ...options, streams: 5000, steps: 50 }),
-    "P2 one and two processes, 10,000 streams": await compare(run, starts, { ...options, streams: 10_000, steps: 30 }),
-  };
+async function benchProcesses(run: BenchRun): Promise<readonly Table[]> {
+  const options = { streams: 1000, channels: 1, steps: 200, inFlight: 1, watchEvery: 50 };
+  const figures = await compare(run, [gateway(run), gateway(run, "node, 2 processes")], options);
+  const rows = [...figures].map(([name, figure]) => [name, text.thousands(figure.eventsPerSecond)]);
+  return [{ head: ["P2 one and two processes, 1,000 streams", "events"], rows }];
 }
 
-export async function benchMemory(run: BenchRun) {
-  const figures: Record<string, unknown> = {};
-  for (const start of [
-    raw(run),
-    nchan(run),
-    gateway(run),
-    gateway(run, "node, portable sink"),
-    gateway(run, "deno"),
-    gateway(run, "deno, portable sink"),
-  ]) {
+async function benchMemory(run: BenchRun): Promise<readonly Table[]> {
+  const rows: (readonly string[])[] = [];
+  for (const start of [nchan(run), gateway(run), gateway(run, "deno")]) {
     await withServers([start], async ([server]) => {
       if (server === undefined) return;
       // What a process allocates once, for any load, is there before.
       await measureFanOut(run.client, server, { streams: 100, channels: 1, steps: 50 });
-      const measured = await measureMemory(run.client, server, { streams: 10_000, idleMs: 20_000 });
-      figures[server.name] = measured;
-      run.say(
-        `${server.name}: ${(measured.bytesPerStream / 1024).toFixed(1)} KiB a stream, ` +
-          `idle ${(measured.idleCpuShare * 100).toFixed(1)} % of a core`,
-      );
+      const { bytesPerStream, idleCpuShare } = await measureMemory(run.client, server, 10_000);
+      rows.push([server.name, text.kib(bytesPerStream), `${(idleCpuShare * 100).toFixed(1)} %`]);
     });
   }
-  return { "M1 10,000 idle streams": figures };
+  return [{ head: ["M1 10,000 idle streams", "memory for each", "of a core"], rows }, await workerBundle()];
 }
 
-export async function benchOpening(run: BenchRun) {
-  const figures: Record<string, unknown> = {};
+async function benchOpening(run: BenchRun): Promise<readonly Table[]> {
+  const rows: (readonly string[])[] = [];
+  const { client, backends, rounds } = run;
   const streams = 3000;
   await withServers([gateway(run)], async ([server]) => {
     if (server === undefined) return;
     // A process that has just started is slow for a second or two: a cost of deployments, not of storms.
-    await measureOpening(run.client, server, { backends: run.backends, streams: 2000, credential: "one JWT" });
-    for (const credential of ["one JWT", "a JWT each", "one API key"] satisfies Credential[]) {
-      const before = await run.backends.transactions();
-      const rounds = [];
-      for (let round = 0; round < run.rounds; round += 1) {
-        rounds.push(await measureOpening(run.client, server, { backends: run.backends, streams, credential }));
-      }
-      const roundTrips = ((await run.backends.transactions()) - before) / (streams * run.rounds);
-      figures[credential] = { ...medians(rounds), roundTrips };
-      const { opensPerSecond, cpuMicroseconds } = medians(rounds);
-      run.say(
-        `${credential}: ${opensPerSecond.toFixed(0)} streams/s, ${cpuMicroseconds.toFixed(0)} µs of CPU each, ` +
-          `${roundTrips.toFixed(2)} round trips each`,
-      );
-    }
-    const storm = await measureStorm(run.client, server, 10_000);
-    figures["storm"] = storm;
-    run.say(`10,000 streams cut and back: ${storm.seconds.toFixed(1)} s, ${storm.refused} refused`);
-  });
-  return { "C1 opening streams": figures };
-}
-
-/** The servers take turns, so that other work of the machine affects all of them. */
-async function compare(run: BenchRun, starts: readonly Start[], options: FanOutOptions) {
-  const figures: Record<string, FanOutFigures> = {};
-  run.say(`${options.streams} streams, ${options.channels} channels, ${options.burst ?? 1} events at once`);
-  await withServers(starts, async (servers) => {
-    const measured = new Map<string, FanOutFigures[]>();
-    // The first round only warms up.
-    for (let round = 0; round <= run.rounds; round += 1) {
-      for (const server of servers) {
-        const figure = await measureFanOut(run.client, server, options);
-        if (round > 0) measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
-      }
-    }
-    for (const [name, rounds] of measured) {
-      const figure = medians(rounds);
-      figures[name] = figure;
-      run.say(
-        `${name}: ${(figure.eventsPerSecond / 1000).toFixed(0)} k events/s, ${figure.cpuMicroseconds.toFixed(2)} µs of CPU each, ` +
-          `p99 ${figure.p99Ms.toFixed(1)} ms`,
-      );
+    await measureOpening(client, server, { backends, streams, credential: "one JWT" });
+    for (const credential of credentials) {
+      const before = await backends.transactions();
+      const measured = [];
+      for (let round = 0; round < rounds; round += 1)
+        measured.push(await measureOpening(client, server, { backends, streams, credential }));
+      const roundTrips = ((await backends.transactions()) - before) / (streams * rounds);
+      const { opensPerSecond, cpuMicroseconds } = medians(measured);
+      rows.push([credential, text.whole(opensPerSecond), `${cpuMicroseconds.toFixed(0)} µs`, roundTrips.toFixed(2)]);
     }
   });
-  return figures;
+  return [{ head: ["C1 opening streams", "a second", "CPU for each", "round trips each"], rows }];
 }
 
-export async function withServers(
-  starts: readonly Start[],
-  work: (servers: readonly BenchServer[]) => Promise<void>,
-): Promise<void> {
-  const servers: BenchServer[] = [];
+/** `HUNDRED_STREAMS` tries it with fewer. */
+async function benchHundredThousand(run: BenchRun): Promise<readonly Table[]> {
+  const rows: (readonly string[])[] = [];
+  await withServers(
+    Array.from({ length: 6 }, () => gateway(run)),
+    async (servers) => {
+      for (const server of servers) await measureFanOut(run.client, server, { streams: 100, channels: 1, steps: 50 });
+      const wanted = Number(process.env["HUNDRED_STREAMS"] ?? 100_000);
+      const { streams, bytesPerStream, openSeconds } = await measureManyStreams(run.client, servers, wanted);
+      rows.push([text.whole(streams), text.kib(bytesPerStream), text.seconds(openSeconds)]);
+    },
+  );
+  return [{ head: ["streams at six processes", "memory for each", "all open after"], rows }];
+}
+
+/** The Worker with its Durable Object in workerd itself. All streams are one tenant's, and so one object's. */
+async function benchWorkers(run: BenchRun): Promise<readonly Table[]> {
+  const rows: (readonly string[])[] = [];
+  await withServers([() => startWorkerdServer(run.backends)], async ([server]) => {
+    if (server === undefined) return;
+    // The isolate compiles, and the database's connections open.
+    await measureFanOut(run.client, server, { streams: 100, channels: 1, steps: 50 });
+    const { bytesPerStream } = await measureMemory(run.client, server, 2000);
+    rows.push(["2,000 idle streams", `${text.kib(bytesPerStream)} each`]);
+    for (const streams of [100, 1000, 2000]) {
+      const figures = await measureInTurn(run, [server], { streams, channels: 1, steps: 60 });
+      const { eventsPerSecond = 0, p99Ms = 0 } = figures.get(server.name) ?? {};
+      rows.push([`${text.whole(streams)} streams`, `${text.thousands(eventsPerSecond)}, p99 ${text.ms(p99Ms)}`]);
+    }
+  });
+  return [{ head: ["one Durable Object on workerd", "measured"], rows }];
+}
+
+/** W1: the Worker as it is deployed, without deploying it. */
+async function workerBundle(): Promise<Table> {
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   try {
-    for (const start of starts) {
-      const server = await start();
-      if (server !== null) servers.push(server);
-    }
-    await work(servers);
+    const args = [wranglerProgram(), "deploy", "--dry-run", "--minify", "--outdir", folder];
+    const cwd = join(import.meta.dirname, "..");
+    await promisify(execFile)(process.execPath, args, { cwd, env: { ...process.env, WRANGLER_SEND_METRICS: "false" } });
+    const files = (await readdir(folder)).filter((name) => /\.(js|mjs|wasm)$/.test(name));
+    const contents = await Promise.all(files.map((name) => readFile(join(folder, name))));
+    const bytes = contents.reduce((sum, content) => sum + gzipSync(content).byteLength, 0);
+    return { head: ["W1 Worker bundle", "gzip"], rows: [[files.join(", "), text.kib(bytes)]] };
   } finally {
-    await Promise.all(servers.map((server) => server.stop()));
+    await rm(folder, { recursive: true, force: true });
   }
-}
-
-export function raw(run: BenchRun): Start {
-  return async () => {
-    const binary = await compileProgram("raw_server");
-    if (binary === null) run.say("raw C: left out: no C compiler here");
-    return binary === null ? null : startRawServer(binary);
-  };
-}
-
-export function nchan(run: BenchRun): Start {
-  return async () => {
-    const server = await startNchanServer();
-    if (server === null) run.say("nchan: left out: apt-get install nginx-light libnginx-mod-nchan");
-    return server;
-  };
-}
-
-export function gateway({ backends }: BenchRun, variant?: GatewayVariant): Start {
-  return () => startGatewayServer(backends, variant === undefined ? {} : { variant });
 }

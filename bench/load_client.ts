@@ -1,17 +1,24 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { hasCode } from "../shared/error_code.ts";
+import type { BenchServer } from "./bench_server.ts";
 
 export interface LoadOptions {
-  readonly host: string;
-  readonly port: number;
+  readonly server: BenchServer;
   /** May hold one `%d` or `%012d`, the stream's number; `@file` has one path a line. */
   readonly path: string;
-  readonly headers: readonly string[];
+  /** Default: the server's. */
+  readonly headers?: readonly string[];
   readonly streams: number;
   readonly eventsPerStream: number;
   readonly timeoutSeconds: number;
-  /** How many events, over all streams, make a step. */
-  readonly step: number;
+  /** How many events, over all streams, make a step. Default 0: steps are not reported. */
+  readonly step?: number;
   /** One of this many streams is read as its events arrive; the others' are counted at the end. Default 1: all. */
   readonly watchEvery?: number;
 }
@@ -25,68 +32,70 @@ export interface OpenFigures {
 }
 
 export interface LoadFigures {
-  readonly ready: number;
-  readonly failed: number;
   readonly events: number;
   readonly expected: number;
   /** From the first event's sending to the last one's receipt. */
   readonly seconds: number;
-  readonly bytes: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  readonly maxMs: number;
-  readonly clientCpuSeconds: number;
 }
 
 /** The streams of one run: opened, then counted until every event has come, or the time is over. */
-export interface LoadClient {
+export interface LoadClient extends AsyncDisposable {
   readonly opened: Promise<OpenFigures>;
   /** Resolves once this many steps have been received in all; rejects when the client ended before. */
   step(count: number): Promise<void>;
   readonly result: Promise<LoadFigures>;
-  stop(): Promise<void>;
 }
 
 export function startLoadClient(binary: string, options: LoadOptions): LoadClient {
-  const { host, port, path, streams, eventsPerStream, timeoutSeconds, step, watchEvery = 1, headers } = options;
-  const args = [host, port, path, streams, eventsPerStream, timeoutSeconds, step, watchEvery, ...headers].map(String);
+  const { server, path, streams, eventsPerStream, timeoutSeconds, step = 0, watchEvery = 1 } = options;
+  const numbers = [streams, eventsPerStream, timeoutSeconds, step, watchEvery].map(String);
+  const args = [server.host, String(server.port), path, ...numbers, ...(options.headers ?? server.headers)];
   const child = spawn(binary, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const closed = once(child, "close");
   const opened = Promise.withResolvers<OpenFigures>();
   const result = Promise.withResolvers<LoadFigures>();
-  const closed = Promise.withResolvers<void>();
-  const waiting = new Map<number, PromiseWithResolvers<void>>();
+  let waiting: { readonly count: number; readonly reached: PromiseWithResolvers<void> } | null = null;
   let steps = 0;
   for (const promise of [opened.promise, result.promise]) promise.catch(() => undefined);
-
   createInterface({ input: child.stdout }).on("line", (line) => {
     const [word, json = ""] = line.split(/ (.*)/s);
     if (word === "READY") opened.resolve(JSON.parse(json) as OpenFigures);
     if (word === "RESULT") result.resolve(JSON.parse(json) as LoadFigures);
-    if (word !== "STEP") return;
-    steps += 1;
-    waiting.get(steps)?.resolve();
+    if (word === "STEP") steps += 1;
+    if (waiting !== null && steps >= waiting.count) waiting.reached.resolve();
   });
-  child.once("close", () => {
+  void closed.then(() => {
     const error = new Error("The load client ended before everything was received");
-    opened.reject(error);
-    result.reject(error);
-    for (const step of waiting.values()) step.reject(error);
-    closed.resolve();
+    for (const { reject } of [opened, result]) reject(error);
+    waiting?.reached.reject(error);
   });
-
   return {
     opened: opened.promise,
     result: result.promise,
     async step(count) {
       if (steps >= count) return;
-      const wait = Promise.withResolvers<void>();
-      waiting.set(count, wait);
-      await wait.promise;
-      waiting.delete(count);
+      waiting = { count, reached: Promise.withResolvers<void>() };
+      await waiting.reached.promise;
     },
-    async stop() {
+    async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
-      await closed.promise;
+      await closed;
     },
   };
+}
+
+/** Compiles `<name>.c` of this folder; null where there is no C compiler. */
+export async function compileProgram(name: string): Promise<string | null> {
+  const binary = join(await mkdtemp(join(tmpdir(), "scanstream-bench-")), name);
+  for (const compiler of ["gcc", "cc", "clang"]) {
+    try {
+      await promisify(execFile)(compiler, ["-O2", "-o", binary, join(import.meta.dirname, `${name}.c`)]);
+      return binary;
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) throw error;
+    }
+  }
+  return null;
 }

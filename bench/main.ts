@@ -1,96 +1,56 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { cpus, release, totalmem } from "node:os";
-import { join } from "node:path";
-import { benchBundle } from "./bundle.ts";
-import { followBenches } from "./follow.ts";
-import {
-  benchFanOut,
-  benchMemory,
-  benchOpening,
-  benchProcesses,
-  openBenchRun,
-  type BenchRun,
-} from "./gateway_benches.ts";
-import { historyBenches } from "./history.ts";
-import { benchHundredThousand } from "./hundred_thousand.ts";
+import { cpus, loadavg, release, totalmem } from "node:os";
+import { benchFollow, benchFollowMemory } from "./follow.ts";
+import { openBenchRun, type BenchRun } from "./bench_run.ts";
+import { gatewayBenches } from "./gateway_benches.ts";
 import { benchPeers } from "./peers/peers.ts";
 import { prowlerBenches } from "./peers/prowler.ts";
-import { benchScans } from "./scan.ts";
+import { toMarkdown, type Table } from "./report.ts";
 import { benchStart } from "./start.ts";
-import { storedBenches } from "./stored_growth.ts";
-import { benchWorkers } from "./workers.ts";
 
 /**
- * `npm run bench -- [name ...]` measures what `bench/measurements.md` quotes, and never fails a run by a time. `follow`, `prowler` and
- * `stored` are several benches each. Figures are kept as JSON. `BENCH_ROUNDS` says how often each is measured (default 3).
+ * `npm run bench -- [name ...]` measures what `docs/performance.md` quotes and prints its tables as Markdown; progress goes to stderr.
+ * It never fails a run by a time. `BENCH_ROUNDS` says how often each is measured (default 3); medians count.
  */
-/** These share one database and one Redis. */
-const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
-  fan_out: benchFanOut,
-  processes: benchProcesses,
-  memory: benchMemory,
-  opening: benchOpening,
-  workers: benchWorkers,
+const onBackends: Readonly<Record<string, (run: BenchRun) => Promise<readonly Table[]>>> = {
+  ...gatewayBenches,
   peers: benchPeers,
-  hundred_thousand: ({ backends, say }) => benchHundredThousand(backends, say),
 };
-const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds: number) => Promise<unknown>>> = {
-  bundle: benchBundle,
+const otherBenches: Readonly<Record<string, (progress: (line: string) => void, rounds: number) => Promise<Table>>> = {
   start: benchStart,
-  scan: benchScans,
-  ...followBenches,
+  follow: benchFollow,
+  follow_memory: benchFollowMemory,
   ...prowlerBenches,
-  ...storedBenches,
-  ...historyBenches,
 };
-const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];
+const known = [...Object.keys(onBackends), ...Object.keys(otherBenches)];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const groups: Readonly<Record<string, object>> = {
-  follow: followBenches,
-  prowler: prowlerBenches,
-  stored: storedBenches,
-};
-const requested = process.argv.slice(2).flatMap((name) => Object.keys(groups[name] ?? { [name]: null }));
+const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`Unknown bench: ${unknown.join(", ")}: expected ${known.join(", ")}\n`);
   process.exit(2);
 }
 const names = requested.length === 0 ? known : requested;
+const machine = `${cpus().length} cores (${cpus()[0]?.model}), ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`;
+process.stdout.write(`${machine}, Node ${process.version}, ${new Date().toISOString().slice(0, 10)}\n`);
 
-const gatewayNames = names.filter((name) => name in gatewayBenches);
-if (gatewayNames.length > 0) await gateway(gatewayNames);
-for (const [name, bench] of Object.entries(otherBenches)) {
-  if (!names.includes(name)) continue;
-  say(`\n${name}`);
-  await keep(name, await bench(say, rounds));
-}
-
-async function gateway(benches: readonly string[]): Promise<void> {
-  const run = await openBenchRun(say, rounds);
+const gatewayNames = names.filter((name) => name in onBackends);
+if (gatewayNames.length > 0) {
+  const run = await openBenchRun(progress, rounds);
   try {
-    for (const name of benches) {
-      say(`\n${name}`);
-      await keep(name, await gatewayBenches[name]?.(run));
-    }
+    for (const name of gatewayNames) await measure(name, async () => (await onBackends[name]?.(run)) ?? []);
   } finally {
     await run.backends.stop();
   }
 }
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+for (const [name, bench] of Object.entries(otherBenches)) {
+  if (names.includes(name)) await measure(name, async () => [await bench(progress, rounds)]);
 }
 
-async function keep(name: string, figures: unknown): Promise<void> {
-  const folder = join(import.meta.dirname, "results");
-  await mkdir(folder, { recursive: true });
-  const machine = {
-    cpu: cpus()[0]?.model,
-    cores: cpus().length,
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-    kernel: release(),
-  };
-  const result = { name, at: new Date().toISOString(), node: process.version, machine, figures };
-  await writeFile(join(folder, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
+async function measure(name: string, bench: () => Promise<readonly Table[]>): Promise<void> {
+  progress(`${name}, load ${loadavg()[0]?.toFixed(1)}`);
+  for (const table of await bench()) process.stdout.write(`\n${toMarkdown(table)}\n`);
+}
+
+function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
 }

@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 
-export interface MeasuredCommand {
+interface MeasuredCommand {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly exitCodes: readonly number[];
-  /** Default: as long as it takes. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs: number;
 }
 
 interface Used {
@@ -32,8 +31,6 @@ process.once("exit", () => {
  * Runs a command that prints at its end what it used, as with `saysWhatItUsed`. Null: it was stopped at the timeout. Rejects
  * with its output when it fails.
  */
-export async function runMeasured(options: MeasuredCommand & { readonly timeoutMs: number }): Promise<Used | null>;
-export async function runMeasured(options: Omit<MeasuredCommand, "timeoutMs">): Promise<Used>;
 export async function runMeasured(options: MeasuredCommand): Promise<Used | null> {
   const { command, env, exitCodes, timeoutMs } = options;
   const [program = "", ...args] = command;
@@ -42,7 +39,7 @@ export async function runMeasured(options: MeasuredCommand): Promise<Used | null
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  const late = timeoutMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+  const late = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
   const code = await new Promise<number | null>((resolve, reject) =>
     child.once("close", resolve).once("error", reject),
   );

@@ -9,20 +9,19 @@ import { brokerDatabase, streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { startProcess } from "./measured_process.ts";
 
-/** Upstash's REST and Neon's HTTP, in this process, before the Redis and the PostgreSQL of the other benches. */
-export interface WorkerBackends {
-  /** The variables of the Worker. */
-  readonly environment: Readonly<Record<string, string>>;
-  stop(): Promise<void>;
-}
-
-export async function startWorkerBackends({ environment }: Backends): Promise<WorkerBackends> {
-  const { REDIS_URL = "", DATABASE_URL = "", ...common } = environment;
+/**
+ * The Worker as it is deployed with its Durable Object, in workerd itself: its socket is the one that the clients connect to. Upstash's REST
+ * and Neon's HTTP run in this process, before the Redis and the PostgreSQL of the other benches.
+ */
+export async function startWorkerdServer(backends: Backends): Promise<BenchServer> {
+  const { REDIS_URL = "", DATABASE_URL = "", ...common } = backends.environment;
   const { hostname, port } = new URL(DATABASE_URL);
   const bridge = await startUpstashBridge({ redisUrl: REDIS_URL });
   const neon = await startNeonProxy({ host: hostname, port: Number(port) });
-  return {
-    environment: {
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
+  await bundleWorker(folder);
+  const serve = await prepareWorkerd(join(folder, "main_worker.js"), folder, {
+    bindings: {
       ...common,
       DATABASE_URL,
       DATABASE_HTTP_URL: neon.sqlEndpoint,
@@ -30,19 +29,6 @@ export async function startWorkerBackends({ environment }: Backends): Promise<Wo
       UPSTASH_REDIS_REST_TOKEN: bridge.token,
       EVENTSTREAM_CACHE_DB: String(brokerDatabase),
     },
-    async stop() {
-      await bridge.close();
-      await neon.close();
-    },
-  };
-}
-
-/** The Worker as it is deployed with its Durable Object, in workerd itself: its socket is the one that the clients connect to. */
-export async function startWorkerdServer(backends: Backends, { environment }: WorkerBackends): Promise<BenchServer> {
-  const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
-  await bundleWorker(folder);
-  const serve = await prepareWorkerd(join(folder, "main_worker.js"), folder, {
-    bindings: environment,
     durableObject: "StreamsObject",
     objectBinding: "STREAMS",
   });
@@ -51,22 +37,16 @@ export async function startWorkerdServer(backends: Backends, { environment }: Wo
     until: /"event":"listen","socket":"http","port":(\d+)/,
   });
   return {
-    ...(await toServer("workerd", Number(server.match[1]), backends)),
+    name: "workerd",
+    host: "127.0.0.1",
+    port: Number(server.match[1]),
+    path: (channels) => (channels === 1 ? streamPath("000000000000") : streamPath()),
+    headers: [`Authorization: Bearer ${await backends.sign(0)}`],
     process: server,
+    publish: (options) => backends.publish(options),
     async stop() {
       await server.stop();
-      await rm(folder, { recursive: true, force: true });
+      await Promise.all([bridge.close(), neon.close(), rm(folder, { recursive: true, force: true })]);
     },
-  };
-}
-
-async function toServer(name: string, port: number, backends: Backends) {
-  return {
-    name,
-    host: "127.0.0.1",
-    port,
-    path: (channels: number) => (channels === 1 ? streamPath("000000000000") : streamPath()),
-    headers: [`Authorization: Bearer ${await backends.sign(0)}`],
-    publish: (options: Parameters<BenchServer["publish"]>[0]) => backends.publish(options),
   };
 }

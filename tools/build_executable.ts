@@ -16,16 +16,17 @@ const root = dirname(import.meta.dirname);
  * Builds one program for each platform that needs neither Node nor npm: Node's single-executable form, with the page, the
  * migrations and the embedded database inside. In `folder` there are then a program with its manual page and licences, and `SHA256SUMS`.
  * Run as `node tools/build_executable.ts [--archive] [PLATFORM…]`; with `--archive` each becomes a `.tar.gz`.
+ * `built` is the folder of a package that `build.ts` has made.
  */
 export async function buildExecutables(
   folder: string,
   chosen: readonly Platform[] = platforms,
-  options: { readonly archive?: boolean } = {},
+  options: { readonly archive?: boolean; readonly built?: string } = {},
 ): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(folder, "building-"));
   try {
-    const contents = await buildContents(work);
+    const contents = await buildContents(work, options.built);
     const files: string[] = [];
     // One after another: each takes as much memory as Node is large.
     for (const platform of chosen) {
@@ -53,10 +54,10 @@ interface Contents {
   readonly manPage: string;
 }
 
-async function buildContents(work: string): Promise<Contents> {
-  const dist = join(work, "dist");
+async function buildContents(work: string, built?: string): Promise<Contents> {
+  const dist = built ?? join(work, "dist");
   const main = join(work, "main.mjs");
-  await buildPackage(dist);
+  if (built === undefined) await buildPackage(dist);
   // One file: the executable's own code can import nothing but Node's modules.
   const { metafile } = await build({ ...nodeBundle, entryPoints: ["scanstream.ts"], outfile: main });
   const pglite = dirname(new URL(import.meta.resolve("@electric-sql/pglite")).pathname);

@@ -1,60 +1,41 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SignJWT } from "jose";
 import { freePort } from "../../test/support/free_port.ts";
-import type { BenchServer } from "../bench_server.ts";
 import { startProcess } from "../measured_process.ts";
 import { findPeer } from "./folder.ts";
-import { createHttpPublisher } from "./http_publisher.ts";
+import type { Peer } from "./peer.ts";
 
 const issuer = "https://publisher.bench";
 const key = "0123456789abcdef0123456789abcdef";
 const topic = "bench";
 
 /** The hub of a release from version 1.0 on, which is Caddy with its module: no history, subscribers without a token. */
-export async function startMercureServer(): Promise<BenchServer | null> {
+export async function prepareMercure(): Promise<Peer | null> {
   const binary = findPeer("mercure");
   if (binary === null) return null;
   const folder = await mkdtemp(join(tmpdir(), "scanstream-mercure-"));
   const port = await freePort();
-  const hub = `http://127.0.0.1:${port}/.well-known/mercure`;
-  await writeFile(join(folder, "Caddyfile"), configuration(port));
+  const path = "/.well-known/mercure";
+  const caddyfile = join(folder, "Caddyfile");
+  await writeFile(caddyfile, configuration(port));
   const server = await startProcess({
-    command: [
-      "sh",
-      "-c",
-      'exec "$@" 2>&1',
-      "sh",
-      binary,
-      "run",
-      "--config",
-      join(folder, "Caddyfile"),
-      "--adapter",
-      "caddyfile",
-    ],
+    command: ["sh", "-c", 'exec "$@" 2>&1', "sh", binary, "run", "--config", caddyfile, "--adapter", "caddyfile"],
     env: { HOME: folder },
     cwd: folder,
     until: /serving initial configuration/,
   });
-  const publisher = createHttpPublisher({
-    port,
-    path: "/.well-known/mercure",
-    headers: [`Authorization: Bearer ${await publisherToken(hub)}`, "Content-Type: application/x-www-form-urlencoded"],
-    body: (payload) => new URLSearchParams({ topic, type: "scan.progress", data: payload }).toString(),
-  });
+  const authorization = `Bearer ${await publisherToken(`http://127.0.0.1:${port}${path}`)}`;
   return {
     name: "Mercure",
-    host: "127.0.0.1",
     port,
-    path: () => `/.well-known/mercure?match=${topic}`,
-    headers: [],
+    path: `${path}?match=${topic}`,
     process: server,
-    publish: (options) => publisher.publish(options),
-    async stop() {
-      publisher.stop();
-      await server.stop();
-      await rm(folder, { recursive: true, force: true });
+    publish: {
+      path,
+      headers: { authorization, "content-type": "application/x-www-form-urlencoded" },
+      body: (payload) => new URLSearchParams({ topic, type: "scan.progress", data: payload }).toString(),
     },
   };
 }

@@ -5,37 +5,26 @@ import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { parseProfile } from "../../practice_org/profiles/profile.ts";
 import { worstStatus, type Report, type Status } from "../../shared/report.ts";
-import { runMeasured } from "../measured_command.ts";
-import { runScanCommand } from "../scan.ts";
+import { builtPackage } from "../../test/support/command_line.ts";
+import { buildPackage } from "../../tools/build.ts";
+import { runMeasured, saysWhatItUsed } from "../measured_command.ts";
+import { text, type Table } from "../report.ts";
 import { findPeer, peersFolder } from "./folder.ts";
 import { startTlsProxy } from "./tls_proxy.ts";
 
-export interface ScannerFigures {
+interface Measured {
   /** The whole command. */
   readonly wallMs: number;
   /** For all its threads: what other work of the machine changes least. */
   readonly cpuMs: number;
-  /** That reached the org, those for a token included. */
-  readonly requests: number;
   readonly maxRssMiB: number;
   readonly findings: number;
   /** The worst status among the findings of each check. Both name their checks alike. */
   readonly verdicts: Readonly<Record<string, string>>;
 }
 
-/** What had not ended when it was stopped. */
-export interface UnfinishedScan {
-  readonly stoppedAfterMs: number;
-  /** That had reached the org by then. */
-  readonly requests: number;
-}
-
-/** By the name of the scanner. */
-export type ProwlerFigures = Readonly<Record<string, ScannerFigures | UnfinishedScan>>;
-
 const timeoutMs = 900_000;
 
-const unpaced = "Prowler, its own pace off";
 /** Prowler takes names of the provider's domains only. */
 const host = "practice.okta.com";
 
@@ -51,43 +40,62 @@ from prowler.__main__ import prowler
 sys.exit(prowler())
 `;
 
-export const prowlerProfiles = { prowler_typical: "typical", prowler_2000: "large:2000", prowler_10000: "large:10000" };
-
 /** Each is a separate bench, because the largest takes minutes. */
-export const prowlerBenches = Object.fromEntries(
-  Object.entries(prowlerProfiles).map(([name, profile]) => [name, (say: Say) => benchProwler(say, profile)]),
-);
+export const prowlerBenches = {
+  prowler_typical: (progress: Progress) => benchProwler(progress, "typical"),
+  prowler_2000: (progress: Progress) => benchProwler(progress, "large:2000"),
+  prowler_10000: (progress: Progress) => benchProwler(progress, "large:10000"),
+};
 
-type Say = (line: string) => void;
+type Progress = (line: string) => void;
 
 /** The scanner and Prowler on the same org, one run each, by way of the same proxy. */
-async function benchProwler(say: Say, profile: string): Promise<ProwlerFigures> {
-  const python = findPeer("prowler/bin/python");
+async function benchProwler(progress: Progress, profile: string): Promise<Table> {
+  await buildPackage(builtPackage);
   const scanners: Record<string, Scan> = { scanstream: runOurs };
-  if (python === null) {
-    say(`Prowler: left out: it is not in ${peersFolder}: node bench/peers/install.ts`);
-  } else {
-    // It sends four requests a second if it is not told otherwise: the larger orgs would take far longer than a bench may.
-    if (profile === prowlerProfiles.prowler_typical) scanners["Prowler"] = (run) => runProwler(python, run, []);
-    scanners[unpaced] = (run) => runProwler(python, run, ["--okta-requests-per-second", "0"]);
-  }
-  const figures: Record<string, ScannerFigures | UnfinishedScan> = {};
+  const python = findPeer("prowler/bin/python");
+  if (python === null) progress(`Prowler: left out: it is not in ${peersFolder}: node bench/peers/install.ts`);
+  // It sends four requests a second if it is not told otherwise: the larger orgs would take far longer than a bench may.
+  else if (profile === "typical") scanners["Prowler"] = (run) => runProwler(python, run, []);
+  else
+    scanners["Prowler without its rate limit"] = (run) => runProwler(python, run, ["--okta-requests-per-second", "0"]);
+  const rows: (readonly string[])[] = [];
+  let ours: Measured | null = null;
   for (const [name, scan] of Object.entries(scanners)) {
-    const figure = await withOrg(profile, scan);
-    figures[name] = figure;
-    say(`${profile}, ${name}: ${describe(figure)}`);
+    const { measured, requests } = await withOrg(profile, scan);
+    if (measured === null) {
+      rows.push([
+        profile,
+        name,
+        `stopped after ${timeoutMs / 60_000} min`,
+        "",
+        `${text.whole(requests)} by then`,
+        "",
+        "",
+        "",
+        "",
+      ]);
+      continue;
+    }
+    const { wallMs, cpuMs, maxRssMiB, findings, verdicts } = measured;
+    ours ??= measured;
+    const unlike = Object.keys(ours.verdicts).filter((check) => verdicts[check] !== ours?.verdicts[check]).length;
+    const used = [text.seconds(wallMs / 1000), text.seconds(cpuMs / 1000), text.whole(requests), `${maxRssMiB} MiB`];
+    const found = [String(Object.keys(verdicts).length), text.whole(findings), measured === ours ? "" : String(unlike)];
+    rows.push([profile, name, ...used, ...found]);
   }
-  return figures;
-}
-
-function describe(figure: ScannerFigures | UnfinishedScan): string {
-  if ("stoppedAfterMs" in figure)
-    return `stopped after ${figure.stoppedAfterMs / 1000} s and ${figure.requests} requests`;
-  const { wallMs, cpuMs, requests, maxRssMiB, verdicts, findings } = figure;
-  return (
-    `${(wallMs / 1000).toFixed(2)} s, ${(cpuMs / 1000).toFixed(2)} s of CPU, ${requests} requests, ${maxRssMiB} MiB, ` +
-    `${Object.keys(verdicts).length} checks, ${findings} findings`
-  );
+  const head = [
+    "org",
+    "scanner",
+    "wall",
+    "CPU",
+    "requests",
+    "peak memory",
+    "checks",
+    "findings",
+    "results that differ",
+  ];
+  return { head, rows };
 }
 
 /** Null: it took too long. */
@@ -100,8 +108,6 @@ interface Run {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-type Measured = Omit<ScannerFigures, "requests">;
-
 /** The org answers at once and has no limit of requests: what counts is what a scanner takes by itself, and how many it sends. */
 async function withOrg(profile: string, scan: Scan) {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-prowler-"));
@@ -112,8 +118,7 @@ async function withOrg(profile: string, scan: Scan) {
   try {
     const { privateKeyFile } = await publishCredentials(org, folder);
     const measured = await scan({ org, folder, privateKeyFile, environment: proxy.environment });
-    const requests = proxy.requests();
-    return measured === null ? { stoppedAfterMs: timeoutMs, requests } : { ...measured, requests };
+    return { measured, requests: proxy.requests() };
   } finally {
     proxy.stop();
     await org.stop();
@@ -121,8 +126,21 @@ async function withOrg(profile: string, scan: Scan) {
   }
 }
 
-async function runOurs({ org, folder, privateKeyFile, environment }: Run): Promise<Measured> {
-  const used = await runScanCommand(org, folder, { privateKeyFile, env: environment });
+async function runOurs({ org, folder, privateKeyFile, environment }: Run): Promise<Measured | null> {
+  const scan = [saysWhatItUsed, join(builtPackage, "scanstream.js"), "scan", "--quiet", "--fail-on", "never"];
+  const used = await runMeasured({
+    command: [process.execPath, ...scan, "--format", "json", "--output", folder],
+    env: {
+      PATH: process.env["PATH"],
+      IDP_ORG_URL: org.url,
+      IDP_CLIENT_ID: org.clientId,
+      IDP_PRIVATE_KEY_FILE: privateKeyFile,
+      ...environment,
+    },
+    exitCodes: [0],
+    timeoutMs,
+  });
+  if (used === null) return null;
   const { checks } = JSON.parse(await readFile(join(folder, "scan.json"), "utf8")) as Report;
   const verdicts = Object.fromEntries(checks.map(({ check, status }) => [check, status]));
   return { ...used, findings: checks.flatMap(({ findings }) => findings).length, verdicts };

@@ -2,21 +2,14 @@ import { execFile, execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { explainUnsupportedNode } from "../../command_line/node_version.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { productPackages } from "../../tools/product_manifest.ts";
-import { temporaryFolder } from "../support/command_line.ts";
+import { builtPackage } from "../support/command_line.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
-
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-  await run(process.execPath, [join(root, "tools/build.ts"), join(folder.path, "dist")]);
-});
-afterAll(() => folder[Symbol.asyncDispose]());
 
 test.each(["22.19.0", "22.30.1", "24.0.0", "24.21.0", "26.0.0", "27.1.0", "100.0.0"])(
   "Node %s is supported",
@@ -66,7 +59,7 @@ const commands: readonly (readonly [name: string, file: string, ...args: readonl
 test.each(commands)(
   "the bundle on an older Node %s names the version it needs, and exits with 2",
   async (_, file, ...args) => {
-    const outcome = await run(file, [...args, join(folder.path, "dist/scanstream.js"), "scan"]).then(
+    const outcome = await run(file, [...args, join(builtPackage, "scanstream.js"), "scan"]).then(
       () => null,
       (error: { readonly code: number; readonly stdout: string; readonly stderr: string }) => error,
     );

@@ -8,7 +8,7 @@ import type { Report } from "../../shared/schemas/report.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { buildExecutables } from "../../tools/build_executable.ts";
 import { executableNode, type Platform } from "../../tools/node_binaries.ts";
-import { type Running, startBinary, temporaryFolder } from "../support/command_line.ts";
+import { builtPackage, type Running, startBinary, temporaryFolder } from "../support/command_line.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 
 /** The program for machines without Node and npm: in an empty folder, with nothing on the PATH. */
@@ -18,9 +18,10 @@ let program: string;
 const running: Running[] = [];
 beforeAll(async () => {
   folder = await temporaryFolder();
-  const [built = ""] = await buildExecutables(join(folder.path, "built"), [`linux-${process.arch}` as Platform]);
+  const platform = `linux-${process.arch}` as Platform;
+  const [built = ""] = await buildExecutables(join(folder.path, "built"), [platform], { built: builtPackage });
   program = built;
-}, 240_000);
+});
 afterAll(async () => {
   await Promise.all(running.map((each) => each.stop("SIGKILL")));
   await folder[Symbol.asyncDispose]();

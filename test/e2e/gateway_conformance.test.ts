@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
-import { buildPage } from "../../gateway/web/build.ts";
-import { startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { builtPackage, startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** `npm run conformance -- gateway URL`, as somebody runs it who has deployed a gateway. */
@@ -15,8 +14,10 @@ let variables: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   folder = await temporaryFolder();
-  await buildPage(folder.path);
-  gateway = await startTestGateway({ CORS_ORIGINS: corsOrigin }, { webAssets: createStaticFiles(folder.path) });
+  gateway = await startTestGateway(
+    { CORS_ORIGINS: corsOrigin },
+    { webAssets: createStaticFiles(`${builtPackage}/web`) },
+  );
   variables = {
     CONFORMANCE_API_KEY: gateway.acme.apiKey,
     CONFORMANCE_TOKEN: gateway.acme.token,

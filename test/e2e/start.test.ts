@@ -5,8 +5,7 @@ import { promisify } from "node:util";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { buildPackage } from "../../tools/build.ts";
-import { startProgram, temporaryFolder } from "../support/command_line.ts";
+import { builtPackage, startProgram, temporaryFolder } from "../support/command_line.ts";
 
 const root = join(import.meta.dirname, "../..");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -16,7 +15,7 @@ beforeAll(async () => {
   // As a person may call it.
   cwd = join(folder.path, "it's my folder");
   await mkdir(cwd);
-  await buildPackage(join(folder.path, "dist"));
+  await cp(builtPackage, join(folder.path, "dist"), { recursive: true });
   // As in a checkout, where the embedded database is installed.
   await cp(join(root, "package.json"), join(folder.path, "package.json"));
   await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));

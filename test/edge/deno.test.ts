@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildPage } from "../../gateway/web/build.ts";
 import { runtimeContract } from "../../conformance/gateway/contract.ts";
 import {
   call,
@@ -22,7 +21,6 @@ let gateway: DenoGateway;
 let underTest: GatewayUnderTest;
 
 beforeAll(async () => {
-  await buildPage();
   backends = await startEdgeBackends();
   gateway = await startDenoGateway({ ...backends.processEnvironment, ...smallBounds });
   underTest = await toGatewayUnderTest(backends, gateway.url);

@@ -3,9 +3,9 @@ import { parseConfig } from "../../gateway/config.ts";
 import { createLog } from "../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
-import { buildPage } from "../../gateway/web/build.ts";
 import { runtimeContract } from "../../conformance/gateway/contract.ts";
 import { call, refused, type GatewayUnderTest } from "../../conformance/gateway/harness.ts";
+import { builtPackage } from "../support/command_line.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
@@ -18,12 +18,11 @@ const folder = temporaryFolder();
 
 beforeAll(async () => {
   backends = await startEdgeBackends();
-  await buildPage(`${folder}/web`);
   gateway = await startGateway({
     config: parseConfig({ PORT: "0", ...smallBounds, ...backends.processEnvironment }),
     directory: folder,
     log: createLog({ level: "debug", write: (line) => log.push(line) }),
-    webAssets: createStaticFiles(`${folder}/web`),
+    webAssets: createStaticFiles(`${builtPackage}/web`),
   });
   underTest = await toGatewayUnderTest(backends, gateway.url);
 });

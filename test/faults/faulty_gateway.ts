@@ -1,7 +1,6 @@
 import { parseConfig } from "../../gateway/config.ts";
 import { silentLog } from "../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
-import { buildPage } from "../../gateway/web/build.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
@@ -59,7 +58,6 @@ export async function startRuntimeGateway(runtime: Runtime, bounds: Variables): 
     return toFaultyGateway(backends, runtime, worker);
   }
   if (runtime === "Node") return toFaultyGateway(backends, runtime, await startServe(environment));
-  await buildPage();
   return toFaultyGateway(backends, runtime, await startDenoGateway(environment));
 }
 

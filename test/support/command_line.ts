@@ -7,6 +7,10 @@ import { join, resolve } from "node:path";
 const root = join(import.meta.dirname, "../..");
 /** What is published, built once for the run by `global_setup.ts`: it starts in a fifth of the time that the sources take. */
 export const builtPackage = join(root, "node_modules/.cache/scanstream/package");
+/** esbuild's description of its bundle. */
+export const bundleMetafile = join(builtPackage, "../metafile.json");
+/** Where the gateway on Deno and on Workers reads the page. */
+export const denoPage = join(root, "dist/web");
 
 export interface Outcome {
   readonly code: number | null;

@@ -1,7 +1,9 @@
+import { cp, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { buildPackage } from "../../tools/build.ts";
 import { installRuntimes } from "../runtimes/install.ts";
-import { builtPackage } from "./command_line.ts";
+import { builtPackage, bundleMetafile, denoPage } from "./command_line.ts";
 import { requireMachineTools } from "./machine_tools.ts";
 import { startPostgres } from "./postgres.ts";
 
@@ -9,7 +11,10 @@ import { startPostgres } from "./postgres.ts";
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await requireMachineTools();
   installRuntimes();
-  const [postgres] = await Promise.all([startPostgres(), buildPackage(builtPackage)]);
+  const [postgres, metafile] = await Promise.all([startPostgres(), buildPackage(builtPackage)]);
+  await writeFile(bundleMetafile, JSON.stringify(metafile));
+  await rm(denoPage, { recursive: true, force: true });
+  await cp(join(builtPackage, "web"), denoPage, { recursive: true });
   project.provide("postgresAdminUrl", postgres.adminUrl);
   return () => postgres.stop();
 }

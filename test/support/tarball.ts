@@ -2,22 +2,16 @@ import { execFile } from "node:child_process";
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Metafile } from "esbuild";
 import packageJson from "../../package.json" with { type: "json" };
-import { buildPackage } from "../../tools/build.ts";
+import { builtPackage } from "./command_line.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
-export interface Tarball {
-  readonly file: string;
-  readonly metafile: Metafile;
-}
-
-/** What `npm pack` makes, built and packed in a folder that does not exist yet: `dist/` of the checkout stays. */
-export async function packTarball(folder: string): Promise<Tarball> {
+/** What `npm pack` makes of the built package, in a folder that does not exist yet: `dist/` of the checkout stays. Resolves with its path. */
+export async function packTarball(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
-  const metafile = await buildPackage(join(folder, "dist"));
+  await cp(builtPackage, join(folder, "dist"), { recursive: true });
   const copied = packageJson.files
     .filter((file) => file !== "dist" && !file.startsWith("!"))
     .map((file) => file.replace(/\/\*.*$/, ""));
@@ -26,11 +20,11 @@ export async function packTarball(folder: string): Promise<Tarball> {
   }
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json"], { cwd: folder });
   const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
-  return { file: join(folder, filename), metafile };
+  return join(folder, filename);
 }
 
 /** Into an empty folder, offline: it has no dependencies, so there is nothing to download. */
-export async function installTarball({ file }: Tarball, folder: string): Promise<void> {
+export async function installTarball(file: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", file], { cwd: folder });
 }

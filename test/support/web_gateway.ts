@@ -6,11 +6,11 @@ import { monitors } from "../../drizzle/schema.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
-import { buildPage } from "../../gateway/web/build.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import type { Broker, LostReason, Publisher } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import { builtPackage } from "./command_line.ts";
 import { createScanProducer, type ScanProducer } from "./scan_producer.ts";
 import {
   createIssuerKey,
@@ -48,9 +48,8 @@ export interface WebGateway extends AsyncDisposable {
 
 export async function startWebGateway(environment: Environment = {}): Promise<WebGateway> {
   const directory = await mkdtemp(join(tmpdir(), "scanstream-web-"));
-  const webFolder = join(directory, "web");
   const issuerKey = await createIssuerKey();
-  const [{ database, close }] = await Promise.all([openSharedDatabase(), buildPage(webFolder)]);
+  const { database, close } = await openSharedDatabase();
   let port = 0;
   let demo: WebTenant | null = null;
   let broker = createLosableBroker();
@@ -59,7 +58,7 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
 
   async function start(): Promise<TestGateway> {
     broker = createLosableBroker();
-    const webAssets = createStaticFiles(webFolder);
+    const webAssets = createStaticFiles(join(builtPackage, "web"));
     const options = { issuerKey, directory, database, broker, webAssets, demoSession };
     return startTestGateway({ PORT: String(port), ...environment }, options);
   }

@@ -10,7 +10,7 @@ import { keepProductPackages, productFolders, productPackages } from "../../tool
 import { parseDocument } from "../../tools/docs/document.ts";
 import { deadLinks } from "../../tools/docs/links.ts";
 import { writeSboms } from "../../tools/release/sbom.ts";
-import { temporaryFolder } from "../support/command_line.ts";
+import { bundleMetafile, temporaryFolder } from "../support/command_line.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 
 /** What is published: the tarball of `npm pack`, installed into an empty folder. */
@@ -19,13 +19,12 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let metafile: Metafile;
+const metafile = JSON.parse(await readFile(bundleMetafile, "utf8")) as Metafile;
 let installed: string;
-let tarballFile: string;
+let tarball: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  const tarball = await packTarball(join(folder.path, "package"));
-  ({ metafile, file: tarballFile } = tarball);
+  tarball = await packTarball(join(folder.path, "package"));
   installed = join(folder.path, "installed");
   await installTarball(tarball, installed);
 });
@@ -96,7 +95,7 @@ describe("the tarball", () => {
 
   test("installed for the whole machine, has its manual where man looks", async () => {
     const prefix = join(folder.path, "global");
-    await run("npm", ["install", "-g", "--prefix", prefix, "--offline", "--ignore-scripts", "--no-audit", tarballFile]);
+    await run("npm", ["install", "-g", "--prefix", prefix, "--offline", "--ignore-scripts", "--no-audit", tarball]);
     const { stdout } = await run(join(prefix, "bin/scanstream"), ["completion", "bash"]);
     expect(stdout).toContain("complete -F _scanstream scanstream");
     expect(await readFile(join(prefix, "share/man/man1/scanstream.1"), "utf8")).toMatch(/^\.TH SCANSTREAM 1 /m);

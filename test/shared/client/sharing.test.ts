@@ -2,21 +2,15 @@ import type { ServerResponse } from "node:http";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildModules } from "../../../tools/build_modules.ts";
+import { afterAll, expect, test } from "vitest";
 import { launchChromium } from "../../support/chromium.ts";
-import { temporaryFolder } from "../../support/command_line.ts";
+import { builtPackage } from "../../support/command_line.ts";
 import { frame, startScriptedServer, type ScriptedServer } from "../../support/scripted_server.ts";
 
 /** Tabs of one browser, over the modules as they are published: who has the connection, and what the others get. */
 
 const browser = await launchChromium();
-const folder = await temporaryFolder();
-beforeAll(() => buildModules(folder.path));
-afterAll(async () => {
-  await browser.close();
-  await folder[Symbol.asyncDispose]();
-});
+afterAll(() => browser.close());
 
 interface Stage extends AsyncDisposable {
   readonly context: BrowserContext;
@@ -45,7 +39,7 @@ async function openStage(): Promise<Stage> {
     const { pathname } = new URL(request.url ?? "/", "http://localhost");
     if (pathname.endsWith(".js")) {
       response.setHeader("content-type", "text/javascript");
-      response.end(await readFile(join(folder.path, pathname)));
+      response.end(await readFile(join(builtPackage, "modules", pathname)));
     } else if (pathname.startsWith("/api/")) {
       response.setHeader("content-type", "text/event-stream");
       opened += 1;
