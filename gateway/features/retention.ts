@@ -3,6 +3,7 @@ import { deleteExpired, deleteOldHistory, type DeletedByAge } from "../../drizzl
 import { announce, type AnnounceOptions } from "./announce.ts";
 import { deleteInBatches } from "./delete_in_batches.ts";
 import { publishMonitorEnd } from "./monitors/events.ts";
+import { organizationAnnouncerOf } from "./organizations/announce_updates.ts";
 import { startRepeating } from "./repeat.ts";
 import { publishScanDeleted, tenantChannel } from "./tenant_events.ts";
 
@@ -70,7 +71,7 @@ async function deleteEnded(options: RetentionOptions): Promise<number> {
   return count;
 }
 
-async function announceByAge({ kind, id, tenantId }: DeletedByAge, options: AnnounceOptions): Promise<void> {
+async function announceByAge({ kind, id, tenantId }: DeletedByAge, options: RetentionOptions): Promise<void> {
   const channel = tenantChannel(tenantId);
   await announce(
     {
@@ -84,6 +85,7 @@ async function announceByAge({ kind, id, tenantId }: DeletedByAge, options: Anno
     },
     options,
   );
+  await organizationAnnouncerOf(options).updated(tenantId, kind === "scan" ? { lastScanId: id } : { monitorId: id });
 }
 
 const firstAfterMs = 60_000;

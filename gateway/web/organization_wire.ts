@@ -1,10 +1,12 @@
 import type { RuleHistory } from "../../shared/schemas/history.ts";
-import type { Organization } from "../../shared/schemas/organization.ts";
+import type { Organization as Row } from "../../shared/schemas/organization.ts";
 import type { Api, PageRequest } from "./model/api.ts";
 import { parsePage, toRecord, toText, type Page } from "./scan_wire.ts";
 
 export type { RuleHistory } from "../../shared/schemas/history.ts";
-export type { Organization } from "../../shared/schemas/organization.ts";
+
+/** Trend: null where it is not read yet. */
+export type Organization = Omit<Row, "trend"> & { readonly trend: Row["trend"] | null };
 
 /** Organizations and their history as the page uses them. Each rejects as `Api` does. */
 
@@ -15,18 +17,15 @@ export async function listOrganizations(api: Api, { limit, cursor, signal }: Pag
   return parsePage(await api.request("GET", `${path}?${query}`, { signal }), parseOrganization);
 }
 
-export async function readOrganization(api: Api, id: string, signal: AbortSignal): Promise<Organization> {
-  return parseOrganization(await api.request("GET", `${path}/${encodeURIComponent(id)}`, { signal }));
-}
-
-/** Throws `TypeError` for an answer that is not an organization. */
-function parseOrganization(value: unknown): Organization {
+/** A row, or what an event says of one. Throws `TypeError` for what is not an organization. */
+export function parseOrganization(value: unknown): Organization {
   const { id, org_url: url, trend } = toRecord(value);
-  if (toText(id) === null || toText(url) === null || !Array.isArray(trend)) {
+  if (toText(id) === null || toText(url) === null) {
     throw new TypeError("Cannot read the answer: it is not an organization");
   }
-  // The gateway has checked the rest.
-  return value as Organization;
+  // The gateway has checked the rest, and nobody else publishes on its tenant's channel.
+  const row = value as Row;
+  return { ...row, trend: Array.isArray(trend) ? row.trend : null };
 }
 
 /** A year of 29 rules is one page; more are rules of the tenant's own. */

@@ -87,7 +87,12 @@ test("the overview is worst first, what nobody looks at is last, and a page that
     anOrganization("two", { cat2_open: 5 }),
     anOrganization("one", { cat1_open: 1, monitor_id: "m", monitor_status: "running" }),
   ];
-  const rows = toOverview(organizations, [], { isLive: true, nowMs });
+  const tenant = {
+    organizations: { items: organizations },
+    monitors: { items: [] },
+    connection: { state: "live" },
+  } as const;
+  const rows = toOverview(tenant, nowMs) ?? [];
   expect(rows.map(({ organization }) => organization.name)).toEqual(["one", "two", "fine", "forgotten"]);
   expect(rows.map(({ isEnded }) => isEnded)).toEqual([false, false, false, true]);
   expect(rows[0]?.pulse).toBe("unknown");

@@ -11,8 +11,8 @@ import { tenantChannel } from "../tenant_events.ts";
 import { toOrganizationResource, type OrganizationRow } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
 
-/** How an organization is named by who changed it. */
-type Subject = { readonly orgUrl: string | null } | { readonly monitorId: string };
+/** How an organization is named by who changed it. `lastScanId` finds it after that scan was deleted, too. */
+type Subject = { readonly orgUrl: string | null } | { readonly monitorId: string } | { readonly lastScanId: string };
 
 /** Tells the tenant's stream of its organizations. Neither rejects. */
 export interface OrganizationAnnouncer {
@@ -86,6 +86,7 @@ function conditionOf(subject: Subject): SQL | null {
   if ("monitorId" in subject) {
     return sql`${organizations.id} = (select organization_id from monitors where monitors.id = ${subject.monitorId}::uuid)`;
   }
+  if ("lastScanId" in subject) return eq(organizations.lastScanId, subject.lastScanId);
   return subject.orgUrl === null ? null : eq(organizations.orgUrl, sql`scanstream.origin_of(${subject.orgUrl})`);
 }
 

@@ -113,6 +113,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const scanId = pathId(c, "scan");
     const deleted = await query(principal, (db) => deleteScan(db, scanId));
     await announceDeleted(deleted, { publisher, log });
+    afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: scanId }));
     // One that ran has ended with it.
     afterResponse(c, webhooks.sendDue());
     return c.body(null, 204);

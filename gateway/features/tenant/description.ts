@@ -130,7 +130,8 @@ export const tenantDescription: FeatureDescription = {
           schema: tenantEventSchemas["organization.snapshot"],
         },
         "organization.updated": {
-          summary: "Something of an organization changed, or it is new; at most once a second",
+          summary:
+            "Something of an organization changed, its last scan was deleted, or it is new; at most once a second",
           schema: tenantEventSchemas["organization.updated"],
         },
         "organization.deleted": {

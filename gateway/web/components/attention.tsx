@@ -1,30 +1,19 @@
 import { useEffect } from "preact/hooks";
-import type { Api } from "../model/api.ts";
 import { toAttention, type Attention } from "../model/attention.ts";
 import { formatClock } from "../model/format.ts";
-import { createOrganizationStore, versionOf } from "../model/organization_store.ts";
-import { toOverview, type OverviewRow } from "../model/overview.ts";
+import { toOverview } from "../model/overview.ts";
 import type { Session } from "../model/session.ts";
 import type { TenantFollower } from "../model/tenant_follower.ts";
 import { createWatch } from "../model/watch.ts";
 import { useNow, useStore } from "./hooks.ts";
-
-/** All organizations, worst first, as of now. Null: they are not read yet. */
-function useRows(api: Api, tenant: TenantFollower): readonly OverviewRow[] | null {
-  const [store] = useStore((onChange) => createOrganizationStore(api, onChange));
-  const version = versionOf(tenant);
-  useEffect(() => store.request(), [store, version]);
-  useNow();
-  const isLive = tenant.connection.state === "live";
-  return store.items === null ? null : toOverview(store.items, tenant.monitors.items, { isLive, nowMs: api.nowMs() });
-}
 
 const shownAlarms = 3;
 
 /** Calls a person by the title and the icon of the tab, and by notifications where they want them. */
 export function useAttention({ session, tenant }: WatchedTenant) {
   const { api, caller } = session;
-  const rows = useRows(api, tenant);
+  useNow();
+  const rows = toOverview(tenant, api.nowMs());
   const [watch] = useStore((onChange) => createWatch(api, `${caller.id}.${caller.tenant?.id ?? ""}`, onChange));
   useEffect(() => {
     if (rows !== null && tenant.connection.state === "live") watch.update(rows);

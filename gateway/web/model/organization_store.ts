@@ -1,48 +1,60 @@
-import { pause } from "../../../shared/abortable.ts";
+import { countOf } from "../../../shared/outcome_text.ts";
 import { listOrganizations, type Organization } from "../organization_wire.ts";
-import { isEnded } from "../scan_wire.ts";
 import type { Api } from "./api.ts";
 import { toProblem } from "./connection.ts";
-import type { TenantFollower } from "./tenant_follower.ts";
 
-/** The tenant's organizations, as they were read last. */
+/** The tenant's organizations, which overview, attention line, title and wall share. */
 export interface OrganizationStore {
   /** Null: not read yet. */
   readonly items: readonly Organization[] | null;
-  /** Why they could not be read, or not read again. */
+  /** Why the trends could not be read, or what is left out. */
   readonly problem: string | null;
-  /** Reads them; of many requests at once the first and the last cause a reading. */
-  request(): void;
-  close(): void;
+  /** Reads the trends, which a snapshot leaves out. */
+  readTrends(): void;
+}
+
+/** The side that the tenant's stream writes. */
+export interface LiveOrganizations extends OrganizationStore {
+  /** What is there when the stream opens. */
+  replace(organizations: readonly Organization[]): void;
+  /** Reads all, where a snapshot does not hold them. Rejects as `Api` does. */
+  read(signal: AbortSignal): Promise<void>;
+  put(organization: Organization): void;
+  remove(id: unknown): void;
 }
 
 const pageLimit = 200;
-/** As many organizations as a tenant can follow at a time. */
+/** More are left out, and the page says so. */
 const maxPages = 10;
-const pauseMs = 1000;
 
-export function createOrganizationStore(api: Api, onChange: () => void): OrganizationStore {
-  const closing = new AbortController();
-  const { signal } = closing;
+export function createOrganizationStore(api: Api, onChange: () => void, signal: AbortSignal): LiveOrganizations {
+  let known: ReadonlyMap<unknown, Organization> = new Map();
   let items: readonly Organization[] | null = null;
   let problem: string | null = null;
-  let isDue = false;
-  let isReading = false;
+  /** Counts what the stream says; by id, when it spoke of one last. */
+  let now = 0;
+  const saidAt = new Map<unknown, number>();
+  let begun = 0;
+  let finished = 0;
 
-  async function read(): Promise<void> {
-    isReading = true;
-    while (isDue && !signal.aborted) {
-      isDue = false;
-      try {
-        items = await listAll(api, signal);
-        problem = null;
-      } catch (error) {
-        problem = toProblem(error);
-      }
-      if (!signal.aborted) onChange();
-      await pause(pauseMs, [signal]);
-    }
-    isReading = false;
+  function show(next: readonly Organization[]): void {
+    known = new Map(next.map((organization) => [organization.id, organization]));
+    items = next;
+    onChange();
+  }
+
+  async function read(signal: AbortSignal): Promise<void> {
+    const since = now;
+    const number = (begun += 1);
+    const { found, isCut } = await listAll(api, signal);
+    if (number < finished) return;
+    finished = number;
+    problem = isCut ? `Only the newest ${countOf(found.length, "organization")} are shown` : null;
+    const isNewer = (id: unknown) => (saidAt.get(id) ?? 0) > since;
+    const listed = new Map(found.map((row) => [row.id, row]));
+    // What the stream said in the meantime may be newer, a deletion included.
+    const newer = [...known.values()].filter(({ id }) => isNewer(id));
+    show([...newer.map((one) => withTrend(one, listed.get(one.id))), ...found.filter(({ id }) => !isNewer(id))]);
   }
 
   return {
@@ -52,22 +64,36 @@ export function createOrganizationStore(api: Api, onChange: () => void): Organiz
     get problem() {
       return problem;
     },
-    request() {
-      isDue = true;
-      if (!isReading) void read();
+    readTrends() {
+      read(signal).catch((error: unknown) => {
+        problem = `The trends could not be read: ${toProblem(error)}`;
+        if (!signal.aborted) onChange();
+      });
     },
-    close: () => closing.abort(),
+    replace(organizations) {
+      now += 1;
+      for (const { id } of organizations) saidAt.set(id, now);
+      show(organizations.map((next) => withTrend(next, known.get(next.id))));
+    },
+    read,
+    put(organization) {
+      now += 1;
+      saidAt.set(organization.id, now);
+      if (items !== null) show([organization, ...items.filter(({ id }) => id !== organization.id)]);
+    },
+    remove(id) {
+      now += 1;
+      saidAt.set(id, now);
+      if (items !== null) show(items.filter((one) => one.id !== id));
+    },
   };
 }
 
-/** Another text when organizations may have changed: a stream opened, a scan ended, the counts of a monitor moved. */
-export function versionOf({ scans, monitors, connection }: TenantFollower): string {
-  const ended = scans.items.filter(({ status }) => isEnded(status)).map(({ id }) => id);
-  const counts = monitors.items.map(({ id, status, pass, fail, manual }) => [id, status, pass, fail, manual].join());
-  return [connection.refetchedAtMs, ended.length, ended[0], ...counts].join(" ");
+function withTrend(organization: Organization, other: Organization | undefined): Organization {
+  return { ...organization, trend: organization.trend ?? other?.trend ?? null };
 }
 
-async function listAll(api: Api, signal: AbortSignal): Promise<readonly Organization[]> {
+async function listAll(api: Api, signal: AbortSignal) {
   const found: Organization[] = [];
   let cursor: string | null = null;
   for (let pages = 0; pages < maxPages; pages += 1) {
@@ -76,5 +102,5 @@ async function listAll(api: Api, signal: AbortSignal): Promise<readonly Organiza
     cursor = page.nextCursor;
     if (cursor === null) break;
   }
-  return found;
+  return { found, isCut: cursor !== null };
 }

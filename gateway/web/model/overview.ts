@@ -1,5 +1,6 @@
 import type { Monitor } from "../monitor_wire.ts";
 import type { Organization } from "../organization_wire.ts";
+import type { Connection } from "./connection.ts";
 import { pulseOf, type Pulse } from "./monitor_pulse.ts";
 
 /** One organization of the overview: what is stored of it, and what its monitor says now. */
@@ -13,19 +14,23 @@ export interface OverviewRow {
   readonly isEnded: boolean;
 }
 
+interface OverviewSource {
+  readonly organizations: { readonly items: readonly Organization[] | null };
+  readonly monitors: { readonly items: readonly Monitor[] };
+  readonly connection: Pick<Connection, "state">;
+}
+
 export type OverviewFilter = "all" | "cat1" | "attention";
 
 /** After so long without a scan and without a monitor an organization is folded. */
 const forgottenAfterMs = 30 * 86_400_000;
 const attention: readonly (Pulse | null)[] = ["stale", "blind", "delayed", "stopped"];
 
-export function toOverview(
-  organizations: readonly Organization[],
-  monitors: readonly Monitor[],
-  { isLive, nowMs }: { readonly isLive: boolean; readonly nowMs: number },
-): readonly OverviewRow[] {
-  const byId = new Map(monitors.map((monitor) => [monitor.id, monitor]));
-  const rows = organizations.map((organization): OverviewRow => {
+/** All organizations, worst first, as of now. Null: they are not read yet. */
+export function toOverview(tenant: OverviewSource, nowMs: number): readonly OverviewRow[] | null {
+  const isLive = tenant.connection.state === "live";
+  const byId = new Map(tenant.monitors.items.map((monitor) => [monitor.id, monitor]));
+  const rows = tenant.organizations.items?.map((organization): OverviewRow => {
     const monitor = byId.get(organization.monitor_id ?? "") ?? null;
     const isWatched = organization.monitor_id !== null && organization.monitor_status !== "ended";
     const scannedAtMs = organization.last_scan_at === null ? 0 : Date.parse(organization.last_scan_at);
@@ -34,7 +39,7 @@ export function toOverview(
       organization.monitor_id === null ? null : isLive && monitor !== null ? pulseOf(monitor, nowMs) : "unknown";
     return { organization, monitor, pulse, isEnded };
   });
-  return rows.toSorted(byWorst);
+  return rows?.toSorted(byWorst) ?? null;
 }
 
 /** By name or address, each word of it. */

@@ -1,18 +1,21 @@
 import { subscribe, type SnapshotEvent, type Subscription } from "../../../shared/client/subscribe.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { parseMonitor, type Monitor } from "../monitor_wire.ts";
+import { parseOrganization } from "../organization_wire.ts";
 import { isEnded, parseScan, toRecord, type Scan } from "../scan_wire.ts";
 import type { Api } from "./api.ts";
 import { continueAfterExpiry, noConnection, rethrowAsFinal, toConnection, type Connection } from "./connection.ts";
 import { createDecisionStore, parseDecision, type DecisionStore } from "./decisions/decision_store.ts";
 import { createListStore, listPageLimit, type ListStore } from "./list_store.ts";
 import { applyMonitorEvent } from "./monitor_model.ts";
+import { createOrganizationStore, type OrganizationStore } from "./organization_store.ts";
 import { applyToScan, mergeScan } from "./scan_model.ts";
 
 /** Everything of the tenant, kept true on one connection: state on every open of its stream, then events. */
 export interface TenantFollower {
   readonly scans: ListStore<Scan>;
   readonly monitors: ListStore<Monitor>;
+  readonly organizations: OrganizationStore;
   readonly decisions: DecisionStore;
   /** Scans that were deleted since the page was opened. */
   readonly deletedScans: ReadonlySet<unknown>;
@@ -21,7 +24,7 @@ export interface TenantFollower {
   close(): void;
 }
 
-/** With this many monitors the snapshot does not hold all of them. */
+/** With this many monitors or organizations the snapshot does not hold all of them. */
 const maxSnapshots = 1000;
 /** Where tabs cannot share, one that nobody looks at gives its connection back: over HTTP/1.1 a browser has six. */
 const hiddenForMs = 30_000;
@@ -48,6 +51,7 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     onChange,
     signal,
   );
+  const organizations = createOrganizationStore(api, onChange, signal);
   const decisions = createDecisionStore(api, onChange, signal);
   let connection = noConnection;
   let subscription: Subscription<TenantEvents> | null = null;
@@ -64,9 +68,16 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     const unended = snapshot.flatMap(({ type, data }) => (type === "scan.snapshot" ? [parseScan(data)] : []));
     const present = snapshot.flatMap(({ type, data }) => (type === "monitor.snapshot" ? [parseMonitor(data)] : []));
     const hasAllMonitors = head !== undefined && head.monitors < maxSnapshots;
+    const hasAllOrganizations = head !== undefined && head.organizations < maxSnapshots;
+    if (hasAllOrganizations) {
+      organizations.replace(
+        snapshot.flatMap(({ type, data }) => (type === "organization.snapshot" ? [parseOrganization(data)] : [])),
+      );
+    }
     const [newestScans, newestMonitors] = await Promise.all([
       head !== undefined && scans.resume(unended, endsOf(head)) ? null : api.listScans(request),
       hasAllMonitors ? { items: present, nextCursor: null } : api.listMonitors(request),
+      hasAllOrganizations ? null : organizations.read(signal),
     ]);
     // Read after the snapshot: the page may lack more than its count says, and a later snapshot is then asked again.
     if (newestScans !== null) scans.replace(unended, newestScans, head?.deleted_scans);
@@ -115,6 +126,8 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
       scans.remove(id, typeof count === "number" ? count : null);
       onChange();
     }
+    if (type === "organization.updated") organizations.put(parseOrganization(data));
+    if (type === "organization.deleted") organizations.remove(fields["organization_id"]);
     if (type === "scan.end") scans.change(fields["scan_id"], (scan) => applyToScan(scan, type, fields));
     if (!type.startsWith("monitor.")) return;
     const id = fields["monitor_id"];
@@ -153,6 +166,7 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
   return {
     scans,
     monitors,
+    organizations,
     decisions,
     deletedScans,
     get connection() {

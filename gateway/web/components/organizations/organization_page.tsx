@@ -1,11 +1,8 @@
-import { useEffect, useState } from "preact/hooks";
 import { useHistory } from "../trend.tsx";
 import type { Caller } from "../../caller_wire.ts";
 import type { Api } from "../../model/api.ts";
-import { toProblem } from "../../model/connection.ts";
 import { toOrigin } from "../../model/decisions/decision_index.ts";
 import type { TenantFollower } from "../../model/tenant_follower.ts";
-import { readOrganization, type Organization } from "../../organization_wire.ts";
 import { isEnded, type Scan } from "../../scan_wire.ts";
 import { BackLink, Message } from "../basics.tsx";
 import { MonitorPage } from "../monitors/monitor_page.tsx";
@@ -22,45 +19,25 @@ interface OrganizationPageProps {
   readonly onReopen: () => void;
 }
 
-type View =
-  | { readonly name: "loading" }
-  | { readonly name: "failed"; readonly problem: string }
-  | { readonly name: "read"; readonly organization: Organization };
-
 /** An organization: its monitor's state, else that of its last scan, and its past. */
 export function OrganizationPage({ api, caller, id, tenant, onScan, onReopen }: OrganizationPageProps) {
-  const [view, setView] = useState<View>({ name: "loading" });
   const history = useHistory(api);
-  const { decisions, deletedScans, scans, monitors } = tenant;
-  const refetchedAtMs = tenant.connection.refetchedAtMs;
-  useEffect(() => {
-    const closing = new AbortController();
-    readOrganization(api, id, closing.signal).then(
-      (organization) => setView({ name: "read", organization }),
-      (error: unknown) => {
-        if (closing.signal.aborted) return;
-        // What is shown stays.
-        setView((before) => (before.name === "read" ? before : { name: "failed", problem: toProblem(error) }));
-      },
-    );
-    return () => closing.abort();
-  }, [api, id, refetchedAtMs]);
-
-  if (view.name === "loading") return <p role="status">Loading the organization…</p>;
-  if (view.name === "failed") {
+  const { organizations, decisions, deletedScans, scans, monitors, connection } = tenant;
+  const organization = organizations.items?.find((one) => one.id === id);
+  if (organization === undefined) {
+    if (organizations.items === null && connection.problem === null)
+      return <p role="status">Loading the organization…</p>;
+    const text =
+      organizations.items === null
+        ? `It could not be read yet: ${connection.problem}.`
+        : "No such organization in this tenant. It may have been deleted.";
     return (
       <>
         <BackLink />
-        <Message
-          level={1}
-          title="This organization cannot be shown"
-          text={view.problem}
-          action={{ label: "Try again", run: onReopen }}
-        />
+        <Message level={1} title="This organization cannot be shown" text={text} />
       </>
     );
   }
-  const { organization } = view;
   const own = [...new Map([...history, ...scans.items].map((scan) => [scan.id, scan])).values()]
     .filter(({ orgUrl, status }) => toOrigin(orgUrl) === organization.org_url && isEnded(status))
     .toSorted((a, b) => (b.createdAtMs ?? 0) - (a.createdAtMs ?? 0));

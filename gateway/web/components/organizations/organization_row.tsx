@@ -92,6 +92,7 @@ const height = 22;
 
 /** A bar a day, as high as rules failed; a gap where nobody looked. */
 function Trend({ trend }: Pick<Organization, "trend">) {
+  if (trend === null) return <span class="fine">…</span>;
   const most = Math.max(1, ...trend.map(({ fail }) => fail ?? 0));
   const known = trend.filter(({ fail }) => fail !== null);
   const last = known.at(-1);

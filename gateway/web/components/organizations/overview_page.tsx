@@ -3,7 +3,6 @@ import { countOf } from "../../../../shared/outcome_text.ts";
 import type { Api } from "../../model/api.ts";
 import { formatCount } from "../../model/format.ts";
 import { createLastChanges } from "../../model/last_changes.ts";
-import { createOrganizationStore, versionOf } from "../../model/organization_store.ts";
 import {
   filterOverview,
   needsAttention,
@@ -22,6 +21,8 @@ interface OverviewPageProps {
   readonly tenant: TenantFollower;
 }
 
+const trendsEveryMs = 60_000;
+
 const choices: readonly { readonly only: OverviewFilter; readonly label: string }[] = [
   { only: "all", label: "All" },
   { only: "attention", label: "Need attention" },
@@ -30,19 +31,22 @@ const choices: readonly { readonly only: OverviewFilter; readonly label: string 
 
 /** All organizations of the tenant, worst first, and the newest scans. */
 export function OverviewPage({ api, tenant }: OverviewPageProps) {
-  const [store] = useStore((onChange) => createOrganizationStore(api, onChange));
   const [lastChanges] = useStore((onChange) => createLastChanges(api, onChange));
   const [text, setText] = useState("");
   const [only, setOnly] = useState<OverviewFilter>("all");
-  const version = versionOf(tenant);
-  useEffect(() => store.request(), [store, version]);
+  const { organizations, connection } = tenant;
+  const isRead = organizations.items !== null;
+  // Events are flat, so that they carry no trend.
+  const version = `${connection.refetchedAtMs} ${Math.floor(api.nowMs() / trendsEveryMs)}`;
+  useEffect(() => {
+    if (isRead && !document.hidden) organizations.readTrends();
+  }, [organizations, isRead, version]);
   useNow();
   useTitle("Organizations");
   useLayoutEffect(() => scrollTo(0, 0), []);
 
-  const { items, problem } = store;
-  const isLive = tenant.connection.state === "live";
-  const rows = toOverview(items ?? [], tenant.monitors.items, { isLive, nowMs: api.nowMs() });
+  const { problem } = organizations;
+  const rows = toOverview(tenant, api.nowMs()) ?? [];
   const shown = filterOverview(rows, { text, only });
   const current = shown.filter(({ isEnded }) => !isEnded);
   const ended = shown.filter(({ isEnded }) => isEnded);
@@ -55,7 +59,7 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
         <div class="scan-title row wrap">
           <h1 id="overview-title">Organizations</h1>
         </div>
-        <p class="scan-meta text">{items === null ? "" : toSummary(rows)}</p>
+        <p class="scan-meta text">{isRead ? toSummary(rows) : ""}</p>
       </header>
       {rows.length > 0 && (
         <div class="filters row wrap" role="group" aria-label="Filter the organizations">
@@ -85,11 +89,15 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
           </div>
         </div>
       )}
-      {items === null && problem === null && <p role="status">Loading organizations…</p>}
+      {!isRead && (
+        <p role="status">
+          {connection.problem === null ? "Loading organizations…" : "The organizations could not be read yet."}
+        </p>
+      )}
       {problem !== null && (
-        <div class="problem tinted tone-fail row wrap" role="alert">
-          {`The organizations could not be read: ${problem}.${items === null ? "" : " What is shown may be old."}`}
-          <button type="button" class="button button-small" onClick={() => store.request()}>
+        <div class="problem tinted tone-manual row wrap" role="alert">
+          {`${problem}.`}
+          <button type="button" class="button button-small" onClick={() => organizations.readTrends()}>
             Try again
           </button>
         </div>
@@ -102,7 +110,7 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
           {table(ended)}
         </details>
       )}
-      {items?.length === 0 && hasAny && (
+      {organizations.items?.length === 0 && hasAny && (
         <Message level={2} title="No organization has a name yet" text="Scans that name their org appear here." />
       )}
       <ScanList store={tenant.scans} connection={tenant.connection} />
