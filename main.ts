@@ -1,15 +1,10 @@
-import { inspect } from "node:util";
-import { CommanderError } from "commander";
-import packageJson from "./package.json" with { type: "json" };
 import { Interruption } from "./gateway/runtime/draining.ts";
 import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
 import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
 import { exitCodes, isVerdict } from "./command_line/exit_code.ts";
+import { explainBug, explainError } from "./command_line/explain_error.ts";
 import { explainWriteError } from "./command_line/files.ts";
 import { createProgram } from "./program.ts";
-import { printable } from "./command_line/terminal.ts";
-import { UsageError } from "./shared/usage_error.ts";
-import { AppError } from "./shared/app_error.ts";
 
 /** The command line: it joins the two halves, which never import each other. */
 const interruption = new Interruption();
@@ -18,6 +13,7 @@ const streams = openStandardStreams();
 const lastWorkMs = 10_000;
 let exitCode: number = exitCodes.ok;
 let hasBug = false;
+const writeError = (text: string) => void process.stderr.write(text);
 
 const run = async (command: (io: CommandIo & GatewayIo) => Promise<number>): Promise<void> => {
   const { color: mayColor } = program.opts<{ readonly color: boolean }>();
@@ -35,7 +31,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 // Node's own exit code for an uncaught error is 1, which here means findings.
 process.on("uncaughtException", (error) => {
-  explainBug(error);
+  explainBug(error, writeError);
   if (hasBug || interruption.interrupted.aborted) process.exit(exitCodes.bug);
   hasBug = true;
   interruption.abort(error);
@@ -45,7 +41,7 @@ process.on("uncaughtException", (error) => {
 try {
   await program.parseAsync();
 } catch (error) {
-  exitCode = explain(error);
+  exitCode = explainError(error, { isInterrupted: interruption.interrupted.aborted, write: writeError });
 }
 // Everything was closed by its owner; a keep-alive socket of a library must not hold the pipeline.
 await streams.flushed();
@@ -55,26 +51,6 @@ process.exit(hasBug ? exitCodes.bug : withStdoutFailure(exitCode));
 function withStdoutFailure(code: number): number {
   const { aborted: hasFailed, reason } = streams.stdoutFailed;
   if (!hasFailed) return code;
-  process.stderr.write(`${explainWriteError("standard output", reason)}\n`);
+  writeError(`${explainWriteError("standard output", reason)}\n`);
   return isVerdict(code) ? exitCodes.usage : code;
-}
-
-/** Prints what went wrong, for the person at the terminal, and returns the exit code. */
-function explain(error: unknown): number {
-  // Commander has already written its own message.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (error instanceof UsageError || error instanceof AppError) {
-    process.stderr.write(`${error.message}\n`);
-    return exitCodes.usage;
-  }
-  if (interruption.interrupted.aborted) return exitCodes.interrupted;
-  return explainBug(error);
-}
-
-function explainBug(error: unknown): number {
-  const trace = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
-  process.stderr.write(
-    `This is a bug of scanstream ${packageJson.version}; please report it as an issue of its repository, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,
-  );
-  return exitCodes.bug;
 }

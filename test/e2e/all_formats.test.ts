@@ -1,3 +1,4 @@
+import { callCommand } from "../support/called_command.ts";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -5,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/command_line.ts";
 import { importToStigManager } from "../support/checklist_reports.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures/checklists");
@@ -24,13 +25,13 @@ beforeAll(async () => {
   const org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only" });
   const { privateKeyFile } = await publishCredentials(org, join(folder.path, "key"));
   const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
-  await runCommand(["collect", "--save-artifacts", "artifacts.json", "--quiet"], { cwd: folder.path, env });
+  await callCommand(["collect", "--save-artifacts", "artifacts.json", "--quiet"], { cwd: folder.path, env });
   await org.stop();
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
 function evaluate(...args: readonly string[]) {
-  return runCommand(["evaluate", "--from-artifacts", "artifacts.json", ...args], { cwd: folder.path });
+  return callCommand(["evaluate", "--from-artifacts", "artifacts.json", ...args], { cwd: folder.path });
 }
 
 describe("--format all", () => {
@@ -58,7 +59,7 @@ describe("--format all", () => {
   });
 
   test("and every format's name stand in the help of scan", async () => {
-    const { stdout } = await runCommand(["scan", "--help"], { cwd: folder.path });
+    const { stdout } = await callCommand(["scan", "--help"], { cwd: folder.path });
     const help = stdout.replaceAll(/\s+/g, " ");
     expect(help).toContain(`${reportFormats.map(({ name }) => name).join(", ")}, or all`);
     expect(help).toContain("--checklist <file>");

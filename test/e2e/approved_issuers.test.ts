@@ -1,3 +1,4 @@
+import { callCommand } from "../support/called_command.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -5,7 +6,7 @@ import { obtained } from "../../scanner/evidence/artifacts.ts";
 import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts";
 import type { Report } from "../../shared/report.ts";
 import { aScan, aSmartCardIdp, compliantArtifacts, dodCertificate, set } from "../support/artifact_builders.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/command_line.ts";
 
 const check = "idp_smart_card_dod_approved_ca";
 const agency = "CN=Agency CA, O=Agency";
@@ -51,5 +52,5 @@ async function evaluate(issuers: string | undefined) {
   await writeFile(join(folder.path, "artifacts.json"), JSON.stringify(document));
   const args = ["evaluate", "--from-artifacts", "artifacts.json", "--format", "json"];
   const env = issuers === undefined ? {} : { IDP_APPROVED_ISSUERS: issuers };
-  return await runCommand(args, { cwd: folder.path, env });
+  return await callCommand(args, { cwd: folder.path, env });
 }

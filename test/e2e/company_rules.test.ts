@@ -1,3 +1,4 @@
+import { callCommand } from "../support/called_command.ts";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -11,7 +12,7 @@ import reportSchema from "../../shared/report.schema.json" with { type: "json" }
 import type { Report } from "../../shared/report.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
 import { aPasswordPolicy, aScan, compliantArtifacts, set } from "../support/artifact_builders.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/command_line.ts";
 
 /** What the pages of docs/ show is run as it stands there, with the files that they show. */
 
@@ -59,7 +60,7 @@ function example(command: string): readonly string[] {
   return line.split(/\\?\s+/).filter((word) => word !== "");
 }
 
-const run = (...args: readonly string[]) => runCommand(args, { cwd: folder.path });
+const run = (...args: readonly string[]) => callCommand(args, { cwd: folder.path });
 
 function isValid(schema: object, value: unknown): boolean {
   const ajv = new Ajv2020();

@@ -1,8 +1,9 @@
+import { callCommand } from "../support/called_command.ts";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCommandStage, type CommandStage } from "../support/command_gateway.ts";
-import { runCommand, type Outcome } from "../support/command_line.ts";
+import { type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
 
 /** Decisions that are kept at a gateway: made, listed and withdrawn by commands, counted by a scan and offline. */
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> =>
-  runCommand(args, { cwd: stage.cwd, env: { ...stage.idpEnv, ...stage.gateway.env, ...env } });
+  callCommand(args, { cwd: stage.cwd, env: { ...stage.idpEnv, ...stage.gateway.env, ...env } });
 const decisions = (...args: readonly string[]) => run(["decisions", ...args]);
 const scan = (...args: readonly string[]) => run(["scan", "--check", check, "--quiet", "--status", "fail", ...args]);
 
@@ -118,7 +119,7 @@ test("without the decisions that were asked for nothing is scanned: 2, one line,
   expect([gone.code, gone.stdout]).toEqual([2, ""]);
   expect(gone.stderr).toMatch(/^Cannot use --decisions-from-gateway: [^\n]*refused the connection[^\n]*\n$/);
   const options = { cwd: stage.cwd, env: stage.idpEnv };
-  const unnamed = await runCommand(["scan", "--check", check, "--decisions-from-gateway"], options);
+  const unnamed = await callCommand(["scan", "--check", check, "--decisions-from-gateway"], options);
   expect([unnamed.code, unnamed.stdout]).toEqual([2, ""]);
   expect(unnamed.stderr).toMatch(/SCANSTREAM_URL and SCANSTREAM_API_KEY are not set/);
 });

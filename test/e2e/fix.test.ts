@@ -1,10 +1,11 @@
+import { callCommand } from "../support/called_command.ts";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { failingOrg } from "../support/failing_org.ts";
-import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+import { startCommand, temporaryFolder } from "../support/command_line.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let failing: PracticeOrg;
@@ -26,7 +27,7 @@ afterAll(async () => {
 async function fix(org: PracticeOrg, ...args: readonly string[]) {
   const { privateKeyFile } = await publishCredentials(org, join(folder.path, new URL(org.url).port));
   const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
-  return runCommand(["fix", ...args], { cwd: folder.path, env });
+  return callCommand(["fix", ...args], { cwd: folder.path, env });
 }
 
 function read(directory: string, name: string): Promise<string> {
@@ -58,12 +59,12 @@ describe("fix", () => {
 
   test("from saved evidence, offline, it is the same plan", async () => {
     const env = { IDP_ORG_URL: failing.url, IDP_CLIENT_ID: failing.clientId, IDP_PRIVATE_KEY: failing.privateKeyPem };
-    const collected = await runCommand(["collect", "--quiet", "--save-artifacts", "evidence.json"], {
+    const collected = await callCommand(["collect", "--quiet", "--save-artifacts", "evidence.json"], {
       cwd: folder.path,
       env,
     });
     expect(collected.code).toBe(0);
-    const offline = await runCommand(["fix", "--from-artifacts", "evidence.json", "--output", "offline"], {
+    const offline = await callCommand(["fix", "--from-artifacts", "evidence.json", "--output", "offline"], {
       cwd: folder.path,
     });
     expect(offline.code).toBe(0);
@@ -151,7 +152,7 @@ test("docs/fix.md: its last example, on a free port", async () => {
     .split("\n")
     .map((line) => line.split(/=(.*)/s));
   const env = Object.fromEntries(lines.map(([name, value]) => [name ?? "", value ?? ""]));
-  expect((await runCommand(args(run), { cwd: folder.path, env })).code).toBe(0);
+  expect((await callCommand(args(run), { cwd: folder.path, env })).code).toBe(0);
   expect(await read("fixes", "main.tf")).toContain(`http_proxy = "${env["IDP_ORG_URL"] ?? ""}"`);
   expect((await org.stop()).code).toBe(0);
 });

@@ -1,9 +1,10 @@
+import { callCommand } from "../support/called_command.ts";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, onTestFinished } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+import { startCommand, temporaryFolder } from "../support/command_line.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
@@ -20,7 +21,7 @@ async function setUp() {
     path: folder.path,
     env,
     start: (...args: readonly string[]) => startCommand(["follow", "--interval", "2", ...args], options),
-    run: (...args: readonly string[]) => runCommand(["follow", "--interval", "2", ...args], options),
+    run: (...args: readonly string[]) => callCommand(["follow", "--interval", "2", ...args], options),
   };
 }
 
@@ -106,11 +107,11 @@ test("where the monitor has ended, the next process is a new one with every find
   const options = { cwd: path, env: { ...env, SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: gateway.acme.apiKey } };
   const read = async <Item>(resource: string) =>
     ((await (await gateway.request(`/api/v1/monitors${resource}`, { as })).json()) as Page<Item>).items;
-  expect((await runCommand(["follow", "--until-clean"], options)).code).toBe(0);
+  expect((await callCommand(["follow", "--until-clean"], options)).code).toBe(0);
   const [ended] = await read<{ id: string; status: string }>("");
   expect(ended?.status).toBe("ended");
   for (const stderr of [/a new one starts/, /^(?!.*a new one starts)/s]) {
-    expect(await runCommand(["follow", "--once"], options)).toMatchObject({
+    expect(await callCommand(["follow", "--once"], options)).toMatchObject({
       code: 0,
       stdout: "",
       stderr: expect.stringMatching(stderr) as string,

@@ -1,9 +1,10 @@
+import { callCommand } from "../support/called_command.ts";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Exposure, History, RuleHistory } from "../../shared/schemas/history.ts";
-import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+import { startCommand, temporaryFolder } from "../support/command_line.ts";
 import { documentText } from "../support/documented_commands.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
@@ -32,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([org.stop(), gateway.stop(), folder[Symbol.asyncDispose]()]));
 
-const run = (...args: readonly string[]) => runCommand(args, { cwd: folder.path, env });
+const run = (...args: readonly string[]) => callCommand(args, { cwd: folder.path, env });
 
 async function historyOf(...args: readonly string[]): Promise<RuleHistory> {
   const { stdout, stderr } = await run("history", "--rule", "V-273205", "--format", "json", "--days", "2", ...args);

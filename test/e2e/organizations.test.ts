@@ -1,3 +1,4 @@
+import { callCommand } from "../support/called_command.ts";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -10,7 +11,7 @@ import { countStates, type Report } from "../../shared/report.ts";
 import summarySchema from "../../shared/summary.schema.json" with { type: "json" };
 import type { Summary } from "../../scanner/commands/organizations/summary.ts";
 import { startCommandGateway } from "../support/command_gateway.ts";
-import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+import { startCommand, temporaryFolder } from "../support/command_line.ts";
 
 /** `scan` with `scanstream.config.json`: its options, and several organizations in one run. */
 
@@ -65,49 +66,49 @@ async function reportIn(cwd: string, path: string): Promise<Report> {
 describe("a command that works on one organization", () => {
   test("takes the one that --org names, and names them all where it has to be told", async () => {
     const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
-    const collected = await runCommand(["collect", "--org", "globex", "--save-artifacts", "globex.json", "-q"], {
+    const collected = await callCommand(["collect", "--org", "globex", "--save-artifacts", "globex.json", "-q"], {
       cwd,
     });
     expect(collected).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(await readFile(join(cwd, "globex.json"), "utf8"))).toMatchObject({
       scan: { org_url: globex.url },
     });
-    const explained = await runCommand(["explain", "V-273195", "--org", "acme"], { cwd });
+    const explained = await callCommand(["explain", "V-273195", "--org", "acme"], { cwd });
     expect(explained.code).toBe(0);
     expect(explained.stdout).toContain(`In ${acme.url}: FAIL`);
-    expect((await runCommand(["fix", "--org", "globex", "--output", "fixes", "-q"], { cwd })).code).toBe(0);
+    expect((await callCommand(["fix", "--org", "globex", "--output", "fixes", "-q"], { cwd })).code).toBe(0);
     expect(await readFile(join(cwd, "fixes/plan.md"), "utf8")).toContain("there is nothing to fix");
     for (const args of [
       ["collect", "--save-artifacts", "x.json"],
       ["fix", "--output", "x"],
       ["follow", "--once"],
     ]) {
-      const { code, stderr } = await runCommand(args, { cwd });
+      const { code, stderr } = await callCommand(args, { cwd });
       expect({ code, stderr }).toEqual({
         code: 2,
         stderr:
           "--org: this command works on one organization, and scanstream.config.json has several: expected one of acme, globex\n",
       });
     }
-    const text = await runCommand(["explain", "V-273195"], { cwd });
+    const text = await callCommand(["explain", "V-273195"], { cwd });
     expect(text).toMatchObject({
       code: 0,
       stderr: "What decides in an organization: add --org with one of acme, globex\n",
     });
     expect(text.stdout).not.toContain("In http");
-    const offline = await runCommand(["fix", "--from-artifacts", "globex.json", "--output", "offline", "-q"], { cwd });
+    const offline = await callCommand(["fix", "--from-artifacts", "globex.json", "--output", "offline", "-q"], { cwd });
     expect(offline.code).toBe(0);
-    expect((await runCommand(["fix", "--org", "acne", "--output", "x"], { cwd })).stderr).toContain(
+    expect((await callCommand(["fix", "--org", "acne", "--output", "x"], { cwd })).stderr).toContain(
       'did you mean "acme"?',
     );
   });
 
   test("takes the only one, and the environment's where it names one", async () => {
     const cwd = await inFolder({ organizations: [await entry("globex", globex)] });
-    expect((await runCommand(["collect", "--save-artifacts", "one.json", "-q"], { cwd })).code).toBe(0);
+    expect((await callCommand(["collect", "--save-artifacts", "one.json", "-q"], { cwd })).code).toBe(0);
     expect(JSON.parse(await readFile(join(cwd, "one.json"), "utf8"))).toMatchObject({ scan: { org_url: globex.url } });
     const env = { IDP_ORG_URL: acme.url, IDP_CLIENT_ID: acme.clientId, IDP_PRIVATE_KEY: acme.privateKeyPem };
-    expect((await runCommand(["collect", "--save-artifacts", "two.json", "-q"], { cwd, env })).code).toBe(0);
+    expect((await callCommand(["collect", "--save-artifacts", "two.json", "-q"], { cwd, env })).code).toBe(0);
     expect(JSON.parse(await readFile(join(cwd, "two.json"), "utf8"))).toMatchObject({ scan: { org_url: acme.url } });
   });
 
@@ -116,12 +117,12 @@ describe("a command that works on one organization", () => {
     async (command) => {
       const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
       const args = command === "collect" ? [command, "--save-artifacts", "x.json"] : [command];
-      const { code, stderr } = await runCommand(args, { cwd, env: { OKTA_ORG_URL: acme.url } });
+      const { code, stderr } = await callCommand(args, { cwd, env: { OKTA_ORG_URL: acme.url } });
       expect([code, stderr.trim()]).toEqual([
         2,
         "OKTA_ORG_URL names one organization, and scanstream.config.json names 2: expected --org NAME, --no-config, or OKTA_ORG_URL without a value",
       ]);
-      const both = await runCommand(["doctor"], { cwd });
+      const both = await callCommand(["doctor"], { cwd });
       expect([both.code, both.stdout.match(/^(?:acme|globex)$/gm)]).toEqual([0, ["acme", "globex"]]);
     },
   );
@@ -137,7 +138,7 @@ describe("several organizations", () => {
         { ...(await entry("globex", globex)), format: "csv" },
       ],
     });
-    const { code, stdout, stderr } = await runCommand(["scan"], { cwd });
+    const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
     expect(code).toBe(3);
     expect(stdout.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
       ["organization", "status"],
@@ -177,7 +178,7 @@ describe("several organizations", () => {
 
   test("exit with the worst code: findings of one are 1", async () => {
     const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
-    const { code, stdout } = await runCommand(["scan", "-q"], { cwd });
+    const { code, stdout } = await callCommand(["scan", "-q"], { cwd });
     expect(code).toBe(1);
     // Without a folder the tables are on stdout, in the order of the file, before the summary.
     expect([...stdout.matchAll(/^(acme|globex|organization)\b/gm)].map(([, word]) => word)).toEqual([
@@ -191,13 +192,13 @@ describe("several organizations", () => {
 
   test("a format for programs needs a folder, and then nothing is written", async () => {
     const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
-    const { code, stdout, stderr } = await runCommand(["scan", "-f", "json"], { cwd });
+    const { code, stdout, stderr } = await callCommand(["scan", "-f", "json"], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(
       "--format json: 2 organizations have a report each: expected --output DIR, where each has a folder, or one organization by --org",
     );
     expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
-    const one = await runCommand(["scan", "-f", "json", "--org", "globex", "-q"], { cwd });
+    const one = await callCommand(["scan", "-f", "json", "--org", "globex", "-q"], { cwd });
     expect((JSON.parse(one.stdout) as Report).scan.org_url).toBe(globex.url);
   });
 
@@ -210,7 +211,7 @@ describe("several organizations", () => {
         { name: "fourth", org_url: globex.url, client_id: globex.clientId, private_key_env: "NOT_SET" },
       ],
     });
-    const { code, stdout, stderr } = await runCommand(["scan"], { cwd });
+    const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
       expect.stringMatching(/^scanstream\.config\.json \/organizations\/0 \(acme\): org_url: is not https:\/\//),
@@ -234,7 +235,7 @@ describe("several organizations", () => {
     [["--config", "other.json"], /^Cannot read --config "other\.json": no such file$/m],
   ])("%j is refused", async (args, problem) => {
     const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
-    const { code, stdout, stderr } = await runCommand(["scan", ...args], { cwd });
+    const { code, stdout, stderr } = await callCommand(["scan", ...args], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(problem);
     expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
@@ -247,7 +248,7 @@ describe("several organizations", () => {
         { ...(await entry("globex", globex)), output: "./one/" },
       ],
     });
-    const { code, stderr } = await runCommand(["scan"], { cwd });
+    const { code, stderr } = await callCommand(["scan"], { cwd });
     expect(code).toBe(2);
     expect(stderr).toBe('scanstream.config.json /organizations/1 (globex): output "one/": acme writes there too\n');
   });
@@ -256,7 +257,7 @@ describe("several organizations", () => {
     const cwd = await mkdtemp(join(folder.path, "work-"));
     const organization = { ...(await entry("acme", acme)), private_key: acme.privateKeyPem };
     await writeFile(join(cwd, "scanstream.config.json"), JSON.stringify({ organizations: [organization] }));
-    const { code, stdout, stderr } = await runCommand(["scan"], { cwd });
+    const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(
       /^Cannot use --config "scanstream\.config\.json": \/organizations\/0\/private_key: a secret must not/,
@@ -274,7 +275,7 @@ describe("several organizations", () => {
         { ...(await entry("quiet", globex)), stream: false },
       ],
     });
-    const { code, stderr } = await runCommand(["scan"], { cwd, env: gateway.env });
+    const { code, stderr } = await callCommand(["scan"], { cwd, env: gateway.env });
     expect(code).toBe(0);
     expect(stderr).toMatch(/^acme: Streaming as scan /m);
     for (const [name, org] of [
@@ -322,7 +323,7 @@ describe("several organizations", () => {
       organizations: [await entry("acme", acme), await entry("globex", globex)],
     });
     const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "job.md") };
-    const { stderr } = await runCommand(["scan"], { cwd, env });
+    const { stderr } = await callCommand(["scan"], { cwd, env });
     const job = await readFile(join(cwd, "job.md"), "utf8");
     expect(job).toMatch(/^# Okta IDaaS STIG: all organizations$/m);
     expect(job.match(/^# Scan of /gm)).toHaveLength(2);
@@ -334,22 +335,22 @@ describe("without a list", () => {
   test("the file gives options and the organization, and a variable and an option win over it", async () => {
     const { name: _, ...connection } = await entry("acme", acme);
     const cwd = await inFolder({ defaults: { ...connection, format: "json", fail_on: "never", check: ["V-273186"] } });
-    const plain = await runCommand(["scan", "-q"], { cwd });
+    const plain = await callCommand(["scan", "-q"], { cwd });
     expect(plain.code).toBe(0);
     const report = JSON.parse(plain.stdout) as Report;
     expect([report.scan.org_url, report.checks.length]).toEqual([acme.url, 1]);
     const { privateKeyFile } = await publishCredentials(globex, join(folder.path, "key-variable"));
     const env = { IDP_ORG_URL: globex.url, IDP_CLIENT_ID: globex.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
-    const other = await runCommand(["scan", "-q", "--check", "V-273187,V-273188"], { cwd, env });
+    const other = await callCommand(["scan", "-q", "--check", "V-273187,V-273188"], { cwd, env });
     const second = JSON.parse(other.stdout) as Report;
     expect([second.scan.org_url, second.checks.length]).toEqual([globex.url, 2]);
-    const without = await runCommand(["scan", "-q", "--no-config"], { cwd });
+    const without = await callCommand(["scan", "-q", "--no-config"], { cwd });
     expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining("IDP_ORG_URL: is not set") as string });
   });
 
   test("--org and --parallel say that there is no list", async () => {
     const cwd = await mkdtemp(join(folder.path, "work-"));
-    const { code, stderr } = await runCommand(["scan", "--org", "acme", "--parallel", "2"], { cwd });
+    const { code, stderr } = await callCommand(["scan", "--org", "acme", "--parallel", "2"], { cwd });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^--org: there is no scanstream\.config\.json here.*\n--parallel: there is no/);
   });

@@ -1,9 +1,10 @@
+import { callCommand } from "../support/called_command.ts";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { aReport } from "../support/report_builders.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
-import { runCommand, startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
 import { createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 function run(...args: readonly string[]): Promise<Outcome> {
-  return runCommand(args, { cwd: gateway.folder, env: gateway.env });
+  return callCommand(args, { cwd: gateway.folder, env: gateway.env });
 }
 
 async function scanWithReport(): Promise<string> {
@@ -105,7 +106,7 @@ describe("admin tenant", () => {
   const valueOf = ({ stdout }: Outcome, name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(stdout)?.[1] ?? "";
 
   async function movesTenant(cwd: string, url: string | null): Promise<void> {
-    const admin = (...args: readonly string[]) => runCommand(["admin", ...args], { cwd, env: {} });
+    const admin = (...args: readonly string[]) => callCommand(["admin", ...args], { cwd, env: {} });
     const id = valueOf(await admin("tenant", "create", "--name", "Acme"), "id");
     const key = async () =>
       valueOf(

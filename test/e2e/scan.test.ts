@@ -1,3 +1,4 @@
+import { callCommand } from "../support/called_command.ts";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -42,7 +43,7 @@ async function envOf(org: PracticeOrg): Promise<Record<string, string>> {
 }
 
 function scan(env: Record<string, string>, ...args: readonly string[]) {
-  return runCommand(["scan", ...args], { cwd: folder.path, env });
+  return callCommand(["scan", ...args], { cwd: folder.path, env });
 }
 
 const ajv = new Ajv2020({ allErrors: true });
@@ -108,7 +109,7 @@ describe("scan", () => {
   test("writes the same verdicts again from saved artifacts, offline", async () => {
     const file = join(folder.path, "artifacts.json");
     const online = await scan(await envOf(readOnly), "--format", "json", "--quiet", "--save-artifacts", file);
-    const offline = await runCommand(["evaluate", "--from-artifacts", file, "--format", "json"], { cwd: folder.path });
+    const offline = await callCommand(["evaluate", "--from-artifacts", file, "--format", "json"], { cwd: folder.path });
     expect(offline.code).toBe(1);
     expect(parseReport(offline.stdout).checks).toEqual(parseReport(online.stdout).checks);
     expect(await readFile(file, "utf8")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
@@ -300,7 +301,7 @@ describe("usage and configuration exit with 2", () => {
     [["watch", "1"], /UUID/],
   ])("%j", async (args, message) => {
     const env = await envOf(readOnly);
-    const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, env });
+    const { code, stdout, stderr } = await callCommand(args, { cwd: folder.path, env });
     expect(stderr).toMatch(message);
     expect(stdout).toBe("");
     expect(code).toBe(2);

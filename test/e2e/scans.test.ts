@@ -1,6 +1,7 @@
+import { callCommand } from "../support/called_command.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
-import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+import { startCommand, type Outcome } from "../support/command_line.ts";
 import { buildFinding, createScanProducer, type ScanProducer, type StoredFinding } from "../support/scan_producer.ts";
 import { freePort } from "../support/free_port.ts";
 import { problem, startScriptedServer, status } from "../support/scripted_server.ts";
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 function run(...args: readonly string[]): Promise<Outcome> {
-  return runCommand(args, { cwd: gateway.folder, env: gateway.env });
+  return callCommand(args, { cwd: gateway.folder, env: gateway.env });
 }
 
 /** A command that reads the newest scan runs before any other registers one. */
@@ -192,7 +193,7 @@ describe("what is wrong is one line", () => {
   test.each(["scans list", `scans show ${noScan}`, `findings list ${noScan}`, "watch"])(
     "%s without a gateway: exit 2",
     async (args) => {
-      expect(await runCommand(args.split(" "), { cwd: gateway.folder })).toEqual({
+      expect(await callCommand(args.split(" "), { cwd: gateway.folder })).toEqual({
         code: 2,
         stdout: "",
         stderr:
@@ -202,7 +203,7 @@ describe("what is wrong is one line", () => {
   );
 
   test("a key that is not valid, and a gateway that cannot be reached: exit 3", async () => {
-    const refused = await runCommand(["scans", "list"], {
+    const refused = await callCommand(["scans", "list"], {
       cwd: gateway.folder,
       env: { ...gateway.env, SCANSTREAM_API_KEY: "scs_no" },
     });
@@ -211,7 +212,7 @@ describe("what is wrong is one line", () => {
       stdout: "",
       stderr: expect.stringMatching(/^Cannot list the scans: 401 .*\n$/),
     });
-    const unreachable = await runCommand(["scans", "list"], {
+    const unreachable = await callCommand(["scans", "list"], {
       cwd: gateway.folder,
       env: { ...gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` },
     });
@@ -229,7 +230,7 @@ describe("what is wrong is one line", () => {
   test.each(answers)("a gateway that answers with %s: exit 3, and a clean line", async (_, answer) => {
     await using server = await startScriptedServer(answer);
     const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
-    const { code, stdout, stderr } = await runCommand(["scans", "list"], { cwd: gateway.folder, env });
+    const { code, stdout, stderr } = await callCommand(["scans", "list"], { cwd: gateway.folder, env });
     expect(stderr).toMatch(/^Cannot list the scans: .*\n$/);
     expect(stderr).not.toMatch(steersTerminal);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });

@@ -1,7 +1,8 @@
+import { callCommand } from "./called_command.ts";
 import { join } from "node:path";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { runCommand, temporaryFolder, type Outcome } from "./command_line.ts";
+import { temporaryFolder, type Outcome } from "./command_line.ts";
 
 export interface OrgStage extends AsyncDisposable {
   readonly path: string;
@@ -17,7 +18,7 @@ export async function openOrgStage(): Promise<OrgStage> {
   const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
   return {
     path: folder.path,
-    run: (...args) => runCommand(args, { cwd: folder.path, env }),
+    run: (...args) => callCommand(args, { cwd: folder.path, env }),
     async [Symbol.asyncDispose]() {
       await org.stop();
       await folder[Symbol.asyncDispose]();

@@ -1,0 +1,32 @@
+import { inspect } from "node:util";
+import { CommanderError } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import { AppError } from "../shared/app_error.ts";
+import { UsageError } from "../shared/usage_error.ts";
+import { exitCodes } from "./exit_code.ts";
+import { printable } from "./terminal.ts";
+
+export interface ExplainOptions {
+  /** The person interrupted the command: an error that follows from it is none to report. */
+  readonly isInterrupted: boolean;
+  readonly write: (text: string) => void;
+}
+
+/** Writes what ended a command, for the person at the terminal, and returns the exit code. */
+export function explainError(error: unknown, { isInterrupted, write }: ExplainOptions): number {
+  // Commander has already written its own message.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  if (error instanceof UsageError || error instanceof AppError) {
+    write(`${error.message}\n`);
+    return exitCodes.usage;
+  }
+  return isInterrupted ? exitCodes.interrupted : explainBug(error, write);
+}
+
+export function explainBug(error: unknown, write: ExplainOptions["write"]): number {
+  const trace = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
+  write(
+    `This is a bug of scanstream ${packageJson.version}; please report it as an issue of its repository, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,
+  );
+  return exitCodes.bug;
+}
