@@ -26,7 +26,7 @@ const system = [
 ];
 
 /** Tests that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */
-const nightly = ["soak/soak.test.ts", "test/edge/workerd_newest.test.ts"];
+const nightly = ["soak/soak.test.ts", "test/e2e/upgrade.test.ts", "test/edge/workerd_newest.test.ts"];
 
 /** Which files are fast, and how they run. The mutation run takes them from here, too. `*.test_d.ts` are the compiler's (`npm run types`). */
 export const fastTests = {

@@ -8,6 +8,7 @@ const programs: readonly (readonly string[])[] = [
   ["npm", "run", "test:bad-network"],
   ["npm", "run", "fuzz:provider"],
   ["npm", "run", "fuzz:orgs"],
+  ["npm", "run", "fuzz:fixes"],
   ["npm", "run", "soak", "--", "--minutes", "5"],
   ["npm", "run", "fips"],
   ["npm", "run", "test:mutations"],

@@ -101,9 +101,10 @@ describe("serve", () => {
   test("runs on the embedded database, with the page, and keeps its state", async () => {
     await using stage = await temporaryFolder();
     const options = { cwd: stage.path, env: { PORT: "0" } };
-    await expectGateway(start(["serve"], options));
-    const created = await run(["admin", "tenant", "create", "--name", "acme"], options);
-    expect(created).toMatchObject({ code: 0 });
+    const gateway = start(["serve"], options);
+    await gateway.until("stdout", /listens on/);
+    expect(await run(["admin", "tenant", "create", "--name", "acme"], options)).toMatchObject({ code: 0 });
+    await expectGateway(gateway);
     expect(await run(["admin", "tenant", "list"], options)).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("acme"),

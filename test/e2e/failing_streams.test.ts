@@ -1,10 +1,10 @@
+import { callCommand } from "../support/called_command.ts";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { catalog } from "../../scanner/catalog/catalog.ts";
 import type { Report } from "../../shared/report.ts";
 import { expectNoBug, startCommandStage, type CommandStage } from "../support/command_gateway.ts";
-import { runCommand, startCommand } from "../support/command_line.ts";
+import { startCommand } from "../support/command_line.ts";
 
 /** What a command does when standard output or standard error cannot be written: a full disk, a closed pipe. */
 
@@ -18,8 +18,8 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
 
 describe("standard output", () => {
-  test.each(["json", "csv", "table"])("on a full disk loses a %s report: exit 2 and one line", async (format) => {
-    const args = ["scan", "--format", format, "--fail-on", "never", "--quiet", ...oneCheck];
+  test("on a full disk loses a report: exit 2 and one line", async () => {
+    const args = ["scan", "--format", "json", "--fail-on", "never", "--quiet", ...oneCheck];
     const outcome = await stage.shell('"$@" > /dev/full', args, stage.idpEnv);
     expect(outcome).toEqual({
       code: 2,
@@ -55,11 +55,7 @@ describe("standard output", () => {
 
   test.each([
     ["checks", ["checks"]],
-    ["explain", ["explain", "V-273186"]],
-    ["doctor", ["doctor"]],
-    ["doctor as JSON", ["doctor", "--format", "json"]],
     ["help", ["--help"]],
-    ["version", ["--version"]],
   ])("of %s on a full disk: exit 2 and one line", async (_, args) => {
     const outcome = await stage.shell('"$@" > /dev/full', args, stage.idpEnv);
     expect(outcome.code).toBe(2);
@@ -67,7 +63,7 @@ describe("standard output", () => {
   });
 
   test("of evaluate on a full disk: exit 2", async () => {
-    await runCommand(["collect", ...oneCheck, "--save-artifacts", "kept.json"], { cwd: stage.cwd, env: stage.idpEnv });
+    await callCommand(["collect", ...oneCheck, "--save-artifacts", "kept.json"], { cwd: stage.cwd, env: stage.idpEnv });
     const outcome = await stage.shell('"$@" > /dev/full', ["evaluate", "--from-artifacts", "kept.json"]);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(
@@ -86,14 +82,11 @@ describe("standard output", () => {
     expect((await watching.finished).code).toBe(code);
   });
 
-  test("of serve and of admin on a full disk: the gateway stays up, the command exits with 2", async () => {
+  test("of serve on a full disk: the gateway stays up until it is stopped, and exits with 2", async () => {
     const folder = join(stage.cwd, "served");
     await mkdir(folder);
     const served = startCommand(["serve"], { cwd: folder, env: { PORT: "0" }, shell: 'exec "$@" > /dev/full' });
     const [, url = ""] = await served.until("stderr", /"url":"(http:[^"]+)"/);
-    const listed = await runCommand(["admin", "tenant", "list"], { cwd: folder, shell: '"$@" > /dev/full' });
-    expect(listed.code).toBe(2);
-    expect(listed.stderr).toMatch(/^Cannot write standard output: .*\(ENOSPC\).*\n$/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await served.stop()).code).toBe(2);
   });
@@ -104,7 +97,7 @@ describe("standard error", () => {
     ["scan", ["scan", "--output", "quiet", "--fail-on", "never"]],
     ["collect", ["collect", "--save-artifacts", "quiet.json"]],
   ])("of %s --quiet is empty where there is no problem", async (_, args) => {
-    const outcome = await runCommand([...args, "--quiet", "--check", "V-273201"], {
+    const outcome = await callCommand([...args, "--quiet", "--check", "V-273201"], {
       cwd: stage.cwd,
       env: { ...stage.idpEnv, ...(args[0] === "scan" ? stage.gateway.env : {}) },
     });
@@ -116,8 +109,8 @@ describe("standard error", () => {
     ["is closed", '"$@" 2>&-'],
     ["has no reader", '{ "$@" 2>&1 >&3 3>&- | true; exit "${PIPESTATUS[0]}"; } 3>&1'],
   ])("that %s ends no scan", async (_, line) => {
-    const { code, stdout } = await stage.shell(line, ["scan", "--format", "json"], stage.idpEnv);
-    expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
+    const { code, stdout } = await stage.shell(line, ["scan", "--format", "json", ...oneCheck], stage.idpEnv);
+    expect((JSON.parse(stdout) as Report).checks).toHaveLength(1);
     expect(code).toBe(1);
   });
 });

@@ -3,7 +3,7 @@ import { runScansOnBadNetwork } from "./scans_on_bad_network.ts";
 import { recordFault } from "./reliability_table.ts";
 
 /** `npm run test:bad-network` runs three hundred of them. */
-const scans = 12;
+const scans = 6;
 
 test("on networks that are slow, lose answers and break, each scan is stored as reported and its end is received once", async () => {
   const result = await runScansOnBadNetwork({ scans, lanes: 6, seed: 20_261_122 });

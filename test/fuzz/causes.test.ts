@@ -13,7 +13,7 @@ import { scanOrg } from "../support/table_provider.ts";
 import { fuzzed } from "./fuzzed.ts";
 
 /** `npm run fuzz:fixes` tries 10,000. */
-const orgs = Number(process.env["FUZZ_ORGS"] ?? 300);
+const orgs = Number(process.env["FUZZ_ORGS"] ?? 80);
 
 test(
   "doing what a cause says closes exactly the findings that it names",

@@ -7,7 +7,7 @@ import { fuzzed } from "./fuzzed.ts";
 import { invariants, judgeAll, type Violation } from "./org_invariants.ts";
 
 /** `npm run fuzz:orgs` tries 100,000. */
-const orgs = Number(process.env["FUZZ_ORGS"] ?? 700);
+const orgs = Number(process.env["FUZZ_ORGS"] ?? 200);
 
 /** What violates an invariant and is known: the beginning of its class, and why it stands. */
 const knownExceptions: readonly (readonly [what: RegExp, reason: string])[] = [

@@ -162,8 +162,8 @@ describe("a proven FAIL stands beside an entry that is no object", () => {
   }
 });
 
-/** Every third pair, so that each endpoint meets four faults and more, and each fault five endpoints and more. `NIGHTLY=1`: all. */
-const step = process.env["NIGHTLY"] === "1" ? 1 : 3;
+/** Every eighth pair, so that each endpoint meets one fault or two, and each fault an endpoint. `NIGHTLY=1`: all. */
+const step = process.env["NIGHTLY"] === "1" ? 1 : 8;
 
 describe.each(endpoints)("$path", ({ path, checks, isList, except = [] }) => {
   const faults = Object.entries({ ...reasons, ...(isList ? listReasons : {}) }) as [FaultName, ManualReason][];
@@ -177,7 +177,7 @@ describe.each(endpoints)("$path", ({ path, checks, isList, except = [] }) => {
 
 // These wait for a real clock, so they wait beside each other.
 describe.concurrent("no answer is provider_error", () => {
-  test.each(endpoints)("$path", async ({ path, checks }) => {
+  test.each(endpoints.filter((_, index) => index % step === 0))("$path", async ({ path, checks }) => {
     const stage = await createStage("compliant");
     try {
       expectManual(await scanWith(stage, "timeout", path), checks, "provider_error");
