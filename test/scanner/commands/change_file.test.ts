@@ -1,0 +1,62 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { builtIn } from "../../../scanner/catalog/catalog.ts";
+import { ChangeFile } from "../../../scanner/commands/change_file.ts";
+import { sha256 } from "../../../scanner/digest.ts";
+import { createKeyPair, readSigner } from "../../../scanner/signing/keys.ts";
+import type { Statement } from "../../../scanner/signing/statement.ts";
+
+test("a growing file is signed at each UTC midnight and at the end, also after the clock was set back", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-changes-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, "key"), createKeyPair("p256").privateKey);
+  const signer = await readSigner(join(folder, "key"), {});
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.parse("2026-11-25T23:59:50Z") });
+  onTestFinished(() => void vi.useRealTimers());
+  const signedAt: string[] = [];
+  const problems: string[] = [];
+  const file = new ChangeFile({
+    path: join(folder, "changes.ndjson"),
+    signer,
+    nowMs: Date.now,
+    say: (text) => problems.push(text),
+    factsAt: (nowMs) => {
+      const at = new Date(nowMs).toISOString();
+      signedAt.push(at);
+      return {
+        scan: { org_url: "https://acme.okta.com", started_at: at, ended_at: at },
+        report: null,
+        toolVersion: "1.2.3",
+        revision: builtIn,
+        evidence: null,
+        parameters: {},
+        approvedIssuers: null,
+      };
+    },
+  });
+  const line = { schema: "scanstream.watch/1", org_url: "https://acme.okta.com", from: "a", to: "b" } as const;
+  file.append([line]);
+  await vi.advanceTimersByTimeAsync(9000);
+  expect(signedAt).toEqual([]);
+  const advance = async (ms: number, count: number) => {
+    await vi.advanceTimersByTimeAsync(ms);
+    while (signedAt.length < count) await setImmediate();
+  };
+  await advance(1000, 1);
+  vi.setSystemTime(Date.parse("2026-11-25T23:00:00Z"));
+  await advance(24 * 3_600_000, 2);
+  await advance(3_600_000, 3);
+  file.append([{ ...line, from: "b" }]);
+  await file.close();
+  expect(problems).toEqual([]);
+  const midnights = ["2026-11-26T00:00:00.000Z", "2026-11-26T23:00:00.000Z", "2026-11-27T00:00:00.000Z"];
+  expect(signedAt).toEqual([...midnights, expect.stringMatching(/^2026-11-27T00:00:00/)]);
+  const { payload } = JSON.parse(await readFile(join(folder, "changes.intoto.json"), "utf8")) as { payload: string };
+  const { subject, predicate } = JSON.parse(Buffer.from(payload, "base64").toString()) as Statement;
+  const content = await readFile(join(folder, "changes.ndjson"));
+  expect(subject).toEqual([{ name: "changes.ndjson", digest: { sha256: sha256(content) } }]);
+  expect(predicate.ended_at).toBe(signedAt.at(-1));
+});
