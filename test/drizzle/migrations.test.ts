@@ -29,6 +29,6 @@ test("a rule that a monitor names before any finding has the category of the cat
   const initial = readFileSync(join(folder, "0000_initial.sql"), "utf8");
   const [, list = ""] = /CASE WHEN one\."check" IN \(([^)]*)\) THEN 'high' ELSE 'medium' END/.exec(initial) ?? [];
   const high = catalog.filter(({ rule }) => rule.severity === "high").map(({ name }) => name);
-  expect([...list.matchAll(/'([^']+)'/g)].map(([, check]) => check).sort()).toEqual(high.sort());
+  expect(new Set([...list.matchAll(/'([^']+)'/g)].map(([, check]) => check))).toEqual(new Set(high));
   expect(catalog.filter(({ rule }) => rule.severity === "low")).toEqual([]);
 });
