@@ -4,7 +4,8 @@ import { requireDeclared } from "./auth/access.ts";
 import { cors } from "./http/cors.ts";
 import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
-import { docsRoutes } from "./http/docs/docs_routes.ts";
+import { operationsOf } from "./description/described.ts";
+import { docsRoutes } from "./http/docs_routes.ts";
 import { eventStreamsOf, features as allFeatures, type Feature } from "./features/features.ts";
 import { HttpRefusal, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
@@ -70,23 +71,38 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const platformRoutes = app.routes.length;
   app.route("/", statusRoutes(dependencies));
   app.route("/", webRoutes(dependencies));
-  app.route("/", docsRoutes(dependencies));
+  app.route("/", docsRoutes(dependencies.createDocs(describe)));
   app.route("/demo", demoRoutes(dependencies));
   app.route("/sign-in", signInRoutes(dependencies));
   app.route("/api/v1/session", sessionRoute(dependencies));
   const closedPrefixes = features.filter((feature) => feature.isPublishedByGatewayAlone).map(({ prefix }) => prefix);
-  app.route("/api/v1/channels", publishRoute(dependencies, new Set(closedPrefixes)));
+  app.route("/api/v1", publishRoute(dependencies, new Set(closedPrefixes)));
   for (const feature of features) {
     if (feature.routes !== undefined) app.route("/api/v1", feature.routes(dependencies));
     if (feature.hooks !== undefined) app.route("/hooks", feature.hooks(dependencies));
   }
   const eventStreams = eventStreamsOf(features);
   for (const [mount, route] of eventStreams) app.route(`/api/v1${mount}`, route);
-  app.route("/api/v1/stream-tokens", streamTokenRoute(dependencies, eventStreams));
+  app.route("/api/v1", streamTokenRoute(dependencies, eventStreams));
   requireDeclared(app.routes.slice(platformRoutes));
   refuseOtherMethods(app);
   return app;
+
+  function describe() {
+    return {
+      operations: operationsOf(app.routes),
+      tags: [...platformTags, ...features.flatMap(({ tags = [] }) => tags)],
+      channels: features.flatMap(({ channel }) => (channel === undefined ? [] : [channel])),
+    };
+  }
 }
+
+const platformTags = [
+  { name: "status", description: "For load balancers and for Prometheus" },
+  { name: "session", description: "Who the caller is" },
+  { name: "streams", description: "Following what happens, live" },
+  { name: "publishing", description: "For producers that have a key and no broker" },
+];
 
 /** A follower of one feature would otherwise read the events of another. */
 function requireOwnPrefixes(features: readonly Feature[]): void {

@@ -45,3 +45,7 @@ export class PermissionDenied extends AppError {
     this.name = "PermissionDenied";
   }
 }
+
+export function isUnavailable(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === "unavailable";
+}

@@ -1,7 +1,7 @@
 import { camelCase, type Start } from "./start.ts";
 
 /**
- * A feature from nothing: its table with policies, grants and migration, its schemas, REST, description, events and stream, its place in the
+ * A feature from nothing: its table with policies, grants and migration, its schemas, REST, events and stream, its place in the
  * seed of the isolation tests, and tests.
  */
 export function newFeature(name: string): Start {
@@ -17,24 +17,12 @@ export function newFeature(name: string): Start {
       [`${folder}/channels.ts`]: channels(names),
       [`${folder}/events.ts`]: events(names),
       [`${folder}/routes.ts`]: routes(names),
-      [`${folder}/description.ts`]: description(names),
       [`test/${folder}/${plural}.test.ts`]: tests(names),
     },
     edits: [
       append("drizzle/schema.ts", `export * from "./tables/${plural}.ts";\n`, 'export * from "./tables/webhooks.ts"'),
       append("gateway/features/features.ts", `import { ${camel}s } from "./${plural}/routes.ts";\n`, "\n/** What"),
       append("gateway/features/features.ts", `, ${camel}s`, "];", "features: readonly"),
-      append(
-        "gateway/features/descriptions.ts",
-        `import { ${camel}sDescription } from "./${plural}/description.ts";\n`,
-        "\n/** For the documents",
-      ),
-      append(
-        "gateway/features/descriptions.ts",
-        `${camel}sDescription,\n  `,
-        "tenantDescription,",
-        "featureDescriptions:",
-      ),
       append("test/drizzle/seed.ts", `  ${camel}s,\n`, '} from "../../drizzle/schema.ts"'),
       ...namedInTables(names),
       append(
@@ -165,10 +153,12 @@ export type ${pascal}Events = {
 `;
 }
 
-function channels({ name, camel, plural }: Names): string {
+function channels({ name, camel, pascal, plural }: Names): string {
   return `import { eq } from "drizzle-orm";
 import { ${camel}s } from "../../../drizzle/schema.ts";
 import { NotFound } from "../../../shared/app_error.ts";
+import { ${camel}EventSchemas } from "../../../shared/schemas/${name}.ts";
+import type { ChannelDescription } from "../../description/operation.ts";
 import {
   defineEventStream,
   ended,
@@ -187,7 +177,31 @@ async function getChannels({ db, params }: Pick<ChannelsRequest, "db" | "params"
 }
 
 /** \`GET /api/v1/${plural}/:id/event-stream\`, until its \`${name}.end\`. */
-export const ${camel}EventStream = defineEventStream({ prefix: ${camel}Prefix, getChannels, terminalTypes: ["${name}.end"] });
+export const ${camel}EventStream = defineEventStream({
+  prefix: ${camel}Prefix,
+  getChannels,
+  terminalTypes: ["${name}.end"],
+  text: {
+    operationId: "follow${pascal}",
+    summary: "Follow one",
+    description: "Server-sent events until \`${name}.end\`; see /asyncapi.json. Nothing is replayed.",
+    what: "${name}",
+    ended: "It has ended: do not reconnect",
+    notFound: "No such ${name} in this tenant",
+  },
+});
+
+export const ${camel}ChannelDescription: ChannelDescription = {
+  prefix: ${camel}Prefix,
+  resource: "${name}_id",
+  title: "One ${name}",
+  description: "Read at /api/v1/${plural}/{${name}_id}/event-stream.",
+  schemas: ${camel}EventSchemas,
+  summaries: {
+    "${name}.progress": "TODO",
+    "${name}.end": "The last event: the stream closes after it",
+  } satisfies Record<keyof typeof ${camel}EventSchemas, string>,
+};
 `;
 }
 
@@ -228,85 +242,112 @@ function routes({ name, plural, camel, pascal }: Names): string {
 import { Hono } from "hono";
 import { ${camel}s as table } from "../../../drizzle/schema.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
-import { new${pascal}Schema, type ${pascal} } from "../../../shared/schemas/${name}.ts";
-import { withPrincipal } from "../../auth/membership.ts";
-import { createAllow, type Allowed } from "../../http/allow.ts";
-import { parseBody, readJson } from "../../http/body.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
-import { afterCursor, parsePageRequest, toPage, type List } from "../../http/paging.ts";
-import { pathId } from "../../http/path_id.ts";
-import { ${camel}EventStream } from "./channels.ts";
+import { ${camel}Schema, new${pascal}Schema, type ${pascal} } from "../../../shared/schemas/${name}.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allow.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { afterCursor, listByTime } from "../../http/paging.ts";
+import { defineResource } from "../../http/resource.ts";
+import { ${camel}ChannelDescription, ${camel}EventStream } from "./channels.ts";
 import { ${camel}Channel, ${camel}Prefix, publish${pascal}End } from "./events.ts";
 
-const maxBodyBytes = 65_536;
-
-const list: List<typeof table.$inferSelect, ${pascal}> = {
-  name: "${plural}",
-  isKey: isUuid,
-  position: (row) => ({ createdAt: row.createdAt, key: row.id }),
-  item: to${pascal},
+const ${pascal} = component("${pascal}", ${camel}Schema);
+const example = {
+  id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
+  tenant_id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11",
+  name: "TODO",
+  created_at: "2026-11-22T09:30:00.000Z",
+  ended_at: null,
 };
 
 export const ${camel}s = {
   prefix: ${camel}Prefix,
+  tags: [{ name: "${plural}", description: "TODO: what they are" }],
+  channel: ${camel}ChannelDescription,
   routes: restRoutes,
   eventStreams: { "/${plural}": ${camel}EventStream },
 };
 
-function restRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, publisher } = dependencies;
-  const allow = createAllow(dependencies);
-  const app = new Hono<Allowed>();
+function restRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+  const routes = new Hono<Allowed>();
+  const resource = defineResource(routes, dependencies, { tag: "${plural}", what: "${name}" });
 
-  app.post("/${plural}", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const { name } = parseBody(new${pascal}Schema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const [row] = await withPrincipal(database, principal, (db) =>
-      db.insert(table).values({ tenantId: principal.tenantId, name }).returning(),
-    );
-    if (row === undefined) throw new Error("Cannot store: the insert returned no row");
-    return c.json(to${pascal}(row), 201, { location: \`/api/v1/${plural}/\${row.id}\` });
-  });
+  resource.on(
+    "POST /${plural}",
+    {
+      allow: "publish",
+      operationId: "create${pascal}",
+      summary: "Register one",
+      body: { schema: new${pascal}Schema, example: { name: example.name } },
+      answers: { 201: json(${pascal}, "Registered", { headers: ["Location"], example }) },
+    },
+    async ({ c, principal: { tenantId }, body: { name }, query }) => {
+      const [row] = await query((db) => db.insert(table).values({ tenantId, name }).returning());
+      if (row === undefined) throw new Error("Cannot store: the insert returned no row");
+      return c.json(to${pascal}(row), 201, { location: \`/api/v1/${plural}/\${row.id}\` });
+    },
+  );
 
-  app.get("/${plural}", allow("read"), async (c) => {
-    const page = parsePageRequest(c.req.url, list);
-    const rows = await withPrincipal(database, c.get("principal"), (db) =>
-      db
-        .select()
-        .from(table)
-        .where(afterCursor(page, table.createdAt, table.id))
-        .orderBy(desc(table.createdAt), desc(table.id))
-        .limit(page.limit + 1),
-    );
-    return c.json(toPage(rows, page.limit, list));
-  });
+  resource.list(
+    "GET /${plural}",
+    {
+      allow: "read",
+      operationId: "list${pascal}s",
+      summary: "List them, newest first",
+      list: listByTime("${plural}", to${pascal}),
+      of: [${pascal}, "${pascal}Page"],
+      example,
+    },
+    ({ page, query }) =>
+      query((db) =>
+        db
+          .select()
+          .from(table)
+          .where(afterCursor(page, table.createdAt, table.id))
+          .orderBy(desc(table.createdAt), desc(table.id))
+          .limit(page.limit + 1),
+      ),
+  );
 
-  app.get("/${plural}/:id", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const id = pathId(c, "${name}");
-    const [row] = await withPrincipal(database, principal, (db) => db.select().from(table).where(eq(table.id, id)));
-    if (row === undefined) throw new NotFound("No such ${name}");
-    return c.json(to${pascal}(row));
-  });
+  resource.on(
+    "GET /${plural}/:id",
+    {
+      allow: "read",
+      operationId: "get${pascal}",
+      summary: "Read one",
+      answers: { 200: json(${pascal}, "As it is now", { example }) },
+    },
+    async ({ c, id, query }) => {
+      const [row] = await query((db) => db.select().from(table).where(eq(table.id, id)));
+      if (row === undefined) throw new NotFound("No such ${name}");
+      return c.json(to${pascal}(row));
+    },
+  );
 
-  app.post("/${plural}/:id/end", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const id = pathId(c, "${name}");
-    const row = await withPrincipal(database, principal, async (db) => {
-      const isOpen = and(eq(table.id, id), isNull(table.endedAt));
-      const [updated] = await db.update(table).set({ endedAt: new Date() }).where(isOpen).returning();
-      if (updated !== undefined) return updated;
-      const [found] = await db.select().from(table).where(eq(table.id, id));
-      if (found === undefined) throw new NotFound("No such ${name}");
-      throw new AppError("conflict", "It has ended already");
-    });
-    // Stored first: a client that hears of the end finds it.
-    await publish${pascal}End(publisher, ${camel}Channel(row.tenantId, row.id), { ${name}_id: row.id });
-    return c.json(to${pascal}(row));
-  });
+  resource.on(
+    "POST /${plural}/:id/end",
+    {
+      allow: "publish",
+      operationId: "end${pascal}",
+      summary: "End one",
+      answers: { 200: json(${pascal}, "Ended"), 409: problem("It has ended already") },
+    },
+    async ({ c, id, query }) => {
+      const row = await query(async (db) => {
+        const isOpen = and(eq(table.id, id), isNull(table.endedAt));
+        const [updated] = await db.update(table).set({ endedAt: new Date() }).where(isOpen).returning();
+        if (updated !== undefined) return updated;
+        const [found] = await db.select().from(table).where(eq(table.id, id));
+        if (found === undefined) throw new NotFound("No such ${name}");
+        throw new AppError("conflict", "It has ended already");
+      });
+      // Stored first: a client that hears of the end finds it.
+      await publish${pascal}End(dependencies.publisher, ${camel}Channel(row.tenantId, row.id), { ${name}_id: row.id });
+      return c.json(to${pascal}(row));
+    },
+  );
 
-  return app;
+  return routes;
 }
 
 function to${pascal}(row: typeof table.$inferSelect): ${pascal} {
@@ -318,105 +359,6 @@ function to${pascal}(row: typeof table.$inferSelect): ${pascal} {
     ended_at: row.endedAt?.toISOString() ?? null,
   };
 }
-`;
-}
-
-function description({ name, plural, camel, pascal }: Names): string {
-  return `import { pageOf } from "../../../shared/schemas/page.ts";
-import { uuid } from "../../../shared/schemas/primitives.ts";
-import { ${camel}EventSchemas, ${camel}Schema, new${pascal}Schema } from "../../../shared/schemas/${name}.ts";
-import {
-  bodyRefusals,
-  component,
-  json,
-  jsonBody,
-  keyOnly,
-  listAnswer,
-  pageParameters,
-  pathParameter,
-  problem,
-  refusals,
-  streamAnswer,
-  streamSecurity,
-  type FeatureDescription,
-} from "../../http/docs/feature_description.ts";
-import { ${camel}Prefix } from "./events.ts";
-
-const example = {
-  id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
-  tenant_id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11",
-  name: "TODO",
-  created_at: "2026-11-22T09:30:00.000Z",
-  ended_at: null,
-};
-const ${pascal} = component("${pascal}", ${camel}Schema);
-const parameters = [pathParameter("id", "Its id", uuid())];
-const notFound = { 404: problem("No such ${name} in this tenant") };
-
-export const ${camel}sDescription: FeatureDescription = {
-  tags: [{ name: "${plural}", description: "TODO: what they are" }],
-  operations: {
-    "POST /api/v1/${plural}": {
-      operationId: "create${pascal}",
-      tags: ["${plural}"],
-      summary: "Register one",
-      security: keyOnly,
-      requestBody: jsonBody(new${pascal}Schema, { name: example.name }),
-      responses: {
-        201: json(${pascal}, "Registered", { headers: ["Location"], example }),
-        ...bodyRefusals,
-      },
-    },
-    "GET /api/v1/${plural}": {
-      operationId: "list${pascal}s",
-      tags: ["${plural}"],
-      summary: "List them, newest first",
-      parameters: pageParameters,
-      responses: listAnswer(component("${pascal}Page", pageOf(${pascal})), example),
-    },
-    "GET /api/v1/${plural}/:id": {
-      operationId: "get${pascal}",
-      tags: ["${plural}"],
-      summary: "Read one",
-      parameters,
-      responses: { 200: json(${pascal}, "As it is now", { example }), ...refusals(401, 403, 503), ...notFound },
-    },
-    "POST /api/v1/${plural}/:id/end": {
-      operationId: "end${pascal}",
-      tags: ["${plural}"],
-      summary: "End one",
-      security: keyOnly,
-      parameters,
-      responses: {
-        200: json(${pascal}, "Ended"),
-        ...refusals(401, 403, 503),
-        ...notFound,
-        409: problem("It has ended already"),
-      },
-    },
-    "GET /api/v1/${plural}/:id/event-stream": {
-      operationId: "follow${pascal}",
-      tags: ["${plural}"],
-      summary: "Follow one",
-      description: "Server-sent events until \`${name}.end\`; see /asyncapi.json. Nothing is replayed.",
-      security: streamSecurity,
-      parameters,
-      responses: { ...streamAnswer("It has ended: do not reconnect"), ...notFound },
-    },
-  },
-  channels: [
-    {
-      prefix: ${camel}Prefix,
-      resource: "${name}_id",
-      title: "One ${name}",
-      description: "Read at /api/v1/${plural}/{${name}_id}/event-stream.",
-      events: {
-        "${name}.progress": { summary: "TODO", schema: ${camel}EventSchemas["${name}.progress"] },
-        "${name}.end": { summary: "The last event: the stream closes after it", schema: ${camel}EventSchemas["${name}.end"] },
-      },
-    },
-  ],
-};
 `;
 }
 

@@ -12,10 +12,12 @@ export interface DeclaredRoute {
 }
 
 /** The first handler of a route that needs no credential. */
-export const anyone = declareAccess<MiddlewareHandler>("public", (_c, next) => next());
+export const anyone = openTo("public");
 
-/** The first handler of a route that authenticates its caller itself, and asks for no permission. */
-export const anyCredential = declareAccess<MiddlewareHandler>("session", (_c, next) => next());
+/** The first handler of a route that authenticates its caller itself, and asks for no permission. Each is another one, to be described. */
+export function openTo(access: "public" | "session") {
+  return declareAccess<MiddlewareHandler>(access, (_c, next) => next());
+}
 
 /** The handler, with what `requireDeclared` reads. */
 export function declareAccess<Handler extends object>(

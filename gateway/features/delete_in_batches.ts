@@ -1,5 +1,5 @@
 import { unwrapDatabaseError } from "../../drizzle/database_error.ts";
-import { AppError } from "../../shared/app_error.ts";
+import { isUnavailable } from "../../shared/app_error.ts";
 
 /** A step of this size takes a tenth of what a statement may, unless its rows are large. */
 const firstRows = 10_000;
@@ -19,9 +19,7 @@ export async function deleteInBatches<Answer>(
       const answer = await step(maxRows);
       if (isLast(answer)) return answer;
     } catch (error) {
-      const cause = unwrapDatabaseError(error);
-      const isTooSlow = cause instanceof AppError && cause.code === "unavailable";
-      if (!isTooSlow || maxRows <= leastRows) throw error;
+      if (!isUnavailable(unwrapDatabaseError(error)) || maxRows <= leastRows) throw error;
       maxRows = Math.max(leastRows, Math.floor(maxRows / 8));
     }
   }

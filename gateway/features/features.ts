@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
+import type { ChannelDescription, Tag } from "../description/operation.ts";
 import type { Allowed } from "../http/allow.ts";
-import type { Dependencies } from "../http/dependencies.ts";
+import type { FeatureDependencies } from "../http/dependencies.ts";
 import type { EventStreamRoute } from "../streaming/define_event_stream.ts";
 import type { EventStreams } from "../streaming/find_event_stream.ts";
 import { decisions } from "./decisions/routes.ts";
@@ -11,18 +12,21 @@ import { team } from "./team/routes.ts";
 import { tenant } from "./tenant/routes.ts";
 import { webhooks } from "./webhooks/routes.ts";
 
-/** What the gateway mounts of a feature. Its text is in the feature's `description.ts`, see `descriptions.ts`. */
+/** What the gateway mounts of a feature, and the documents say of it. */
 export interface Feature {
   /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;
+  /** What its operations are about. */
+  readonly tags?: readonly Tag[];
+  readonly channel?: ChannelDescription;
   /** No producer publishes on its channels, no matter what its key may. */
   readonly isPublishedByGatewayAlone?: true;
   /** Below `/api/v1`. */
-  readonly routes?: (dependencies: Dependencies) => Hono<Allowed>;
+  readonly routes?: (dependencies: FeatureDependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */
   readonly eventStreams: Readonly<Record<string, EventStreamRoute>>;
   /** Below `/hooks`: what the provider calls, without a key of the gateway. */
-  readonly hooks?: (dependencies: Dependencies) => Hono;
+  readonly hooks?: (dependencies: FeatureDependencies) => Hono;
 }
 
 export const features: readonly Feature[] = [scans, monitors, organizations, decisions, team, tenant, webhooks];

@@ -1,6 +1,7 @@
 import type { Database } from "../../drizzle/database.ts";
 import type { Publisher } from "../../shared/broker.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
+import type { Described, Docs } from "../description/described.ts";
 import type { Budget } from "./budget.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
@@ -11,34 +12,47 @@ import type { StreamOpener } from "../streaming/stream_opener.ts";
 import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
 
-/** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
-export interface Dependencies extends DemoDependencies {
+/** What the routes of features get. */
+export interface FeatureDependencies {
   readonly database: Database;
-  readonly budget: Budget;
   readonly publisher: Publisher;
-  readonly streams: StreamOpener;
   readonly authenticator: Authenticator;
-  readonly streamTokens: StreamTokens;
-  /** Null: no issuer is configured that people can sign in at from the page. */
-  readonly signIn: SignIn | null;
-  readonly readiness: Readiness;
-  readonly webAssets: WebAssets;
-  readonly docs: Docs;
-  readonly corsOrigins: readonly string[];
   readonly log: Log;
-  readonly metrics: Metrics;
-  /** Undefined: nothing is traced. */
-  readonly traces?: Traces | undefined;
   readonly webhooks: WebhookSender;
+  readonly nowMs: () => number;
+  /** How long ended scans and monitors are kept; null: for ever. */
+  readonly retentionDays: number | null;
+}
+
+/** What the routes for machines get, which ask whether the gateway is well. */
+export interface StatusDependencies {
+  readonly readiness: Readiness;
   /** Null: `/metrics` is not served here, because it has a separate port or the runtime has none. */
   readonly metricsText: MetricsText | null;
   /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;
+}
+
+/** What the live page gets, and how people sign in there. */
+export interface PageDependencies extends DemoDependencies {
+  readonly webAssets: WebAssets;
+  /** Null: no issuer is configured that people can sign in at from the page. */
+  readonly signIn: SignIn | null;
+}
+
+/** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
+export interface Dependencies extends FeatureDependencies, StatusDependencies, PageDependencies {
+  readonly budget: Budget;
+  readonly streams: StreamOpener;
+  readonly streamTokens: StreamTokens;
+  /** Makes the documents of what the gateway serves, or finds them where they were deployed. */
+  readonly createDocs: (describe: () => Described) => Docs;
+  readonly corsOrigins: readonly string[];
+  readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly traces?: Traces | undefined;
   /** Whose share a request takes until it is authenticated. `env` is what `fetch` was given. */
   readonly holderOf: (request: Request, env: unknown) => string;
-  readonly nowMs: () => number;
-  /** How long ended scans and monitors are kept; null: for ever. */
-  readonly retentionDays: number | null;
   /** How long the history of organizations is kept. */
   readonly historyDays: number;
 }
@@ -58,17 +72,4 @@ export interface WebAssets {
 interface WebAsset {
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly contentType: string;
-}
-
-/** The documents about the API and its events. */
-export interface Docs {
-  openApi(): Promise<unknown>;
-  asyncApi(): Promise<unknown>;
-  page(): Promise<DocsPage>;
-}
-
-export interface DocsPage {
-  readonly html: string;
-  /** The Content-Security-Policy that allows the page's own style and nothing else. */
-  readonly policy: string;
 }

@@ -1,6 +1,8 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 import { AppError } from "../../shared/app_error.ts";
+import { isUuid } from "../../shared/channel_name.ts";
+import type { Parameter } from "../description/operation.ts";
 
 /** One page of a list; `next_cursor` is null at the end. */
 export interface Page<Item> {
@@ -20,10 +22,20 @@ export interface PageRequest {
   readonly after: Position | null;
 }
 
-export const defaultLimit = 50;
-export const maxLimit = 200;
+const defaultLimit = 50;
+const maxLimit = 200;
 /** Over the longest that is made: a key of 200 characters, each of them six in JSON, in base64. */
-export const maxCursorLength = 2048;
+const maxCursorLength = 2048;
+
+export const pageParameters: readonly Parameter[] = [
+  { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit } },
+  {
+    name: "cursor",
+    in: "query",
+    description: "`next_cursor` of the page before",
+    schema: { type: "string", minLength: 1, maxLength: maxCursorLength, pattern: "^[A-Za-z0-9_-]+$" },
+  },
+];
 
 export interface List<Row, Item> {
   /** In the cursor, so that one list's cursor fits no other. */
@@ -31,6 +43,14 @@ export interface List<Row, Item> {
   readonly isKey: (key: string) => boolean;
   readonly position: (row: Row) => Position;
   readonly item: (row: Row) => Item;
+}
+
+/** A list by time, of rows that a UUID identifies. */
+export function listByTime<Row extends { readonly id: string; readonly createdAt: Date }, Item>(
+  name: string,
+  item: (row: Row) => Item,
+): List<Row, Item> {
+  return { name, isKey: isUuid, position: ({ createdAt, id }) => ({ createdAt, key: id }), item };
 }
 
 /** Reads `limit` and `cursor` of a request; throws `AppError("malformed")`. */
@@ -89,7 +109,7 @@ function parseLimit(values: readonly string[]): number {
   throw new AppError("malformed", `The query's limit is not valid: expected one integer from 1 to ${maxLimit}`);
 }
 
-type CursorKind = Pick<List<never, unknown>, "name" | "isKey">;
+export type CursorKind = Pick<List<never, unknown>, "name" | "isKey">;
 
 function parseCursor(values: readonly string[], kind: CursorKind): Position | null {
   const [value, ...others] = values;

@@ -1,14 +1,18 @@
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { Hono } from "hono";
+import * as v from "valibot";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
-import { canReadChannel, parseChannelName } from "../../shared/channel_name.ts";
+import { canReadChannel, channelNamePattern, parseChannelName } from "../../shared/channel_name.ts";
 import { encodeEvent, requireDeliveryId, toMessage, type EncodedEvent } from "../../shared/event.ts";
-import { batchSizeMessage, maxBatchEvents } from "../../shared/schemas/event.ts";
-import { createAllow, type Allowed } from "./allow.ts";
+import { batchSizeMessage, maxBatchEvents, newEventSchema, publishedSchema } from "../../shared/schemas/event.ts";
+import { component, json } from "../description/operation.ts";
+import type { Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";
+import type { QueryParameters } from "./query_parameter.ts";
+import { defineResource, type RouteOptions } from "./resource.ts";
 
 /** Limit of one event or a batch. */
 const maxBodyBytes = 1_048_576;
@@ -16,15 +20,67 @@ const maxBodyBytes = 1_048_576;
 /** With this, and the time that the database may take for the key, the answer comes within the 20 s that were promised. */
 const publishTimeoutMs = 10_000;
 
+const NewEvent = component("NewEvent", newEventSchema);
+const NewEvents = component(
+  "NewEvents",
+  v.pipe(
+    v.object({
+      events: v.pipe(
+        v.array(NewEvent),
+        v.minLength(1, batchSizeMessage),
+        v.maxLength(maxBatchEvents, batchSizeMessage),
+      ),
+    }),
+    v.description("All of them are published, in order, or none"),
+  ),
+);
+
+const exampleScanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+
+const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
+  allow: "publish",
+  operationId: "publishEvents",
+  summary: "Publish an event, or a batch of them",
+  description:
+    "To a channel of the key's own tenant. 202 only once the broker has taken all of them. A batch is at most 500 " +
+    "events, and a body at most 1 MiB.",
+  body: {
+    schema: v.union([NewEvent, NewEvents]),
+    example: {
+      events: [
+        { type: "scan.start", data: { scan_id: exampleScanId, checks_total: 29 }, delivery_id: "ci-4711.1" },
+        {
+          type: "scan.error",
+          data: { scan_id: exampleScanId, code: "rate_limit", detail: "" },
+          delivery_id: "ci-4711.2",
+        },
+      ],
+    },
+    // A channel of another tenant is refused before the body is read.
+    isReadByHandler: true,
+  },
+  answers: {
+    202: json(component("PublishedEvents", publishedSchema), "Handed over", {
+      example: { channel: `scan:0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11:${exampleScanId}`, count: 2 },
+    }),
+  },
+};
+
 /** Publishing over HTTP, for producers that have a key and no broker; on channels with a closed prefix the gateway alone publishes. */
 export function publishRoute(dependencies: Dependencies, closedPrefixes: ReadonlySet<string>): Hono<Allowed> {
   const { publisher, metrics } = dependencies;
-  const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
+  const resource = defineResource(routes, dependencies, {
+    tag: "publishing",
+    what: null,
+    id: {
+      name: "channel",
+      description: "<prefix>:<tenant_id>:<resource_id>",
+      schema: v.pipe(v.string(), v.metadata({ pattern: channelNamePattern })),
+    },
+  });
 
-  routes.post("/:channel/events", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const channel = c.req.param("channel");
+  resource.on("POST /channels/:channel/events", publishing, async ({ c, principal, id: channel }) => {
     if (!canReadChannel(principal, channel)) {
       throw new PermissionDenied(
         "The channel is not one of this key's tenant: expected <prefix>:<tenant_id>:<resource_id>",

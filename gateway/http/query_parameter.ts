@@ -1,43 +1,71 @@
 import type { Context } from "hono";
+import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
-import { isStorable } from "../../shared/schemas/primitives.ts";
+import { instant, text } from "../../shared/schemas/primitives.ts";
+import type { Parameter } from "../description/operation.ts";
 
-export interface QueryParameter<Value> {
+/** A parameter of a route's query: how it is read, and what the documents say of it. */
+export interface QueryParameter<Value> extends Pick<Parameter, "description" | "schema"> {
   /** What is accepted, for the refusal. */
   readonly expected: string;
-  /** Undefined: it is not valid. */
+  /** Undefined: it is not valid. May throw `AppError("malformed")` with more than `expected` says. */
   readonly parse: (text: string) => Value | undefined;
 }
 
-/** The value of a query's parameter; null: it has none. Throws `AppError("malformed")` for one that is not valid, and for several. */
-export function queryParameter<Value>(
+export type QueryParameters = Readonly<Record<string, QueryParameter<unknown>>>;
+
+/** Null: the query has no such parameter. */
+export type QueryValues<Parameters extends QueryParameters> = {
+  readonly [Name in keyof Parameters]: NonNullable<ReturnType<Parameters[Name]["parse"]>> | null;
+};
+
+/** Throws `AppError("malformed")` for a value that is not valid, and for several. */
+export function readQuery<Parameters extends QueryParameters>(
   c: Context,
-  name: string,
-  { expected, parse }: QueryParameter<Value>,
-): Value | null {
-  const [text, ...others] = c.req.queries(name) ?? [];
-  if (text === undefined) return null;
-  const value = others.length === 0 ? parse(text) : undefined;
-  if (value !== undefined) return value;
+  parameters: Parameters,
+): QueryValues<Parameters> {
+  const values = Object.entries(parameters).map(([name, parameter]) => [name, readParameter(c, name, parameter)]);
+  // `fromEntries` forgets which name has which value.
+  return Object.fromEntries(values) as QueryValues<Parameters>;
+}
+
+function readParameter(c: Context, name: string, { expected, parse }: QueryParameter<unknown>): unknown {
+  const [value, ...others] = c.req.queries(name) ?? [];
+  if (value === undefined) return null;
+  const parsed = others.length === 0 ? parse(value) : undefined;
+  if (parsed !== undefined) return parsed;
   throw new AppError("malformed", `The query's ${name} is not valid: expected ${expected}`);
 }
 
-/** As `queryParameter`, for what a column is compared with. */
-export function textParameter(c: Context, name: string, maxLength: number): string | null {
-  return queryParameter(c, name, {
+/** For what a column is compared with. */
+export function textParameter(maxLength: number, description?: string): QueryParameter<string> {
+  const schema = text(1, maxLength);
+  return {
+    schema,
+    description,
     expected: `one text of 1 to ${maxLength} characters`,
-    parse: (text) => (text !== "" && text.length <= maxLength && isStorable(text) ? text : undefined),
-  });
+    parse: (value) => (v.is(schema, value) ? value : undefined),
+  };
 }
 
-/** As `queryParameter`, for one of a few words. */
-export function choiceParameter<Choice extends string>(
-  c: Context,
-  name: string,
+export function choiceParameter<const Choice extends string>(
   choices: readonly Choice[],
-): Choice | null {
-  return queryParameter(c, name, {
+  texts: { readonly description?: string; readonly default?: Choice } = {},
+): QueryParameter<Choice> {
+  const { description, ...fallback } = texts;
+  return {
+    schema: { type: "string", enum: choices, ...fallback },
+    description,
     expected: `one of ${choices.join(", ")}`,
-    parse: (text) => choices.find((choice) => choice === text),
-  });
+    parse: (value) => choices.find((choice) => choice === value),
+  };
+}
+
+export function timeParameter(description: string): QueryParameter<Date> {
+  return {
+    schema: instant,
+    description,
+    expected: "one time like 2026-11-22T09:30:00Z",
+    parse: (value) => (v.is(instant, value) ? new Date(value) : undefined),
+  };
 }

@@ -1,17 +1,56 @@
 import { sql } from "drizzle-orm";
 import { Hono } from "hono";
-import { anyCredential } from "../auth/access.ts";
+import { openTo } from "../auth/access.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
+import { uuid } from "../../shared/schemas/primitives.ts";
+import { sessionSchema } from "../../shared/schemas/session.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { PermissionDenied } from "../../shared/app_error.ts";
 import { tenantHeader, toPrincipal, type Identity } from "../auth/identity.ts";
-import type { Dependencies } from "./dependencies.ts";
+import { component, describeHandler, json, refusals, type Operation } from "../description/operation.ts";
+import type { FeatureDependencies } from "./dependencies.ts";
+
+const exampleTenant = { id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11", name: "Acme", role: "operator" };
+
+const getSession: Operation = {
+  operationId: "getSession",
+  tags: ["session"],
+  summary: "Who am I, and in which tenants",
+  description:
+    "For any valid credential. A token for several tenants is answered here without the header " +
+    "`X-Tenant-Id` too; everywhere else it has to name one.",
+  parameters: [
+    {
+      name: "X-Tenant-Id",
+      in: "header",
+      description: "With every request of a token for several tenants: which of them",
+      schema: uuid("expected a UUID"),
+    },
+  ],
+  responses: {
+    200: json(component("Session", sessionSchema), "The caller", {
+      example: {
+        kind: "user",
+        id: "alice@example.com",
+        name: "Alice",
+        scopes: null,
+        expires_at: "2026-11-22T12:00:00.000Z",
+        tenant: exampleTenant,
+        tenants: [exampleTenant],
+      },
+    }),
+    ...refusals(401, 403, 503),
+  },
+};
 
 /** Who the caller is, and where: also before one of several tenants is chosen. */
-export function sessionRoute({ authenticator, database }: Pick<Dependencies, "authenticator" | "database">): Hono {
+export function sessionRoute({
+  authenticator,
+  database,
+}: Pick<FeatureDependencies, "authenticator" | "database">): Hono {
   const routes = new Hono();
-  routes.get("/", anyCredential, async (c) => {
+  routes.get("/", describeHandler(openTo("session"), getSession), async (c) => {
     const identity = await authenticator.identify(c.req.raw);
     const isOpen = identity.tenantIds.length > 1 && !c.req.raw.headers.has(tenantHeader);
     const chosenId = isOpen ? null : toPrincipal(identity, c.req.raw).tenantId;

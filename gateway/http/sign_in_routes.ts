@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { anyone } from "../auth/access.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { PageDependencies } from "./dependencies.ts";
 
 /** How people sign in here: asked by the live page, before it has any credential. */
-export function signInRoutes({ signIn, demoSession }: Pick<Dependencies, "signIn" | "demoSession">): Hono {
+export function signInRoutes({ signIn, demoSession }: PageDependencies): Hono {
   const routes = new Hono();
   routes.get("/", anyone, async (c) => {
     if (signIn === null) return c.json({ is_demo: demoSession !== null, provider: null });

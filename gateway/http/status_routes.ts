@@ -1,17 +1,56 @@
 import { Hono } from "hono";
-import { anyone } from "../auth/access.ts";
+import { openTo } from "../auth/access.ts";
 import { PermissionDenied } from "../../shared/app_error.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { StatusDependencies } from "./dependencies.ts";
 import { toProblem } from "./problem.ts";
 import { AppError } from "../../shared/app_error.ts";
+import { healthSchema, notReadySchema, readySchema } from "../../shared/schemas/status.ts";
+import { component, describeHandler, json, problem, withoutCredentials } from "../description/operation.ts";
+import type { Operation } from "../description/operation.ts";
+
+const status: Pick<Operation, "tags" | "security"> = { tags: ["status"], security: withoutCredentials };
+
+const getHealth: Operation = {
+  ...status,
+  operationId: "getHealth",
+  summary: "Is the process alive",
+  responses: { 200: json(component("Health", healthSchema), "Alive", { example: { status: "ok" } }) },
+};
+
+const getReadiness: Operation = {
+  ...status,
+  operationId: "getReadiness",
+  summary: "Do database and broker answer",
+  description: "Also not ready from SIGTERM on, for DRAIN_DELAY_SECONDS before the port is closed.",
+  responses: {
+    200: json(component("Ready", readySchema), "Ready", {
+      example: { status: "ready", checks: { database: "ok", broker: "ok", draining: false } },
+    }),
+    503: {
+      ...problem("Not ready, with what is unavailable", ["Retry-After"]),
+      schema: component("NotReady", notReadySchema),
+    },
+  },
+};
+
+const getMetrics: Operation = {
+  ...status,
+  operationId: "getMetrics",
+  summary: "Prometheus metrics",
+  description: "To this machine only, or on METRICS_PORT.",
+  responses: {
+    200: { description: "Metrics", contentType: "text/plain" },
+    403: problem("Not from this machine"),
+  },
+};
 
 /** For load balancers and for Prometheus. */
-export function statusRoutes({ readiness, metricsText, peerAddress }: Dependencies): Hono {
+export function statusRoutes({ readiness, metricsText, peerAddress }: StatusDependencies): Hono {
   const routes = new Hono();
 
-  routes.get("/healthz", anyone, (c) => c.json({ status: "ok" }));
+  routes.get("/healthz", describeHandler(openTo("public"), getHealth), (c) => c.json({ status: "ok" }));
 
-  routes.get("/readyz", anyone, async (c) => {
+  routes.get("/readyz", describeHandler(openTo("public"), getReadiness), async (c) => {
     const { database, broker, isDraining } = await readiness.check();
     const checks = { database: database ? "ok" : "away", broker: broker ? "ok" : "away", draining: isDraining };
     if (database && broker && !isDraining) return c.json({ status: "ready", checks });
@@ -26,7 +65,7 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
   });
 
   if (metricsText !== null) {
-    routes.get("/metrics", anyone, async (c) => {
+    routes.get("/metrics", describeHandler(openTo("public"), getMetrics), async (c) => {
       if (!isLocal(peerAddress(c.env), c.req.raw.headers)) {
         throw new PermissionDenied("Metrics are for this machine only: set METRICS_PORT to serve them elsewhere");
       }

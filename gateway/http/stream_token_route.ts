@@ -1,15 +1,14 @@
 import { Hono } from "hono";
 import type * as v from "valibot";
-import { streamTokenRequestSchema } from "../../shared/schemas/stream_token.ts";
+import { streamTokenRequestSchema, streamTokenSchema } from "../../shared/schemas/stream_token.ts";
 import { streamTokenSeconds } from "../auth/stream_tokens.ts";
 import { findEventStream, type EventStreams } from "../streaming/find_event_stream.ts";
 import { findChannels, type RequestedStream } from "../streaming/requested_stream.ts";
-import { createAllow, type Allowed } from "./allow.ts";
-import { parseBody, readJson } from "./body.ts";
+import { component, json, problem } from "../description/operation.ts";
+import type { Allowed } from "./allow.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";
-
-const maxBodyBytes = 65_536;
+import { defineResource } from "./resource.ts";
 
 /**
  * Tokens that open one event stream each. Whoever may not open it gets no token: its own `getChannels` decides. Of a
@@ -17,16 +16,33 @@ const maxBodyBytes = 65_536;
  */
 export function streamTokenRoute(dependencies: Dependencies, eventStreams: EventStreams): Hono<Allowed> {
   const { database, streams, streamTokens } = dependencies;
-  const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
-  routes.post("/", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const body = parseBody(streamTokenRequestSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const stream = toRequestedStream(eventStreams, body);
-    await findChannels(stream, principal, { database, lookups: streams.lookups });
-    const accessToken = await streamTokens.issue(principal, stream.target.name);
-    return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
-  });
+  const resource = defineResource(routes, dependencies, { tag: "streams", what: "resource" });
+  resource.on(
+    "POST /stream-tokens",
+    {
+      allow: "read",
+      operationId: "createStreamToken",
+      summary: "Get a token that opens one event stream",
+      description:
+        "For `EventSource`, whose URL is all it can send. Opens the stream for 60 s; the stream lives on. Bound to path and " +
+        "query, without `snapshot`. Answered as the stream itself would be; of a resource that has ended there is a token, " +
+        "and its stream is 204.",
+      body: { schema: streamTokenRequestSchema, example: { event_stream: "/api/v1/event-stream" } },
+      answers: {
+        200: json(component("StreamToken", streamTokenSchema), "The token", {
+          example: { access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl", expires_in: 60 },
+        }),
+        404: problem("No such resource in this tenant"),
+      },
+    },
+    async ({ c, principal, body }) => {
+      const stream = toRequestedStream(eventStreams, body);
+      await findChannels(stream, principal, { database, lookups: streams.lookups });
+      const accessToken = await streamTokens.issue(principal, stream.target.name);
+      return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
+    },
+  );
   return routes;
 }
 

@@ -1,11 +1,11 @@
 import { Hono } from "hono";
 import { anyone } from "../auth/access.ts";
 import { NotFound } from "../../shared/app_error.ts";
-import type { Dependencies } from "./dependencies.ts";
+import type { PageDependencies } from "./dependencies.ts";
 import { livePageHeaders } from "./page_headers.ts";
 
 /** The live page and its files. */
-export function webRoutes({ webAssets, signIn }: Pick<Dependencies, "webAssets" | "signIn">): Hono {
+export function webRoutes({ webAssets, signIn }: PageDependencies): Hono {
   const routes = new Hono();
   routes.get("/", anyone, () => pageResponse({ isCallback: false }));
   // Where the issuer sends people back to: the page again, which takes what is in the query.

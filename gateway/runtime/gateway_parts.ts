@@ -17,7 +17,7 @@ import { createAuthorityCheck } from "../auth/membership.ts";
 import type { AuthConfig, GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
-import { createDocs } from "../http/docs/create_docs.ts";
+import { createDocs } from "../description/create_docs.ts";
 import { findEnded } from "../features/find_ended.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
 import { startDeletingByAge } from "../features/retention.ts";
@@ -197,7 +197,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       signIn: config.signIn === null ? null : createSignIn(config.signIn, nowMs),
       readiness,
       webAssets: options.webAssets,
-      docs: createDocs(async () => (await import("../features/descriptions.ts")).featureDescriptions),
+      createDocs,
       demoSession: options.demoSession ?? null,
       corsOrigins: config.corsOrigins,
       log,

@@ -3,6 +3,9 @@ import type { Database } from "../../drizzle/database.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
+import { describeHandler, pathParameter, problem, refusals, streamSecurity } from "../description/operation.ts";
+import type { Operation, Parameter } from "../description/operation.ts";
+import { uuid } from "../../shared/schemas/primitives.ts";
 import type { DefaultPath, EventStreamDefinition } from "./event_stream_definition.ts";
 import {
   findChannels,
@@ -56,8 +59,40 @@ export function defineEventStream<const Path extends string = DefaultPath>(
     const response = await (lookups?.admit(holder, open) ?? open());
     return response ?? c.body(null, 204, { "cache-control": "no-store" });
   };
-  route.get(definition.path, declareAccess("read", handler));
+  const declared = declareAccess("read", handler);
+  const operation = toOperation(definition);
+  route.get(definition.path, operation === null ? declared : describeHandler(declared, operation));
   return route;
+}
+
+const snapshotParameter: Parameter = {
+  name: "snapshot",
+  in: "query",
+  description:
+    "1: begins with the state of what is followed, as `*.snapshot` events after `: open`, and the comment `: snapshot complete`",
+  schema: { type: "string", enum: ["1"] },
+};
+
+function toOperation({ path, text, getSnapshot }: EventStreamRoute["definition"]): Operation | null {
+  if (text === undefined) return null;
+  const { what, ended, notFound, parameters = [], ...texts } = text;
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
+  return {
+    ...texts,
+    tags: ["streams"],
+    security: streamSecurity,
+    parameters: [
+      ...names.map((name) => pathParameter(name, `The ${what}'s id`, uuid())),
+      ...parameters,
+      ...(getSnapshot === undefined ? [] : [snapshotParameter]),
+    ],
+    responses: {
+      200: { description: "The stream", contentType: "text/event-stream", headers: ["Cache-Control"] },
+      204: { description: ended },
+      ...refusals(400, 401, 403, 429, 503),
+      404: problem(notFound),
+    },
+  };
 }
 
 interface OpenRequest {

@@ -2,6 +2,7 @@ import type { ParamKeys } from "hono/types";
 import type { TenantDatabase } from "../../drizzle/with_tenant.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { Parameter } from "../description/operation.ts";
 
 export type DefaultPath = "/:id/event-stream";
 
@@ -31,6 +32,20 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
   readonly isResourceId?: (value: string) => boolean;
   /** Among several streams on one path: whether the query asks for this one. Default: always. */
   readonly isFor?: (query: URLSearchParams) => boolean;
+  /** For the documents. Default: another stream on the same path says it. */
+  readonly text?: StreamText;
+}
+
+export interface StreamText {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** What the path's id names, as in `The scan's id`. */
+  readonly what: string;
+  /** What 204 means, and 404. */
+  readonly ended: string;
+  readonly notFound: string;
+  readonly parameters?: readonly Parameter[];
 }
 
 export interface ChannelsRequest<Path extends string = DefaultPath> {

@@ -1,4 +1,4 @@
-import { AppError } from "../../shared/app_error.ts";
+import { AppError, isUnavailable } from "../../shared/app_error.ts";
 import { FairShare } from "../../shared/fair_share.ts";
 import { FairTurns } from "../../shared/fair_turns.ts";
 import { RetryAfterSchedule } from "./retry_after_schedule.ts";
@@ -159,8 +159,7 @@ export class Lookups {
   }
 
   #count(error: unknown): void {
-    const isUnavailable = error instanceof AppError && error.code === "unavailable";
-    this.#failures = isUnavailable ? this.#failures + 1 : 0;
+    this.#failures = isUnavailable(error) ? this.#failures + 1 : 0;
     if (this.#failures >= failuresUntilPause) this.#pausedUntilMs = this.#now() + this.#pauseMs;
   }
 }

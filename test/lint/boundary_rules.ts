@@ -86,7 +86,7 @@ const aroundProduct = /^(?:test|bench|conformance|soak|tools|examples\/clients)\
 const houses: readonly (readonly (readonly string[])[])[] = [
   [
     ["gateway/key_set.ts"],
-    ["gateway/config.ts", "gateway/observability/"],
+    ["gateway/config.ts", "gateway/observability/", "gateway/description/"],
     ["gateway/auth/"],
     ["gateway/streaming/"],
     ["gateway/http/"],

@@ -47,7 +47,7 @@ test.each([
 test("a start of each passes its own tests and those of every check and feature", async () => {
   const nearest = [
     "test/gateway/features/backup_jobs",
-    "test/gateway/http/docs",
+    "test/gateway/description",
     "test/drizzle/pglite.test.ts",
     "test/drizzle/migrations.test.ts",
     "test/scanner/catalog.test.ts",

@@ -11,4 +11,4 @@ export function servedRoutes(): readonly ServedRoute[] {
 }
 
 /** For dependencies that are handed on and, before the first request, not used. */
-const anything: unknown = new Proxy(() => anything, { get: () => anything });
+export const anything: unknown = new Proxy(() => anything, { get: () => anything });

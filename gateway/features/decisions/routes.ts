@@ -1,73 +1,133 @@
-import { Hono, type Context } from "hono";
+import { Hono } from "hono";
 import type { Publisher } from "../../../shared/broker.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
 import { isExpired } from "../../../shared/decisions/expiry.ts";
-import { newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
+import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
 import { requireCheckName } from "../../../shared/rule_names.ts";
-import { withPrincipal } from "../../auth/membership.ts";
-import { createAllow, type Allowed } from "../../http/allow.ts";
-import { parseBody, readJson } from "../../http/body.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
-import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
-import { pathId } from "../../http/path_id.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allow.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { listByTime } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
-import { choiceParameter, queryParameter } from "../../http/query_parameter.ts";
+import { choiceParameter, type QueryParameter } from "../../http/query_parameter.ts";
+import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { tenantChannel } from "../tenant_events.ts";
 import { toDecision, type DecisionRow } from "./decision.ts";
-import { insertDecision, selectDecisions, withdrawDecision, type DecisionFilter } from "./decision_store.ts";
+import { insertDecision, selectDecisions, withdrawDecision } from "./decision_store.ts";
 import { decisionPrefix, publishDecisionCreated, publishDecisionUpdated } from "./events.ts";
 
-const maxBodyBytes = 65_536;
+const decisionId = "9b2f5f1c-3c51-4a8e-9a55-1f0d3a7c2e64";
+const orgUrl = "https://acme.okta.com";
+const newDecisionExample = {
+  kind: "waiver",
+  check: "apitoken_restricted_to_network_zone",
+  resource: "00T1a2b3c4",
+  reason: "Moves to the new network in January",
+  expires: "2027-01-31",
+  org_url: orgUrl,
+};
+const decisionExample = {
+  id: decisionId,
+  decision_id: decisionId,
+  tenant_id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11",
+  ...newDecisionExample,
+  status: null,
+  by: "ada@acme.example",
+  by_kind: "user",
+  state: "active",
+  created_at: "2026-11-22T09:30:00.000Z",
+  ended_at: null,
+  ended_by: null,
+  ended_scan_id: null,
+};
+
+const Decision = component("Decision", decisionSchema);
 
 /** Waivers and attestations, as the gateway mounts them. */
-export const decisions = { prefix: decisionPrefix, routes: decisionRoutes, eventStreams: {} };
+export const decisions = {
+  prefix: decisionPrefix,
+  tags: [{ name: "decisions", description: "What people decided about findings: waivers and attestations" }],
+  routes: decisionRoutes,
+  eventStreams: {},
+};
 
 type Publish = (publisher: Publisher, channel: string, payload: Decision) => Promise<void>;
 
-/** The REST resource of what people decided about findings. */
-function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, publisher, log, nowMs } = dependencies;
-  const allow = createAllow(dependencies);
+function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+  const { publisher, log, nowMs } = dependencies;
   const routes = new Hono<Allowed>();
-  const list: List<DecisionRow, unknown> = {
-    name: "decisions",
-    isKey: isUuid,
-    position: (row) => ({ createdAt: row.createdAt, key: row.id }),
-    item: (row) => toDecision(row, nowMs()),
-  };
+  const resource = defineResource(routes, dependencies, { tag: "decisions", what: "decision" });
 
-  routes.get("/decisions", allow("read"), async (c) => {
-    const page = parsePageRequest(c.req.url, list);
-    const filter = parseFilter(c);
-    const rows = await withPrincipal(database, c.get("principal"), (db) => selectDecisions(db, page, filter));
-    return c.json(toPage(rows, page.limit, list));
-  });
+  resource.list(
+    "GET /decisions",
+    {
+      allow: "read",
+      operationId: "listDecisions",
+      summary: "List decisions, newest first",
+      query: {
+        active: choiceParameter(["true", "false"], {
+          description: "true: the ones that hold now; false: the ones that ended or expired",
+        }),
+        kind: choiceParameter(["waiver", "attestation"]),
+        check: checkParameter("check"),
+        org_url: orgUrlParameter,
+      },
+      list: listByTime("decisions", (row: DecisionRow) => toDecision(row, nowMs())),
+      of: [Decision, "DecisionPage"],
+      example: decisionExample,
+    },
+    ({ page, parameters: { active, kind, check, org_url }, query }) => {
+      const filter = { isActive: active === null ? null : active === "true", kind, check, orgUrl: org_url };
+      return query((db) => selectDecisions(db, page, filter));
+    },
+  );
 
-  routes.post("/decisions", allow("decide"), async (c) => {
-    const principal = c.get("principal");
-    const body = parseBody(newDecisionSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    if (isExpired(body.expires ?? null, nowMs())) {
-      throw new InvalidBody([{ pointer: "/expires", detail: "has passed: expected a day or a time to come" }]);
-    }
-    const named = requireCheckName(body.check);
-    if ("problem" in named) throw new InvalidBody([{ pointer: "/check", detail: named.problem }]);
-    const decided = { ...body, check: named.check };
-    const row = await withPrincipal(database, principal, (db) => insertDecision(db, principal, decided));
-    const decision = toDecision(row, nowMs());
-    afterResponse(c, announceDecision(decision, publishDecisionCreated));
-    return c.json(decision, 201, { location: `/api/v1/decisions/${row.id}` });
-  });
+  resource.on(
+    "POST /decisions",
+    {
+      allow: "decide",
+      operationId: "createDecision",
+      summary: "Waive or attest",
+      description:
+        "Counts in every later scan with `--decisions-from-gateway`. The author is the caller. A waiver leaves the status of " +
+        "its findings and takes them out of the exit code. An attestation answers for a whole check where the API shows too " +
+        "little; a scan that is registered after it and completes with a FAIL of the check ends it.",
+      body: { schema: newDecisionSchema, example: newDecisionExample },
+      answers: {
+        201: json(Decision, "Decided", { headers: ["Location"], example: decisionExample }),
+        409: problem("The same is decided already, and holds: its id is in `detail`"),
+      },
+    },
+    async ({ c, principal, body, query }) => {
+      if (isExpired(body.expires ?? null, nowMs())) {
+        throw new InvalidBody([{ pointer: "/expires", detail: "has passed: expected a day or a time to come" }]);
+      }
+      const named = requireCheckName(body.check);
+      if ("problem" in named) throw new InvalidBody([{ pointer: "/check", detail: named.problem }]);
+      const row = await query((db) => insertDecision(db, principal, { ...body, check: named.check }));
+      const decision = toDecision(row, nowMs());
+      afterResponse(c, announceDecision(decision, publishDecisionCreated));
+      return c.json(decision, 201, { location: `/api/v1/decisions/${row.id}` });
+    },
+  );
 
-  routes.delete("/decisions/:id", allow("decide"), async (c) => {
-    const principal = c.get("principal");
-    const id = pathId(c, "decision");
-    const { row, isChanged } = await withPrincipal(database, principal, (db) => withdrawDecision(db, principal, id));
-    if (isChanged) afterResponse(c, announceDecision(toDecision(row, nowMs()), publishDecisionUpdated));
-    return c.body(null, 204);
-  });
+  resource.on(
+    "DELETE /decisions/:id",
+    {
+      allow: "decide",
+      operationId: "withdrawDecision",
+      summary: "Withdraw a decision",
+      description: "It stays in the list, as one that ended.",
+      answers: { 204: { description: "Withdrawn now, or ended before" } },
+    },
+    async ({ c, principal, id, query }) => {
+      const { row, isChanged } = await query((db) => withdrawDecision(db, principal, id));
+      if (isChanged) afterResponse(c, announceDecision(toDecision(row, nowMs()), publishDecisionUpdated));
+      return c.body(null, 204);
+    },
+  );
 
   return routes;
 
@@ -85,16 +145,9 @@ function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
 
 const maxUrlLength = 2048;
 
-/** Throws `AppError("malformed")`. */
-function parseFilter(c: Context): DecisionFilter {
-  const active = choiceParameter(c, "active", ["true", "false"]);
-  return {
-    isActive: active === null ? null : active === "true",
-    kind: choiceParameter(c, "kind", ["waiver", "attestation"]),
-    check: checkParameter(c),
-    orgUrl: queryParameter(c, "org_url", {
-      expected: "one address like https://acme.okta.com",
-      parse: (text) => (text.length <= maxUrlLength && URL.canParse(text) ? text : undefined),
-    }),
-  };
-}
+const orgUrlParameter: QueryParameter<string> = {
+  description: "Of this organization, and those about every one",
+  schema: { type: "string", format: "uri", pattern: "^https?://[a-z0-9.-]+$", maxLength: maxUrlLength },
+  expected: "one address like https://acme.okta.com",
+  parse: (text) => (text.length <= maxUrlLength && URL.canParse(text) ? text : undefined),
+};

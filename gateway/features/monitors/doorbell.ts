@@ -1,13 +1,17 @@
 import { Hono, type Context } from "hono";
-import { anyone } from "../../auth/access.ts";
+import { openTo } from "../../auth/access.ts";
 import { findDoorbells, type FoundDoorbell } from "../../../drizzle/across_tenants.ts";
 import { withTenant } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
+import { verificationSchema } from "../../../shared/schemas/monitor.ts";
+import { uuid } from "../../../shared/schemas/primitives.ts";
 import { toHex } from "../../../shared/hex.ts";
 import { sha256Hex } from "../../auth/sha256.ts";
 import { readBytes } from "../../http/body.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { component, describeHandler, json, pathParameter, problem, refusals } from "../../description/operation.ts";
+import { withoutCredentials, type Operation } from "../../description/operation.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { monitorChannel, publishMonitorProgress } from "./events.ts";
@@ -35,20 +39,59 @@ export function doorbellPath(monitorId: string): string {
   return `/hooks/okta/${monitorId}`;
 }
 
-export function doorbellRoutes(dependencies: Dependencies): Hono {
+const hook: Pick<Operation, "tags" | "security"> = { tags: ["hooks"], security: withoutCredentials };
+const hookParameter = pathParameter("id", "The monitor's id", uuid());
+const noSuchHook = { 404: problem("No such hook") };
+
+const verification: Operation = {
+  ...hook,
+  operationId: "verifyDoorbell",
+  summary: "Answer the provider's one-time verification",
+  parameters: [
+    hookParameter,
+    {
+      name: "x-okta-verification-challenge",
+      in: "header",
+      required: true,
+      schema: { type: "string", minLength: 1, maxLength: maxChallengeLength },
+    },
+  ],
+  responses: {
+    200: json(component("Verification", verificationSchema), "The challenge", { example: { verification: "x" } }),
+    ...refusals(400, 503),
+    ...noSuchHook,
+  },
+};
+
+const ring: Operation = {
+  ...hook,
+  operationId: "ringDoorbell",
+  summary: "Ring the doorbell: the producer polls now",
+  description:
+    "The Authorization header is the doorbell's secret, and nothing else. The body is ignored. Publishes " +
+    "`monitor.progress`, at most once a second.",
+  parameters: [hookParameter],
+  responses: {
+    204: { description: "Rung, now or within the last second" },
+    ...refusals(400, 401, 413, 503),
+    ...noSuchHook,
+  },
+};
+
+export function doorbellRoutes(dependencies: FeatureDependencies): Hono {
   const { database } = dependencies;
   const routes = new Hono();
   const announceRing = createRingAnnouncer(dependencies);
 
   /** The one-time verification: https://developer.okta.com/docs/concepts/event-hooks/#one-time-verification-request */
-  routes.get("/okta/:id", anyone, async (c) => {
+  routes.get("/okta/:id", describeHandler(openTo("public"), verification), async (c) => {
     await doorbellsOf(c.req.param("id"));
-    const verification = c.req.header("x-okta-verification-challenge") ?? "";
-    if (verification !== "" && verification.length <= maxChallengeLength) return c.json({ verification });
+    const challenge = c.req.header("x-okta-verification-challenge") ?? "";
+    if (challenge !== "" && challenge.length <= maxChallengeLength) return c.json({ verification: challenge });
     throw new AppError("malformed", "The header x-okta-verification-challenge is missing or too long");
   });
 
-  routes.post("/okta/:id", anyone, async (c) => {
+  routes.post("/okta/:id", describeHandler(openTo("public"), ring), async (c) => {
     const monitorId = c.req.param("id");
     const given = await sha256Hex(c.req.header("authorization") ?? "");
     const doorbell = (await doorbellsOf(monitorId)).find(({ hash }) => isEqual(given, hash));
@@ -84,7 +127,7 @@ export function createRingAnnouncer({
   publisher,
   log,
   nowMs,
-}: Dependencies): (c: Context, ring: Ring) => Promise<void> {
+}: FeatureDependencies): (c: Context, ring: Ring) => Promise<void> {
   /** By channel; a time, so that a request that was cancelled keeps no place. */
   const ringingAgainUntilMs = new Map<string, number>();
 

@@ -1,37 +1,21 @@
-import { Hono, type Context } from "hono";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
-import { AppError } from "../../../shared/app_error.ts";
-import type { Publisher } from "../../../shared/broker.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
-import { newChangesSchema, type NewChange } from "../../../shared/schemas/change.ts";
-import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import { Hono } from "hono";
+import { isUnavailable } from "../../../shared/app_error.ts";
+import { doorbellSchema, monitorSchema, type MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { monitorUpdateSchema, newMonitorSchema, type MonitorUpdate } from "../../../shared/schemas/monitor_requests.ts";
-import { withPrincipal } from "../../auth/membership.ts";
-import type { AllowedPrincipal } from "../../auth/principal.ts";
-import { createAllow, readsMuch, type Allowed } from "../../http/allow.ts";
-import { parseBody, readJson } from "../../http/body.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
-import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
-import { pathId } from "../../http/path_id.ts";
-import { textParameter } from "../../http/query_parameter.ts";
-import { checkParameter } from "../check_parameter.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allow.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { listByTime } from "../../http/paging.ts";
+import { defineResource, type Query } from "../../http/resource.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { afterResponse } from "../after_response.ts";
-import { announce } from "../announce.ts";
-import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
-import { monitorEventStream } from "./channels.ts";
-import { tenantChannel } from "../tenant_events.ts";
+import { createMonitorAnnouncer, type Publish } from "./announce_monitor.ts";
+import { defineChangeRoutes, hasEnded } from "./change_routes.ts";
+import { monitorChannelDescription, monitorEventStream } from "./channels.ts";
 import { createDoorbell, createRingAnnouncer, doorbellPath, doorbellRoutes } from "./doorbell.ts";
-import {
-  monitorChannel,
-  monitorPrefix,
-  publishFindingUpdated,
-  publishMonitorEnd,
-  publishMonitorError,
-  publishMonitorStart,
-  publishMonitorUpdated,
-} from "./events.ts";
-import { toChange, toFindingUpdated, toMonitor, toMonitorUpdated, type ChangeRow, type MonitorRow } from "./monitor.ts";
+import { monitorPrefix, publishMonitorError, publishMonitorStart, publishMonitorUpdated } from "./events.ts";
+import { monitorExample, monitorUpdateExample, newMonitorExample } from "./examples.ts";
+import { toMonitor, toMonitorUpdated, type MonitorRow } from "./monitor.ts";
 import {
   deleteMonitor,
   putDoorbell,
@@ -43,224 +27,179 @@ import {
   type UpdatedMonitor,
 } from "./monitor_store.ts";
 
-const maxBodyBytes = 65_536;
-/** Five hundred changes, each with the log events that explain it. */
-const maxChangesBytes = 8 * 1024 * 1024;
-const maxChangesValues = 300_000;
-const maxFilterLength = 200;
 /** With this the end is still published while the producer waits. */
 const beforeEndMs = 500;
 
-const changeList: List<ChangeRow, unknown> = {
-  name: "changes",
-  isKey: (key) => /^\d{1,15}$/.test(key),
-  position: (row) => ({ createdAt: row.createdAt, key: String(row.number) }),
-  item: toChange,
-};
-
-const findingList: List<ChangeRow, unknown> = {
-  name: "monitor_findings",
-  isKey: (key) => key.length <= 200 && !key.includes("\0"),
-  position: (row) => ({ createdAt: row.createdAt, key: row.fingerprint }),
-  item: toChange,
-};
+const Monitor = component("Monitor", monitorSchema);
+const theMonitor = json(Monitor, "The monitor now", { example: monitorExample });
 
 /** Monitors, their changes, streams and doorbells, as the gateway mounts them. */
 export const monitors = {
   prefix: monitorPrefix,
+  tags: [
+    { name: "monitors", description: "The verdicts of an org, kept up to date, and how they moved" },
+    { name: "hooks", description: "What the provider calls" },
+  ],
+  channel: monitorChannelDescription,
   routes: monitorRoutes,
   eventStreams: { "/monitors": monitorEventStream },
   hooks: doorbellRoutes,
 };
 
-type Publish = (publisher: Publisher, channel: string) => Promise<void>;
-
-/** The REST resources of monitors. The client is authenticated before any of the request's body is read. */
-function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, publisher, log, nowMs, webhooks } = dependencies;
-  const allow = createAllow(dependencies);
+function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+  const { nowMs, webhooks } = dependencies;
+  const { publishStored, publishEnd } = createMonitorAnnouncer(dependencies);
   const routes = new Hono<Allowed>();
+  const resource = defineResource(routes, dependencies, { tag: "monitors", what: "monitor" });
   const organizations = organizationAnnouncerOf(dependencies);
   const announceRing = createRingAnnouncer(dependencies);
-  const monitorList: List<MonitorRow, unknown> = {
-    name: "monitors",
-    isKey: isUuid,
-    position: (row) => ({ createdAt: row.createdAt, key: row.id }),
-    item: (row) => toMonitor(row, nowMs()),
-  };
 
-  routes.put("/monitors/:id", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const monitorId = pathId(c, "monitor");
-    const monitor = parseBody(newMonitorSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const { row, isNew } = await query(principal, (db) => putMonitor(db, principal, { monitorId, monitor }));
-    const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
-    await publishStored(row, [(to, channel) => publishMonitorStart(to, channel, start)]);
-    afterResponse(c, organizations.updated(row.tenantId, row));
-    return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
-  });
+  resource.on(
+    "PUT /monitors/:id",
+    {
+      allow: "publish",
+      operationId: "putMonitor",
+      summary: "Start a monitor",
+      description:
+        "Under an id that the client made and keeps: sent again it is a restart of the same monitor, with another " +
+        "interval where the body has one. Publishes `monitor.start`.",
+      body: { schema: newMonitorSchema, example: newMonitorExample },
+      answers: {
+        200: json(Monitor, "Started again", { headers: ["Location"] }),
+        201: json(Monitor, "Registered", { headers: ["Location"], example: monitorExample }),
+        409: problem("The monitor has ended, or follows another org"),
+        410: problem("The monitor was deleted: its id is not used again"),
+      },
+    },
+    async ({ c, principal, id: monitorId, body: monitor, query }) => {
+      const { row, isNew } = await query((db) => putMonitor(db, principal, { monitorId, monitor }));
+      const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
+      await publishStored(row, [(to, channel) => publishMonitorStart(to, channel, start)]);
+      afterResponse(c, organizations.updated(row.tenantId, row));
+      return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
+    },
+  );
 
-  routes.get("/monitors", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const page = parsePageRequest(c.req.url, monitorList);
-    const rows = await query(principal, (db) => selectMonitors(db, page));
-    return c.json(toPage(rows, page.limit, monitorList));
-  });
+  resource.list(
+    "GET /monitors",
+    {
+      allow: "read",
+      operationId: "listMonitors",
+      summary: "List monitors, newest first",
+      list: listByTime("monitors", (row: MonitorRow) => toMonitor(row, nowMs())),
+      of: [Monitor, "MonitorPage"],
+      example: monitorExample,
+    },
+    ({ page, query }) => query((db) => selectMonitors(db, page)),
+  );
 
-  routes.get("/monitors/:id", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const monitorId = pathId(c, "monitor");
-    return c.json(toMonitor(await query(principal, (db) => selectMonitor(db, monitorId)), nowMs()));
-  });
+  resource.on(
+    "GET /monitors/:id",
+    { allow: "read", operationId: "getMonitor", summary: "Read a monitor", answers: { 200: theMonitor } },
+    async ({ c, id, query }) => c.json(toMonitor(await query((db) => selectMonitor(db, id)), nowMs())),
+  );
 
-  routes.patch("/monitors/:id", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const monitorId = pathId(c, "monitor");
-    const update = parseBody(monitorUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const { row, previousErrorCode, previousStatus } = await storeUpdate(principal, monitorId, update);
-    const error = toMonitorError(row, update, previousErrorCode);
-    const reports: Publish[] = [(to, channel) => publishMonitorUpdated(to, channel, toMonitorUpdated(row))];
-    if (error !== null) reports.push((to, channel) => publishMonitorError(to, channel, error));
-    await publishStored(row, reports, { waitMs: row.status === "ended" ? beforeEndMs : undefined });
-    if (row.status === "ended") await publishEnd(row, "ended");
-    if (previousStatus !== row.status) afterResponse(c, organizations.updated(row.tenantId, row));
-    if (error !== null) afterResponse(c, webhooks.sendDue());
-    return c.json(toMonitor(row, nowMs()));
-  });
+  resource.on(
+    "PATCH /monitors/:id",
+    {
+      allow: "publish",
+      operationId: "updateMonitor",
+      summary: "Report that the producer is alive, what it counts, or the end",
+      description:
+        "A running monitor without a report for three intervals, at least 60 s, is `stale`. Publishes " +
+        "`monitor.updated`; with an `error_code` that is new, or a gap, `monitor.error`; with the status `ended` " +
+        "`monitor.end`. A stopped monitor goes on with the next PUT. `pass`, `fail`, `manual` and `not_applicable` are together no more " +
+        "than `checks_total` unless it is 0, which means: not known. What is left out is judged by what is stored.",
+      body: { schema: monitorUpdateSchema, example: monitorUpdateExample },
+      answers: { 200: theMonitor, ...hasEnded },
+    },
+    async ({ c, id, body: update, query }) => {
+      const { row, previousErrorCode, previousStatus } = await storeUpdate(query, id, update);
+      const error = toMonitorError(row, update, previousErrorCode);
+      const reports: Publish[] = [(to, channel) => publishMonitorUpdated(to, channel, toMonitorUpdated(row))];
+      if (error !== null) reports.push((to, channel) => publishMonitorError(to, channel, error));
+      await publishStored(row, reports, { waitMs: row.status === "ended" ? beforeEndMs : undefined });
+      if (row.status === "ended") await publishEnd(row, "ended");
+      if (previousStatus !== row.status) afterResponse(c, organizations.updated(row.tenantId, row));
+      if (error !== null) afterResponse(c, webhooks.sendDue());
+      return c.json(toMonitor(row, nowMs()));
+    },
+  );
 
-  routes.delete("/monitors/:id", allow("delete"), async (c) => {
-    const principal = c.get("principal");
-    const id = pathId(c, "monitor");
-    const { tenantId } = await query(principal, (db) => deleteMonitor(db, id));
-    await publishEnd({ id, tenantId }, "deleted");
-    afterResponse(c, organizations.updated(tenantId, { monitorId: id }));
-    return c.body(null, 204);
-  });
+  resource.on(
+    "DELETE /monitors/:id",
+    {
+      allow: "delete",
+      operationId: "deleteMonitor",
+      summary: "Delete a monitor and its changes",
+      description: "Publishes `monitor.end`. Its id is not used again.",
+      answers: { 204: { description: "Deleted" } },
+    },
+    async ({ c, id, query }) => {
+      const { tenantId } = await query((db) => deleteMonitor(db, id));
+      await publishEnd({ id, tenantId }, "deleted");
+      afterResponse(c, organizations.updated(tenantId, { monitorId: id }));
+      return c.body(null, 204);
+    },
+  );
 
-  routes.post("/monitors/:id/check", allow("register"), async (c) => {
-    const principal = c.get("principal");
-    const monitorId = pathId(c, "monitor");
-    const isFirst = await query(principal, (db) => requestLook(db, monitorId));
-    await announceRing(c, { tenantId: principal.tenantId, monitorId, isFirst });
-    return c.body(null, 204);
-  });
+  resource.on(
+    "POST /monitors/:id/check",
+    {
+      allow: "register",
+      operationId: "checkMonitor",
+      summary: "Request that the producer looks now",
+      description:
+        "Publishes `monitor.progress`, at most once a second. A producer that follows the monitor's stream reads the " +
+        "org's log at once; any other reads it when its interval has passed.",
+      answers: { 204: { description: "Requested, now or within the last second" }, ...hasEnded },
+    },
+    async ({ c, principal, id: monitorId, query }) => {
+      const isFirst = await query((db) => requestLook(db, monitorId));
+      await announceRing(c, { tenantId: principal.tenantId, monitorId, isFirst });
+      return c.body(null, 204);
+    },
+  );
 
-  routes.post("/monitors/:id/changes", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const id = pathId(c, "monitor");
-    const { changes } = parseBody(
-      newChangesSchema,
-      await readJson(c.req.raw, { maxBytes: maxChangesBytes, maxValues: maxChangesValues }),
-    );
-    const created = await storeNewChanges(principal, id, changes);
-    await publishStored(
-      { id, tenantId: principal.tenantId },
-      created
-        .filter(({ cause }) => cause !== "start")
-        .map((change) => (to, channel) => publishFindingUpdated(to, channel, toFindingUpdated(id, change))),
-      { isForTenant: false },
-    );
-    if (created.length > 0) {
-      afterResponse(c, organizations.updated(principal.tenantId, { monitorId: id }));
-      afterResponse(c, webhooks.sendDue());
-    }
-    return c.json({ received: changes.length, created: created.length });
-  });
+  defineChangeRoutes(resource, dependencies);
 
-  routes.get("/monitors/:id/changes", allow("read"), readsMuch, async (c) => {
-    const principal = c.get("principal");
-    const monitorId = pathId(c, "monitor");
-    const page = parsePageRequest(c.req.url, changeList);
-    const filter = parseChangeFilter(c);
-    const rows = await query(principal, async (db) => {
-      const found = await selectChanges(db, monitorId, { page, filter });
-      // No change is an answer only when there is such a monitor.
-      if (found.length === 0) await selectMonitor(db, monitorId);
-      return found;
-    });
-    return c.json(toPage(rows, page.limit, changeList));
-  });
-
-  routes.get("/monitors/:id/findings", allow("read"), readsMuch, async (c) => {
-    const principal = c.get("principal");
-    const monitorId = pathId(c, "monitor");
-    const page = parsePageRequest(c.req.url, findingList);
-    const rows = await query(principal, async (db) => {
-      const found = await selectPresentFindings(db, monitorId, page);
-      if (found.length === 0) await selectMonitor(db, monitorId);
-      return found;
-    });
-    return c.json(toPage(rows, page.limit, findingList));
-  });
-
-  routes.put("/monitors/:id/doorbell", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const monitorId = pathId(c, "monitor");
-    const { secret, hash } = await createDoorbell();
-    await query(principal, (db) => putDoorbell(db, monitorId, hash));
-    const url = new URL(doorbellPath(monitorId), c.req.url);
-    // A proxy that ends TLS: the provider calls no hook without it. Only the key's holder reads it.
-    if (c.req.header("x-forwarded-proto") === "https") url.protocol = "https:";
-    return c.json({ url: url.href, secret });
-  });
+  resource.on(
+    "PUT /monitors/:id/doorbell",
+    {
+      allow: "publish",
+      operationId: "putDoorbell",
+      summary: "Make the monitor's doorbell",
+      description:
+        "For an event hook of the provider. The secret is shown this once; the last one is worth nothing then.",
+      answers: {
+        200: json(component("Doorbell", doorbellSchema), "Where the hook calls, and with which Authorization header", {
+          example: { url: `https://scanstream.example/hooks/okta/${monitorExample.id}`, secret: "scd_…" },
+        }),
+        ...hasEnded,
+      },
+    },
+    async ({ c, id, query }) => {
+      const { secret, hash } = await createDoorbell();
+      await query((db) => putDoorbell(db, id, hash));
+      const url = new URL(doorbellPath(id), c.req.url);
+      // A proxy that ends TLS: the provider calls no hook without it. Only the key's holder reads it.
+      if (c.req.header("x-forwarded-proto") === "https") url.protocol = "https:";
+      return c.json({ url: url.href, secret });
+    },
+  );
 
   return routes;
+}
 
-  function publishEnd(row: Pick<MonitorRow, "id" | "tenantId">, reason: MonitorEvents["monitor.end"]["reason"]) {
-    return publishStored(row, [(to, channel) => publishMonitorEnd(to, channel, { monitor_id: row.id, reason })]);
-  }
-
-  /** Stored before published: a client that reads the resource after an event finds what the event said. */
-  async function publishStored(
-    { id, tenantId }: Pick<MonitorRow, "id" | "tenantId">,
-    publish: readonly Publish[],
-    { waitMs, isForTenant = true }: { readonly waitMs?: number | undefined; readonly isForTenant?: boolean } = {},
-  ): Promise<void> {
-    if (publish.length === 0) return;
-    const channels = [monitorChannel(tenantId, id), ...(isForTenant ? [tenantChannel(tenantId)] : [])];
-    await announce(
-      {
-        publish: publish.flatMap((each) => channels.map((channel) => (to: Publisher) => each(to, channel))),
-        failure: { fields: { monitor_id: id }, message: "events of a monitor could not be published" },
-      },
-      { publisher, log, waitMs },
-    );
-  }
-
-  /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
-  async function storeUpdate(
-    principal: AllowedPrincipal,
-    monitorId: string,
-    update: MonitorUpdate,
-  ): Promise<UpdatedMonitor> {
-    try {
-      return await query(principal, (db) => updateMonitor(db, monitorId, update));
-    } catch (error) {
-      if (!isLost(error) || update.status !== "ended") throw error;
-      const row = await query(principal, (db) => selectMonitor(db, monitorId));
-      if (row.status === "ended") return { row, previousErrorCode: row.errorCode, previousStatus: null };
-      throw error;
-    }
-  }
-
-  /** As with an end: the same request again would find nothing new to publish. */
-  async function storeNewChanges(
-    principal: AllowedPrincipal,
-    monitorId: string,
-    changes: readonly NewChange[],
-  ): Promise<readonly NewChange[]> {
-    try {
-      return await query(principal, (db) => storeChanges(db, monitorId, changes));
-    } catch (error) {
-      if (!isLost(error)) throw error;
-      const stored = await query(principal, (db) => selectStored(db, monitorId, changes));
-      if (stored.length > 0) return stored;
-      throw error;
-    }
-  }
-
-  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
-    return withPrincipal(database, principal, work);
+/** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
+async function storeUpdate(query: Query, monitorId: string, update: MonitorUpdate): Promise<UpdatedMonitor> {
+  try {
+    return await query((db) => updateMonitor(db, monitorId, update));
+  } catch (error) {
+    if (!isUnavailable(error) || update.status !== "ended") throw error;
+    const row = await query((db) => selectMonitor(db, monitorId));
+    if (row.status === "ended") return { row, previousErrorCode: row.errorCode, previousStatus: null };
+    throw error;
   }
 }
 
@@ -278,13 +217,4 @@ function toMonitorError(
     ...(gapFrom === undefined ? {} : { gap_from: new Date(gapFrom).toISOString() }),
     ...(gapTo === undefined ? {} : { gap_to: new Date(gapTo).toISOString() }),
   };
-}
-
-function isLost(error: unknown): boolean {
-  return error instanceof AppError && error.code === "unavailable";
-}
-
-/** Throws `AppError("malformed")`. */
-function parseChangeFilter(c: Context): ChangeFilter {
-  return { fingerprint: textParameter(c, "fingerprint", maxFilterLength), check: checkParameter(c) };
 }

@@ -1,27 +1,27 @@
-import { Hono, type Context } from "hono";
-import * as v from "valibot";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
-import { withPrincipal } from "../../auth/membership.ts";
-import type { AllowedPrincipal } from "../../auth/principal.ts";
-import { createAllow, type Allowed } from "../../http/allow.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
-import { parsePageRequest, toCursor, toPage, type List } from "../../http/paging.ts";
-import { pathId } from "../../http/path_id.ts";
-import { choiceParameter, queryParameter } from "../../http/query_parameter.ts";
-import { checkParameter } from "../check_parameter.ts";
-import { organizationAnnouncerOf } from "./announce_updates.ts";
-import { readExposures, readHistory } from "./history.ts";
-import type { OrganizationExposure, OrganizationHistory } from "../../../shared/schemas/organization.ts";
+import { Hono } from "hono";
+import { AppError } from "../../../shared/app_error.ts";
 import { lastDays, dayMs } from "../../../shared/history/days.ts";
 import type { Span } from "../../../shared/history/source.ts";
-import { AppError } from "../../../shared/app_error.ts";
-import { instant } from "../../../shared/schemas/primitives.ts";
+import {
+  organizationExposureSchema,
+  organizationHistorySchema,
+  organizationSchema,
+  type OrganizationExposure,
+  type OrganizationHistory,
+} from "../../../shared/schemas/organization.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
+import { component, json } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allow.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { toCursor, type List } from "../../http/paging.ts";
+import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
+import { defineResource } from "../../http/resource.ts";
+import { checkParameter } from "../check_parameter.ts";
+import { organizationAnnouncerOf } from "./announce_updates.ts";
+import { exposureExample, historyExample, organizationExample } from "./examples.ts";
+import { readExposures, readHistory } from "./history.ts";
 import { toOrganization, type ListedOrganization } from "./organization.ts";
 import { deleteOrganization, selectOrganization, selectOrganizations } from "./organization_store.ts";
-
-/** The organizations of a tenant and their history, as the gateway mounts them. */
-export const organizations = { prefix: "organization", routes: organizationRoutes, eventStreams: {} };
 
 const isCheckName = (key: string) => key.length <= 200 && !key.includes("\0");
 const ruleList = { name: "organization_history", isKey: isCheckName };
@@ -32,10 +32,26 @@ const exposureList: List<OrganizationExposure, OrganizationExposure> = {
   item: (exposure) => exposure,
 };
 
-function organizationRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, nowMs } = dependencies;
-  const allow = createAllow(dependencies);
+const historyQuery = {
+  rule: checkParameter("rule", "One rule: V-…, SV-…, OKTA-APP-… or the name of its check"),
+  from: timeParameter("From then on"),
+  to: timeParameter("Until then; default: now"),
+};
+
+const Organization = component("Organization", organizationSchema);
+
+/** The organizations of a tenant and their history, as the gateway mounts them. */
+export const organizations = {
+  prefix: "organization",
+  tags: [{ name: "organizations", description: "The Okta orgs of a tenant, and the history of their verdicts" }],
+  routes: organizationRoutes,
+  eventStreams: {},
+};
+
+function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+  const { nowMs } = dependencies;
   const routes = new Hono<Allowed>();
+  const resource = defineResource(routes, dependencies, { tag: "organizations", what: "organization" });
   const announcer = organizationAnnouncerOf(dependencies);
   const organizationList: List<ListedOrganization, unknown> = {
     name: "organizations",
@@ -44,92 +60,122 @@ function organizationRoutes(dependencies: Dependencies): Hono<Allowed> {
     item: (row) => toOrganization(row, nowMs()),
   };
 
-  routes.get("/organizations", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const page = parsePageRequest(c.req.url, organizationList);
-    const rows = await query(principal, (db) => selectOrganizations(db, page));
-    return c.json(toPage(rows, page.limit, organizationList));
-  });
+  resource.list(
+    "GET /organizations",
+    {
+      allow: "read",
+      operationId: "listOrganizations",
+      summary: "List organizations, newest first",
+      description:
+        "An organization is the origin of the `org_url` of scans and monitors. It is there from the first of them on, and goes when " +
+        "it is deleted.",
+      list: organizationList,
+      of: [Organization, "OrganizationPage"],
+      example: organizationExample,
+    },
+    ({ page, query }) => query((db) => selectOrganizations(db, page)),
+  );
 
-  routes.get("/organizations/:id", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const id = pathId(c, "organization");
-    return c.json(toOrganization(await query(principal, (db) => selectOrganization(db, id)), nowMs()));
-  });
+  resource.on(
+    "GET /organizations/:id",
+    {
+      allow: "read",
+      operationId: "getOrganization",
+      summary: "Read an organization",
+      answers: { 200: json(Organization, "The organization now", { example: organizationExample }) },
+    },
+    async ({ c, id, query }) => c.json(toOrganization(await query((db) => selectOrganization(db, id)), nowMs())),
+  );
 
-  routes.get("/organizations/:id/history", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const organizationId = pathId(c, "organization");
-    const { limit, after } = parsePageRequest(c.req.url, ruleList);
-    const period = periodParameters(c, nowMs(), defaultHistoryDays);
-    const resolution = choiceParameter(c, "resolution", ["day", "change"]) ?? "change";
-    const asked = {
-      organizationId,
-      period,
-      check: checkParameter(c, "rule"),
-      from: after?.key ?? null,
-      isOpenOnly: false,
-      withChanges: resolution === "change",
-      limit,
-    };
-    const { orgUrl, rules, next } = await query(principal, (db) => readHistory(db, asked));
-    const answer: OrganizationHistory = {
-      schema: "scanstream.history/1",
-      from: new Date(period.from).toISOString(),
-      to: new Date(period.to).toISOString(),
-      organizations: [{ id: organizationId, org_url: orgUrl, rules }],
-      next_cursor: next === null ? null : toCursor(ruleList, { createdAt: new Date(0), key: next }),
-    };
-    return c.json(answer);
-  });
-
-  routes.get("/organizations/:id/exposures", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const organizationId = pathId(c, "organization");
-    const { limit, after } = parsePageRequest(c.req.url, exposureList);
-    const period = periodParameters(c, nowMs(), maxDays);
-    const open = choiceParameter(c, "open", ["true", "false"]);
-    const rows = await query(principal, (db) =>
-      readExposures(db, {
+  resource.on(
+    "GET /organizations/:id/history",
+    {
+      allow: "read",
+      operationId: "getOrganizationHistory",
+      summary: "Read the verdicts of an organization over time",
+      description:
+        "Rule by rule, whole rules on each page. Time in which nobody looked is UNKNOWN. A period is 30 days long unless `from` says it, at most 400. " +
+        "`resolution=day` leaves intervals and changes empty.",
+      query: { ...historyQuery, resolution: choiceParameter(["day", "change"], { default: "change" }) },
+      page: ruleList,
+      answers: { 200: json(component("History", organizationHistorySchema), "One page", { example: historyExample }) },
+    },
+    async ({ c, id: organizationId, page: { limit, after }, parameters, query }) => {
+      const period = toPeriod(parameters, nowMs(), defaultHistoryDays);
+      const asked = {
         organizationId,
         period,
-        check: checkParameter(c, "rule"),
+        check: parameters.rule,
+        from: after?.key ?? null,
+        isOpenOnly: false,
+        withChanges: parameters.resolution !== "day",
+        limit,
+      };
+      const { orgUrl, rules, next } = await query((db) => readHistory(db, asked));
+      const answer: OrganizationHistory = {
+        schema: "scanstream.history/1",
+        from: new Date(period.from).toISOString(),
+        to: new Date(period.to).toISOString(),
+        organizations: [{ id: organizationId, org_url: orgUrl, rules }],
+        next_cursor: next === null ? null : toCursor(ruleList, { createdAt: new Date(0), key: next }),
+      };
+      return c.json(answer);
+    },
+  );
+
+  resource.list(
+    "GET /organizations/:id/exposures",
+    {
+      allow: "read",
+      operationId: "listExposures",
+      summary: "List the times in which rules failed, by rule, the newest first",
+      description: "Of the last 400 days unless `from` says otherwise.",
+      query: { ...historyQuery, open: choiceParameter(["true", "false"]) },
+      list: exposureList,
+      of: [component("Exposure", organizationExposureSchema), "ExposurePage"],
+      example: exposureExample,
+    },
+    ({ id: organizationId, page: { limit, after }, parameters, query }) => {
+      const asked = {
+        organizationId,
+        period: toPeriod(parameters, nowMs(), maxDays),
+        check: parameters.rule,
         from: after?.key ?? null,
         before: after?.createdAt ?? null,
-        isOpen: open === null ? null : open === "true",
+        isOpen: parameters.open === null ? null : parameters.open === "true",
         limit,
-      }),
-    );
-    return c.json(toPage(rows, limit, exposureList));
-  });
+      };
+      return query((db) => readExposures(db, asked));
+    },
+  );
 
-  routes.delete("/organizations/:id", allow("manage"), async (c) => {
-    const principal = c.get("principal");
-    const id = pathId(c, "organization");
-    await query(principal, (db) => deleteOrganization(db, id));
-    await announcer.deleted(principal.tenantId, id);
-    return c.body(null, 204);
-  });
+  resource.on(
+    "DELETE /organizations/:id",
+    {
+      allow: "manage",
+      operationId: "deleteOrganization",
+      summary: "Delete an organization with its history",
+      description:
+        "Its scans and monitors stay; what they find from now on begins another history, under another id. Nothing brings the history back.",
+      answers: { 204: { description: "Deleted" } },
+    },
+    async ({ c, principal, id, query }) => {
+      await query((db) => deleteOrganization(db, id));
+      await announcer.deleted(principal.tenantId, id);
+      return c.body(null, 204);
+    },
+  );
 
   return routes;
-
-  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
-    return withPrincipal(database, principal, work);
-  }
 }
 
 const defaultHistoryDays = 30;
 const maxDays = 400;
 
 /** From `from` to `to`, which is now where it is missing or later. Throws `AppError("malformed")`. */
-function periodParameters(c: Context, now: number, defaultDays: number): Span {
-  const time = (name: string) =>
-    queryParameter(c, name, {
-      expected: "one time like 2026-11-22T09:30:00Z",
-      parse: (value) => (v.is(instant, value) ? Date.parse(value) : undefined),
-    });
-  const to = Math.min(time("to") ?? now, now);
-  const from = time("from") ?? lastDays(defaultDays, to).from;
+function toPeriod(given: { readonly from: Date | null; readonly to: Date | null }, now: number, days: number): Span {
+  const to = Math.min(given.to?.getTime() ?? now, now);
+  const from = given.from?.getTime() ?? lastDays(days, to).from;
   if (from <= to && to - from <= maxDays * dayMs) return { from, to };
   throw new AppError(
     "malformed",

@@ -1,5 +1,5 @@
 import { withTenant } from "../../../drizzle/with_tenant.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { announce } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
 import { publishScanCreated, publishScanUpdated, tenantChannel } from "../tenant_events.ts";
@@ -24,7 +24,7 @@ export function createChangeAnnouncer({
   publisher,
   log,
   nowMs,
-}: Pick<Dependencies, "database" | "publisher" | "log" | "nowMs">): ChangeAnnouncer {
+}: Pick<FeatureDependencies, "database" | "publisher" | "log" | "nowMs">): ChangeAnnouncer {
   const updates = createPacedUpdates(nowMs);
 
   return {

@@ -1,44 +1,38 @@
 import { Hono } from "hono";
-import { AppError } from "../../../shared/app_error.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
+import * as v from "valibot";
+import { isUnavailable } from "../../../shared/app_error.ts";
 import { scanPrefix } from "../../../shared/scan_events.ts";
+import { storedFindingSchema } from "../../../shared/schemas/finding.ts";
+import { count } from "../../../shared/schemas/primitives.ts";
+import { scanSchema } from "../../../shared/schemas/scan.ts";
 import {
   newFindingsSchema,
   newScanSchema,
   scanUpdateSchema,
   type ScanUpdate,
 } from "../../../shared/schemas/scan_requests.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
-import { withPrincipal } from "../../auth/membership.ts";
-import { createAllow, readsMuch, type Allowed } from "../../http/allow.ts";
-import { parseBody, readJson } from "../../http/body.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
-import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
-import { pathId } from "../../http/path_id.ts";
-import type { AllowedPrincipal } from "../../auth/principal.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allow.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { listByTime, type List } from "../../http/paging.ts";
+import { defineResource, type Query } from "../../http/resource.ts";
 import { afterResponse } from "../after_response.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
 import { announceDeleted } from "./announce_deleted.ts";
 import { announceEnd } from "./announce_end.ts";
-import { scanEventStream, scansEventStream } from "./channels.ts";
-import { reportRoutes } from "./report/report_routes.ts";
+import { scanChannelDescription, scanEventStream, scansEventStream } from "./channels.ts";
+import { findingExample, newScanExample, scanExample, scanUpdateExample } from "./examples.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./finding_store.ts";
+import { defineReportRoutes } from "./report/report_routes.ts";
 import { hasEnded, toScan, type ScanRow } from "./scan.ts";
 import { deleteScan, insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
 
-const maxBodyBytes = 65_536;
 /** A thousand findings, each with a few kilobytes of text. */
 const maxFindingsBytes = 8 * 1024 * 1024;
 const maxFindingsValues = 100_000;
 
-const scanList: List<ScanRow, unknown> = {
-  name: "scans",
-  isKey: isUuid,
-  position: (row) => ({ createdAt: row.createdAt, key: row.id }),
-  item: toScan,
-};
-
+const scanList = listByTime("scans", toScan);
 const findingList: List<FindingRow, unknown> = {
   name: "findings",
   isKey: (key) => key.length <= 200 && !key.includes("\0"),
@@ -46,128 +40,209 @@ const findingList: List<FindingRow, unknown> = {
   item: toFinding,
 };
 
+const Scan = component("Scan", scanSchema);
+const Finding = component("Finding", storedFindingSchema);
+const StoredFindings = component("StoredFindings", v.object({ received: count, created: count, updated: count }));
+const registration = { schema: newScanSchema, example: newScanExample, whenEmpty: {} };
+const theScan = json(Scan, "The scan now", { example: scanExample });
+const registered = json(Scan, "Registered", { headers: ["Location"], example: scanExample });
+const hasEndedProblem = problem("The scan has ended");
+
 /** Scans and their streams, as the gateway mounts them. */
 export const scans = {
   prefix: scanPrefix,
+  tags: [{ name: "scans", description: "Scans and what they found" }],
+  channel: scanChannelDescription,
   routes: scanRoutes,
   eventStreams: { "/scans": scanEventStream, "/": scansEventStream },
 };
 
-/** The REST resources of scans. The client is authenticated before any of the request's body is read. */
-function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, publisher, log, webhooks } = dependencies;
-  const allow = createAllow(dependencies);
+function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+  const { publisher, log, webhooks } = dependencies;
   const routes = new Hono<Allowed>();
+  const resource = defineResource(routes, dependencies, { tag: "scans", what: "scan" });
   const announcer = createChangeAnnouncer(dependencies);
   const organizations = organizationAnnouncerOf(dependencies);
 
-  routes.post("/scans", allow("register"), async (c) => {
-    const principal = c.get("principal");
-    const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
-    const row = await query(principal, (db) => insertScan(db, principal, scan));
-    afterResponse(c, announcer.created(row));
-    afterResponse(c, organizations.updated(row.tenantId, row));
-    return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
-  });
-
-  routes.put("/scans/:id", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
-    const { row, isNew } = await query(principal, (db) => putScan(db, principal, { scanId, scan }));
-    // Registered before, its creation may not have been published: the answer of the database was lost.
-    afterResponse(c, isNew ? announcer.created(row) : announcer.updated(row));
-    if (isNew) afterResponse(c, organizations.updated(row.tenantId, row));
-    return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
-  });
-
-  routes.get("/scans", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const page = parsePageRequest(c.req.url, scanList);
-    const rows = await query(principal, (db) => selectScans(db, page));
-    return c.json(toPage(rows, page.limit, scanList));
-  });
-
-  routes.get("/scans/:id", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    return c.json(toScan(await query(principal, (db) => selectScan(db, scanId))));
-  });
-
-  routes.patch("/scans/:id", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const row = await store(principal, scanId, update);
-    const { status } = row;
-    if (hasEnded(status)) {
-      await announceEnd({ ...row, status, not_applicable: row.notApplicable }, { publisher, log });
+  resource.on(
+    "POST /scans",
+    {
+      allow: "register",
+      operationId: "createScan",
+      summary: "Register a scan",
+      body: registration,
+      answers: { 201: registered },
+    },
+    async ({ c, principal, body, query }) => {
+      const row = await query((db) => insertScan(db, principal, body));
+      afterResponse(c, announcer.created(row));
       afterResponse(c, organizations.updated(row.tenantId, row));
+      return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
+    },
+  );
+
+  resource.on(
+    "PUT /scans/:id",
+    {
+      allow: "publish",
+      operationId: "putScan",
+      summary: "Register a scan under an id of the client's",
+      description:
+        "Sent again with the same body, it is the same scan: a request whose answer was lost makes no second one.",
+      body: registration,
+      answers: {
+        200: json(Scan, "Registered before, with the same body", { headers: ["Location"] }),
+        201: registered,
+        409: problem("Registered before, with another body"),
+        410: problem("The scan was deleted: its id is not used again"),
+      },
+    },
+    async ({ c, principal, id, body, query }) => {
+      const { row, isNew } = await query((db) => putScan(db, principal, { scanId: id, scan: body }));
+      // Registered before, its creation may not have been published: the answer of the database was lost.
+      afterResponse(c, isNew ? announcer.created(row) : announcer.updated(row));
+      if (isNew) afterResponse(c, organizations.updated(row.tenantId, row));
+      return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
+    },
+  );
+
+  resource.list(
+    "GET /scans",
+    {
+      allow: "read",
+      operationId: "listScans",
+      summary: "List scans, newest first",
+      list: scanList,
+      of: [Scan, "ScanPage"],
+      example: scanExample,
+    },
+    ({ page, query }) => query((db) => selectScans(db, page)),
+  );
+
+  resource.on(
+    "GET /scans/:id",
+    { allow: "read", operationId: "getScan", summary: "Read a scan", answers: { 200: theScan } },
+    async ({ c, id, query }) => c.json(toScan(await query((db) => selectScan(db, id)))),
+  );
+
+  resource.on(
+    "PATCH /scans/:id",
+    {
+      allow: "publish",
+      operationId: "updateScan",
+      summary: "Report progress, or the end",
+      description:
+        "Also the producer's heartbeat: after 15 minutes without one the scan is `expired`. The answer says in " +
+        "`cancel_requested` whether to stop. With a status that ends the scan, the gateway publishes `scan.end`. " +
+        "`pass`, `fail`, `manual` and `not_applicable` are together no more than `checks_done`, and that no more than `checks_total` " +
+        "unless it is 0, which means: not known. What is left out is judged by what is stored.",
+      body: { schema: scanUpdateSchema, example: scanUpdateExample },
+      answers: { 200: theScan, 409: hasEndedProblem },
+    },
+    async ({ c, id, body, query }) => {
+      const row = await store(query, id, body);
+      const { status } = row;
+      if (hasEnded(status)) {
+        await announceEnd({ ...row, status, not_applicable: row.notApplicable }, { publisher, log });
+        afterResponse(c, organizations.updated(row.tenantId, row));
+        afterResponse(c, webhooks.sendDue());
+      } else afterResponse(c, announcer.updated(row));
+      return c.json(toScan(row));
+    },
+  );
+
+  resource.on(
+    "DELETE /scans/:id",
+    {
+      allow: "delete",
+      operationId: "deleteScan",
+      summary: "Delete a scan, its findings and its report",
+      description:
+        "Its streams end, `scan.deleted` is published on the tenant's stream, and its id is not used again. A scan that still " +
+        "runs is ended first; its scanner stops.",
+      answers: { 204: { description: "Deleted" } },
+    },
+    async ({ c, id, query }) => {
+      const deleted = await query((db) => deleteScan(db, id));
+      await announceDeleted(deleted, { publisher, log });
+      afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: id }));
+      // One that ran has ended with it.
       afterResponse(c, webhooks.sendDue());
-    } else afterResponse(c, announcer.updated(row));
-    return c.json(toScan(row));
-  });
+      return c.body(null, 204);
+    },
+  );
 
-  routes.delete("/scans/:id", allow("delete"), async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    const deleted = await query(principal, (db) => deleteScan(db, scanId));
-    await announceDeleted(deleted, { publisher, log });
-    afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: scanId }));
-    // One that ran has ended with it.
-    afterResponse(c, webhooks.sendDue());
-    return c.body(null, 204);
-  });
+  resource.on(
+    "POST /scans/:id/cancel",
+    {
+      allow: "register",
+      operationId: "cancelScan",
+      summary: "Request that the scanner stops",
+      answers: { 202: json(Scan, "Requested, now or before"), 409: hasEndedProblem },
+    },
+    async ({ c, id, query }) => {
+      const row = await query((db) => requestCancel(db, id));
+      afterResponse(c, announcer.updated(row));
+      return c.json(toScan(row), 202);
+    },
+  );
 
-  routes.post("/scans/:id/cancel", allow("register"), async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    const row = await query(principal, (db) => requestCancel(db, scanId));
-    afterResponse(c, announcer.updated(row));
-    return c.json(toScan(row), 202);
-  });
+  resource.list(
+    "GET /scans/:id/findings",
+    {
+      allow: "read",
+      isLarge: true,
+      operationId: "listFindings",
+      summary: "List a scan's findings",
+      list: findingList,
+      of: [Finding, "FindingPage"],
+      example: { ...findingExample, created_at: scanExample.created_at },
+    },
+    ({ id, page, query }) =>
+      query(async (db) => {
+        const found = await selectFindings(db, id, page);
+        // No finding is an answer only when there is such a scan.
+        if (found.length === 0) await selectScan(db, id);
+        return found;
+      }),
+  );
 
-  routes.get("/scans/:id/findings", allow("read"), readsMuch, async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    const page = parsePageRequest(c.req.url, findingList);
-    const rows = await query(principal, async (db) => {
-      const found = await selectFindings(db, scanId, page);
-      // No finding is an answer only when there is such a scan.
-      if (found.length === 0) await selectScan(db, scanId);
-      return found;
-    });
-    return c.json(toPage(rows, page.limit, findingList));
-  });
+  resource.on(
+    "POST /scans/:id/findings",
+    {
+      allow: "publish",
+      operationId: "storeFindings",
+      summary: "Store findings",
+      description: "Idempotent by `fingerprint`: the same again replaces what was stored under it.",
+      body: {
+        schema: newFindingsSchema,
+        example: { findings: [findingExample] },
+        maxBytes: maxFindingsBytes,
+        maxValues: maxFindingsValues,
+      },
+      answers: {
+        200: json(StoredFindings, "Stored", { example: { received: 1, created: 1, updated: 0 } }),
+        409: hasEndedProblem,
+      },
+    },
+    async ({ c, id, body: { findings }, query }) => {
+      const counts = await query((db) => storeFindings(db, id, findings));
+      return c.json({ received: findings.length, ...counts });
+    },
+  );
 
-  routes.post("/scans/:id/findings", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    const { findings } = parseBody(
-      newFindingsSchema,
-      await readJson(c.req.raw, { maxBytes: maxFindingsBytes, maxValues: maxFindingsValues }),
-    );
-    const counts = await query(principal, (db) => storeFindings(db, scanId, findings));
-    return c.json({ received: findings.length, ...counts });
-  });
-
-  routes.route("/", reportRoutes(dependencies));
+  defineReportRoutes(resource);
   return routes;
+}
 
-  /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
-  async function store(principal: AllowedPrincipal, scanId: string, update: ScanUpdate): Promise<ScanRow> {
-    try {
-      return await query(principal, (db) => updateScan(db, scanId, update));
-    } catch (error) {
-      const isLost = error instanceof AppError && error.code === "unavailable";
-      if (!isLost || update.status === undefined || !hasEnded(update.status)) throw error;
-      const row = await query(principal, (db) => selectScan(db, scanId));
-      if (row.status === update.status) return row;
-      throw error;
-    }
-  }
-
-  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
-    return withPrincipal(database, principal, work);
+/** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
+async function store(query: Query, scanId: string, update: ScanUpdate): Promise<ScanRow> {
+  try {
+    return await query((db) => updateScan(db, scanId, update));
+  } catch (error) {
+    if (!isUnavailable(error) || update.status === undefined || !hasEnded(update.status)) throw error;
+    const row = await query((db) => selectScan(db, scanId));
+    if (row.status === update.status) return row;
+    throw error;
   }
 }

@@ -1,40 +1,46 @@
-import { Hono, type Context } from "hono";
+import { Hono } from "hono";
 import * as v from "valibot";
-import { NotFound } from "../../../shared/app_error.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
-import { instant } from "../../../shared/schemas/primitives.ts";
+import { apiKeySchema, auditEventSchema, createdApiKeySchema, memberSchema } from "../../../shared/schemas/team.ts";
 import {
   memberUpdateSchema,
   newApiKeySchema,
   newMemberSchema,
   subSchema,
 } from "../../../shared/schemas/team_requests.ts";
-import { withPrincipal } from "../../auth/membership.ts";
-import { createAllow, type Allowed } from "../../http/allow.ts";
-import { parseBody, readJson } from "../../http/body.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
-import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
-import { pathId } from "../../http/path_id.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allow.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { listByTime, type List } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
-import { queryParameter, textParameter } from "../../http/query_parameter.ts";
-import { insertApiKey, revokeApiKey, selectApiKeys, toApiKey, type ApiKeyRow } from "./api_key_store.ts";
-import { selectAuditEvents, toAuditEvent, type AuditFilter, type AuditRow } from "./audit_store.ts";
+import { textParameter, timeParameter } from "../../http/query_parameter.ts";
+import { defineResource } from "../../http/resource.ts";
+import { insertApiKey, revokeApiKey, selectApiKeys, toApiKey } from "./api_key_store.ts";
+import { selectAuditEvents, toAuditEvent, type AuditRow } from "./audit_store.ts";
 import { deleteMember, putMember, selectMembers, toMember, updateMember, type MemberRow } from "./member_store.ts";
 
-const maxBodyBytes = 65_536;
+const at = "2026-11-22T09:30:00.000Z";
+const memberExample = { sub: "ann@acme.example", role: "viewer", created_at: at };
+const newApiKeyExample = { name: "nightly scan", scopes: ["publish"], expires_at: "2027-01-31T00:00:00.000Z" };
+const apiKeyExample = {
+  id: "5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",
+  ...newApiKeyExample,
+  prefix: "scs_1f2e3d4c",
+  created_at: at,
+};
+const auditExample = {
+  number: 4711,
+  created_at: at,
+  actor: { kind: "user", id: "ada@acme.example", name: null },
+  action: "member.updated",
+  target: { type: "member", id: "ann@acme.example", name: null },
+  detail: { role: { from: "operator", to: "viewer" } },
+};
 
 const memberList: List<MemberRow, unknown> = {
   name: "members",
   isKey: (key) => v.is(subSchema, key),
   position: ({ createdAt, userId }) => ({ createdAt, key: userId }),
   item: toMember,
-};
-
-const apiKeyList: List<ApiKeyRow, unknown> = {
-  name: "api_keys",
-  isKey: isUuid,
-  position: ({ createdAt, id }) => ({ createdAt, key: id }),
-  item: toApiKey,
 };
 
 const auditList: List<AuditRow, unknown> = {
@@ -44,89 +50,176 @@ const auditList: List<AuditRow, unknown> = {
   item: toAuditEvent,
 };
 
+const Member = component("Member", memberSchema);
+const lockedOut = { 409: problem("The tenant's last admin, or the caller's own role") };
+
 /** Who may what in a tenant, and who did what: members, API keys and the audit trail, as the gateway mounts them. */
-export const team = { prefix: "team", routes: teamRoutes, eventStreams: {} };
+export const team = {
+  prefix: "team",
+  tags: [
+    { name: "members", description: "Who may do what; for admins" },
+    { name: "api keys", description: "What programs sign in with; for admins" },
+    { name: "audit", description: "Who did what; for admins" },
+  ],
+  routes: teamRoutes,
+  eventStreams: {},
+};
 
-function teamRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, nowMs } = dependencies;
-  const allow = createAllow(dependencies);
+function teamRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
-
-  routes.get("/members", allow("manage"), async (c) => {
-    const page = parsePageRequest(c.req.url, memberList);
-    const rows = await withPrincipal(database, c.get("principal"), (db) => selectMembers(db, page));
-    return c.json(toPage(rows, page.limit, memberList));
-  });
-
-  routes.post("/members", allow("appoint"), async (c) => {
-    const principal = c.get("principal");
-    const body = parseBody(newMemberSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const { member, isNew } = await withPrincipal(database, principal, (db) => putMember(db, principal, body));
-    return c.json(member, isNew ? 201 : 200);
-  });
-
-  routes.patch("/members/:sub", allow("appoint"), async (c) => {
-    const principal = c.get("principal");
-    const sub = subOf(c);
-    const { role } = parseBody(memberUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    return c.json(await withPrincipal(database, principal, (db) => updateMember(db, principal, { sub, role })));
-  });
-
-  routes.delete("/members/:sub", allow("manage"), async (c) => {
-    const principal = c.get("principal");
-    const sub = subOf(c);
-    await withPrincipal(database, principal, (db) => deleteMember(db, principal, sub));
-    return c.body(null, 204);
-  });
-
-  routes.get("/api-keys", allow("manage"), async (c) => {
-    const page = parsePageRequest(c.req.url, apiKeyList);
-    const rows = await withPrincipal(database, c.get("principal"), (db) => selectApiKeys(db, page));
-    return c.json(toPage(rows, page.limit, apiKeyList));
-  });
-
-  routes.post("/api-keys", allow("manage"), async (c) => {
-    const principal = c.get("principal");
-    const body = parseBody(newApiKeySchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    if (body.expires_at !== null && Date.parse(body.expires_at) <= nowMs()) {
-      throw new InvalidBody([{ pointer: "/expires_at", detail: "is in the past: expected a time to come" }]);
-    }
-    return c.json(await withPrincipal(database, principal, (db) => insertApiKey(db, principal, body)), 201);
-  });
-
-  routes.delete("/api-keys/:id", allow("manage"), async (c) => {
-    const principal = c.get("principal");
-    const id = pathId(c, "API key");
-    await withPrincipal(database, principal, (db) => revokeApiKey(db, principal, id));
-    return c.body(null, 204);
-  });
-
-  routes.get("/audit", allow("audit"), async (c) => {
-    const page = parsePageRequest(c.req.url, auditList);
-    const filter = parseAuditFilter(c);
-    const rows = await withPrincipal(database, c.get("principal"), (db) => selectAuditEvents(db, { page, filter }));
-    return c.json(toPage(rows, page.limit, auditList));
-  });
-
+  defineMembers(routes, dependencies);
+  defineApiKeys(routes, dependencies);
+  defineAudit(routes, dependencies);
   return routes;
 }
 
-/** What cannot be a subject names no member. */
-function subOf(c: Context): string {
-  const sub = c.req.param("sub");
-  if (!v.is(subSchema, sub)) throw new NotFound("No such member");
-  return sub;
+function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies): void {
+  const members = defineResource(routes, dependencies, {
+    tag: "members",
+    what: "member",
+    // What cannot be a subject names no member.
+    id: { name: "sub", description: "The member's `sub`, percent-encoded", schema: subSchema },
+  });
+
+  members.list(
+    "GET /members",
+    {
+      allow: "manage",
+      operationId: "listMembers",
+      summary: "List members, newest first",
+      list: memberList,
+      of: [Member, "MemberPage"],
+      example: memberExample,
+    },
+    ({ page, query }) => query((db) => selectMembers(db, page)),
+  );
+
+  members.on(
+    "POST /members",
+    {
+      allow: "appoint",
+      operationId: "addMember",
+      summary: "Make somebody a member, or change their role",
+      body: { schema: newMemberSchema, example: { sub: memberExample.sub, role: "viewer" } },
+      answers: {
+        200: json(Member, "Is a member already; has the role now, where one was named", { example: memberExample }),
+        201: json(Member, "A new member", { example: memberExample }),
+        ...lockedOut,
+      },
+    },
+    async ({ c, principal, body, query }) => {
+      const { member, isNew } = await query((db) => putMember(db, principal, body));
+      return c.json(member, isNew ? 201 : 200);
+    },
+  );
+
+  members.on(
+    "PATCH /members/:sub",
+    {
+      allow: "appoint",
+      operationId: "updateMember",
+      summary: "Change a member's role",
+      description: "Counts from the next request on.",
+      body: { schema: memberUpdateSchema, example: { role: "viewer" } },
+      answers: { 200: json(Member, "The member now", { example: memberExample }), ...lockedOut },
+    },
+    async ({ c, principal, id: sub, body: { role }, query }) =>
+      c.json(await query((db) => updateMember(db, principal, { sub, role }))),
+  );
+
+  members.on(
+    "DELETE /members/:sub",
+    {
+      allow: "manage",
+      operationId: "removeMember",
+      summary: "Remove a member",
+      description: "Counts from the next request on; open streams close within 30 s.",
+      answers: { 204: { description: "Removed" }, ...lockedOut },
+    },
+    async ({ c, principal, id: sub, query }) => {
+      await query((db) => deleteMember(db, principal, sub));
+      return c.body(null, 204);
+    },
+  );
+}
+
+function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies): void {
+  const apiKeys = defineResource(routes, dependencies, { tag: "api keys", what: "API key" });
+
+  apiKeys.list(
+    "GET /api-keys",
+    {
+      allow: "manage",
+      operationId: "listApiKeys",
+      summary: "List API keys, newest first, revoked ones too",
+      list: listByTime("api_keys", toApiKey),
+      of: [component("ApiKey", apiKeySchema), "ApiKeyPage"],
+      example: { ...apiKeyExample, last_used_at: at, revoked_at: null },
+    },
+    ({ page, query }) => query((db) => selectApiKeys(db, page)),
+  );
+
+  apiKeys.on(
+    "POST /api-keys",
+    {
+      allow: "manage",
+      operationId: "createApiKey",
+      summary: "Make an API key, which is shown this once",
+      description:
+        "An admin may give every scope; a key gives scopes that it has itself, and for no longer than it is valid.",
+      body: { schema: newApiKeySchema, example: newApiKeyExample },
+      answers: {
+        201: json(component("CreatedApiKey", createdApiKeySchema), "The key", {
+          example: { ...apiKeyExample, api_key: `scs_1f2e3d4c_${"0123456789abcdef".repeat(4)}` },
+        }),
+        403: problem("Not permitted, or more than the key that asks has itself"),
+      },
+    },
+    async ({ c, principal, body, query }) => {
+      if (body.expires_at !== null && Date.parse(body.expires_at) <= dependencies.nowMs()) {
+        throw new InvalidBody([{ pointer: "/expires_at", detail: "is in the past: expected a time to come" }]);
+      }
+      return c.json(await query((db) => insertApiKey(db, principal, body)), 201);
+    },
+  );
+
+  apiKeys.on(
+    "DELETE /api-keys/:id",
+    {
+      allow: "manage",
+      operationId: "revokeApiKey",
+      summary: "Revoke an API key",
+      description: "For good; counts from the next request on, and open streams close within 30 s.",
+      answers: { 204: { description: "Revoked, now or before" }, 409: problem("The key that asks") },
+    },
+    async ({ c, principal, id, query }) => {
+      await query((db) => revokeApiKey(db, principal, id));
+      return c.body(null, 204);
+    },
+  );
 }
 
 const maxFilterLength = 255;
 
-/** Throws `AppError("malformed")`. */
-function parseAuditFilter(c: Context): AuditFilter {
-  const text = (name: string) => textParameter(c, name, maxFilterLength);
-  const time = (name: string) =>
-    queryParameter(c, name, {
-      expected: "one time like 2026-11-22T09:30:00Z",
-      parse: (value) => (v.is(instant, value) ? new Date(value) : undefined),
-    });
-  return { action: text("action"), actor: text("actor"), target: text("target"), from: time("from"), to: time("to") };
+function defineAudit(routes: Hono<Allowed>, dependencies: FeatureDependencies): void {
+  const audit = defineResource(routes, dependencies, { tag: "audit", what: "audit event" });
+  audit.list(
+    "GET /audit",
+    {
+      allow: "audit",
+      operationId: "listAuditEvents",
+      summary: "List who did what, newest first",
+      query: {
+        action: textParameter(maxFilterLength, "Such as `member.created`"),
+        actor: textParameter(maxFilterLength, "A token's `sub` or an API key's id"),
+        target: textParameter(maxFilterLength, "What it was done to: a member's `sub`, or an id"),
+        from: timeParameter("From then on"),
+        to: timeParameter("Before then"),
+      },
+      list: auditList,
+      of: [component("AuditEvent", auditEventSchema), "AuditPage"],
+      example: auditExample,
+    },
+    ({ page, parameters, query }) => query((db) => selectAuditEvents(db, { page, filter: parameters })),
+  );
 }

@@ -1,10 +1,14 @@
 import { desc, isNotNull, isNull, sql } from "drizzle-orm";
+import * as v from "valibot";
 import { monitors, scans, tenants } from "../../../drizzle/schema.ts";
 import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/define_event_stream.ts";
 import { toMonitor } from "../monitors/monitor.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
 import { toScanResource } from "../scans/scan.ts";
+import type { ChannelDescription } from "../../description/operation.ts";
+import { uuid } from "../../../shared/schemas/primitives.ts";
+import { tenantEventSchemas } from "../../../shared/schemas/tenant_events.ts";
 import { tenantChannel, tenantPrefix } from "../tenant_events.ts";
 
 /** More are left to the lists, which have pages. */
@@ -65,4 +69,51 @@ export const tenantEventStream = defineEventStream({
   path: "/event-stream",
   getChannels: ({ principal }) => [tenantChannel(principal.tenantId)],
   getSnapshot,
+  text: {
+    operationId: "followTenant",
+    summary: "Follow everything of the tenant, or some of its scans",
+    description:
+      "Without `scan_id`: all scans and monitors of the tenant and what is decided about findings, on a stream that outlives each of them; `scan.updated` comes " +
+      "at most once a second for each scan from each process of the gateway, and its last state always comes. With `scan_id`: the events of those scans' own streams, " +
+      "until the last of them has ended. One that is not visible is 404 for the whole.",
+    what: "tenant",
+    ended: "All scans that are named have ended: do not reconnect",
+    notFound: "One of the scans is not there",
+    parameters: [
+      {
+        name: "scan_id",
+        in: "query",
+        description: "1 to 100 scans; the same one twice counts once",
+        style: "form",
+        explode: true,
+        schema: v.pipe(v.array(uuid()), v.minLength(1)),
+      },
+    ],
+  },
 });
+
+export const tenantChannelDescription: ChannelDescription = {
+  prefix: tenantPrefix,
+  resource: "tenant_id",
+  title: "Everything of a tenant",
+  description:
+    "Read at /api/v1/event-stream. The snapshots come first, when `snapshot=1` asks for them, and are published nowhere.",
+  schemas: tenantEventSchemas,
+  summaries: {
+    "tenant.snapshot":
+      "How many snapshots follow, of scans, of monitors and of organizations; of the scans that have ended, the one that was created last; " +
+      "how many scans were deleted so far",
+    "scan.snapshot": "A scan as it is stored; also on the streams of scans",
+    "monitor.snapshot": "A monitor as it is stored; also on its own stream",
+    "organization.snapshot": "An organization as it is stored, without its trend",
+    "organization.updated":
+      "Something of an organization changed, its last scan was deleted, or it is new; at most once a second",
+    "organization.deleted": "An organization was deleted, with its history",
+    "scan.created": "A scan was registered",
+    "scan.updated": "A scan changed; nothing of it comes after its end",
+    "scan.deleted": "A scan was deleted, with its findings and its report",
+    "decision.created": "A finding was waived or attested",
+    "decision.updated":
+      "A waiver or an attestation was withdrawn; one that a scan contradicted is read after `scan.end`",
+  } satisfies Partial<Record<keyof typeof tenantEventSchemas, string>>,
+};

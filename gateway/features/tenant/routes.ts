@@ -1,85 +1,126 @@
 import { Hono } from "hono";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
-import { tenantNameSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
-import { withPrincipal } from "../../auth/membership.ts";
-import type { AllowedPrincipal } from "../../auth/principal.ts";
-import { createAllow, type Allowed } from "../../http/allow.ts";
+import { tenantNameSchema, tenantSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allow.ts";
 import { accountOf } from "../../http/budget.ts";
-import { parseBody, readJson } from "../../http/body.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { defineResource } from "../../http/resource.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
-import { tenantEventStream } from "./channels.ts";
+import { tenantChannelDescription, tenantEventStream } from "./channels.ts";
 import { tenantPrefix } from "../tenant_events.ts";
 import { exportTenant, readExportPage } from "./export_tenant.ts";
 import { requireExportedTable } from "./exported_tables.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts";
 
-const maxBodyBytes = 65_536;
+const Tenant = component("Tenant", tenantSchema);
+const tenantExample = {
+  id: "8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11",
+  name: "Acme Inc.",
+  created_at: "2026-11-22T09:30:00.000Z",
+  retention_days: 365,
+};
+const wasDeleted = { 404: problem("The tenant was deleted") };
+const nameBody = { schema: tenantNameSchema, example: { name: tenantExample.name } };
 
 /** The caller's tenant and its stream, as the gateway mounts them. */
 export const tenant = {
   prefix: tenantPrefix,
+  tags: [{ name: "tenant", description: "The caller's tenant as a whole" }],
+  channel: tenantChannelDescription,
   isPublishedByGatewayAlone: true,
   routes: tenantRoutes,
   eventStreams: { "/": tenantEventStream },
 } as const;
 
-function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, log, nowMs, retentionDays } = dependencies;
-  const allow = createAllow(dependencies);
+function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+  const { log, nowMs, retentionDays } = dependencies;
   const routes = new Hono<Allowed>();
+  const resource = defineResource(routes, dependencies, { tag: "tenant", what: "tenant" });
 
-  routes.get("/tenant", allow("manage"), async (c) => {
-    const found = await query(c.get("principal"), (db) => selectTenant(db));
-    return c.json({ ...found, retention_days: retentionDays });
-  });
+  resource.on(
+    "GET /tenant",
+    {
+      allow: "manage",
+      operationId: "getTenant",
+      summary: "Read the tenant, and how long it keeps what has ended",
+      answers: { 200: json(Tenant, "The tenant", { example: tenantExample }), ...wasDeleted },
+    },
+    async ({ c, query }) => c.json({ ...(await query(selectTenant)), retention_days: retentionDays }),
+  );
 
-  routes.patch("/tenant", allow("manage"), async (c) => {
-    const { name } = parseBody(tenantNameSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const found = await query(c.get("principal"), async (db) => {
-      await renameTenant(db, name);
-      return selectTenant(db);
-    });
-    return c.json({ ...found, retention_days: retentionDays });
-  });
+  resource.on(
+    "PATCH /tenant",
+    {
+      allow: "manage",
+      operationId: "renameTenant",
+      summary: "Rename the tenant",
+      body: nameBody,
+      answers: { 200: json(Tenant, "The tenant under its new name", { example: tenantExample }), ...wasDeleted },
+    },
+    async ({ c, body: { name }, query }) => {
+      const found = await query(async (db) => {
+        await renameTenant(db, name);
+        return selectTenant(db);
+      });
+      return c.json({ ...found, retention_days: retentionDays });
+    },
+  );
 
-  routes.delete("/tenant", allow("manage"), async (c) => {
-    const principal = c.get("principal");
-    const { name } = parseBody(tenantNameSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    await deleteInBatches(
-      (maxRows) => query(principal, (db) => deleteTenantStep(db, name, maxRows)),
-      (isGone) => isGone,
-    );
-    // Its audit trail went with it.
-    const actor = { actor_kind: principal.kind, actor_id: principal.id };
-    log.warn({ tenant_id: principal.tenantId, name, ...actor }, "a tenant was deleted");
-    return c.body(null, 204);
-  });
-
-  routes.get("/tenant/export", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const account = accountOf(c.req.raw);
-    const body = await account.holdUntilRead(heldBytes, async () => {
-      const { id, name } = await query(principal, (db) => selectTenant(db));
-      const exportedAt = new Date(nowMs()).toISOString();
-      const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
-      return toStream(
-        exportTenant(header, ({ table, after }) =>
-          account.readLarge(() => query(principal, (db) => readExportPage(db, requireExportedTable(table), after))),
-        ),
+  resource.on(
+    "DELETE /tenant",
+    {
+      allow: "manage",
+      operationId: "deleteTenant",
+      summary: "Delete the tenant with everything that it has",
+      description:
+        "Scans, monitors, members, keys and the audit trail; nothing brings them back. The body's `name` is the tenant's, to " +
+        "confirm it. Where the request was interrupted, the same request again goes on. Open streams close within 30 seconds.",
+      body: nameBody,
+      answers: { 204: { description: "Deleted" } },
+    },
+    async ({ c, principal, body: { name }, query }) => {
+      await deleteInBatches(
+        (maxRows) => query((db) => deleteTenantStep(db, name, maxRows)),
+        (isGone) => isGone,
       );
-    });
-    return c.body(body, 200, {
-      "content-type": "application/x-ndjson",
-      "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
-    });
-  });
+      // Its audit trail went with it.
+      const actor = { actor_kind: principal.kind, actor_id: principal.id };
+      log.warn({ tenant_id: principal.tenantId, name, ...actor }, "a tenant was deleted");
+      return c.body(null, 204);
+    },
+  );
+
+  resource.on(
+    "GET /tenant/export",
+    {
+      allow: "disclose",
+      operationId: "exportTenant",
+      summary: "Export the tenant",
+      description:
+        'Lines of JSON: a header, `{"table", "row"}` for each row, and how many rows there are; without that last line the file ' +
+        "was cut. `scanstream admin tenant import` reads it. API keys are listed without what they are, and the audit trail stays here.",
+      answers: { 200: { description: "The tenant", contentType: "application/x-ndjson" }, ...wasDeleted },
+    },
+    async ({ c, principal, query }) => {
+      const account = accountOf(c.req.raw);
+      const body = await account.holdUntilRead(heldBytes, async () => {
+        const { id, name } = await query(selectTenant);
+        const exportedAt = new Date(nowMs()).toISOString();
+        const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
+        return toStream(
+          exportTenant(header, ({ table, after }) =>
+            account.readLarge(() => query((db) => readExportPage(db, requireExportedTable(table), after))),
+          ),
+        );
+      });
+      return c.body(body, 200, {
+        "content-type": "application/x-ndjson",
+        "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
+      });
+    },
+  );
 
   return routes;
-
-  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
-    return withPrincipal(database, principal, work);
-  }
 }
 
 /** A page of the largest rows, in the gateway and on its way to a client that reads slowly. */

@@ -1,19 +1,24 @@
 import { Hono } from "hono";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import {
+  deliverySchema,
+  deliveryStatuses,
+  newWebhookSchema,
+  webhookSchema,
+  webhookUpdateSchema,
+  webhookWithSecretSchema,
+} from "../../../shared/schemas/webhook.ts";
+import { NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
-import { deliveryStatuses, newWebhookSchema, webhookUpdateSchema } from "../../../shared/schemas/webhook.ts";
-import { withPrincipal } from "../../auth/membership.ts";
-import type { AllowedPrincipal } from "../../auth/principal.ts";
-import { createAllow, type Allowed } from "../../http/allow.ts";
-import { parseBody, readJson } from "../../http/body.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
-import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
-import { pathId } from "../../http/path_id.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import type { Allowed } from "../../http/allow.ts";
+import type { FeatureDependencies } from "../../http/dependencies.ts";
+import { listByTime } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { choiceParameter } from "../../http/query_parameter.ts";
+import { defineResource } from "../../http/resource.ts";
 import { afterResponse } from "../after_response.ts";
 import { targetProblem } from "./address.ts";
-import { insertTest, replayDelivery, selectDeliveries, toDelivery, type DeliveryRow } from "./delivery_store.ts";
+import { insertTest, replayDelivery, selectDeliveries, toDelivery } from "./delivery_store.ts";
 import { createSecret } from "./signature.ts";
 import {
   deleteWebhook,
@@ -23,116 +28,219 @@ import {
   selectWebhooks,
   toWebhook,
   updateWebhook,
-  type WebhookRow,
 } from "./webhook_store.ts";
 
-const maxBodyBytes = 65_536;
+const webhookId = "5f0c2a9e-7f3c-4d0b-9a41-2c8f6b1d0e73";
+const createdAt = "2026-11-22T09:30:00.000Z";
 
-const webhookList: List<WebhookRow, unknown> = {
-  name: "webhooks",
-  isKey: isUuid,
-  position: (row) => ({ createdAt: row.createdAt, key: row.id }),
-  item: toWebhook,
+const newWebhookExample = { url: "https://hooks.example/scanstream", events: ["scan.end", "finding.created"] };
+const webhookExample = {
+  ...newWebhookExample,
+  id: webhookId,
+  tenant_id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11",
+  format: "json",
+  enabled: true,
+  disabled_reason: null,
+  secret_rotated_at: null,
+  created_at: createdAt,
+  updated_at: createdAt,
+};
+const withSecretExample = { ...webhookExample, secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=" };
+const deliveryExample = {
+  id: "9d6f1a52-4f5b-4c0b-8a0c-1d2e3f405162",
+  webhook_id: webhookId,
+  type: "scan.end",
+  status: "pending",
+  attempts: 2,
+  last_attempt_at: "2026-11-22T09:30:05.412Z",
+  last_status: 503,
+  last_error: "HTTP 503: the receiver is being updated",
+  next_attempt_at: "2026-11-22T09:30:36.120Z",
+  delivered_at: null,
+  created_at: createdAt,
 };
 
-const deliveryList: List<DeliveryRow, unknown> = {
-  name: "webhook_deliveries",
-  isKey: isUuid,
-  position: (row) => ({ createdAt: row.createdAt, key: row.id }),
-  item: toDelivery,
-};
+const Webhook = component("Webhook", webhookSchema);
+const WebhookWithSecret = component("WebhookWithSecret", webhookWithSecretSchema);
+const Delivery = component("Delivery", deliverySchema);
+const isDisabled = { 409: problem("The webhook is disabled, has a test pending, or has 1,000 deliveries pending") };
 
 /** Webhooks and their deliveries, as the gateway mounts them. Nothing is published on a channel of theirs. */
-export const webhooks = { prefix: "webhook", routes: webhookRoutes, eventStreams: {} };
+export const webhooks = {
+  prefix: "webhook",
+  tags: [
+    { name: "webhooks", description: "Telling other systems what happens, signed and sent again until it arrives" },
+  ],
+  routes: webhookRoutes,
+  eventStreams: {},
+};
 
-/** The REST resources of webhooks. The client is authenticated before any of the request's body is read. */
-function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, webhooks: sender } = dependencies;
-  const allow = createAllow(dependencies);
+function webhookRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
+  const { webhooks: sender } = dependencies;
   const routes = new Hono<Allowed>();
+  const resource = defineResource(routes, dependencies, { tag: "webhooks", what: "webhook" });
 
-  routes.post("/webhooks", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const webhook = parseBody(newWebhookSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    requireTarget(webhook.url);
-    const secret = createSecret();
-    const row = await query(principal, (db) => insertWebhook(db, principal.tenantId, { webhook, secret }));
-    return c.json({ ...toWebhook(row), secret }, 201, { location: `/api/v1/webhooks/${row.id}` });
-  });
+  resource.on(
+    "POST /webhooks",
+    {
+      allow: "disclose",
+      operationId: "createWebhook",
+      summary: "Create a webhook",
+      description:
+        "Messages are signed as https://www.standardwebhooks.com has it, with the secret that is shown this once. Private, " +
+        "loopback and reserved addresses and http are refused unless the gateway was started with WEBHOOK_ALLOW_PRIVATE=1.",
+      body: { schema: newWebhookSchema, example: newWebhookExample },
+      answers: {
+        201: json(WebhookWithSecret, "Created", { headers: ["Location"], example: withSecretExample }),
+        409: problem("The tenant has 20 webhooks already"),
+      },
+    },
+    async ({ c, principal, body: webhook, query }) => {
+      requireTarget(webhook.url);
+      const secret = createSecret();
+      const row = await query((db) => insertWebhook(db, principal.tenantId, { webhook, secret }));
+      return c.json({ ...toWebhook(row), secret }, 201, { location: `/api/v1/webhooks/${row.id}` });
+    },
+  );
 
-  routes.get("/webhooks", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const page = parsePageRequest(c.req.url, webhookList);
-    const rows = await query(principal, (db) => selectWebhooks(db, page));
-    return c.json(toPage(rows, page.limit, webhookList));
-  });
+  resource.list(
+    "GET /webhooks",
+    {
+      allow: "disclose",
+      operationId: "listWebhooks",
+      summary: "List webhooks, newest first",
+      list: listByTime("webhooks", toWebhook),
+      of: [Webhook, "WebhookPage"],
+      example: webhookExample,
+    },
+    ({ page, query }) => query((db) => selectWebhooks(db, page)),
+  );
 
-  routes.get("/webhooks/:id", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const webhookId = pathId(c, "webhook");
-    return c.json(toWebhook(await query(principal, (db) => selectWebhook(db, webhookId))));
-  });
+  resource.on(
+    "GET /webhooks/:id",
+    {
+      allow: "disclose",
+      operationId: "getWebhook",
+      summary: "Read a webhook",
+      answers: { 200: json(Webhook, "The webhook now", { example: webhookExample }) },
+    },
+    async ({ c, id, query }) => c.json(toWebhook(await query((db) => selectWebhook(db, id)))),
+  );
 
-  routes.patch("/webhooks/:id", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const webhookId = pathId(c, "webhook");
-    const update = parseBody(webhookUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    if (update.url !== undefined) requireTarget(update.url);
-    const row = await query(principal, (db) => updateWebhook(db, webhookId, update));
-    // What waited while it was disabled.
-    if (update.enabled === true) afterResponse(c, sender.sendDue());
-    return c.json(toWebhook(row));
-  });
+  resource.on(
+    "PATCH /webhooks/:id",
+    {
+      allow: "disclose",
+      operationId: "updateWebhook",
+      summary: "Change where a webhook leads, what it is told, or whether it is enabled",
+      description: "What is left out stays. Deliveries that are pending go to the new URL.",
+      body: { schema: webhookUpdateSchema, example: { enabled: false } },
+      answers: { 200: json(Webhook, "The webhook now", { example: { ...webhookExample, enabled: false } }) },
+    },
+    async ({ c, id, body: update, query }) => {
+      if (update.url !== undefined) requireTarget(update.url);
+      const row = await query((db) => updateWebhook(db, id, update));
+      // What waited while it was disabled.
+      if (update.enabled === true) afterResponse(c, sender.sendDue());
+      return c.json(toWebhook(row));
+    },
+  );
 
-  routes.delete("/webhooks/:id", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const webhookId = pathId(c, "webhook");
-    await query(principal, (db) => deleteWebhook(db, webhookId));
-    return c.body(null, 204);
-  });
+  resource.on(
+    "DELETE /webhooks/:id",
+    {
+      allow: "disclose",
+      operationId: "deleteWebhook",
+      summary: "Delete a webhook and its deliveries",
+      answers: { 204: { description: "Deleted" } },
+    },
+    async ({ c, id, query }) => {
+      await query((db) => deleteWebhook(db, id));
+      return c.body(null, 204);
+    },
+  );
 
-  routes.post("/webhooks/:id/rotate-secret", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const webhookId = pathId(c, "webhook");
-    const secret = createSecret();
-    const row = await query(principal, (db) => rotateSecret(db, webhookId, secret));
-    return c.json({ ...toWebhook(row), secret });
-  });
+  resource.on(
+    "POST /webhooks/:id/rotate-secret",
+    {
+      allow: "disclose",
+      operationId: "rotateWebhookSecret",
+      summary: "Replace the secret",
+      description:
+        "For 24 h messages have two signatures, one of the secret before it, so that the receiver can be changed in between. " +
+        "A second rotation within that time ends the oldest at once.",
+      answers: {
+        200: json(WebhookWithSecret, "With the new secret", {
+          example: { ...withSecretExample, secret_rotated_at: "2026-11-22T14:03:12.000Z" },
+        }),
+      },
+    },
+    async ({ c, id, query }) => {
+      const secret = createSecret();
+      const row = await query((db) => rotateSecret(db, id, secret));
+      return c.json({ ...toWebhook(row), secret });
+    },
+  );
 
-  routes.post("/webhooks/:id/test", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const webhookId = pathId(c, "webhook");
-    const row = await query(principal, (db) => insertTest(db, webhookId));
-    afterResponse(c, sender.sendDue());
-    return c.json(toDelivery(row), 202);
-  });
+  resource.on(
+    "POST /webhooks/:id/test",
+    {
+      allow: "disclose",
+      operationId: "testWebhook",
+      summary: "Send a `webhook.test`",
+      answers: {
+        202: json(Delivery, "Queued", { example: { ...deliveryExample, type: "webhook.test" } }),
+        ...isDisabled,
+      },
+    },
+    async ({ c, id, query }) => {
+      const row = await query((db) => insertTest(db, id));
+      afterResponse(c, sender.sendDue());
+      return c.json(toDelivery(row), 202);
+    },
+  );
 
-  routes.get("/webhooks/:id/deliveries", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const webhookId = pathId(c, "webhook");
-    const page = parsePageRequest(c.req.url, deliveryList);
-    const status = choiceParameter(c, "status", deliveryStatuses);
-    const rows = await query(principal, (db) => selectDeliveries(db, webhookId, { page, status }));
-    return c.json(toPage(rows, page.limit, deliveryList));
-  });
+  resource.list(
+    "GET /webhooks/:id/deliveries",
+    {
+      allow: "disclose",
+      operationId: "listDeliveries",
+      summary: "List a webhook's deliveries, newest first",
+      description: "Those of the last 30 days. The ones that were given up: `status=dead`.",
+      query: { status: choiceParameter(deliveryStatuses) },
+      list: listByTime("webhook_deliveries", toDelivery),
+      of: [Delivery, "DeliveryPage"],
+      example: deliveryExample,
+    },
+    ({ id, page, parameters: { status }, query }) => query((db) => selectDeliveries(db, id, { page, status })),
+  );
 
-  routes.post("/webhooks/:id/deliveries/:delivery_id/replay", allow("disclose"), async (c) => {
-    const principal = c.get("principal");
-    const webhookId = pathId(c, "webhook");
-    const deliveryId = pathId(c, "delivery", "delivery_id");
-    const row = await query(principal, (db) => replayDelivery(db, { webhookId, deliveryId }));
-    afterResponse(c, sender.sendDue());
-    return c.json(toDelivery(row), 202);
-  });
+  resource.on(
+    "POST /webhooks/:id/deliveries/:delivery_id/replay",
+    {
+      allow: "disclose",
+      operationId: "replayDelivery",
+      summary: "Send a delivery again",
+      description: "Now, no matter what became of it, under the same `webhook-id`, and with every retry ahead of it.",
+      answers: {
+        202: json(Delivery, "Queued", { example: deliveryExample }),
+        404: problem("No such webhook or delivery in this tenant"),
+        ...isDisabled,
+      },
+    },
+    async ({ c, id: webhookId, query }) => {
+      const deliveryId = c.req.param("delivery_id");
+      if (!isUuid(deliveryId)) throw new NotFound("No such delivery");
+      const row = await query((db) => replayDelivery(db, { webhookId, deliveryId }));
+      afterResponse(c, sender.sendDue());
+      return c.json(toDelivery(row), 202);
+    },
+  );
 
   return routes;
 
   function requireTarget(url: string): void {
-    const problem = targetProblem(url, sender.rules);
-    if (problem !== null) throw new InvalidBody([{ pointer: "/url", detail: problem }]);
-  }
-
-  function query<Result>(principal: AllowedPrincipal, work: (db: TenantDatabase) => Promise<Result>): Promise<Result> {
-    return withPrincipal(database, principal, work);
+    const detail = targetProblem(url, sender.rules);
+    if (detail !== null) throw new InvalidBody([{ pointer: "/url", detail }]);
   }
 }

@@ -1,6 +1,6 @@
 import { NotFound } from "../../../shared/app_error.ts";
 import type { WebAssets } from "../../http/dependencies.ts";
-import type { Docs, DocsPage } from "../../http/dependencies.ts";
+import type { Docs, DocsPage } from "../../description/described.ts";
 import type { Fetcher } from "./bindings.ts";
 
 /** The live page's files, from the assets that were deployed with the Worker. */

@@ -55,7 +55,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     signIn: gateway.signIn === null ? null : createSignIn(gateway.signIn, nowMs),
     readiness: createRequestReadiness(config, () => ping(database)),
     webAssets: createAssetFiles(environment.ASSETS),
-    docs: createAssetDocs(environment.ASSETS),
+    createDocs: () => createAssetDocs(environment.ASSETS),
     demoSession: null,
     corsOrigins: gateway.corsOrigins,
     log: createLog(),

@@ -1,62 +1,87 @@
-import { Hono } from "hono";
-import { withPrincipal } from "../../../auth/membership.ts";
-import type { AllowedPrincipal } from "../../../auth/principal.ts";
-import { createAllow, type Allowed } from "../../../http/allow.ts";
+import * as v from "valibot";
+import { reportSchema } from "../../../../shared/schemas/report.ts";
+import { count, uuid } from "../../../../shared/schemas/primitives.ts";
+import { component, json, problem } from "../../../description/operation.ts";
 import { accountOf, type RequestAccount } from "../../../http/budget.ts";
-import type { Dependencies } from "../../../http/dependencies.ts";
-import { pathId } from "../../../http/path_id.ts";
+import type { Query, Resource } from "../../../http/resource.ts";
 import { readReport } from "./read_report.ts";
 import { selectPart, selectReport, storeReport, type ReportRow } from "./report_store.ts";
 
+const StoredReport = component("StoredReport", v.object({ scan_id: uuid(), size_bytes: count }));
+const Report = component("Report", reportSchema);
+
 /** The finished report of a scan, as its scanner sent it. */
-export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | "database">): Hono<Allowed> {
-  const { database } = dependencies;
-  const allow = createAllow(dependencies);
-  const routes = new Hono<Allowed>();
-
-  routes.put("/scans/:id/report", allow("publish"), async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    const report = await readReport(c.req.raw, scanId);
-    const { isNew } = await withPrincipal(database, principal, (db) => storeReport(db, scanId, report));
-    const { digest, sizeBytes } = report;
-    return c.json({ scan_id: scanId, size_bytes: sizeBytes }, isNew ? 201 : 200, { etag: toEtag({ digest }) });
-  });
-
-  routes.get("/scans/:id/report", allow("read"), async (c) => {
-    const principal = c.get("principal");
-    const scanId = pathId(c, "scan");
-    const report = await withPrincipal(database, principal, (db) => selectReport(db, scanId));
-    const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
-    if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
-    const account = accountOf(c.req.raw);
-    const body = await account.holdUntilRead(heldBytes, () => openReport(principal, report, account));
-    return c.body(body, 200, { ...headers, "content-type": "application/json" });
-  });
-
-  return routes;
-
-  /** One part in memory at a time. The first is read at once, so that an outage is a separate answer. */
-  async function openReport(
-    principal: AllowedPrincipal,
-    report: ReportRow,
-    account: RequestAccount,
-  ): Promise<ReadableStream<Uint8Array>> {
-    const read = (part: number) =>
-      account.readLarge(() => withPrincipal(database, principal, (db) => selectPart(db, report, part)));
-    let next: Uint8Array<ArrayBuffer> | null = await read(0);
-    let part = 0;
-    const compressed = new ReadableStream<BufferSource>({
-      // What fails here breaks the answer off: no client takes half a report for a whole one.
-      async pull(controller) {
-        controller.enqueue(next ?? (await read(part)));
-        next = null;
-        part += 1;
-        if (part >= report.partCount) controller.close();
+export function defineReportRoutes(scans: Resource): void {
+  scans.on(
+    "PUT /scans/:id/report",
+    {
+      allow: "publish",
+      operationId: "storeReport",
+      summary: "Store the finished report",
+      description:
+        "A `scanstream.report/1` of 32 MiB at most whose `scan.id` is the scan's, also after the scan has ended. It is stored " +
+        "once: the same body again changes nothing, another one is refused.",
+      body: { schema: Report, example: undefined, isReadByHandler: true },
+      answers: {
+        200: json(StoredReport, "Stored before, with the same body", { headers: ["ETag"] }),
+        201: json(StoredReport, "Stored", {
+          headers: ["ETag"],
+          example: { scan_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7", size_bytes: 48_213 },
+        }),
+        409: problem("Another report of this scan is stored"),
       },
-    });
-    return compressed.pipeThrough(new DecompressionStream("gzip")).pipeThrough(atMost(report.sizeBytes));
-  }
+    },
+    async ({ c, id, query }) => {
+      const report = await readReport(c.req.raw, id);
+      const { isNew } = await query((db) => storeReport(db, id, report));
+      const { digest, sizeBytes } = report;
+      return c.json({ scan_id: id, size_bytes: sizeBytes }, isNew ? 201 : 200, { etag: toEtag({ digest }) });
+    },
+  );
+
+  scans.on(
+    "GET /scans/:id/report",
+    {
+      allow: "read",
+      operationId: "getReport",
+      summary: "Read the finished report",
+      description: "As it was sent, byte for byte. With its ETag in `If-None-Match`: 304.",
+      answers: {
+        200: json(Report, "The report", { headers: ["ETag"] }),
+        304: { description: "The one that the client has", headers: ["ETag"] },
+        404: problem("No such scan in this tenant, or no report of it"),
+      },
+    },
+    async ({ c, id, query }) => {
+      const report = await query((db) => selectReport(db, id));
+      const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
+      if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
+      const account = accountOf(c.req.raw);
+      const body = await account.holdUntilRead(heldBytes, () => openReport(query, report, account));
+      return c.body(body, 200, { ...headers, "content-type": "application/json" });
+    },
+  );
+}
+
+/** One part in memory at a time. The first is read at once, so that an outage is a separate answer. */
+async function openReport(
+  query: Query,
+  report: ReportRow,
+  account: RequestAccount,
+): Promise<ReadableStream<Uint8Array>> {
+  const read = (part: number) => account.readLarge(() => query((db) => selectPart(db, report, part)));
+  let next: Uint8Array<ArrayBuffer> | null = await read(0);
+  let part = 0;
+  const compressed = new ReadableStream<BufferSource>({
+    // What fails here breaks the answer off: no client takes half a report for a whole one.
+    async pull(controller) {
+      controller.enqueue(next ?? (await read(part)));
+      next = null;
+      part += 1;
+      if (part >= report.partCount) controller.close();
+    },
+  });
+  return compressed.pipeThrough(new DecompressionStream("gzip")).pipeThrough(atMost(report.sizeBytes));
 }
 
 /** What was imported may inflate to more than it says. */

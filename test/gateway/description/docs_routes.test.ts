@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createApp } from "../../../../gateway/app.ts";
-import { featureDescriptions } from "../../../../gateway/features/descriptions.ts";
-import { features } from "../../../../gateway/features/features.ts";
-import { describeApi, type OpenApi } from "../../../../gateway/http/docs/describe_api.ts";
-import { describeEvents, type AsyncApi } from "../../../../gateway/http/docs/describe_events.ts";
-import { encodeEvent } from "../../../../shared/event.ts";
-import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { createApp } from "../../../gateway/app.ts";
+import { features } from "../../../gateway/features/features.ts";
+import type { OpenApi } from "../../../gateway/description/describe_api.ts";
+import { describeEvents, type AsyncApi } from "../../../gateway/description/describe_events.ts";
+import { encodeEvent } from "../../../shared/event.ts";
+import { createScan, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
 let gateway: TestGateway;
 let api: OpenApi;
@@ -98,20 +97,17 @@ test("every described event can be published", () => {
     const data = Object.fromEntries(Object.keys(payload["properties"] ?? {}).map((field) => [field, id]));
     return encodeEvent(name, data).type;
   });
-  const described = featureDescriptions.flatMap(({ channels }) =>
-    channels.flatMap((channel) => Object.keys(channel.events)),
-  );
+  const described = features.flatMap(({ channel }) => Object.keys(channel?.summaries ?? {}));
   expect(published).toEqual(described);
 });
 
-test("a route, a channel prefix or an event that two features have is an error", async () => {
+test("a channel prefix or an event that two features have is an error", () => {
   const [scans] = features;
-  const [description] = featureDescriptions;
+  if (scans?.channel === undefined) throw new Error("There is no feature");
+  const { channel } = scans;
   const { dependencies } = gateway.gateway.parts;
-  if (scans === undefined || description === undefined) throw new Error("There is no feature");
   expect(() => createApp(dependencies, [scans, scans])).toThrow('two of them have the channel prefix "scan"');
-  await expect(describeApi([description, description])).rejects.toThrow("POST /api/v1/scans is described twice");
-  expect(() => describeEvents([description, description])).toThrow("scanStart is described twice");
+  expect(() => describeEvents({ channels: [channel, channel] })).toThrow("scanStart is described twice");
 });
 
 test("the page shows both, and neither runs a script nor requests anything", async () => {

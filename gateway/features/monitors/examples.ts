@@ -1,3 +1,5 @@
+/** What the documents show. */
+
 const monitorId = "3f0e2f1c-5b7a-4d0e-9a55-6f3b0a2c9d10";
 const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
 const startedAt = "2026-11-22T09:30:00.000Z";
@@ -56,3 +58,14 @@ export const changeExample = {
 };
 
 export const storedChangeExample = { ...changeExample, created_at: changedAt };
+
+export const monitorUpdateExample = {
+  last_look_at: monitorExample.last_look_at,
+  lag_seconds: 1.4,
+  checks_total: 29,
+  pass: 24,
+  fail: 3,
+  manual: 1,
+  not_applicable: 1,
+  log_status: "reading",
+};

@@ -1,8 +1,8 @@
 import addFormats from "ajv-formats";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { OpenApi } from "../../../../gateway/http/docs/describe_api.ts";
-import { createScan, startTestGateway, type TestGateway, type TestScan } from "../../../support/test_gateway.ts";
+import type { OpenApi } from "../../../gateway/description/describe_api.ts";
+import { createScan, startTestGateway, type TestGateway, type TestScan } from "../../support/test_gateway.ts";
 
 let gateway: TestGateway;
 let scan: TestScan;

@@ -1,11 +1,13 @@
-import packageJson from "../../../package.json" with { type: "json" };
-import { toInlineSchema, type ChannelDescription, type FeatureDescription } from "./feature_description.ts";
+import * as v from "valibot";
+import packageJson from "../../package.json" with { type: "json" };
+import { toInlineSchema } from "./describe_api.ts";
+import type { Described } from "./described.ts";
+import type { ChannelDescription } from "./operation.ts";
 
 export type AsyncApi = ReturnType<typeof describeEvents>;
 
-/** The events of all channels. Throws for one that two features describe. https://www.asyncapi.com/docs/reference/specification/v3.0.0 */
-export function describeEvents(features: readonly FeatureDescription[]) {
-  const channels = features.flatMap((feature) => feature.channels);
+/** The events of all channels. Throws for one that two channels describe. https://www.asyncapi.com/docs/reference/specification/v3.0.0 */
+export function describeEvents({ channels }: Pick<Described, "channels">) {
   const messages = channels.flatMap(toMessages);
   for (const [index, [name]] of messages.entries()) {
     if (messages.findIndex(([other]) => other === name) < index)
@@ -27,14 +29,14 @@ export function describeEvents(features: readonly FeatureDescription[]) {
   };
 }
 
-function toChannel({ prefix, resource, title, description, events, sharedEvents = [] }: ChannelDescription) {
+function toChannel({ prefix, resource, title, description, schemas }: ChannelDescription) {
   return {
     address: `${prefix}:{tenant_id}:{${resource}}`,
     title,
     description,
     parameters: { tenant_id: { description: "The tenant of the resource" }, [resource]: { description: "Its id" } },
     messages: Object.fromEntries(
-      [...Object.keys(events), ...sharedEvents].map((type) => [
+      Object.keys(schemas).map((type) => [
         toMessageName(type),
         { $ref: `#/components/messages/${toMessageName(type)}` },
       ]),
@@ -51,14 +53,11 @@ function toOperations({ prefix }: ChannelDescription): readonly (readonly [name:
   ];
 }
 
-function toMessages({ events }: ChannelDescription) {
-  return Object.entries(events).map(
-    ([type, { summary, schema }]) =>
-      [
-        toMessageName(type),
-        { name: type, summary, contentType: "application/json", payload: toInlineSchema(schema) },
-      ] as const,
-  );
+function toMessages({ schemas, summaries }: ChannelDescription) {
+  return Object.entries(summaries).map(([type, summary]) => {
+    const payload = toInlineSchema(schemas[type] ?? v.never());
+    return [toMessageName(type), { name: type, summary, contentType: "application/json", payload }] as const;
+  });
 }
 
 /** `scan.start` is `scanStart`. */

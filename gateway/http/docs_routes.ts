@@ -1,10 +1,10 @@
 import { Hono } from "hono";
-import { anyone } from "../../auth/access.ts";
-import type { Dependencies } from "../dependencies.ts";
-import { pageHeaders } from "../page_headers.ts";
+import { anyone } from "../auth/access.ts";
+import type { Docs } from "../description/described.ts";
+import { pageHeaders } from "./page_headers.ts";
 
 /** For programs and for people. How the documents are made is the runtime's matter: a small bundle brings them along. */
-export function docsRoutes({ docs }: Pick<Dependencies, "docs">): Hono {
+export function docsRoutes(docs: Docs): Hono {
   const routes = new Hono();
   routes.get("/openapi.json", anyone, async () => Response.json(await docs.openApi()));
   routes.get("/asyncapi.json", anyone, async () => Response.json(await docs.asyncApi()));

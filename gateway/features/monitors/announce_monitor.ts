@@ -1,0 +1,35 @@
+import type { Publisher } from "../../../shared/broker.ts";
+import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import type { Log } from "../../observability/log.ts";
+import { announce } from "../announce.ts";
+import { tenantChannel } from "../tenant_events.ts";
+import { monitorChannel, publishMonitorEnd } from "./events.ts";
+import type { MonitorRow } from "./monitor.ts";
+
+export type Publish = (publisher: Publisher, channel: string) => Promise<void>;
+
+/** Publishes what was stored of a monitor, on its channel and on its tenant's. */
+export function createMonitorAnnouncer({ publisher, log }: { readonly publisher: Publisher; readonly log: Log }) {
+  return { publishStored, publishEnd };
+
+  function publishEnd(row: Pick<MonitorRow, "id" | "tenantId">, reason: MonitorEvents["monitor.end"]["reason"]) {
+    return publishStored(row, [(to, channel) => publishMonitorEnd(to, channel, { monitor_id: row.id, reason })]);
+  }
+
+  /** Stored before published: a client that reads the resource after an event finds what the event said. */
+  async function publishStored(
+    { id, tenantId }: Pick<MonitorRow, "id" | "tenantId">,
+    publish: readonly Publish[],
+    { waitMs, isForTenant = true }: { readonly waitMs?: number | undefined; readonly isForTenant?: boolean } = {},
+  ): Promise<void> {
+    if (publish.length === 0) return;
+    const channels = [monitorChannel(tenantId, id), ...(isForTenant ? [tenantChannel(tenantId)] : [])];
+    await announce(
+      {
+        publish: publish.flatMap((each) => channels.map((channel) => (to: Publisher) => each(to, channel))),
+        failure: { fields: { monitor_id: id }, message: "events of a monitor could not be published" },
+      },
+      { publisher, log, waitMs },
+    );
+  }
+}

@@ -1,0 +1,73 @@
+/** What the documents show. */
+
+export const organizationExample = {
+  id: "2f0f3d0e-4a5b-4d63-9f6c-0b7f1d3a9c55",
+  org_url: "https://acme.okta.com",
+  name: "acme.okta.com",
+  pass: 21,
+  fail: 4,
+  manual: 2,
+  not_applicable: 1,
+  unknown: 1,
+  cat1_open: 1,
+  cat2_open: 3,
+  cat3_open: 0,
+  last_scan_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
+  last_scan_at: "2026-11-22T09:30:00.000Z",
+  monitor_id: null,
+  monitor_status: null,
+  open_exposures: 4,
+  trend: [
+    { day: "2026-11-21", fail: null },
+    { day: "2026-11-22", fail: 4 },
+  ],
+};
+
+const opened = { not_before: "2026-11-20T08:00:00.000Z", known_at: "2026-11-20T08:00:10.000Z" };
+const actor = { id: "00u1", login: "admin@acme.example", name: "Ada Admin" };
+const verdict = { check: "application_admin_console_mfa_required", vuln_id: "V-273193" };
+export const exposureExample = {
+  ...verdict,
+  opened,
+  closed: { not_before: "2026-11-20T09:00:00.000Z", known_at: "2026-11-20T09:00:10.000Z", actor },
+  actor,
+  cause: "log",
+  least_seconds: 3590,
+  most_seconds: 3610,
+};
+const { check: _check, vuln_id: _vulnId, ...exposureOfRule } = exposureExample;
+export const historyExample = {
+  schema: "scanstream.history/1",
+  from: "2026-11-20T00:00:00.000Z",
+  to: "2026-11-20T08:00:10.000Z",
+  organizations: [
+    {
+      id: organizationExample.id,
+      org_url: organizationExample.org_url,
+      rules: [
+        {
+          ...verdict,
+          intervals: [{ from: opened.not_before, to: opened.known_at, status: "PASS", reason: null }],
+          exposures: [exposureOfRule],
+          days: [{ day: "2026-11-20", status: "FAIL", known_seconds: 57_600 }],
+          changes: [
+            {
+              number: 1,
+              previous: null,
+              org_url: organizationExample.org_url,
+              check: verdict.check,
+              status: "FAIL",
+              reason: null,
+              ...opened,
+              cause: "log",
+              actor,
+              fingerprints: ["f1"],
+              digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  next_cursor: null,
+};

@@ -1,0 +1,200 @@
+import type { Context, Hono } from "hono";
+import * as v from "valibot";
+import type { Database } from "../../drizzle/database.ts";
+import type { TenantDatabase } from "../../drizzle/with_tenant.ts";
+import { NotFound } from "../../shared/app_error.ts";
+import { pageOf } from "../../shared/schemas/page.ts";
+import { uuid } from "../../shared/schemas/primitives.ts";
+import type { Authenticator } from "../auth/authenticate.ts";
+import { withPrincipal } from "../auth/membership.ts";
+import type { Permission } from "../auth/permissions.ts";
+import type { AllowedPrincipal } from "../auth/principal.ts";
+import {
+  bodyRefusals,
+  component,
+  describeHandler,
+  json,
+  keyOnly,
+  pathParameter,
+  problem,
+  refusals,
+  type Answers,
+  type Operation,
+  type Parameter,
+} from "../description/operation.ts";
+import { createAllow, readsMuch, type Allowed } from "./allow.ts";
+import { parseBody, readJson, type BodyOptions } from "./body.ts";
+import { pageParameters, parsePageRequest, toPage, type CursorKind, type List, type PageRequest } from "./paging.ts";
+import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";
+
+export interface ResourceOptions {
+  /** Of its operations in the documents. */
+  readonly tag: string;
+  /** What an id in its paths names, as in `No such scan`; null: nothing is looked up by it. */
+  readonly what: string | null;
+  /** The parameter of its paths that names one. Default: `id`, a UUID. */
+  readonly id?: { readonly name: string; readonly description: string; readonly schema: v.GenericSchema };
+}
+
+/** What a route declares: its permission, what it reads of a request, and what the documents say of it. */
+export interface RouteOptions<Schema extends v.GenericSchema, Parameters extends QueryParameters> {
+  readonly allow: Permission;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly body?: RouteBody<Schema>;
+  readonly query?: Parameters;
+  /** Given: the answer has pages. */
+  readonly page?: CursorKind;
+  /** It reads much: tenants take turns. */
+  readonly isLarge?: true;
+  /** The refusals that follow from the permission, the body, the query and the id are added. */
+  readonly answers: Answers;
+}
+
+export interface RouteBody<Schema extends v.GenericSchema> extends Partial<BodyOptions> {
+  readonly schema: Schema;
+  readonly example: unknown;
+  /** The handler reads it. */
+  readonly isReadByHandler?: true;
+}
+
+type DescribedRoute = RouteOptions<v.GenericSchema, QueryParameters>;
+
+export interface ListOptions<Row, Parameters extends QueryParameters> extends Omit<
+  RouteOptions<v.GenericSchema, Parameters>,
+  "body" | "page" | "answers"
+> {
+  readonly list: List<Row, unknown>;
+  /** The schema of one item, and the name of the page's. */
+  readonly of: readonly [item: v.GenericSchema, pageName: string];
+  readonly example: unknown;
+  readonly answer?: string;
+}
+
+/** A request of an allowed caller. Its parts are read, and refused, before the handler runs. */
+export interface Call<Body, Parameters> {
+  readonly c: Context<Allowed>;
+  readonly principal: AllowedPrincipal;
+  /** What the path names; empty where it names nothing. */
+  readonly id: string;
+  readonly page: PageRequest;
+  /** The parameters of the query. */
+  readonly parameters: Parameters;
+  readonly body: Body;
+  readonly query: Query;
+}
+
+/** Queries the database as the caller. */
+export type Query = <Result>(work: (db: TenantDatabase) => Promise<Result>) => Promise<Result>;
+
+export interface Resource {
+  /** `route` is method and path below `/api/v1`: `GET /scans/:id`. */
+  on<const Schema extends v.GenericSchema, const Parameters extends QueryParameters = QueryParameters>(
+    route: string,
+    options: RouteOptions<Schema, Parameters>,
+    handle: (call: Call<v.InferOutput<Schema>, QueryValues<Parameters>>) => Promise<Response>,
+  ): void;
+  /** A list in pages; `select` reads one row beyond the limit. */
+  list<Row, const Parameters extends QueryParameters = QueryParameters>(
+    route: string,
+    options: ListOptions<Row, Parameters>,
+    select: (call: Call<unknown, QueryValues<Parameters>>) => Promise<readonly Row[]>,
+  ): void;
+}
+
+const maxBodyBytes = 65_536;
+
+/** Defines the routes of one kind of resource. The caller is authenticated before any of the request's body is read. */
+export function defineResource(
+  routes: Hono<Allowed>,
+  { authenticator, database }: { readonly authenticator: Authenticator; readonly database: Database },
+  resource: ResourceOptions,
+): Resource {
+  const allow = createAllow({ authenticator, database });
+  return {
+    on(route, options, handle) {
+      const [method = "", path = ""] = route.split(" ");
+      const { body, query, page = null } = options;
+      const operation = toOperation(path, options, resource);
+      const turns = options.isLarge === true ? [readsMuch] : [];
+      routes.on(method, path, describeHandler(allow(options.allow), operation), ...turns, async (c) => {
+        const principal = c.get("principal");
+        return handle({
+          c,
+          principal,
+          // In this order a request is refused for the first of them that is wrong.
+          id: readId(c, path, resource),
+          page: page === null ? noPage : parsePageRequest(c.req.url, page),
+          // Without parameters there are no values.
+          parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
+          body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
+          query: (work) => withPrincipal(database, principal, work),
+        });
+      });
+    },
+    list(route, { list, of: [item, pageName], example, answer = "One page", ...options }, select) {
+      const page = component(pageName, pageOf(item));
+      const answers = { 200: json(page, answer, { example: { items: [example], next_cursor: null } }) };
+      this.on(route, { ...options, page: list, answers }, async (call) =>
+        call.c.json(toPage(await select(call), call.page.limit, list)),
+      );
+    },
+  };
+}
+
+const noPage: PageRequest = { limit: 0, after: null };
+
+async function readBody<Schema extends v.GenericSchema>(
+  request: Request,
+  { schema, maxBytes = maxBodyBytes, ...options }: RouteBody<Schema>,
+): Promise<v.InferOutput<Schema>> {
+  return parseBody(schema, await readJson(request, { maxBytes, ...options }));
+}
+
+/** Throws `NotFound` for what can name nothing, as for an unknown id. */
+function readId(c: Context, path: string, { what, id }: ResourceOptions): string {
+  const name = id?.name ?? "id";
+  if (!path.includes(`:${name}`)) return "";
+  const value = c.req.param(name) ?? "";
+  if (v.is(id?.schema ?? uuidSchema, value)) return value;
+  throw new NotFound(`No such ${what ?? name}`);
+}
+
+const uuidSchema = uuid();
+
+/** With what follows from the path, the permission and what is read. */
+function toOperation(path: string, options: DescribedRoute, resource: ResourceOptions): Operation {
+  const { operationId, summary, description, body, page, query = {}, answers } = options;
+  const ofPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => toPathParameter(name, resource));
+  const ofQuery = Object.entries(query).map(([name, { schema, description: text }]): Parameter => ({
+    name,
+    in: "query",
+    description: text,
+    schema,
+  }));
+  const parameters = [...ofPath, ...(page === undefined ? [] : pageParameters), ...ofQuery];
+  const isQueried = page !== undefined || ofQuery.length > 0;
+  return {
+    operationId,
+    tags: [resource.tag],
+    summary,
+    description,
+    ...(options.allow === "publish" && { security: keyOnly }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      body: { schema: body.schema, example: body.example, isRequired: body.whenEmpty === undefined },
+    }),
+    responses: {
+      ...(body === undefined ? refusals(...(isQueried ? [400 as const] : []), 401, 403, 503) : bodyRefusals),
+      ...(ofPath.length > 0 && resource.what !== null && { 404: problem(`No such ${resource.what} in this tenant`) }),
+      ...answers,
+    },
+  };
+}
+
+function toPathParameter(name: string, { what, id }: ResourceOptions): Parameter {
+  if (name === id?.name) return pathParameter(name, id.description, id.schema);
+  const named = name === "id" ? what : name.replace(/_id$/, "");
+  return pathParameter(name, `The ${named}'s id`, uuidSchema);
+}
