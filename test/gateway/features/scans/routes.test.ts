@@ -7,7 +7,6 @@ import { openTestPglite } from "../../../support/pglite.ts";
 import {
   createScan,
   problemOf,
-  readStream,
   startTestGateway,
   type TestGateway,
   type TestScan,
@@ -63,21 +62,6 @@ describe("PUT /scans/{id}", () => {
     expect((await put(id, { ...body, checks_total: 30 })).status).toBe(409);
   });
 
-  test("takes a field that is null for one that is absent", async () => {
-    const id = randomUUID();
-    expect((await put(id, {})).status).toBe(201);
-    expect((await put(id, { org_url: null, client_id: null })).status).toBe(200);
-  });
-
-  test.each([{ ...body, client_id: "0oa2" }, { ...body, org_url: "https://globex.okta.com" }, {}])(
-    "with another body %j is 409",
-    async (other) => {
-      const id = randomUUID();
-      await put(id, body);
-      expect(await problemOf(await put(id, other))).toMatchObject({ status: 409, code: "conflict" });
-    },
-  );
-
   test("the same request many times at once registers one scan", async () => {
     const id = randomUUID();
     const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await put(id, body)).status));
@@ -93,12 +77,6 @@ describe("PUT /scans/{id}", () => {
     expect((await gateway.request(`/api/v1/scans/${id}`, { as: theirs, method: "DELETE" })).status).toBe(204);
     const kept = await gateway.request(`/api/v1/scans/${id}`, { as: key });
     expect(await kept.json()).toMatchObject({ ...body, tenant_id: gateway.acme.id, status: "pending" });
-  });
-
-  test("is for API keys, and for UUIDs only", async () => {
-    expect((await put(randomUUID(), body, user)).status).toBe(403);
-    expect((await put("not-a-uuid", body)).status).toBe(404);
-    expect((await put(randomUUID(), { checks_total: -1 })).status).toBe(422);
   });
 });
 
@@ -142,92 +120,55 @@ describe("POST /scans", () => {
     expect(await read(scan)).toEqual(scan);
   });
 
-  test.each([{}, { org_url: null, client_id: null }, { checks_total: 0 }, { checks_total: 2_147_483_647 }])(
-    "takes %j",
-    async (body) => {
-      expect((await send("POST", "/api/v1/scans", body)).status).toBe(201);
-    },
-  );
-
-  test("takes no body at all: every field is optional", async () => {
-    expect((await gateway.request("/api/v1/scans", { method: "POST", as: key })).status).toBe(201);
+  test.each([
+    { org_url: null, client_id: null },
+    { checks_total: 2_147_483_647 },
+    { client_id: "a".repeat(200), org_url: `https://a.test/${"a".repeat(2033)}` },
+  ])("takes %j", async (body) => {
+    expect((await send("POST", "/api/v1/scans", body)).status).toBe(201);
   });
 
   test.each([
     [{ checks_total: -1 }, "/checks_total"],
     [{ checks_total: 1.5 }, "/checks_total"],
     [{ checks_total: 2_147_483_648 }, "/checks_total"],
-    [{ checks_total: "3" }, "/checks_total"],
-    [{ checks_total: null }, "/checks_total"],
-    [{ org_url: "acme" }, "/org_url"],
     [{ org_url: "javascript:alert(1)" }, "/org_url"],
     [{ org_url: "https://user:pw@acme.okta.com" }, "/org_url"],
-    [{ org_url: `https://acme.test/${"a".repeat(2048)}` }, "/org_url"],
-    [{ org_url: 7 }, "/org_url"],
+    [{ org_url: `https://a.test/${"a".repeat(2034)}` }, "/org_url"],
     [{ client_id: "" }, "/client_id"],
     [{ client_id: "a".repeat(201) }, "/client_id"],
     [{ client_id: "a\0b" }, "/client_id"],
     [{ client_id: "\ud800" }, "/client_id"],
     [{ tenant_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7" }, "/tenant_id"],
-    [{ status: "completed" }, "/status"],
     [[], ""],
-    ["text", ""],
     [null, ""],
-    [7, ""],
   ])("refuses %j and names the field", async (body, pointer) => {
-    const response = await send("POST", "/api/v1/scans", body);
-    const problem = await problemOf(response);
+    const problem = await problemOf(await send("POST", "/api/v1/scans", body));
     expect(problem).toMatchObject({ status: 422, code: "invalid" });
     expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
-  });
-
-  test("a client id of 200 characters and an address of 2,048 fit", async () => {
-    const orgUrl = `https://acme.test/${"a".repeat(2048 - "https://acme.test/".length)}`;
-    expect((await send("POST", "/api/v1/scans", { client_id: "a".repeat(200), org_url: orgUrl })).status).toBe(201);
   });
 });
 
 describe("bodies", () => {
-  const post = (body: BodyInit, headers: Record<string, string> = { "content-type": "application/json" }) =>
-    gateway.request("/api/v1/scans", { method: "POST", as: key, body, headers });
+  const filled = (bytes: number) => `{"client_id":"x"${" ".repeat(bytes - 17)}}`;
 
-  test.each(["{", "{'a':1}", "\u0000", "undefined", '{"a":1}}', "[1,]"])("broken JSON is 400: %j", async (body) => {
-    const problem = await problemOf(await post(body));
-    expect(problem).toMatchObject({ status: 400, code: "malformed" });
-  });
-
-  test("text that is not UTF-8 is 400", async () => {
-    expect((await post(new Uint8Array([0x22, 0xff, 0x22]))).status).toBe(400);
-  });
-
-  test.each([
-    "application/json",
-    "application/json; charset=utf-8",
-    "APPLICATION/JSON",
-    "application/merge-patch+json",
-  ])("content type %s is JSON", async (contentType) => {
-    expect((await post("{}", { "content-type": contentType })).status).toBe(201);
-  });
-
-  test("no content type means JSON", async () => {
-    expect((await post(new Blob(["{}"]), {})).status).toBe(201);
-  });
-
-  test.each([
-    "text/plain",
-    "application/x-www-form-urlencoded",
-    "application/jsonp",
-    "multipart/form-data; boundary=x",
-  ])("content type %s is 415", async (contentType) => {
-    const response = await post("{}", { "content-type": contentType });
-    expect(response.headers.get("accept")).toBe("application/json");
-    expect(await problemOf(response)).toMatchObject({ status: 415, code: "unsupported_media_type" });
-  });
-
-  test("64 KiB are read, one byte more is 413", async () => {
-    const filled = (bytes: number) => `{"client_id":"x"${" ".repeat(bytes - 17)}}`;
-    expect((await post(filled(65_536))).status).toBe(201);
-    expect(await problemOf(await post(filled(65_537)))).toMatchObject({ status: 413, code: "too_large" });
+  test.each<readonly [status: number, body: BodyInit, contentType: string | null]>([
+    [400, "{", "application/json"],
+    [400, '{"a":1}}', "application/json"],
+    [400, new Uint8Array([0x22, 0xff, 0x22]), "application/json"],
+    [201, "{}", "APPLICATION/JSON; charset=utf-8"],
+    [201, "{}", "application/merge-patch+json"],
+    [201, new Blob(["{}"]), null],
+    [415, "{}", "text/plain"],
+    [415, "{}", "application/jsonp"],
+    [201, filled(65_536), "application/json"],
+    [413, filled(65_537), "application/json"],
+  ])("%i for %.20s as %s", async (status, body, contentType) => {
+    const headers: Record<string, string> = contentType === null ? {} : { "content-type": contentType };
+    const response = await gateway.request("/api/v1/scans", { method: "POST", as: key, body, headers });
+    expect(response.status).toBe(status);
+    if (status === 415) expect(response.headers.get("accept")).toBe("application/json");
+    if (status !== 201) await problemOf(response);
   });
 
   test("a body of unknown length is not read beyond the bound", async () => {
@@ -247,11 +188,6 @@ describe("bodies", () => {
     } as RequestInit);
     expect(response.status).toBe(413);
     expect(sent).toBeLessThan(16 * 1024 * 1024);
-  });
-
-  test("credentials are checked before the body", async () => {
-    const response = await gateway.request("/api/v1/scans", { method: "POST", body: "{", as: "Api-Key nonsense" });
-    expect(response.status).toBe(401);
   });
 });
 
@@ -281,19 +217,16 @@ describe("lists", () => {
     expect(one).toMatchObject({ items: [{}], next_cursor: null });
   });
 
-  test.each(["1", "200", "50"])("limit=%s is taken", async (limit) => {
-    expect((await gateway.request(`/api/v1/scans?limit=${limit}`, { as: key })).status).toBe(200);
-  });
-
-  test.each(["0", "201", "-1", "1.5", "ten", "", " ", "1e2", "99999", "1&limit=2"])(
-    "limit=%s is 400",
-    async (limit) => {
-      for (const path of ["/api/v1/scans", `/api/v1/scans/${(await newScan()).id}/findings`]) {
+  test("a limit is 1 to 200", async () => {
+    const { id } = await newScan();
+    for (const limit of ["1", "200"]) await listPage(`/api/v1/scans?limit=${limit}`);
+    for (const limit of ["0", "201", "-1", "1.5", "", "1e2", "1&limit=2"]) {
+      for (const path of ["/api/v1/scans", `/api/v1/scans/${id}/findings`]) {
         const problem = await problemOf(await gateway.request(`${path}?limit=${limit}`, { as: key }));
-        expect(problem).toMatchObject({ status: 400, code: "malformed" });
+        expect(problem, limit).toMatchObject({ status: 400, code: "malformed" });
       }
-    },
-  );
+    }
+  });
 
   test("50 is the default", async () => {
     const scan = await newScan();
@@ -363,13 +296,6 @@ describe("PATCH /scans/{id}", () => {
     });
   });
 
-  test("without any field is a heartbeat", async () => {
-    const scan = await newScan();
-    const after = (await (await patch(scan, {})).json()) as TestScan;
-    expect(after).toMatchObject({ status: "pending", checks_done: 0 });
-    expect(String(after["updated_at"]) >= String(scan["updated_at"])).toBe(true);
-  });
-
   test.each(["completed", "cancelled", "failed"])("%s ends the scan: nothing changes it any more", async (status) => {
     const scan = await newScan({ checks_total: 1 });
     const ended = (await (await patch(scan, { status, checks_done: 1, pass: 1 })).json()) as TestScan;
@@ -388,30 +314,14 @@ describe("PATCH /scans/{id}", () => {
     expect(await read(scan)).toEqual(ended);
   });
 
-  test("of many that end it at once, one does", async () => {
-    const scan = await newScan();
-    const answers = await Promise.all(
-      ["completed", "failed", "cancelled", "completed", "failed"].map((status) => patch(scan, { status })),
-    );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409]);
-    const winner = (await answers.find(({ status }) => status === 200)?.json()) as TestScan;
-    expect(await read(scan)).toEqual(winner);
-  });
-
   test.each([
     [{ status: "expired" }, "/status"],
     [{ status: "pending" }, "/status"],
-    [{ status: "done" }, "/status"],
     [{ status: null }, "/status"],
     [{ checks_done: -1 }, "/checks_done"],
-    [{ checks_done: 1.5 }, "/checks_done"],
-    [{ pass: "1" }, "/pass"],
-    [{ fail: -1 }, "/fail"],
     [{ manual: 2_147_483_648 }, "/manual"],
-    [{ checks_done: 3, checks_total: 2 }, "/checks_done"],
     [{ checks_done: 11 }, "/checks_done"],
     [{ cancel_requested: true }, "/cancel_requested"],
-    [{ passed: 1 }, "/passed"],
     [[], ""],
   ])("refuses %j and changes nothing", async (body, pointer) => {
     const scan = await newScan({ checks_total: 10 });
@@ -419,12 +329,6 @@ describe("PATCH /scans/{id}", () => {
     expect(problem).toMatchObject({ status: 422, code: "invalid" });
     expect(problem.errors?.[0]?.pointer).toBe(pointer);
     expect(await read(scan)).toEqual(scan);
-  });
-
-  test("an empty body is broken JSON, not a heartbeat", async () => {
-    const scan = await newScan();
-    const response = await gateway.request(`/api/v1/scans/${scan.id}`, { method: "PATCH", as: key });
-    expect(response.status).toBe(400);
   });
 
   test("checks done never exceed the total, whichever of the two comes", async () => {
@@ -458,22 +362,6 @@ describe("PATCH /scans/{id}", () => {
 });
 
 describe("the end of a scan", () => {
-  const endsIn = (text: string) =>
-    [...text.matchAll(/event: scan\.end\ndata: (\{.*\})/g)].map(([, data = ""]) => JSON.parse(data));
-
-  test.each(["completed", "cancelled", "failed"])(
-    "a PATCH to %s publishes scan.end with the stored counts, and the streams close",
-    async (status) => {
-      const scan = await newScan({ checks_total: 3 });
-      await patch(scan, { status: "running", checks_done: 3, pass: 1, fail: 0, manual: 1, not_applicable: 1 });
-      const stream = await gateway.request(scan.event_stream, { as: key });
-      expect((await patch(scan, { status, manual: 0 })).status).toBe(200);
-      const text = await readStream(stream, /^\u0000/);
-      expect(endsIn(text)).toEqual([{ scan_id: scan.id, status, pass: 1, fail: 0, manual: 0, not_applicable: 1 }]);
-      expect(text).toMatch(/: close ended\n $/);
-    },
-  );
-
   test("of many PATCHes at once one ends the scan, and its end is published once", async () => {
     const scan = await newScan();
     const published: string[] = [];
@@ -541,14 +429,6 @@ describe("findings", () => {
     expect(items).toEqual([{ ...given, created_at: expect.any(String) }]);
   });
 
-  test("may be a report's: the resource in one object, with fields that are not stored", async () => {
-    const scan = await newScan();
-    const { resource_type: _type, resource_id: _id, resource_name: _name, ...rest } = finding();
-    await store(scan, [{ ...rest, resource: { type: "app", id: "0oa", name: "Portal" }, waived: false, change: null }]);
-    const { items } = await listPage(`/api/v1/scans/${scan.id}/findings`);
-    expect(items[0]).toMatchObject({ resource_type: "app", resource_id: "0oa", resource_name: "Portal" });
-  });
-
   test("1,000 are taken at once, 1,001 are not", async () => {
     const scan = await newScan();
     const many = Array.from({ length: 1001 }, (_, index) => finding({ fingerprint: `f${index}` }));
@@ -573,14 +453,11 @@ describe("findings", () => {
   });
 
   test.each([
-    [{ fingerprint: undefined }, "/findings/0/fingerprint"],
     [{ fingerprint: "" }, "/findings/0/fingerprint"],
     [{ fingerprint: "a".repeat(201) }, "/findings/0/fingerprint"],
     [{ check: undefined }, "/findings/0/check"],
     [{ status: "pass" }, "/findings/0/status"],
-    [{ severity: "critical" }, "/findings/0/severity"],
     [{ reason: "because" }, "/findings/0/reason"],
-    [{ detail: 7 }, "/findings/0/detail"],
     [{ detail: "a\0" }, "/findings/0/detail"],
     [{ detail: "x".repeat(65_537) }, "/findings/0/detail"],
   ])("refuses %j, and stores nothing of the batch", async (change, pointer) => {
@@ -589,14 +466,6 @@ describe("findings", () => {
     expect(problem).toMatchObject({ status: 422, code: "invalid", errors: [{ pointer }] });
     expect((await listPage(`/api/v1/scans/${scan.id}/findings`)).items).toEqual([]);
   });
-
-  test.each([{}, { findings: {} }, { findings: [7] }, { findings: [null] }, { findings: [], more: 1 }])(
-    "refuses the body %j",
-    async (body) => {
-      const scan = await newScan();
-      expect((await send("POST", `/api/v1/scans/${scan.id}/findings`, body)).status).toBe(422);
-    },
-  );
 
   test("more than 8 MiB are too large", async () => {
     const scan = await newScan();
@@ -609,14 +478,12 @@ describe("findings", () => {
 });
 
 describe("paths", () => {
-  test.each(["1", "not-a-uuid", "7C9E6679-7425-40DE-944B-E07FC1F90AE7", "%00", "..%2f", "'"])(
+  test.each(["not-a-uuid", "7C9E6679-7425-40DE-944B-E07FC1F90AE7", "%00", "..%2f", "'"])(
     "an id that is no UUID is 404: %s",
     async (id) => {
       for (const [method, suffix, json] of [
         ["GET", "", undefined],
         ["PATCH", "", {}],
-        ["POST", "/cancel", undefined],
-        ["GET", "/findings", undefined],
         ["POST", "/findings", { findings: [] }],
         ["GET", "/event-stream", undefined],
       ] as const) {
@@ -631,11 +498,8 @@ describe("paths", () => {
     ["POST", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7", "PATCH"],
     ["POST", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/event-stream", "GET"],
     ["HEAD", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/event-stream", "GET"],
-    ["GET", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/cancel", "POST"],
-    ["GET", "/api/v1/stream-tokens", "POST"],
     ["GET", "/api/v1/channels/scan:x:y/events", "POST"],
     ["POST", "/healthz", "GET"],
-    ["POST", "/", "GET"],
     ["PROPFIND", "/api/v1/scans", "POST"],
     ["OPTIONS", "/api/v1/scans", "POST"],
   ])("%s %s is 405 and names %s", async (method, path, allowed) => {
@@ -643,34 +507,6 @@ describe("paths", () => {
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")?.split(", ")).toContain(allowed);
     if (method !== "HEAD") expect(await problemOf(response)).toMatchObject({ code: "method_not_allowed" });
-  });
-
-  test.each([
-    "/nothing",
-    "/api/v1",
-    "/api/v1/",
-    "/api/v2/scans",
-    "/api/v1/scans/",
-    "/api/v1/stream-tokens/x",
-    "/assets/none.js",
-    "/assets/..%2findex.html",
-    "/x//y",
-    "/%",
-  ])("%s is 404", async (path) => {
-    expect(await problemOf(await gateway.request(path, { as: key }))).toMatchObject({ status: 404, code: "not_found" });
-  });
-
-  test("a stream token's request is checked like every body", async () => {
-    for (const body of [{}, { scan_id: "x" }, { scan_id: 7 }, { scan_id: null }, []]) {
-      expect((await send("POST", "/api/v1/stream-tokens", body)).status).toBe(422);
-    }
-    const broken = await gateway.request("/api/v1/stream-tokens", {
-      method: "POST",
-      as: user,
-      body: "{",
-      headers: { "content-type": "application/json" },
-    });
-    expect(broken.status).toBe(400);
   });
 });
 
