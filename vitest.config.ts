@@ -17,7 +17,7 @@ const system = [
   "test/scanner/evidence_matrix.test.ts",
   "test/scanner/reports/{hostile_text,html,outside_readers}.test.ts",
   "test/scanner/streaming/*.test.ts",
-  "test/shared/brokers/{close_and_exit,contract,contract_several,deno,redis,redis_servers,upstash,workerd}.test.ts",
+  "test/shared/brokers/{close_and_exit,contract,deno,redis,redis_servers,upstash,workerd}.test.ts",
   "test/examples/clients.test.ts",
   "test/shared/client/sharing.test.ts",
   "test/shared/client/subscribe.test.ts",

@@ -16,14 +16,17 @@ export const runtimeContract: readonly GatewayCase[] = [
   ...httpCases,
   ...scanCases,
   ...keepingCases,
-  ...monitorCases,
-  ...decisionCases,
   ...tenantCases,
-  ...sessionCases,
   ...webhookCases,
   ...streamCases,
   ...endedAuthorityCases,
 ];
 
-/** Everything that a gateway promises to its clients. Who may do what is decided by the same code on every runtime. */
-export const gatewayContract: readonly GatewayCase[] = [...runtimeContract, ...permissionCases];
+/** Everything that a gateway promises to its clients. What it decides, it decides by the same code on every runtime. */
+export const gatewayContract: readonly GatewayCase[] = [
+  ...runtimeContract,
+  ...monitorCases,
+  ...decisionCases,
+  ...sessionCases,
+  ...permissionCases,
+];

@@ -84,7 +84,7 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
       const channel = harness.createChannel();
       const short = await record(harness.createBroker("short"), channel);
       const normal = await record(harness.createBroker(), channel);
-      await sleep(2000);
+      await sleep(1500);
       assert.deepEqual([short.lost, short.messages], [[], []]);
       await harness.createBroker().publish(channel, eventMessage({ n: 1 }));
       await short.untilCount(1);
@@ -231,23 +231,6 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
       await harness.createDirectBroker().publish(second, eventMessage({ n: 1 }));
       await recording.untilCount(1);
       assert.deepEqual(recording.lost, []);
-    },
-  },
-  {
-    name: "reports no loss after an abort",
-    async run(harness) {
-      const channel = harness.createChannel();
-      const broker = harness.createBroker();
-      const leaving = new AbortController();
-      let lostCount = 0;
-      const handlers = { onMessage() {}, onLost: () => void (lostCount += 1) };
-      // The first handler that is called aborts the other.
-      await broker.subscribe([channel], { ...handlers, onLost: () => leaving.abort() }, never);
-      await broker.subscribe([channel], handlers, leaving.signal);
-      const witness = await record(broker, channel);
-      harness.network.cut();
-      await witness.untilLost();
-      assert.equal(lostCount, 0);
     },
   },
   {

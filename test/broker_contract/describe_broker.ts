@@ -5,8 +5,6 @@ import { networkContract } from "./broker_network_contract.ts";
 
 interface DescribeOptions {
   readonly hasNetwork: boolean;
-  /** One case after the other. Default: several at a time, as most of the time they wait. */
-  readonly isSequential?: boolean;
 }
 
 /** Runs the whole contract against one adapter, each case with a harness of its own. */
@@ -14,7 +12,8 @@ export function describeBroker(name: string, openHarness: OpenHarness, options: 
   const cases: readonly BrokerCase[] = options.hasNetwork ? [...brokerContract, ...networkContract] : brokerContract;
   describe(`${name} broker`, () => {
     for (const { name: title, run } of cases) {
-      test(title, { concurrent: options.isSequential !== true }, async () => {
+      // Most of the time they wait.
+      test.concurrent(title, async () => {
         const harness = await openHarness();
         try {
           await run(harness);

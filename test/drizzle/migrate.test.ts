@@ -1,11 +1,8 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { eq } from "drizzle-orm";
 import type { Client } from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { migrate } from "../../drizzle/migrate.ts";
 import { scans, tenants } from "../../drizzle/schema.ts";
@@ -161,19 +158,6 @@ test("a login role that is a member of the application role may serve, but not a
   });
 });
 
-test("the application role itself may serve, but not administer", async () => {
-  await run("alter role scanstream_app login password 'pw'");
-  await withDatabase(urlAs("scanstream_app", "plain_db"), async (database) => {
-    expect(await isMigrated(database)).toBe(true);
-    expect(await findApiKey(database, "0".repeat(64))).toBeNull();
-    await expect(asOwner(database, (db) => db.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
-    await expect(
-      database.transact([{ sql: "select * from scanstream.find_valid_api_key('%')", params: [] }]),
-    ).resolves.toMatchObject({ rows: [] });
-  });
-  await run("alter role scanstream_app nologin");
-});
-
 test("a role that is a member of nothing is refused as such, and not as a database without tables", async () => {
   await run("create role stranger login password 'pw'");
   await withDatabase(urlAs("stranger", "plain_db"), async (database) => {
@@ -190,25 +174,4 @@ test.each(["bypassrls", "superuser"])("an application role with %s is refused", 
   });
   await run(`alter role scanstream_app no${attribute}`);
   await migrate(urlAs("one", `${attribute}_db`));
-});
-
-test("an unreachable server and a wrong password are unavailable, without the URL", async () => {
-  const wrong = urlAs("plain", "plain_db").replace(":pw@", ":hunter2@");
-  for (const url of [wrong, "postgres://u:hunter2@127.0.0.1:1/db"]) {
-    const error: unknown = await migrate(url).catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ code: "unavailable" });
-    expect(String(error)).not.toContain("hunter2");
-  }
-});
-
-// Making a new data directory takes seconds, on a busy machine many.
-test("PGlite keeps its data in its directory, migrated once", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "scanstream-pglite-"));
-  const first = await openPgliteDatabase({ directory });
-  const { id } = await seedTenant(first);
-  await first.close();
-  const second = await openPgliteDatabase({ directory });
-  expect(await withTenant(second, id, (db) => db.select().from(tenants))).toMatchObject([{ id, name: "acme" }]);
-  await second.close();
-  await rm(directory, { recursive: true });
 });

@@ -7,14 +7,12 @@ import { createNeonHttpDatabase } from "../../drizzle/databases/neon_http.ts";
 import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
-import { describeIsolation } from "./isolation_suite.ts";
 import { openOnNeon } from "./open_databases.ts";
 import { describeQueries } from "./query_suite.ts";
 import { randomHash, seedTenant } from "./seed.ts";
 
 const open = () => openOnNeon((url, endpoint) => createNeonHttpDatabase(url, { endpoint }));
 
-describeIsolation("Neon's HTTP", open);
 describeQueries("Neon's HTTP", open);
 
 test("over Neon's HTTP a statement of a tenant is one request", async () => {

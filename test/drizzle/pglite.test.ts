@@ -1,10 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { openTestPglite } from "../support/pglite.ts";
-import { describeIsolation } from "./isolation_suite.ts";
 import { openPglite } from "./open_databases.ts";
 import { describeQueries } from "./query_suite.ts";
 
-describeIsolation("PGlite", openPglite);
 describeQueries("PGlite", openPglite);
 
 test("of two holders the one with two transactions waits for two of the other, not for two hundred", async () => {

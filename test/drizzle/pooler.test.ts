@@ -2,11 +2,9 @@ import { expect, test } from "vitest";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { describeIsolation } from "./isolation_suite.ts";
 import { openPgThroughPooler } from "./open_databases.ts";
-import { describeQueries } from "./query_suite.ts";
 import { seedTenant } from "./seed.ts";
 
 describeIsolation("pg through a transaction pooler", openPgThroughPooler);
-describeQueries("pg through a transaction pooler", openPgThroughPooler);
 
 test("many statements at once through a transaction pooler each get their own answer", async () => {
   const opened = await openPgThroughPooler();

@@ -79,16 +79,6 @@ describe("watch", () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines.slice(0, -1)).toEqual(events.map(({ type, data }) => ({ ...data, type })));
   });
-
-  test("colours a status where colours are forced, and no other word", async () => {
-    const statuses = ["FAIL", "constructor"];
-    const progress = statuses.map((status) => ({
-      type: "scan.progress",
-      data: { check: "a", status, checks_done: 1, checks_total: 2 },
-    }));
-    const { stdout } = await watch(progress, { env: { FORCE_COLOR: "1" } });
-    expect(stdout.split("\n").slice(0, 2)).toEqual(["[1/2] \u001b[31mFAIL  \u001b[39m a", "[1/2] constructor a"]);
-  });
 });
 
 describe("watch of a gateway whose answers are hostile", () => {

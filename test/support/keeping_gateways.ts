@@ -10,11 +10,8 @@ export const keptDatabases: readonly (readonly [name: string, open: () => Promis
   ["PostgreSQL", openPg],
 ];
 
-/** The driver of Workers as well, whose requests and answers are bounded. */
-export const everyDriver: typeof keptDatabases = [
-  ...keptDatabases,
-  ["Neon over HTTP", () => openOnNeon((url, endpoint) => createNeonHttpDatabase(url, { endpoint }))],
-];
+/** PostgreSQL over the driver of Workers, whose requests and answers are bounded. */
+export const openNeon = () => openOnNeon((url, endpoint) => createNeonHttpDatabase(url, { endpoint }));
 
 export interface KeptGateway extends TestGateway {
   readonly opened: OpenDatabase;

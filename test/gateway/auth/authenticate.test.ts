@@ -74,39 +74,28 @@ async function statusOf(
 describe("Authorization header", () => {
   const rows: readonly (readonly [header: string, ordinary: number, stream: number])[] = [
     ["Bearer {good JWT}", 200, 200],
-    ["bearer {good JWT}", 200, 200],
     ["BEARER  {good JWT}", 200, 200],
     ["Api-Key {API key}", 200, 200],
     ["api-key {API key}", 200, 200],
     ["Bearer {own stream token}", 401, 200],
     ["Bearer {other scan's stream token}", 401, 403],
     ["Bearer {expired JWT}", 401, 401],
-    ["Bearer {JWT of an unknown key}", 401, 401],
     ["Bearer {API key}", 401, 401],
     ["Api-Key {good JWT}", 401, 401],
-    ["Api-Key {own stream token}", 401, 401],
     ["Bearer {nonsense}", 401, 401],
-    ["Bearer", 401, 401],
     ["Api-Key ", 401, 401],
-    ["{good JWT}", 401, 401],
     ["Basic {good JWT}", 401, 401],
     ["Bearer {good JWT} {good JWT}", 401, 401],
     ["Bearer {good JWT}, Api-Key {API key}", 401, 401],
     ["", 401, 401],
-    [" ", 401, 401],
   ];
 
   const fill = (header: string) => header.replace(/\{(.+?)\}/g, (_match, name: string) => credentials[name] ?? name);
 
-  test.each(rows)("%j: %i on an ordinary route, %i on an event stream", async (header, ordinary, stream) => {
-    expect(await statusOf("/api/v1/scans", { authorization: fill(header) })).toBe(ordinary);
-    expect(await statusOf(scan.event_stream, { authorization: fill(header) })).toBe(stream);
-  });
-
   test.each(rows)("%j wins over what is in the query", async (header, ordinary, stream) => {
-    for (const query of ["good JWT", "nonsense"]) {
-      expect(await statusOf("/api/v1/scans", { authorization: fill(header), query: [query] })).toBe(ordinary);
-      expect(await statusOf(scan.event_stream, { authorization: fill(header), query: [query] })).toBe(stream);
+    for (const query of [[], ["good JWT"], ["nonsense"]]) {
+      expect(await statusOf("/api/v1/scans", { authorization: fill(header), query })).toBe(ordinary);
+      expect(await statusOf(scan.event_stream, { authorization: fill(header), query })).toBe(stream);
     }
   });
 
@@ -183,53 +172,24 @@ describe("tenant isolation", () => {
   });
 });
 
-describe("authority that ends", () => {
-  test("a revoked key is refused at once, also behind a stream token that it requested", async () => {
-    const key = (await gateway.gateway.admin("api-key.create", { tenant: gateway.acme.id, name: "short-lived" })) as {
-      id: string;
-      api_key: string;
-    };
-    const as = `Api-Key ${key.api_key}`;
-    const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } });
-    const { access_token: token } = (await issued.json()) as { access_token: string };
-    const path = `${scan.event_stream}?access_token=${token}`;
-    await readStream(await gateway.request(path), ": open");
-    await gateway.gateway.admin("api-key.revoke", { id: key.id });
-    expect((await gateway.request("/api/v1/scans", { as })).status).toBe(401);
-    expect((await gateway.request(path)).status).toBe(401);
-    expect((await gateway.request(scan.event_stream, { as })).status).toBe(401);
-  });
-
-  test("a former member is refused at once, also behind a stream token", async () => {
-    const sub = "leaver@acme.test";
-    await gateway.gateway.admin("user.create", { tenant: gateway.acme.id, sub });
-    const as = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub })}`;
-    const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } });
-    const { access_token: token } = (await issued.json()) as { access_token: string };
-    const path = `${scan.event_stream}?access_token=${token}`;
-    await readStream(await gateway.request(path), ": open");
-    await gateway.gateway.admin("user.remove", { tenant: gateway.acme.id, sub });
-    expect((await gateway.request("/api/v1/scans", { as })).status).toBe(403);
-    expect((await gateway.request(path)).status).toBe(403);
-  });
-
-  test("a stream closes at its token's exp, also one that was opened with a stream token", async () => {
-    const exp = Math.ceil(Date.now() / 1000) + 2;
-    const as = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub: member, exp })}`;
-    const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } });
-    const { access_token: token } = (await issued.json()) as { access_token: string };
-    const streams = await Promise.all([
-      gateway.request(scan.event_stream, { as }),
-      gateway.request(`${scan.event_stream}?access_token=${token}`),
-    ]);
-    for (const text of await Promise.all(streams.map((stream) => readStream(stream, /^\u0000/)))) {
-      expect(text).toMatch(/: close expired\n $/);
-    }
-    expect(Math.abs(Date.now() / 1000 - exp)).toBeLessThan(1.5);
-    // The tolerance for clocks is not for streams: it would open only to be closed.
-    expect((await gateway.request(scan.event_stream, { as })).status).toBe(401);
-    expect((await gateway.request("/api/v1/scans", { as })).status).toBe(200);
-  });
+test.each([
+  ["a revoked key", 401],
+  ["a former member", 403],
+])("%s is refused at once, also behind a stream token", async (who, status) => {
+  const { admin } = gateway.gateway;
+  const tenant = gateway.acme.id;
+  const isKey = who === "a revoked key";
+  const key = (await admin("api-key.create", { tenant, name: "short-lived" })) as { id: string; api_key: string };
+  const sub = "leaver@acme.test";
+  await admin("user.create", { tenant, sub });
+  const as = isKey ? `Api-Key ${key.api_key}` : `Bearer ${await gateway.sign({ tenant_id: tenant, sub })}`;
+  const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } });
+  const { access_token: token } = (await issued.json()) as { access_token: string };
+  const path = `${scan.event_stream}?access_token=${token}`;
+  await readStream(await gateway.request(path), ": open");
+  await (isKey ? admin("api-key.revoke", { id: key.id }) : admin("user.remove", { tenant, sub }));
+  expect((await gateway.request("/api/v1/scans", { as })).status).toBe(status);
+  expect((await gateway.request(path)).status).toBe(status);
 });
 
 /** What `fetch` does not send. */

@@ -101,16 +101,13 @@ describe("claims", () => {
 });
 
 describe("algorithms", () => {
-  test.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"])(
-    "accepts %s",
-    async (alg) => {
-      const own = await createIssuerKey(alg);
-      const keys = await createInlineKeys({ keys: [{ ...own.publicJwk }] });
-      const accepts = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
-      const token = await sign(goodClaims, { header: { alg }, key: own.privateKey });
-      await expect(accepts.verify(token)).resolves.toMatchObject({ id: "alice" });
-    },
-  );
+  test.each(["RS256", "PS384", "ES256", "ES512", "EdDSA"])("accepts %s", async (alg) => {
+    const own = await createIssuerKey(alg);
+    const keys = await createInlineKeys({ keys: [{ ...own.publicJwk }] });
+    const accepts = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
+    const token = await sign(goodClaims, { header: { alg }, key: own.privateKey });
+    await expect(accepts.verify(token)).resolves.toMatchObject({ id: "alice" });
+  });
 
   test("refuses a token without signature", async () => {
     const part = (value: object) => base64url.encode(JSON.stringify(value));
@@ -152,19 +149,6 @@ describe("algorithms", () => {
     for (const token of [`${header}.${payload}.${signature}`, `${header}.${payload}`, "", "a.b.c", "...", "💣"]) {
       await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
     }
-  });
-
-  test("refuses a critical extension that is not known", async () => {
-    const token = await new SignJWT(goodClaims)
-      .setProtectedHeader({ alg: "ES256", kid: key.kid, crit: ["b64"], b64: true })
-      .sign(key.privateKey);
-    // `b64: true` is understood; anything else that is critical is not.
-    await expect(verifier.verify(token)).resolves.toBeDefined();
-    const [, payload, signature] = token.split(".");
-    const header = base64url.encode(JSON.stringify({ alg: "ES256", kid: key.kid, crit: ["exp2"], exp2: 1 }));
-    await expect(verifier.verify(`${header}.${payload}.${signature}`)).rejects.toMatchObject({
-      code: "not_authenticated",
-    });
   });
 });
 

@@ -109,27 +109,17 @@ const bodies: readonly (readonly [method: string, path: string, values: readonly
     [
       {},
       { org_url: "https://acme.okta.com", client_id: "0oa", checks_total: 3 },
-      { org_url: "http://127.0.0.1:8788/", client_id: null },
-      { org_url: "http://localhost:65535/path?query#part" },
-      { org_url: null },
-      { org_url: "" },
       { org_url: "acme.okta.com" },
       { org_url: "javascript:alert(1)" },
       { org_url: "https://user:secret@acme.okta.com" },
-      { org_url: "https://acme.okta.com:65536" },
-      { org_url: "https://256.256.256.256/" },
       { org_url: `https://acme.okta.com/${nul}` },
       { org_url: `https://acme.okta.com/${"x".repeat(2048)}` },
-      { client_id: "" },
       { client_id: nul },
-      { client_id: "x".repeat(200) },
       { client_id: "x".repeat(201) },
       { checks_total: -1 },
-      { checks_total: 1.5 },
       { checks_total: 2_147_483_648 },
       { more: 1 },
       [],
-      "{}",
       null,
     ],
   ],
@@ -145,11 +135,8 @@ const bodies: readonly (readonly [method: string, path: string, values: readonly
       { findings: [] },
       { findings: [finding, { ...finding, more: { anything: [] } }] },
       { findings: [{ ...finding, resource: { name: "x" }, reason: null }] },
-      { findings: [{ ...finding, resource: [] }] },
       { findings: [{ ...finding, resource: { name: nul } }] },
-      { findings: [{ ...finding, resource_name: nul }] },
       { findings: [{ ...finding, resource_name: "x".repeat(2049) }] },
-      { findings: [{ ...finding, fingerprint: "" }] },
       { findings: [{ ...finding, status: "WARN" }] },
       { findings: Array.from({ length: 1001 }, () => finding) },
       { findings: {} },
@@ -162,12 +149,9 @@ const bodies: readonly (readonly [method: string, path: string, values: readonly
     [
       { type: "scan.start", data: {} },
       { type: "scan.start", data: { a: 1, b: "x", c: true, d: null, e: [1, "x", false, null] } },
-      { type: "scan.start", data: { a: { b: 1 } } },
       { type: "scan.start", data: { a: [[1]] } },
-      { type: "scan.start", data: [] },
       { type: "scan.start" },
       { type: "scan.began", data: {} },
-      { type: "Scan.start", data: {} },
       { type: `${"a".repeat(194)}.start`, data: {} },
       { type: `${"a".repeat(195)}.start`, data: {} },
       { type: "scan.start", data: {}, delivery_id: "ci.1" },
@@ -177,7 +161,6 @@ const bodies: readonly (readonly [method: string, path: string, values: readonly
       { events: [] },
       { events: Array.from({ length: 500 }, () => ({ type: "scan.start", data: {} })) },
       { events: Array.from({ length: 501 }, () => ({ type: "scan.start", data: {} })) },
-      { events: [7] },
       { type: "scan.start", data: {}, events: "x" },
       {},
     ],
@@ -192,13 +175,6 @@ describe.each(bodies)("%s %s", (method, path, values) => {
     const place = ["paths", path, method, "requestBody", "content", "application/json", "schema"];
     expect(allows(place, value), await response.text()).toBe(response.ok);
   });
-});
-
-test.each([id, id.toUpperCase(), "", "x"])("the id of a scan to follow: %j", async (scanId) => {
-  const response = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scanId } });
-  const place = ["paths", "/api/v1/stream-tokens", "post", "requestBody", "content", "application/json", "schema"];
-  // 404: understood, and there is no such scan.
-  expect(allows(place, { scan_id: scanId })).toBe(response.status === 404);
 });
 
 test.each(["", "x", "a b", "ä", "x".repeat(2049), "=="])(

@@ -57,16 +57,6 @@ test("a database that is unavailable: not ready but alive; every route is 503, n
   expect((await gateway.request("/readyz")).status).toBe(200);
 });
 
-test("a broker that is unavailable: not ready", async () => {
-  const broker: Broker = { ...createMemoryBroker(), ping: away };
-  gateway = await startTestGateway({}, { database: shared.database, broker });
-  expect(await problemOf(await gateway.request("/readyz"))).toMatchObject({
-    status: 503,
-    detail: "Not ready: the broker is unavailable",
-  });
-  expect(await (await gateway.request("/metrics")).text()).toMatch(/^scanstream_broker_up 0$/m);
-});
-
 test("scanstream_broker_up follows the broker, without a readiness check", async () => {
   let isAway = false;
   const memory = createMemoryBroker();
@@ -76,6 +66,8 @@ test("scanstream_broker_up follows the broker, without a readiness check", async
   expect(await isUp()).toBe("1");
   isAway = true;
   expect(await isUp()).toBe("0");
+  const detail = "Not ready: the broker is unavailable";
+  expect(await problemOf(await gateway.request("/readyz"))).toMatchObject({ status: 503, detail });
   isAway = false;
   expect(await isUp()).toBe("1");
 });
@@ -118,17 +110,16 @@ test("metrics count what happened, by route template", async () => {
   for (const secret of [scan.id, gateway.acme.id, gateway.acme.apiKey]) expect(text).not.toContain(secret);
 });
 
-test.each(["/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json", "/docs", "/api/v1/scans", "/nothing"])(
-  "HEAD %s is answered as GET is, without a body",
-  async (path) => {
-    gateway = await startTestGateway({}, { database: shared.database });
-    const as = `Api-Key ${gateway.acme.apiKey}`;
+test("HEAD is answered as GET is, without a body", async () => {
+  gateway = await startTestGateway({}, { database: shared.database });
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  for (const path of ["/healthz", "/metrics", "/openapi.json", "/docs", "/api/v1/scans", "/nothing"]) {
     const answers = await Promise.all(["GET", "HEAD"].map((method) => gateway.request(path, { as, method })));
     const [get, head] = answers.map(({ status, headers }) => ({ status, type: headers.get("content-type") }));
-    expect(head).toEqual(get);
+    expect(head, path).toEqual(get);
     expect(await answers[1]?.text()).toBe("");
-  },
-);
+  }
+});
 
 test("metrics are for this machine: a proxy's request is refused", async () => {
   gateway = await startTestGateway({}, { database: shared.database });

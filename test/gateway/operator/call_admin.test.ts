@@ -15,19 +15,28 @@ import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../../gateway/runtime/start_gateway.ts";
+import { runCommand } from "../../support/command_line.ts";
 
 let directory: string;
 let gateway: RunningGateway;
 const never = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "scanstream-"));
-  gateway = await startGateway({ config: parseConfig({ PORT: "0" }), directory, log: silentLog });
+  directory = join(await mkdtemp(join(tmpdir(), "scanstream-")), ".scanstream");
+  // They take turns on the embedded database, which the first one makes.
+  const names = ["one", "two"];
+  await Promise.all(names.map((name) => admin("tenant.create", { name })));
+  const tenants = await admin<readonly { readonly name: string }[]>("tenant.list");
+  expect(tenants.map(({ name }) => name).toSorted()).toEqual(names);
+  expect(existsSync(join(directory, "admin.sock"))).toBe(false);
+  gateway = await start();
 });
 afterAll(async () => {
   await gateway.stop({ drainMs: 0 });
-  await rm(directory, { recursive: true, force: true });
+  await rm(join(directory, ".."), { recursive: true, force: true });
 });
+
+const start = () => startGateway({ config: parseConfig({ PORT: "0" }), directory, log: silentLog });
 
 /** As the command line does it: another process would, here over the running gateway's socket. */
 async function admin<Result = Record<string, string>>(
@@ -144,17 +153,37 @@ describe("while a gateway runs", () => {
   });
 });
 
-describe("without a gateway", () => {
-  test("commands take turns on the embedded database", async () => {
-    const own = await mkdtemp(join(tmpdir(), "scanstream-"));
-    const names = ["one", "two"];
-    await Promise.all(names.map((name) => runAdmin({}, "tenant.create", { name }, { directory: own })));
-    const tenants = (await runAdmin({}, "tenant.list", {}, { directory: own })) as readonly { name: string }[];
-    expect(tenants.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
-    expect(existsSync(join(own, "admin.sock"))).toBe(false);
-    await rm(own, { recursive: true, force: true });
-  });
+test("the embedded gateway is one at a time, keeps its state private, and between starts", async () => {
+  const tenant = (await admin("tenant.create", { name: "Kept" }))["id"];
+  await admin("user.create", { tenant, sub: "alice" });
+  const token = await admin("token.create", { tenant, sub: "alice" });
+  await expect(start()).rejects.toThrow(/DATABASE_URL: unset, and the embedded database .* is open in another gateway/);
+  await gateway.stop({ drainMs: 0 });
+  expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  for (const name of ["development_key.json", "stream_token_secret"]) {
+    expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
+  }
+  expect(existsSync(join(directory, "admin.sock"))).toBe(false);
+  await expect(admin("streams.list")).rejects.toThrow("No gateway runs in this folder");
+  gateway = await start();
+  expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(200);
+});
 
+test("streams are listed by the command itself, and closed, over the socket", async () => {
+  const tenant = (await admin("tenant.create", { name: "Streams" }))["id"] ?? "";
+  const key = await admin("api-key.create", { tenant, name: "a" });
+  const headers = { authorization: `Api-Key ${key["api_key"]}` };
+  const response = await fetch(new URL("/api/v1/event-stream", gateway.url), { headers });
+  const command = ["admin", "streams", "list", "--tenant", tenant];
+  const { code, stdout } = await runCommand(command, { cwd: join(directory, "..") });
+  expect(code).toBe(0);
+  expect(stdout).toContain(`matching: 1\ngateways:\n  gateway: `);
+  expect(stdout).toContain(`\n  tenant_id: ${tenant}\n  principal_kind: api_key\n`);
+  expect(await admin("streams.close", { tenant })).toMatchObject({ closed: 1 });
+  expect(await response.text()).toContain(": close operator");
+});
+
+describe("without a gateway", () => {
   test("an invalid DATABASE_URL is named, without its value", async () => {
     const environment = { DATABASE_URL: "mysql://u:hunter2@h/d" };
     const refused = runAdmin(environment, "tenant.list", {}, { directory });

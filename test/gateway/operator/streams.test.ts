@@ -1,15 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
 import { sealMessage } from "../../../gateway/operator/sealed_message.ts";
-import { parseConfig } from "../../../gateway/config.ts";
-import { silentLog } from "../../../gateway/observability/log.ts";
-import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
-import { subscribe } from "../../../shared/client/subscribe.ts";
-import { runCommand } from "../../support/command_line.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import {
   createScan,
@@ -110,20 +102,6 @@ describe("gateways with a broker", () => {
     other.leave();
   });
 
-  test("a client that was closed comes back", async () => {
-    const states: string[] = [];
-    const subscription = subscribe(new URL(scan.event_stream, first.url), {
-      getAccessToken: async () => first.acme.token,
-      onEvent: () => {},
-      onSnapshot: () => {},
-      onStateChange: (state) => void states.push(state),
-    });
-    await expect.poll(() => states).toContain("live");
-    await close({ principal: member });
-    await expect.poll(() => states.filter((state) => state === "live").length).toBe(2);
-    subscription.close();
-  });
-
   test("no key publishes on the operators' channel over HTTP", async () => {
     const response = await first.request("/api/v1/channels/operator/events", {
       as: `Api-Key ${first.acme.apiKey}`,
@@ -176,42 +154,5 @@ describe("wrong use", () => {
   test("without a broker and its secret the variables are named", async () => {
     const asked = runAdmin({ DATABASE_URL: elsewhere }, "streams.list", {});
     await expect(asked).rejects.toThrow(/REDIS_URL: required.*STREAM_TOKEN_SECRET: required/s);
-  });
-
-  test("a broker without any gateway is said", async () => {
-    const redis = await startRedis();
-    const asked = runAdmin(
-      { DATABASE_URL: elsewhere, REDIS_URL: redis.url, STREAM_TOKEN_SECRET: secret },
-      "streams.list",
-      {},
-    );
-    await expect(asked).rejects.toThrow("No gateway has answered");
-    await redis.stop();
-  });
-});
-
-describe("a gateway with its embedded database", () => {
-  test("is reached at its socket, by the command itself", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "scanstream-"));
-    const directory = join(folder, ".scanstream");
-    await expect(runAdmin({}, "streams.list", {}, { directory })).rejects.toThrow("No gateway runs in this folder");
-    const gateway = await startGateway({ config: parseConfig({ PORT: "0" }), directory, log: silentLog });
-    const tenant = (await gateway.admin("tenant.create", { name: "Acme" })) as { readonly id: string };
-    const key = (await gateway.admin("api-key.create", { tenant: tenant.id, name: "a" })) as {
-      readonly api_key: string;
-    };
-    const headers = { authorization: `Api-Key ${key.api_key}` };
-    const response = await fetch(new URL("/api/v1/event-stream", gateway.url), { headers });
-
-    const command = ["admin", "streams", "list", "--tenant", tenant.id];
-    const { code, stdout } = await runCommand(command, { cwd: folder });
-    expect(code).toBe(0);
-    expect(stdout).toContain(`matching: 1\ngateways:\n  gateway: `);
-    expect(stdout).toContain(`\n  tenant_id: ${tenant.id}\n  principal_kind: api_key\n`);
-
-    expect(await runAdmin({}, "streams.close", { tenant: tenant.id }, { directory })).toMatchObject({ closed: 1 });
-    expect(await readStream(response, "no such text")).toContain(": close operator");
-    await gateway.stop({ drainMs: 0 });
-    await rm(folder, { recursive: true, force: true });
   });
 });

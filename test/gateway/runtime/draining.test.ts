@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Interruption } from "../../../gateway/runtime/draining.ts";
 import { runCommand, startCommand, temporaryFolder, type Running } from "../../support/command_line.ts";
@@ -64,52 +62,6 @@ test("SIGTERM makes the gateway not ready for the delay, then closes the port an
   for (const stream of [early, late]) expect(await stream.text()).toMatch(/retry: \d{4}\n: close drain\n $/);
   expect((await serve.finished).code).toBe(0);
   expect(Date.now() - startedMs).toBeLessThan(7000);
-});
-
-test.each([
-  ["SIGINT", "SIGINT"],
-  ["a second SIGTERM", "SIGTERM"],
-] as const)(
-  "%s skips the delay, not the drain",
-  async (_what, second) => {
-    const { serve, url } = await startServe(600);
-    const stream = await openStream(url);
-    serve.process.kill("SIGTERM");
-    await serve.until("stderr", /"draining"/);
-    expect(await isReady(url)).toBe(503);
-    serve.process.kill(second);
-    const startedMs = Date.now();
-    expect(await stream.text()).toContain(": close drain");
-    expect((await serve.finished).code).toBe(0);
-    expect(Date.now() - startedMs).toBeLessThan(5000);
-  },
-  30_000,
-);
-
-test("SIGINT drains without the delay", async () => {
-  const { serve, url } = await startServe(600);
-  const stream = await openStream(url);
-  const startedMs = Date.now();
-  serve.process.kill("SIGINT");
-  expect(await stream.text()).toContain(": close drain");
-  expect((await serve.finished).code).toBe(0);
-  expect(Date.now() - startedMs).toBeLessThan(5000);
-});
-
-test("half a request does not delay the exit", async () => {
-  const { serve, url } = await startServe(0);
-  const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  await once(socket, "connect");
-  socket.on("error", () => {});
-  socket.write(
-    `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${apiKey}\r\ncontent-length: 9\r\n\r\n{`,
-  );
-  // Answered after what was sent before it, so the request has arrived.
-  expect(await isReady(url)).toBe(200);
-  const startedMs = Date.now();
-  expect((await serve.stop("SIGTERM")).code).toBe(0);
-  expect(Date.now() - startedMs).toBeLessThan(5000);
-  socket.destroy();
 });
 
 test("the first signal interrupts, SIGINT or a second one skips the delay, and later ones are refused", () => {

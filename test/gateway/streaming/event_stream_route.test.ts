@@ -33,14 +33,6 @@ async function codeOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { code: unknown }).code;
 }
 
-test("the route opens a stream of the feature's channel", async () => {
-  await using app = createApp();
-  const response = await app.get(path, ada);
-  expect(response.status).toBe(200);
-  await sendEvent(app.broker, channel, "thing.updated", { n: 1 });
-  expect(await readUntil(response, "data:")).toBe('retry: 2000\n: open\nevent: thing.updated\ndata: {"n":1}\n\n');
-});
-
 test("the route authenticates before anything else", async () => {
   const getChannels = vi.fn(ownChannel);
   await using app = createApp(getChannels);
@@ -132,20 +124,6 @@ test("S3: a user who is not a member is refused, also by a feature without a que
   expect(withQuery.statements() - before).toBe(1);
 });
 
-test("S3: a revoked or unknown API key is refused", async () => {
-  await using app = createApp();
-  const key = { ...ada, kind: "api_key", id: "99999999-9999-4999-8999-999999999999" } as const;
-  expect((await app.get(path, key)).status).toBe(401);
-});
-
-test("a resource that has ended is 204 without a body", async () => {
-  await using app = createApp(() => ended(channel));
-  const response = await app.get(path, ada);
-  expect(response.status).toBe(204);
-  expect(response.body).toBe(null);
-  expect(response.headers.get("cache-control")).toBe("no-store");
-});
-
 test("a stream token opens its own stream and no other, ended or not", async () => {
   const name = `/api/v1/things${path}`;
   const token = { ...ada, onlyStream: await streamDigest(name) };
@@ -186,12 +164,6 @@ test("terminalTypes end the stream after its terminal event; without it the stre
   await sendEvent(stays.broker, channel, "thing.end", { thing_id: resourceId });
   await sendEvent(stays.broker, channel, "thing.updated", { n: 2 });
   expect(await readUntil(staying, '"n":2')).not.toContain("close");
-});
-
-test("HEAD opens no stream", async () => {
-  await using app = createApp();
-  expect((await app.get(path, ada, { method: "HEAD" })).status).toBe(405);
-  expect(app.streams.stats().streams).toBe(0);
 });
 
 test("a storm of reconnects shares a few queries, each of which begins after its request", async () => {

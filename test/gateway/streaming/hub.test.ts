@@ -55,18 +55,6 @@ const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(reso
 const delta = (n: number) => ({ n });
 const frame = (type: string, data: string) => `event: ${type}\ndata: ${data}\n\n`;
 
-test("S1: a lease resolves only once the broker has confirmed", async () => {
-  const { broker, hub } = setUp({ confirms: "by script" });
-  let isConfirmed = false;
-  const lease = hub.acquire([a]).then(() => (isConfirmed = true));
-  await turn();
-  expect(isConfirmed).toBe(false);
-  broker.newest(a).confirm();
-  await lease;
-  expect(isConfirmed).toBe(true);
-  hub.close();
-});
-
 test("S1: a lease of several channels waits for every confirmation, of a hundred too", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
   const names = Array.from({ length: 100 }, (_, n) => `job:${tenantId}:n${n}`);
@@ -258,29 +246,6 @@ test("a lost subscription does not end the next one of its channel", async () =>
   await join(hub, [a]);
   expect(broker.subscriptions).toHaveLength(2);
   hub.close();
-});
-
-test("releasing a lease twice releases one reference", async () => {
-  const { broker, hub } = setUp();
-  const [stays, leaves] = [createMember(), await join(hub, [a])];
-  await join(hub, [a], stays);
-  leaves.release();
-  leaves.release();
-  vi.advanceTimersByTime(2 * lingerMs);
-  broker.publish(a, "job.delta", delta(1));
-  await turn();
-  expect(stays.chunks).toHaveLength(1);
-  hub.close();
-});
-
-test("a subscription that the broker refuses rejects every waiting lease as unavailable", async () => {
-  const { broker, hub } = setUp({ confirms: "by script" });
-  const leases = [hub.acquire([a]), hub.acquire([a, b])];
-  broker.newest(b).confirm();
-  broker.newest(a).refuse(new Error("connect ECONNREFUSED"));
-  for (const lease of leases) await expect(lease).rejects.toMatchObject({ name: "AppError", code: "unavailable" });
-  vi.advanceTimersByTime(lingerMs);
-  expect(hub.stats().subscriptions).toBe(0);
 });
 
 test("a lease rejects with the broker's own AppError", async () => {

@@ -51,27 +51,6 @@ test("identical lookups begin no more often than the spacing, and every caller g
   expect(begunMs).toEqual([0, 50, 100, 150, 200, 250]);
 });
 
-test("a lookup begins after its caller arrived, also when one follows another", async () => {
-  const lookups = new Lookups({ spacingMs: 20 });
-  let state = 0;
-  for (let round = 1; round <= 10; round += 1) {
-    state = round;
-    const result = lookups.share("tenant", "key", async () => state);
-    await vi.advanceTimersByTimeAsync(20);
-    expect(await result).toBe(round);
-  }
-});
-
-test("after the spacing a lookup begins at once", async () => {
-  const lookups = new Lookups({ spacingMs: 20 });
-  await lookups.share("tenant", "key", async () => 1);
-  await vi.advanceTimersByTimeAsync(20);
-  const work = vi.fn(async () => 2);
-  const second = lookups.share("tenant", "key", work);
-  expect(work).toHaveBeenCalledTimes(1);
-  expect(await second).toBe(2);
-});
-
 test("lookups of different keys run concurrently", async () => {
   const lookups = new Lookups();
   const { begun, work } = createWork<number>();

@@ -13,4 +13,4 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-describeBroker("gateway", () => gatewayHarness(gateway)(), { hasNetwork: true, isSequential: true });
+describeBroker("gateway", () => gatewayHarness(gateway)(), { hasNetwork: true });

@@ -46,22 +46,6 @@ test("createRedisBroker keeps two database numbers apart", async () => {
   expect(five.messages).toEqual([eventMessage({ n: 5 })]);
 });
 
-test("createRedisBroker selects the database of its option, whatever the URL names", async () => {
-  const broker = open({ url: `${redis.url}/9`, database: 4 });
-  await broker.ping();
-  await record(broker, createChannel());
-  const databases = (await clients()).map((line) => /\bdb=(\d+)/.exec(line)?.[1]);
-  expect(databases).toEqual(["4", "4"]);
-});
-
-test("createRedisBroker reports a database that does not exist", async () => {
-  const broker = open({ database: 16 });
-  const subscribed = broker.subscribe([createChannel()], ignore, new AbortController().signal);
-  const errors = await Promise.all([broker.ping(), subscribed].map((attempt) => unavailability(attempt, [])));
-  for (const { message } of errors) expect(message).toContain("EVENTSTREAM_CACHE_DB");
-  await open({ database: 15 }).ping();
-});
-
 test.each([-1, 1.5, Number.NaN, 2 ** 53])("createRedisBroker refuses %d as a database", (database) => {
   expect(() => createRedisBroker({ url: redis.url, database })).toThrow(RangeError);
 });
@@ -167,15 +151,6 @@ test("createRedisBroker gives a connection up whose message would not end, and o
   await redis.command("CONFIG", "SET", "client-output-buffer-limit", limits);
 });
 
-test("createRedisBroker hands over a stranger's text as it is: the hub judges it", async () => {
-  const channel = createChannel();
-  const recording = await record(open(), channel);
-  const texts = ["{not json", "two\nlines", ""];
-  for (const text of texts) await redis.command("PUBLISH", `scanstream:2:${channel}`, text);
-  await recording.untilCount(texts.length);
-  expect(recording.messages).toEqual(texts);
-});
-
 test("createRedisBroker calls an answer that is no Redis garbage", async () => {
   const server = createTcpServer((socket) => {
     socket.on("error", () => undefined);
@@ -245,17 +220,6 @@ test("createRedisBroker bounds what waits to be published", async () => {
   expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
 });
 
-test("createRedisBroker reports what a user may not do", async () => {
-  await redis.command("ACL", "SETUSER", "limited", "on", ">limited-pass", "+@all", "&other:*", "~*");
-  const broker = open({ url: redis.url.replace("redis://", "redis://limited:limited-pass@") });
-  const secrets = ["limited-pass"];
-  const published = await unavailability(broker.publish(createChannel(), eventMessage({ n: 1 })), secrets);
-  expect(published.message).toContain("does not allow this user");
-  const subscribed = broker.subscribe([createChannel()], ignore, new AbortController().signal);
-  expect((await unavailability(subscribed, secrets)).message).toContain("does not allow this user");
-  await broker.ping();
-});
-
 test("createRedisBroker never shows a password that the server repeats", async () => {
   const server = createTcpServer((socket) => {
     socket.on("error", () => undefined);
@@ -281,8 +245,6 @@ test("createRedisBroker speaks TLS to rediss:// and checks the certificate", asy
   expect(String(error.cause)).toMatch(/self.signed/i);
   expect(error).toBeInstanceOf(AppError);
 });
-
-const ignore = { onMessage() {}, onLost() {} };
 
 async function listen(server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");

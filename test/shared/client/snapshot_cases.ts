@@ -32,13 +32,6 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(server.requests[0]?.url, "/api/v1/scans/1/event-stream?a=1&snapshot=1");
   },
 
-  "hands over an empty snapshot": async () => {
-    await using server = await startScriptedServer(stream(opening, complete, end));
-    const log = record(server.url);
-    await log.finished;
-    assert.deepEqual(log.entries, ["snapshot ", "refetch", "live", "scan.end"]);
-  },
-
   "does not ask for a snapshot without onSnapshot, nor twice": async () => {
     for (const [query, options] of [
       ["", {}],
@@ -101,17 +94,6 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.match(over.error.message, /no snapshot within 30 ms/);
   },
 
-  "retries where an older server answers after one that gave a snapshot": async () => {
-    await using server = await startScriptedServer(
-      cutStream(opening, complete, progress(1)),
-      stream(opening, progress(2)),
-      stream(opening, complete, end),
-    );
-    const log = record(server.url);
-    assert.equal((await log.finished).state, "ended");
-    assert.equal(server.requests.length, 3);
-  },
-
   "bounds a snapshot": async () => {
     await using server = await startScriptedServer(stream(opening, snapshotOf(scanId).repeat(20)));
     const log = record(server.url, { maxWaitingChars: 500 });
@@ -160,24 +142,6 @@ export const snapshotCases: Readonly<Record<string, () => Promise<void>>> = {
     const log = record(several(server.url, scanId, otherId), { onSnapshot: undefined });
     assert.deepEqual(await log.finished, { state: "ended", event: null });
     assert.equal(log.entries.at(-1), "refetch");
-  },
-
-  "follows a tenant beyond the end of a scan": async () => {
-    await using server = await startScriptedServer(stream(opening, complete, endOf(scanId), endOf(otherId)));
-    const seen = Promise.withResolvers<void>();
-    let ends = 0;
-    const subscription = subscribe<Events>(several(server.url), {
-      onSnapshot: () => undefined,
-      onEvent: () => {
-        ends += 1;
-        if (ends === 2) seen.resolve();
-      },
-    });
-    await seen.promise;
-    assert.equal(subscription.state, "live");
-    assert.equal(server.requests[0]?.url, "/api/v1/event-stream?snapshot=1");
-    subscription.close();
-    assert.deepEqual(await subscription.finished, { state: "closed" });
   },
 };
 

@@ -202,6 +202,9 @@ function verdictAt(sources: readonly VerdictSource[], at: number) {
     .toSorted((one, other) => rankOf(other.verdict) - rankOf(one.verdict))[0]?.verdict;
 }
 
+/** By night each property has ten times as many runs. */
+const longer = process.env["NIGHTLY"] === "1" ? 10 : 1;
+
 describe("the history of a rule", () => {
   const period = span(0, end + 5);
 
@@ -220,7 +223,7 @@ describe("the history of a rule", () => {
           }
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 200 * longer },
     );
   });
 
@@ -250,7 +253,7 @@ describe("the history of a rule", () => {
         expect(history(other)).toEqual(history(one));
         expect(changesOf(timelineOf(other), subject)).toEqual(changesOf(timelineOf(one), subject));
       }),
-      { numRuns: 500 },
+      { numRuns: 50 * longer },
     );
   });
 
@@ -273,7 +276,7 @@ describe("the history of a rule", () => {
         const isKnown = timeline.some(({ point: one }) => !isUnreadable(one));
         expect(daysOf(timeline, period).map(({ status }) => status !== "UNKNOWN")).toEqual([isKnown]);
       }),
-      { numRuns: 1000 },
+      { numRuns: 100 * longer },
     );
   });
 });

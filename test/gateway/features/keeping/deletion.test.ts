@@ -7,17 +7,18 @@ import { deleteScan } from "../../../../gateway/features/scans/scan_store.ts";
 import { deleteByAge } from "../../../../gateway/features/retention.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
 import { asOwner, withoutTenant, withTenant } from "../../../../drizzle/with_tenant.ts";
-import { keptDatabases, startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
+import { openPg } from "../../../drizzle/open_databases.ts";
+import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { aReport } from "../../../support/report_builders.ts";
 import { createScan, problemOf, readStream } from "../../../support/test_gateway.ts";
 
-describe.each(keptDatabases)("deleting over %s", (_name, open) => {
+describe("deleting", () => {
   let gateway: KeptGateway;
   let key: string;
   let user: string;
 
   beforeAll(async () => {
-    gateway = await startKeptGateway(open);
+    gateway = await startKeptGateway(openPg);
     key = `Api-Key ${gateway.acme.apiKey}`;
     user = `Bearer ${gateway.acme.token}`;
   });

@@ -226,7 +226,7 @@ describe("the history of an organization", () => {
           }
         },
       ),
-      { numRuns: Number(process.env["HISTORY_RUNS"] ?? 25) },
+      { numRuns: process.env["NIGHTLY"] === "1" ? 50 : 8 },
     );
   });
 });

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importTenantCommand } from "../../../../gateway/operator/tenant_commands.ts";
 import { openExportedFile } from "../../../../gateway/operator/exported_file.ts";
 import { openPgliteDatabase } from "../../../../drizzle/databases/pglite.ts";
-import { keptDatabases, startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
+import { openPg } from "../../../drizzle/open_databases.ts";
+import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { changeOf } from "../../../support/monitor_requests.ts";
 import { aReport } from "../../../support/report_builders.ts";
 import {
@@ -49,7 +50,7 @@ async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
     const response = await gateway.request(path, json === undefined ? { method, as } : { method, as, json });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
   };
-  for (let at = 0; at < 3; at += 1) {
+  for (let at = 0; at < 2; at += 1) {
     const id = randomUUID();
     await send("PUT", `/api/v1/scans/${id}`, { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 1 });
     const findings = Array.from({ length: 700 }, (_, n) => ({
@@ -98,12 +99,12 @@ async function readAll(gateway: TestGateway, as: string): Promise<Record<string,
   return answers;
 }
 
-describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
+describe("the tenant", () => {
   let gateway: KeptGateway;
   let admin: string;
 
   beforeAll(async () => {
-    gateway = await startKeptGateway(open, { RETENTION_DAYS: "90" });
+    gateway = await startKeptGateway(openPg, { RETENTION_DAYS: "90" });
     admin = `Api-Key ${gateway.acme.apiKey}`;
   });
   afterAll(() => gateway?.stop());
@@ -147,7 +148,7 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
     await writeFile(file, text);
     const whole = await openExportedFile(file, known);
     expect(whole.header).toMatchObject({ tenant_id: gateway.acme.id, name: "Acme" });
-    expect(whole.counts).toMatchObject({ findings: 2100, scans: 3, scan_reports: 2, changes: 1, deleted_scans: 1 });
+    expect(whole.counts).toMatchObject({ findings: 1400, scans: 2, scan_reports: 1, changes: 1, deleted_scans: 1 });
 
     // The embedded database of another folder, as the command finds it.
     const folder = await mkdtemp(join(directory, "other-"));
@@ -159,21 +160,17 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
     const io = { env: {}, stdout: (line: string) => void printed.push(line), terminal };
     try {
       expect(await importTenantCommand({ file, format: "text" }, io)).toBe(0);
-      expect(printed.join("")).toContain("findings: 2100 new of 2100\n");
+      expect(printed.join("")).toContain("findings: 1400 new of 1400\n");
       expect(printed.join("")).toContain("api_keys: 1 in the file, none carried: make new ones\n");
       printed.length = 0;
       await expect(importTenantCommand({ file, format: "text" }, io)).rejects.toThrow(
         /is here already.*--into-existing/,
       );
-      await importTenantCommand({ file, intoExisting: true, format: "text" }, io);
-      expect(printed.join("")).toContain("findings: 0 new of 2100\n");
-      expect(told).toEqual([]);
-      printed.length = 0;
       await importTenantCommand({ file, name: "Another", intoExisting: true, format: "json" }, io);
       expect(told.join("")).toContain("keeps its name");
       const { tables, ...imported } = JSON.parse(printed.join("")) as { readonly tables: readonly object[] };
       expect(imported).toEqual({ id: gateway.acme.id, name: "Acme" });
-      expect(tables).toContainEqual({ name: "findings", in_file: 2100, created: 0 });
+      expect(tables).toContainEqual({ name: "findings", in_file: 1400, created: 0 });
       // Another tenant's rows under a tenant of one's own.
       const forged = join(directory, "forged.ndjson");
       await writeFile(forged, text.replaceAll(gateway.acme.id, randomUUID()));
@@ -268,7 +265,7 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
     const others = await rowsOf(bystander.id);
     expect(await problemOf(await send("DELETE", { name: "initech" }, as))).toMatchObject({ status: 422 });
     expect((await send("DELETE", {}, as)).status).toBe(422);
-    expect((await rowsOf(tenant.id))["scans"]).toBe(3);
+    expect((await rowsOf(tenant.id))["scans"]).toBe(2);
     const deleted = await send("DELETE", { name: "Initech" }, as);
     expect(deleted.status).toBe(204);
     expect(new Set(Object.values(await rowsOf(tenant.id)))).toEqual(new Set([0]));

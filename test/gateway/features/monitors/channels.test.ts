@@ -3,12 +3,10 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
 import { deletedScans, monitors } from "../../../../drizzle/schema.ts";
-import { asOwner, withTenant } from "../../../../drizzle/with_tenant.ts";
+import { asOwner } from "../../../../drizzle/with_tenant.ts";
 import { findEnded } from "../../../../gateway/features/find_ended.ts";
-import { getChannels } from "../../../../gateway/features/monitors/channels.ts";
 import { monitorChannel } from "../../../../gateway/features/monitors/events.ts";
 import { scanChannel } from "../../../../gateway/features/scans/events.ts";
-import { NotFound } from "../../../../shared/app_error.ts";
 import { seedTenant, type SeededTenant } from "../../../drizzle/seed.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 
@@ -29,22 +27,8 @@ async function insert(fields: Partial<typeof monitors.$inferInsert> = {}): Promi
   return id;
 }
 
-const channelsOf = (id: string, tenant = acme) =>
-  withTenant(database, tenant.id, async (db) => getChannels({ db, params: { id } }));
 /** Longer ago than the terminal event may take. */
 const over = { status: "ended", endedAt: new Date(Date.now() - 6000) } as const;
-
-test("a monitor's channel is built with its own tenant; one that has ended has an ended channel", async () => {
-  const [open, ended] = [await insert(), await insert(over)];
-  expect(await channelsOf(open)).toEqual([monitorChannel(acme.id, open)]);
-  expect(await channelsOf(ended)).toEqual({ ended: [monitorChannel(acme.id, ended)] });
-});
-
-test("a monitor of another tenant, a deleted one and an unknown one are not found", async () => {
-  await expect(channelsOf(await insert(), globex)).rejects.toBeInstanceOf(NotFound);
-  await expect(channelsOf(await insert({ ...over, deletedAt: new Date() }))).rejects.toBeInstanceOf(NotFound);
-  await expect(channelsOf(randomUUID())).rejects.toBeInstanceOf(NotFound);
-});
 
 test("findEnded names those that ended some seconds ago, or are not there, among scans and monitors of the tenant, and no other channel", async () => {
   const [open, ended, deleted] = [await insert(), await insert(over), await insert({ ...over, deletedAt: new Date() })];

@@ -7,9 +7,9 @@ import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import type { Publisher } from "../../../../shared/broker.ts";
 import { parseMessage } from "../../../../shared/event.ts";
-import { createMonitorClient, eventsIn, newMonitor } from "../../../support/monitor_requests.ts";
+import { createMonitorClient, newMonitor } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
-import { readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let database: Database;
 let gateway: TestGateway;
@@ -97,17 +97,6 @@ test("after its next report it runs, and can go stale again", async () => {
   await silence(61);
   await run();
   expect(ids()).toEqual([id, id, id]);
-});
-
-test("its stream receives it and stays open", async () => {
-  const { id, stream, patch } = await startMonitor(10, 61);
-  const text = readStream(await stream(), '"running"');
-  await markStale({ database, publisher: gateway.gateway.parts.broker, log: silentLog });
-  await patch({ status: "running" });
-  expect(eventsIn(await text)).toMatchObject([
-    { type: "monitor.updated", data: { monitor_id: id, status: "stale" } },
-    { type: "monitor.updated", data: { monitor_id: id, status: "running" } },
-  ]);
 });
 
 test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {

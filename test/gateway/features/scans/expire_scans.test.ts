@@ -7,7 +7,7 @@ import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import type { Publisher } from "../../../../shared/broker.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
-import { createScan, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let database: Database;
 let gateway: TestGateway;
@@ -63,14 +63,6 @@ test("a scan without a heartbeat is ended exactly once; others are left alone", 
   expect(late.status).toBe(409);
 });
 
-test("its streams receive the end and close", async () => {
-  const scan = await createSilentScan(20);
-  const stream = await gateway.request(scan.event_stream, { as: `Api-Key ${gateway.acme.apiKey}` });
-  const text = readStream(stream, /^\u0000/);
-  await expireScans({ database, publisher: gateway.gateway.parts.broker, log: silentLog, olderThanMinutes: 15 });
-  expect(await text).toMatch(/event: scan\.end\ndata: \{.*"status":"expired".*\}\n\n: close ended\n $/);
-});
-
 test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {
   const scan = await createSilentScan(20);
   const publisher: Publisher = { publish: () => Promise.reject(new AppError("unavailable", "away")) };
@@ -81,7 +73,11 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
 });
 
 test("the ends of a thousand expired scans are not published one after another", async () => {
-  const silent = await Promise.all(Array.from({ length: 120 }, () => createSilentScan(20)));
+  await asOwner(database, (db) =>
+    db.execute(
+      sql`insert into scans (tenant_id, updated_at) select ${gateway.acme.id}::uuid, now() - interval '20 minutes' from generate_series(1, 120)`,
+    ),
+  );
   let atOnce = 0;
   let most = 0;
   const publisher: Publisher = {
@@ -92,7 +88,7 @@ test("the ends of a thousand expired scans are not published one after another",
       atOnce -= 1;
     },
   };
-  expect(await expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(silent.length);
+  expect(await expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(120);
   // Fifty scans, each on its own channel and on its tenant's.
   expect(most).toBe(100);
 });

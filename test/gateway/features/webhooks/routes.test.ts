@@ -382,19 +382,6 @@ describe("deliveries", () => {
     ]);
   });
 
-  test("after a rotation both secrets verify what is sent", async () => {
-    await using receiver = await startReceiver();
-    const { tenant, send } = await createTenant();
-    const { id, secret } = await createWebhook({ url: receiver.url, events: ["scan.end"] }, tenant);
-    const rotated = (await (await send("POST", `/webhooks/${id}/rotate-secret`)).json()) as CreatedWebhook;
-    expect(rotated.secret).not.toBe(secret);
-    await send("POST", `/webhooks/${id}/test`);
-    const [request] = await receiver.waitFor(1);
-    for (const each of [secret, rotated.secret]) {
-      new Webhook(each).verify(request?.body ?? "", request?.headers as Record<string, string>);
-    }
-  });
-
   test("a receiver that answers 410 disables the webhook, and says so in the list", async () => {
     await using receiver = await startReceiver({ answer: (response) => response.writeHead(410).end() });
     const { tenant, send, deliveries } = await createTenant();
@@ -441,29 +428,6 @@ describe("deliveries", () => {
     expect(await problemOf(await send("GET", `/webhooks/${id}/deliveries?status=lost`))).toMatchObject({ status: 400 });
     const unknown = await send("POST", `/webhooks/${id}/deliveries/${crypto.randomUUID()}/replay`);
     expect(await problemOf(unknown)).toMatchObject({ status: 404 });
-  });
-
-  test("deliveries are listed page by page, newest first", async () => {
-    await using receiver = await startReceiver();
-    const { tenant, send, deliveries } = await createTenant();
-    const { id } = await createWebhook({ url: receiver.url, events: ["scan.end"] }, tenant);
-    const made: string[] = [];
-    for (let n = 0; n < 5; n += 1) {
-      made.unshift(((await (await send("POST", `/webhooks/${id}/test`)).json()) as ListedDelivery).id);
-      await expect.poll(() => deliveries(id, "?status=pending")).toEqual([]);
-    }
-    const seen: string[] = [];
-    let cursor: string | null = "";
-    while (cursor !== null) {
-      const query: string = cursor === "" ? "" : `&cursor=${cursor}`;
-      const page = (await (await send("GET", `/webhooks/${id}/deliveries?limit=2${query}`)).json()) as {
-        items: ListedDelivery[];
-        next_cursor: string | null;
-      };
-      seen.push(...page.items.map((item) => item.id));
-      cursor = page.next_cursor;
-    }
-    expect(seen).toEqual(made);
   });
 
   test("one test of a webhook is pending at a time, and with 1,000 deliveries pending nothing more is queued by hand", async () => {
