@@ -21,7 +21,6 @@ const system = [
   "test/examples/clients.test.ts",
   "test/shared/client/sharing.test.ts",
   "test/shared/client/subscribe.test.ts",
-  "test/support/upstash_bridge.test.ts",
   "test/tools/{man_page,modules,new,package}.test.ts",
 ];
 

@@ -117,11 +117,14 @@ describe("resource sync", () => {
       app.get(`/${running}/event-stream`, grace),
       app.get(`/${foreign}/event-stream`, linus),
     ]);
+    await workspaceEvents.publishDocumentCreated(app.broker, channel, { document_id: over, version: 1 });
     await workspaceEvents.publishDocumentUpdated(app.broker, channel, change);
     const otherChannel = workspaces.workspaceChannel(otherTenantId, foreign);
     await workspaceEvents.publishDocumentDeleted(app.broker, otherChannel, { document_id: running, version: 1 });
     for (const response of [first, second]) {
-      expect(await readUntil(response, "}\n\n")).toContain(`event: document.updated\ndata: ${JSON.stringify(change)}`);
+      expect(await readUntil(response, '"version":7}\n\n')).toContain(
+        `event: document.updated\ndata: ${JSON.stringify(change)}`,
+      );
     }
     expect(await readUntil(other, "document")).not.toContain("document.updated");
   });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { parseAdminConfig, parseConfig } from "../../gateway/config.ts";
+import { parseConfig } from "../../gateway/config.ts";
 import { parseTracesConfig } from "../../gateway/runtime/traces_config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
@@ -54,10 +54,6 @@ test.each([
 ] as const)("%s has the default of %s", async (file, mention, value) => {
   const text = await readFile(new URL(`../../${file}`, import.meta.url), "utf8");
   expect(mention.exec(text)?.[1]).toBe(value.toLocaleString("en-US"));
-});
-
-test("an empty value counts as unset, as a pipeline's unset secret arrives", () => {
-  expect(parseConfig({ PORT: "", DATABASE_URL: " ", AUTH_JWKS: "" })).toEqual(parseConfig({}));
 });
 
 const cases: readonly (readonly [name: string, good: readonly string[], bad: readonly string[]])[] = [
@@ -188,21 +184,6 @@ test("every problem is in one message, and no value", () => {
     for (const name of Object.keys(environment)) expect(message).toContain(`${name}: expected `);
     for (const value of Object.values(environment)) expect(message).not.toContain(value);
   }
-});
-
-test("the metrics port is another than the gateway's", () => {
-  expect(problemsOf({ PORT: "9000", METRICS_PORT: "9000" })).toEqual(["METRICS_PORT: expected another port than PORT"]);
-  expect(problemsOf({ PORT: "0", METRICS_PORT: "0" })).toEqual([]);
-});
-
-test("the administrative commands need no gateway's settings", () => {
-  expect(parseAdminConfig({ DATABASE_URL: "postgres://h/d", PORT: "nonsense" })).toEqual({
-    databaseUrl: "postgres://h/d",
-    hasIssuer: false,
-    tenantClaim: "tenant_id",
-  });
-  expect(parseAdminConfig({ AUTH_JWKS_URL: "https://x.test" }).hasIssuer).toBe(true);
-  expect(() => parseAdminConfig({ DATABASE_URL: "nonsense" })).toThrow(UsageError);
 });
 
 describe("signing in", () => {

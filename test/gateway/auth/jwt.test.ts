@@ -2,7 +2,6 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { base64url, exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { UsageError } from "../../../shared/usage_error.ts";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../../../gateway/auth/jwt.ts";
 import { audience, createIssuerKey, issuer, type IssuerKey } from "../../support/test_gateway.ts";
 
@@ -87,10 +86,6 @@ describe("claims", () => {
     });
   });
 
-  test("an audience may be one of several", async () => {
-    await expect(verifier.verify(await sign({ ...goodClaims, aud: ["other", audience] }))).resolves.toBeDefined();
-  });
-
   test("the tenant's claim has the configured name", async () => {
     const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }] });
     const other = createJwtVerifier({ keys, issuer, audience, tenantClaim: "https://x.test/org", nowMs: () => nowMs });
@@ -142,14 +137,6 @@ describe("algorithms", () => {
       await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
     }
   });
-
-  test("refuses a changed payload, a truncated token and other text", async () => {
-    const [header, , signature] = (await sign(goodClaims)).split(".");
-    const payload = base64url.encode(JSON.stringify({ ...goodClaims, sub: "root" }));
-    for (const token of [`${header}.${payload}.${signature}`, `${header}.${payload}`, "", "a.b.c", "...", "💣"]) {
-      await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
-    }
-  });
 });
 
 describe("inline keys", () => {
@@ -161,13 +148,6 @@ describe("inline keys", () => {
     const signed = (by: IssuerKey) => sign(goodClaims, { header: { kid: undefined }, key: by.privateKey });
     await expect(accepts.verify(await signed(second))).resolves.toMatchObject({ id: "alice" });
     await expect(accepts.verify(await signed(outsider))).rejects.toMatchObject({ code: "not_authenticated" });
-  });
-
-  test("keys of which none can be imported are a configuration error", async () => {
-    await expect(createInlineKeys({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] })).rejects.toThrow(UsageError);
-    await expect(
-      createInlineKeys({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }, { ...key.publicJwk }] }),
-    ).resolves.toBeDefined();
   });
 });
 
@@ -228,14 +208,6 @@ describe("remote keys", () => {
     await expect(remote.verify(await tokenOf(key))).rejects.toMatchObject({ code: "unavailable" });
     // What the sockets hold beside the mebibyte that is read.
     expect(sentBytes).toBeLessThan(32 * 1_048_576);
-  });
-
-  test("are fetched once for concurrent requests, and cached", async () => {
-    const remote = await startIssuer(key);
-    const token = await tokenOf(key);
-    await Promise.all(Array.from({ length: 20 }, () => remote.verify(token)));
-    await remote.verify(token);
-    expect(requests).toBe(1);
   });
 
   test("a rotated key is found at once; unknown key ids cause a fetch every 30 s at most", async () => {

@@ -43,17 +43,6 @@ async function createKey(tenant: string): Promise<AllowedPrincipal> {
   return { kind: "api_key", tenantId: tenant, id, expiresAtMs: null, onlyStream: null, permission: "read" };
 }
 
-const ask = (principal: AllowedPrincipal) =>
-  withPrincipal(database, principal, (db) => db.execute(sql`select 7 as seven`));
-
-test("withPrincipal: a member's work and its check run in one transaction", async () => {
-  for (const principal of [user, key]) {
-    transactions = [];
-    await expect(ask(principal)).resolves.toEqual([{ seven: 7 }]);
-    expect(transactions).toHaveLength(1);
-  }
-});
-
 test("withPrincipal: rejects callers without authority, and changes nothing", async () => {
   const write = (principal: AllowedPrincipal) =>
     withPrincipal(database, principal, (db) =>

@@ -99,14 +99,3 @@ test.each<readonly [string, (response: ServerResponse) => void]>([
   respond = answer;
   expect(await createReader().endpoints()).toBeNull();
 });
-
-test("a sign-out that the browser may not be sent to is none", async () => {
-  respond = (response) => void response.end(JSON.stringify(document({ end_session_endpoint: "http://a.test/" })));
-  expect((await createReader().endpoints())?.end_session_endpoint).toBeNull();
-});
-
-test("a slash at the issuer's end is no part of the address", async () => {
-  respond = (response) => void response.end(JSON.stringify(document({ issuer: `${issuer}/` })));
-  expect(await createReader(`${issuer}/`).endpoints()).not.toBeNull();
-  expect(requested).toEqual(["/tenant/.well-known/openid-configuration"]);
-});

@@ -1,5 +1,4 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeProtectedHeader, importJWK, jwtVerify } from "jose";
@@ -12,11 +11,6 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "scanstream-"));
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
-
-test("nothing is created before it is needed", () => {
-  createLocalState(join(folder, "state"));
-  expect(existsSync(join(folder, "state"))).toBe(false);
-});
 
 test("the secret is created once, also concurrently, and readable by this user only", async () => {
   const directory = join(folder, "state");

@@ -94,11 +94,6 @@ test.each([
   }
 });
 
-test("an empty list of channels is 404", async () => {
-  await using app = createApp(() => []);
-  expect((await app.get(path, ada)).status).toBe(404);
-});
-
 test("a channel of another feature, or too many, is the feature's bug: 500", async () => {
   await using wrongPrefix = createApp(() => [makeChannelName("scan", tenantId, resourceId)]);
   expect(await codeOf(await wrongPrefix.get(path, ada))).toBe("internal");

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { AppError } from "../../../shared/app_error.ts";
 import { maxPayloadBytes } from "../../../shared/event.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import type { HubMember } from "../../../gateway/streaming/channel.ts";
@@ -196,15 +195,6 @@ test("a subscription stays while another lease still waits for its confirmation"
   hub.close();
 });
 
-test("a lease whose subscription was lost cannot be attached", async () => {
-  const { broker, hub } = setUp();
-  const lease = await hub.acquire([a]);
-  broker.newest(a).lose("cut");
-  expect(() => lease.attach(createMember())).toThrow(expect.objectContaining({ code: "unavailable" }));
-  lease.release();
-  expect(hub.stats()).toEqual({ channels: 0, members: 0, subscriptions: 0 });
-});
-
 test("a lease cannot be attached when one channel was lost while another was being confirmed", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
   const lease = hub.acquire([a, b]);
@@ -246,14 +236,6 @@ test("a lost subscription does not end the next one of its channel", async () =>
   await join(hub, [a]);
   expect(broker.subscriptions).toHaveLength(2);
   hub.close();
-});
-
-test("a lease rejects with the broker's own AppError", async () => {
-  const { broker, hub } = setUp({ confirms: "by script" });
-  const lease = hub.acquire([a]);
-  const error = new AppError("unavailable", "The broker is down", { retryAfterSeconds: 7 });
-  broker.newest(a).refuse(error);
-  await expect(lease).rejects.toBe(error);
 });
 
 test("a confirmation times out", async () => {

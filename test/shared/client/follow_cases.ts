@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { follow, SubscribeError } from "../../../shared/client/subscribe.ts";
-import { cutStream, frame, problem, startScriptedServer, status, stream } from "../../support/scripted_server.ts";
+import { cutStream, frame, problem, startScriptedServer, stream } from "../../support/scripted_server.ts";
 import { end, progress } from "./subscribe_slow_cases.ts";
 
 const quick = { backoffMs: [1, 2], random: () => 0 } as const;

@@ -342,14 +342,4 @@ describe("what is kept", () => {
     ]);
     expect(await chainProblem(rule?.changes ?? [], { org_url: orgUrl, check: idle })).toBeNull();
   });
-
-  test("two scans of an organization that end at once are chained one after the other", async () => {
-    const orgUrl = `https://${randomUUID()}.okta.com`;
-    const spans = Array.from({ length: 6 }, (_, n) => ({ from: base + n * hour, to: base + n * hour + 1000 }));
-    await Promise.all(spans.map((span, n) => storeScan(orgUrl, span, { [idle]: n % 2 === 0 ? pass : fail })));
-    const { id } = await organizationOf(orgUrl);
-    const [rule] = await historyOf(id);
-    expect(rule?.changes?.length).toBeGreaterThan(0);
-    expect(await chainProblem(rule?.changes ?? [], { org_url: orgUrl, check: idle })).toBeNull();
-  });
 });

@@ -3,10 +3,13 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
 import { deletedScans, monitors } from "../../../../drizzle/schema.ts";
-import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { asOwner, withTenant } from "../../../../drizzle/with_tenant.ts";
 import { findEnded } from "../../../../gateway/features/find_ended.ts";
+import { getChannels as getMonitorChannels } from "../../../../gateway/features/monitors/channels.ts";
 import { monitorChannel } from "../../../../gateway/features/monitors/events.ts";
+import { getChannels as getScanChannels } from "../../../../gateway/features/scans/channels.ts";
 import { scanChannel } from "../../../../gateway/features/scans/events.ts";
+import { NotFound } from "../../../../shared/app_error.ts";
 import { seedTenant, type SeededTenant } from "../../../drizzle/seed.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 
@@ -29,6 +32,20 @@ async function insert(fields: Partial<typeof monitors.$inferInsert> = {}): Promi
 
 /** Longer ago than the terminal event may take. */
 const over = { status: "ended", endedAt: new Date(Date.now() - 6000) } as const;
+
+test("a channel is built with its own tenant; another tenant's, a deleted and an unknown resource are not found", async () => {
+  const monitorsOf = (id: string, { id: tenantId } = acme) =>
+    withTenant(database, tenantId, async (db) => getMonitorChannels({ db, params: { id } }));
+  const open = await insert();
+  expect(await monitorsOf(open)).toEqual([monitorChannel(acme.id, open)]);
+  await expect(monitorsOf(open, globex)).rejects.toBeInstanceOf(NotFound);
+  await expect(monitorsOf(await insert({ ...over, deletedAt: new Date() }))).rejects.toBeInstanceOf(NotFound);
+  const [scanId = ""] = acme.scanIds;
+  const scanOf = (tenantId: string) =>
+    withTenant(database, tenantId, async (db) => getScanChannels({ db, params: { id: scanId } }));
+  expect(await scanOf(acme.id)).toEqual([scanChannel(acme.id, scanId)]);
+  await expect(scanOf(globex.id)).rejects.toBeInstanceOf(NotFound);
+});
 
 test("findEnded names those that ended some seconds ago, or are not there, among scans and monitors of the tenant, and no other channel", async () => {
   const [open, ended, deleted] = [await insert(), await insert(over), await insert({ ...over, deletedAt: new Date() })];

@@ -72,15 +72,6 @@ test("a scan that changes often is published at once and then once a second, wit
   }
 });
 
-test("scans do not wait for one another", async () => {
-  const announcer = createAnnouncer();
-  const rows = await Promise.all([createRow(), createRow(), createRow()]);
-  const startedMs = performance.now();
-  await Promise.all(rows.map((row) => announcer.updated(row)));
-  expect(published).toHaveLength(3);
-  expect(performance.now() - startedMs).toBeLessThan(900);
-});
-
 test("what waits for its second is not published when the scan has ended meanwhile", async () => {
   const announcer = createAnnouncer();
   const scan = await createRow();

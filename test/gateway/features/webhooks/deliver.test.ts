@@ -7,7 +7,7 @@ import {
   expireStaleScans,
   markStaleMonitors,
 } from "../../../../drizzle/across_tenants.ts";
-import { retryDelaySeconds, type SendWebhook } from "../../../../gateway/features/webhooks/attempt.ts";
+import { type SendWebhook } from "../../../../gateway/features/webhooks/attempt.ts";
 import { createDeliverer, deliverFor, type DelivererOptions } from "../../../../gateway/features/webhooks/deliver.ts";
 import { receiverOf } from "../../../../gateway/features/webhooks/address.ts";
 import { recordAttempt, type AttemptOutcome } from "../../../../gateway/features/webhooks/delivery_store.ts";
@@ -291,23 +291,6 @@ async function changeAs(tenantId: string, actor: string, text: string): Promise<
     ])
   ).rows;
 }
-
-test("retryDelaySeconds is up to a tenth later than the schedule", () => {
-  expect(retryDelaySeconds(1, () => 0)).toBe(5);
-  expect(retryDelaySeconds(1, () => 0.999)).toBeCloseTo(5.5, 1);
-  expect(retryDelaySeconds(6, () => 1)).toBe(8 * 3600 * 1.1);
-  expect(retryDelaySeconds(7, () => 0)).toBeNull();
-});
-
-test("a URL that the rules refuse by now is not requested", async () => {
-  await createWebhook("127.0.0.1");
-  const recorder = createRecorder();
-  const deliverer = createDeliverer(recorder.options);
-  await deliverer.sendDue();
-  await deliverer.idle();
-  expect(recorder.tried).toEqual([]);
-  expect(recorder.outcomes).toEqual(["failed"]);
-});
 
 test("stopping releases what is under way for another gateway, without counting it as failed", async () => {
   await createWebhook("slow.example");

@@ -182,16 +182,6 @@ test("Node socket sink: destroy resets the connection, so that the kernel keeps 
   expect(error.code).toBe("ECONNRESET");
 });
 
-test("Node socket sink: an app that is not wrapped falls back to the portable sink", async () => {
-  const { app, opened } = createStreamApp();
-  const port = await startHttp1(getRequestListener((request, env) => app.fetch(request, env)));
-  const client = await sendRaw({ port, path: "/stream" });
-  cleanups.push(() => client.socket.destroy());
-  await client.untilBody(": first");
-  opened[0]?.sink.end(encodeChunk(": close ended\n\n"));
-  await client.until(() => client.isComplete());
-});
-
 // As Deno's `node:http` serves where the platform has a listener of its own.
 test("Node socket sink: a connection that is no socket falls back to the portable sink", async () => {
   const { opened, listener } = createStreamApp();

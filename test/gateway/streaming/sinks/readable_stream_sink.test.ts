@@ -23,17 +23,6 @@ function openSink(signal: AbortSignal = new AbortController().signal) {
   return { sink, closedCount: () => closedCount };
 }
 
-test("ReadableStream sink adds a runtime's own headers", () => {
-  const { sink } = openSink();
-  const response = sink.open(encodeChunk(": first\n\n"));
-  expect(Object.fromEntries(response.headers)).toEqual({
-    "cache-control": "no-store, no-transform",
-    "content-encoding": "identity",
-    "content-type": "text/event-stream; charset=utf-8",
-    "x-accel-buffering": "no",
-  });
-});
-
 test("ReadableStream sink has its first bytes ready before the first read", async () => {
   const { sink } = openSink();
   const response = sink.open(encodeChunk(": first\n\n"));
@@ -66,15 +55,6 @@ test("ReadableStream sink closes when the request aborts, and ends its body", as
   controller.abort();
   expect(closedCount()).toBeGreaterThan(0);
   expect(await reader?.read()).toEqual({ done: true, value: undefined });
-});
-
-test("ReadableStream sink drops its buffer when it is destroyed", async () => {
-  const { sink, closedCount } = openSink();
-  const reader = sink.open(encodeChunk(": first\n\n")).body?.getReader();
-  sink.end(encodeChunk(": close slow\n\n"));
-  sink.destroy();
-  expect(closedCount()).toBeGreaterThan(0);
-  await expect(reader?.read()).rejects.toThrow("closed");
 });
 
 test("ReadableStream sink closes when its reader cancels, and ignores a later abort", async () => {
