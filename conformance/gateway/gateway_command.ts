@@ -22,7 +22,11 @@ class CannotCheck extends Error {}
  * `gateway URL [WORDS]`: runs the cases whose names have the words. Resolves with the exit code: 1 when a promise is broken, 2 when
  * the gateway or a credential is not what the cases need.
  */
-export async function gatewayCommand(address: string, words: string, io: CommandIo): Promise<number> {
+export async function gatewayCommand(
+  address: string,
+  words: string,
+  io: Pick<CommandIo, "env" | "stdout">,
+): Promise<number> {
   const cases = gatewayContract.filter(({ name }) => name.includes(words));
   if (cases.length === 0) throw new UsageError([`No case has ${JSON.stringify(words)} in its name`]);
   if (!URL.canParse(address)) throw new UsageError([`URL ${JSON.stringify(address)}: expected the gateway's address`]);
@@ -35,7 +39,7 @@ export async function gatewayCommand(address: string, words: string, io: Command
   }
 }
 
-async function readGateway(url: string, { env }: CommandIo): Promise<GatewayUnderTest> {
+async function readGateway(url: string, { env }: Pick<CommandIo, "env">): Promise<GatewayUnderTest> {
   const variable = (name: string) => env[name]?.trim() || null;
   const key = variable("CONFORMANCE_API_KEY");
   if (key === null) throw new CannotCheck("CONFORMANCE_API_KEY is not set: expected an API key with all scopes");
@@ -88,7 +92,11 @@ async function read(url: string, name: string, as: string): Promise<SessionAnswe
   }
 }
 
-async function check(gateway: GatewayUnderTest, cases: readonly GatewayCase[], { stdout }: CommandIo): Promise<number> {
+async function check(
+  gateway: GatewayUnderTest,
+  cases: readonly GatewayCase[],
+  { stdout }: Pick<CommandIo, "stdout">,
+): Promise<number> {
   const counts = { passed: 0, failed: 0, left: 0 };
   for (const one of cases) {
     const missing = missingNeeds(gateway, one);

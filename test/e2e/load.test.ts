@@ -84,8 +84,6 @@ const wrong: readonly (readonly [args: string, env: Readonly<Record<string, stri
     key,
     "URL https://scans.example.com: is not this machine: expected --allow-remote, for a gateway of yours\n",
   ],
-  ["localhost", key, "URL: expected a URL like http://127.0.0.1:8787\n"],
-  ["http://127.0.0.1:9 --scan x", key, '--scan "x": expected the UUID of a scan\n'],
   [
     "http://127.0.0.1:9 --publish 1 --scan 8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11",
     key,
@@ -113,18 +111,10 @@ test("more streams than this process may open files: one line, and exit 2", asyn
   expect(code).toBe(2);
 });
 
-test.each(["", "--publish=1"])("a gateway that cannot be reached, %s: exit 3", async (publish) => {
+test("a gateway that cannot be reached: exit 3", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
-  const { code, stderr } = await load(
-    url,
-    key,
-    "--streams",
-    "2",
-    "--seconds",
-    "1",
-    ...(publish === "" ? [] : [publish]),
-  );
-  expect(stderr).toMatch(publish === "" ? /^No stream of \S+ could be opened$/m : /^Cannot publish at .*refused/);
+  const { code, stderr } = await load(url, key, "--streams", "2", "--seconds", "1");
+  expect(stderr).toMatch(/^No stream of \S+ could be opened$/m);
   expect(code).toBe(3);
 });
 

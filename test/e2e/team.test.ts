@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { callCommand } from "../support/called_command.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
-import { runCommand, type Outcome } from "../support/command_line.ts";
+import type { Outcome } from "../support/command_line.ts";
 
 /** `members`, `keys` and `audit` against a gateway, with a key that manages. Only people make members. */
 
@@ -12,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 function run(...args: readonly string[]): Promise<Outcome> {
-  return runCommand(args, { cwd: gateway.folder, env: gateway.env });
+  return callCommand(args, { cwd: gateway.folder, env: gateway.env });
 }
 
 const columnsOf = (stdout: string) =>
@@ -54,15 +55,15 @@ test("a key is made, shown once, used, listed and revoked", async () => {
   const made = await run("keys", "create", "nightly scan", "--scopes", "publish,read", "--format", "json");
   const key = JSON.parse(made.stdout) as { readonly id: string; readonly api_key: string };
   const env = { ...gateway.env, SCANSTREAM_API_KEY: key.api_key };
-  expect((await runCommand(["scans", "list"], { cwd: gateway.folder, env })).code).toBe(0);
-  const refused = await runCommand(["keys", "list"], { cwd: gateway.folder, env });
+  expect((await callCommand(["scans", "list"], { cwd: gateway.folder, env })).code).toBe(0);
+  const refused = await callCommand(["keys", "list"], { cwd: gateway.folder, env });
   expect(refused.code).toBe(3);
   expect(refused.stderr).toMatch(/^Cannot list the keys: 403 This needs an API key with the scope admin/);
   const { stdout } = await run("keys", "list");
   expect(columnsOf(stdout)[1]?.slice(0, 3)).toEqual([key.id, key.api_key.slice(0, 12), "publish,read"]);
   expect(stdout).not.toContain(key.api_key);
   expect((await run("keys", "revoke", key.id)).stderr).toBe(`Revoked ${key.id}: its open streams close within 30 s\n`);
-  expect((await runCommand(["scans", "list"], { cwd: gateway.folder, env })).code).toBe(3);
+  expect((await callCommand(["scans", "list"], { cwd: gateway.folder, env })).code).toBe(3);
 });
 
 test.each([

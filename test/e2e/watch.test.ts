@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { callCommand } from "../support/called_command.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
-import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+import { startCommand, type Outcome } from "../support/command_line.ts";
 import { problem, startScriptedServer, status, stream, type Answer } from "../support/scripted_server.ts";
 
 /** What `watch` writes of events and answers that others made: anybody with a key of the tenant may publish any text. */
@@ -98,7 +99,7 @@ describe("watch of a gateway whose answers are hostile", () => {
   test.each(cases)("%s: one clean line, and exit 3", async (_, answers) => {
     await using server = await startScriptedServer(...answers);
     const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
-    const { code, stderr } = await runCommand(["watch", scanId], { cwd, env });
+    const { code, stderr } = await callCommand(["watch", scanId], { cwd, env });
     expect(stderr).not.toMatch(steersTerminal);
     expect(stderr).toMatch(/^Cannot follow the scan: .*$/m);
     expect(stderr).not.toContain("This is a bug");
@@ -109,7 +110,7 @@ describe("watch of a gateway whose answers are hostile", () => {
     const state = JSON.stringify({ id: scanId, status: hostile, pass: 1, fail: [hostile], manual: null });
     await using server = await startScriptedServer(status(204), status(200, {}, state));
     const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
-    const { code, stdout } = await runCommand(["watch", scanId], { cwd, env });
+    const { code, stdout } = await callCommand(["watch", scanId], { cwd, env });
     expect(stdout).not.toMatch(steersTerminal);
     expect(stdout.trimEnd().split("\n")).toHaveLength(1);
     expect(code).toBe(0);
@@ -118,7 +119,7 @@ describe("watch of a gateway whose answers are hostile", () => {
 
 test("scan writes no refusal of a gateway raw", async () => {
   await using server = await startScriptedServer(problem(403, hostile));
-  const { stderr } = await runCommand(["scan", "--check", "V-273186"], {
+  const { stderr } = await callCommand(["scan", "--check", "V-273186"], {
     cwd,
     env: {
       SCANSTREAM_URL: server.url,

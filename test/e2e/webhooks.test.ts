@@ -1,7 +1,8 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { callCommand } from "../support/called_command.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
-import { runCommand, type Outcome } from "../support/command_line.ts";
+import type { Outcome } from "../support/command_line.ts";
 import { startReceiver } from "../support/webhook_receiver.ts";
 
 let gateway: CommandGateway;
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => gateway[Symbol.asyncDispose]());
 
 function run(...args: readonly string[]): Promise<Outcome> {
-  return runCommand(["webhooks", ...args], { cwd: gateway.folder, env: gateway.env });
+  return callCommand(["webhooks", ...args], { cwd: gateway.folder, env: gateway.env });
 }
 
 async function runJson(...args: readonly string[]): Promise<Record<string, unknown>> {

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
-import { runCommand, startCommand, temporaryFolder, type Running } from "../support/command_line.ts";
+import { callCommand } from "../support/called_command.ts";
+import { startCommand, temporaryFolder, type Running } from "../support/command_line.ts";
 import { recordFault, seconds } from "./reliability_table.ts";
 import { openReader } from "./stream_reader.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
@@ -72,7 +73,7 @@ async function createKey(kid: string): Promise<IssuerKey> {
 }
 
 async function admin(...args: readonly string[]): Promise<Record<string, string>> {
-  const { code, stdout, stderr } = await runCommand(["admin", ...args, "--format", "json"], { cwd: folder.path });
+  const { code, stdout, stderr } = await callCommand(["admin", ...args, "--format", "json"], { cwd: folder.path });
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout) as Record<string, string>;
 }

@@ -15,7 +15,7 @@ import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../../gateway/runtime/start_gateway.ts";
-import { runCommand } from "../../support/command_line.ts";
+import { callCommand } from "../../support/called_command.ts";
 
 let directory: string;
 let gateway: RunningGateway;
@@ -175,7 +175,7 @@ test("streams are listed by the command itself, and closed, over the socket", as
   const headers = { authorization: `Api-Key ${key["api_key"]}` };
   const response = await fetch(new URL("/api/v1/event-stream", gateway.url), { headers });
   const command = ["admin", "streams", "list", "--tenant", tenant];
-  const { code, stdout } = await runCommand(command, { cwd: join(directory, "..") });
+  const { code, stdout } = await callCommand(command, { cwd: join(directory, "..") });
   expect(code).toBe(0);
   expect(stdout).toContain(`matching: 1\ngateways:\n  gateway: `);
   expect(stdout).toContain(`\n  tenant_id: ${tenant}\n  principal_kind: api_key\n`);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Interruption } from "../../../gateway/runtime/draining.ts";
-import { runCommand, startCommand, temporaryFolder, type Running } from "../../support/command_line.ts";
+import { callCommand } from "../../support/called_command.ts";
+import { startCommand, temporaryFolder, type Running } from "../../support/command_line.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let apiKey: string;
@@ -13,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 async function admin(...args: readonly string[]): Promise<Record<string, string>> {
-  const { stdout } = await runCommand(["admin", ...args, "--format", "json"], { cwd: folder.path });
+  const { stdout } = await callCommand(["admin", ...args, "--format", "json"], { cwd: folder.path });
   return JSON.parse(stdout) as Record<string, string>;
 }
 
