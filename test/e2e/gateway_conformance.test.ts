@@ -3,7 +3,8 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gatewayCommand } from "../../conformance/gateway/gateway_command.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
-import { builtPackage, startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { builtPackage, startProgram, temporaryFolder } from "../support/command_line.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** `npm run conformance -- gateway URL`, as somebody runs it who has deployed a gateway. */

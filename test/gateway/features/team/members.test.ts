@@ -29,6 +29,9 @@ async function list(): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries(items.filter(({ sub }) => sub !== "root").map(({ sub, role }) => [sub, role]));
 }
 
+/** The member that each tenant of these tests begins with, an operator. */
+const first = "member@acme.test";
+
 describe("POST /members", () => {
   test("makes an operator unless a role is named; again: changes a role that is named, and keeps it otherwise", async () => {
     const created = await add("ann");
