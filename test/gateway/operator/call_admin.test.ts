@@ -40,7 +40,7 @@ const start = () => startGateway({ config: parseConfig({ PORT: "0" }), directory
 
 /** As the command line does it: another process would, here over the running gateway's socket. */
 async function admin<Result = Record<string, string>>(
-  operation: AdminOperation,
+  operation: Parameters<typeof runAdmin>[1],
   args: AdminArguments = {},
 ): Promise<Result> {
   return (await runAdmin({}, operation, args, { directory })) as Result;
