@@ -17,7 +17,7 @@ export const httpCases: readonly GatewayCase[] = [
     },
   },
   {
-    name: "serves the live page with a policy, and its files as immutable",
+    name: "serves the live page with a policy, and its files as immutable, compressed for those who take it",
     needs: [],
     async run(gateway) {
       const page = await call(gateway, "/");
@@ -33,6 +33,24 @@ export const httpCases: readonly GatewayCase[] = [
       assert.match(file.headers.get("cache-control") ?? "", /immutable/);
       assert.ok((await file.text()).length > 0);
       await refused(await call(gateway, "/assets/none-0000000000.js"), 404, "not_found");
+
+      const inCoding = async (coding: string, more: RequestInit = {}) => {
+        const response = await call(gateway, `/${script}`, { ...more, headers: { "accept-encoding": coding } });
+        const text = await response.text();
+        assert.match(response.headers.get("vary") ?? "", /accept-encoding/i);
+        return { encoding: response.headers.get("content-encoding"), tag: response.headers.get("etag") ?? "", text };
+      };
+      const [plain, gzip, brotli] = [
+        await inCoding("identity"),
+        await inCoding("gzip, br;q=0"),
+        await inCoding("gzip, br"),
+      ];
+      assert.deepEqual([plain.encoding, gzip.encoding, brotli.encoding], [null, "gzip", "br"]);
+      assert.deepEqual([gzip.text, brotli.text], [plain.text, plain.text]);
+      assert.equal(new Set([plain.tag, gzip.tag, brotli.tag, ""]).size, 4, "an entity tag for each coding");
+      assert.deepEqual(await inCoding("br", { method: "HEAD" }), { ...brotli, text: "" });
+      const headers = { "accept-encoding": "br", "if-none-match": brotli.tag };
+      assert.equal((await call(gateway, `/${script}`, { headers })).status, 304);
     },
   },
   {

@@ -64,12 +64,7 @@ export interface WebhookSender {
   sendDue(): Promise<void>;
 }
 
-/** The live page's files, by path without leading slash. Null: no such file. */
+/** The live page's files, by path without leading slash, and as `.br` and `.gz` compressed. Null: no such file. */
 export interface WebAssets {
-  read(path: string): Promise<WebAsset | null>;
-}
-
-interface WebAsset {
-  readonly body: string | Uint8Array<ArrayBuffer>;
-  readonly contentType: string;
+  read(path: string): Promise<Uint8Array<ArrayBuffer> | null>;
 }

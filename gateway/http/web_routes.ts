@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { etag } from "hono/etag";
 import { anyone } from "../auth/access.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import type { PageDependencies } from "./dependencies.ts";
@@ -7,26 +8,86 @@ import { livePageHeaders } from "./page_headers.ts";
 /** The live page and its files. */
 export function webRoutes({ webAssets, signIn }: PageDependencies): Hono {
   const routes = new Hono();
-  routes.get("/", anyone, () => pageResponse({ isCallback: false }));
+  // Made of the bytes that are sent, so that each encoding has its own.
+  const tagged = etag();
+  routes.get("/", anyone, tagged, (c) => pageResponse(c.req.header("accept-encoding"), { isCallback: false }));
   // Where the issuer sends people back to: the page again, which takes what is in the query.
-  if (signIn !== null) routes.get("/callback", anyone, () => pageResponse({ isCallback: true }));
+  if (signIn !== null) {
+    routes.get("/callback", anyone, tagged, (c) => pageResponse(c.req.header("accept-encoding"), { isCallback: true }));
+  }
   // Their names change with what is in them.
-  routes.get("/assets/:file", anyone, (c) =>
-    assetResponse(`assets/${c.req.param("file")}`, {
+  routes.get("/assets/:file", anyone, tagged, (c) =>
+    assetResponse(`assets/${c.req.param("file")}`, c.req.header("accept-encoding"), {
       ...livePageHeaders(null, { isCallback: false }),
       "cache-control": "public, max-age=31536000, immutable",
     }),
   );
   return routes;
 
-  async function pageResponse(options: { readonly isCallback: boolean }): Promise<Response> {
+  async function pageResponse(accepted: string | undefined, options: { readonly isCallback: boolean }) {
     const endpoints = (await signIn?.endpoints()) ?? null;
-    return assetResponse("index.html", { ...livePageHeaders(endpoints, options), "cache-control": "no-cache" });
+    const headers = { ...livePageHeaders(endpoints, options), "cache-control": "no-cache" };
+    return assetResponse("index.html", accepted, headers);
   }
 
-  async function assetResponse(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
-    const asset = await webAssets.read(path);
-    if (asset === null) throw new NotFound("No such file");
-    return new Response(asset.body, { headers: { ...headers, "content-type": asset.contentType } });
+  async function assetResponse(
+    path: string,
+    accepted: string | undefined,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const contentType = contentTypeOf(path);
+    if (contentType === null) throw new NotFound("No such file");
+    for (const { name, suffix } of encodings) {
+      if (name !== null && !accepts(accepted, name)) continue;
+      const body = await webAssets.read(`${path}${suffix}`);
+      if (body === null) continue;
+      const init = {
+        headers: {
+          ...headers,
+          "content-type": contentType,
+          "content-length": String(body.byteLength),
+          vary: "accept-encoding",
+          ...(name === null ? {} : { "content-encoding": name }),
+        },
+        // A Worker would compress it again; other runtimes do not know the word.
+        ...(name === null ? {} : { encodeBody: "manual" }),
+      };
+      return new Response(body, init);
+    }
+    throw new NotFound("No such file");
   }
+}
+
+/** The smallest first. */
+const encodings = [
+  { name: "br", suffix: ".br" },
+  { name: "gzip", suffix: ".gz" },
+  { name: null, suffix: "" },
+] as const;
+
+/** By https://www.rfc-editor.org/rfc/rfc9110#name-accept-encoding; which one weighs more does not matter, but `q=0` refuses. */
+function accepts(header: string | undefined, coding: string): boolean {
+  const offered = new Map(
+    (header ?? "").split(",").map((part) => {
+      const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+      return [name, !parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))];
+    }),
+  );
+  return offered.get(coding) ?? offered.get("*") ?? false;
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  json: "application/json",
+  svg: "image/svg+xml",
+  png: "image/png",
+  md: "text/plain; charset=utf-8",
+  txt: "text/plain; charset=utf-8",
+};
+
+/** Null: files of this kind are not served. */
+export function contentTypeOf(path: string): string | null {
+  return contentTypes[path.slice(path.lastIndexOf(".") + 1)] ?? null;
 }

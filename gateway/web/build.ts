@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { build, type BuildOptions } from "esbuild";
 import type { CheckText } from "./model/check_catalog.ts";
 
@@ -43,10 +44,17 @@ export async function buildPage(
   // Built next to the old file and then put in place: a gateway that is running never serves half a page.
   const building = `${outputFolder}.${process.pid}`;
   await mkdir(join(building, "assets"), { recursive: true });
-  for (const { name, text } of Object.values(assets)) await writeFile(join(building, "assets", name), text);
-  await writeFile(join(building, "index.html"), page);
+  for (const { name, text } of Object.values(assets)) await writeCompressed(join(building, "assets", name), text);
+  await writeCompressed(join(building, "index.html"), page);
   await rm(outputFolder, { recursive: true, force: true });
   await rename(building, outputFolder);
+}
+
+/** As it is, and as it is sent: the gateway has no CPU to spare for it. */
+async function writeCompressed(file: string, text: string): Promise<void> {
+  await writeFile(file, text);
+  await writeFile(`${file}.gz`, gzipSync(text, { level: constants.Z_BEST_COMPRESSION }));
+  await writeFile(`${file}.br`, brotliCompressSync(text));
 }
 
 interface Asset {

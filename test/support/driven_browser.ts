@@ -12,8 +12,8 @@ import { refuseInFastTest } from "./machine_tools.ts";
 
 /** A browser of any make, as far as the cases need it that run in all of them. */
 export interface DrivenBrowser extends AsyncDisposable {
-  /** A tab of the same profile. */
-  openTab(url: string): Promise<DrivenTab>;
+  /** A tab of the same profile. WebKit paints only what has a window. */
+  openTab(url: string, type?: "tab" | "window"): Promise<DrivenTab>;
 }
 
 export interface DrivenTab {
@@ -75,8 +75,8 @@ async function drive(command: Command, stop: () => Promise<void>): Promise<Drive
     return mine;
   }
   return {
-    async openTab(url) {
-      const opened = await inTab(first, () => command("NewWindow", { type: "tab" }));
+    async openTab(url, type = "tab") {
+      const opened = await inTab(first, () => command("NewWindow", { type }));
       const { handle } = opened as { readonly handle: string };
       await inTab(handle, () => command("Navigate", { url }));
       return {
@@ -87,7 +87,7 @@ async function drive(command: Command, stop: () => Promise<void>): Promise<Drive
               args: [],
             }),
           ),
-        screenshot: async () => Buffer.from(String(await inTab(handle, () => command("TakeScreenshot"))), "base64"),
+        screenshot: async () => Buffer.from(String(await inTab(handle, () => command("TakeScreenshot", { full: false }))), "base64"),
         close: async () => void (await inTab(handle, () => command("CloseWindow"))),
       };
     },

@@ -1,108 +1,162 @@
 /**
- * Takes the pictures of the README and the docs: `node test/web/screenshots.ts [folder]`, by default into `docs/images`.
- * What is on them is the page as it is, while the scanner scans the practice org.
+ * Takes the pictures of the page, each view and state of it: `npm run screenshots`, into `docs/images`, or
+ * `node test/web/screenshots.ts FOLDER [NAME…]` for some scenes, some looks, or both.
  */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { scanCommand } from "../../scanner/commands/scan_command.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { launchChromium } from "../support/chromium.ts";
-import { startWebGateway, type WebTenant } from "../support/web_gateway.ts";
-import { takeMonitorShots } from "./monitor_shots.ts";
-import { openShot, phone, wide, type Shot } from "./shot.ts";
+import { launchBrowser, type DrivenTab } from "../support/driven_browser.ts";
+import { scenes, type Scene } from "./shot_scenes.ts";
+import { openShotStage, type ShotStage } from "./shot_stage.ts";
 
-const liveShots: readonly Shot[] = [
-  { name: "live_light", colorScheme: "light", viewport: wide },
-  { name: "live_dark", colorScheme: "dark", viewport: wide },
-  { name: "live_phone", colorScheme: "light", viewport: phone },
-];
-/** How an org that is being put right looks: the scans before this one. */
-const history = [
-  { pass: 1, fail: 26, manual: 2 },
-  { pass: 3, fail: 24, manual: 2 },
-  { pass: 3, fail: 24, manual: 2 },
-  { pass: 5, fail: 22, manual: 2 },
-  { pass: 6, fail: 21, manual: 2 },
-];
-const checksTotal = 29;
-/** Slow enough to be caught in the middle by several pages. */
-const latencyMs = 1200;
+interface Look {
+  readonly name: string;
+  readonly options?: BrowserContextOptions;
+  /** Run in the page once it is there. */
+  readonly script?: string;
+  readonly isFor?: (scene: Scene) => boolean;
+}
 
-export async function takeScreenshots(folder: string): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "scanstream-screenshots-"));
-  await mkdir(folder, { recursive: true });
-  await using gateway = await startWebGateway();
-  const tenant = await gateway.createTenant("Acme Corporation");
-  gateway.setDemo(tenant);
-  const org = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs });
-  const browser = await launchChromium();
+const wide = { width: 1440, height: 900 };
+const looks: readonly Look[] = [
+  { name: "chromium" },
+  { name: "dark", options: { colorScheme: "dark" } },
+  { name: "narrow", options: { viewport: { width: 320, height: 900 } }, isFor: ({ isWall }) => isWall !== true },
+  {
+    name: "large_text",
+    script: "document.documentElement.style.fontSize = '200%'",
+    isFor: ({ isWall }) => isWall !== true,
+  },
+  { name: "forced_colors", options: { forcedColors: "active", colorScheme: "dark" } },
+  { name: "print", isFor: ({ isPrinted }) => isPrinted === true },
+  { name: "1080p", options: { viewport: { width: 1920, height: 1080 } }, isFor: ({ isWall }) => isWall === true },
+  { name: "4k", options: { viewport: { width: 3840, height: 2160 } }, isFor: ({ isWall }) => isWall === true },
+];
+
+const otherBrowsers = ["firefox", "webkit"] as const;
+
+/** The pictures that documents show, of the set. */
+const shownInDocuments = { live_light: ["scan_running", "chromium"], live_dark: ["scan_running", "dark"] } as const;
+
+/** Resolves with what went wrong: one picture that cannot be taken does not cost the others. */
+export async function takeScreenshots(
+  folder: string,
+  { wantedScenes, wantedLooks }: { readonly wantedScenes: readonly Scene[]; readonly wantedLooks: readonly string[] },
+): Promise<readonly string[]> {
+  const views = join(folder, "views");
+  await mkdir(views, { recursive: true });
+  await using stage = await openShotStage();
+  const problems: string[] = [];
+  const take = async (scene: Scene, look: string, open: (url: string) => Promise<DrivenTab>) => {
+    try {
+      const image = await shoot(stage, scene, open);
+      await writeFile(join(views, `${scene.name}_${look}.png`), image);
+      for (const [name, [shown, as]] of Object.entries(shownInDocuments)) {
+        if (scene.name === shown && as === look) await writeFile(join(folder, `${name}.png`), image);
+      }
+    } catch (error) {
+      problems.push(`${scene.name}, ${look}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  const chromium = await launchChromium();
   try {
-    for (const counts of history) {
-      const scan = await tenant.producer.register({ org_url: org.url, checks_total: checksTotal });
-      await scan.update({ status: "completed", checks_done: checksTotal, ...counts });
+    for (const look of looks.filter(({ name }) => wantedLooks.includes(name))) {
+      const { name, isFor = () => true } = look;
+      for (const scene of wantedScenes.filter(isFor))
+        await take(scene, name, (url) => openInChromium(chromium, look, url));
     }
-    const pages = await Promise.all(liveShots.map((shot) => openLive(browser, gateway.url, shot)));
-    const scanned = scan(gateway.url, tenant, org);
-    await Promise.all(pages.map((page) => page.locator('main .connection[data-state="live"]').waitFor()));
-    await Promise.all(pages.map((page) => page.waitForFunction(isHalfDone, checksTotal / 2)));
-    const [first] = pages;
-    for (const [index, page] of pages.entries()) {
-      await page.screenshot({ path: join(folder, `${liveShots[index]?.name ?? index}.png`) });
-    }
-    await scanned;
-    for (const page of pages) await page.locator('main .connection[data-state="ended"]').waitFor();
-    await first?.locator(".finding summary").first().click();
-    await first?.locator(".fix").waitFor();
-    await first?.screenshot({ path: join(folder, "ended_light.png") });
-    await pages.at(-1)?.locator(".back").click();
-    await pages.at(-1)?.screenshot({ path: join(folder, "list_phone.png") });
-    for (const page of pages) await page.close();
-    await takeMonitorShots(folder, { browser, gatewayUrl: gateway.url, apiKey: tenant.apiKey });
   } finally {
-    await browser.close();
-    await org.stop();
-    await rm(directory, { recursive: true, force: true });
+    await chromium.close();
   }
-
-  async function scan(url: string, of: WebTenant, { url: orgUrl, clientId, privateKeyPem }: typeof org): Promise<void> {
-    const env = {
-      IDP_ORG_URL: orgUrl,
-      IDP_CLIENT_ID: clientId,
-      IDP_PRIVATE_KEY: privateKeyPem,
-      SCANSTREAM_URL: url,
-      SCANSTREAM_API_KEY: of.apiKey,
-    };
-    const terminal = { isTTY: false, columns: 100, color: false, write: () => undefined };
-    await scanCommand(
-      { format: "json", failOn: "never", concurrency: "2", output: directory },
-      {
-        env,
-        stdout: () => undefined,
-        stdoutFailed: new AbortController().signal,
-        colorStdout: false,
-        terminal,
-        ask: null,
-        interrupted: new AbortController().signal,
-        toolVersion: "0.0.0",
-        now: () => new Date(),
-      },
-    );
+  for (const name of otherBrowsers.filter((browser) => wantedLooks.includes(browser))) {
+    await using browser = await launchBrowser(name);
+    for (const scene of wantedScenes) await take(scene, name, (url) => browser.openTab(url, "window"));
   }
+  return problems;
 }
 
-async function openLive(browser: Browser, url: string, shot: Shot): Promise<Page> {
-  const page = await openShot(browser, url, shot);
-  await page.locator(".organization-link").waitFor();
-  return page;
+async function openInChromium(browser: Browser, { name, options, script }: Look, url: string): Promise<DrivenTab> {
+  const page = await browser.newPage({ viewport: wide, reducedMotion: "reduce", locale: "en-US", ...options });
+  await page.goto(url);
+  if (script !== undefined) await page.evaluate(script);
+  return {
+    evaluate: (expression) => page.evaluate(expression),
+    async screenshot() {
+      if (name !== "print") return page.screenshot();
+      await page.emulateMedia({ media: "print" });
+      await page.setViewportSize({ width: 720, height: 1000 });
+      return page.screenshot();
+    },
+    close: () => page.close(),
+  };
 }
 
-function isHalfDone(half: number): boolean {
-  return Number(document.querySelector(".figure")?.textContent) >= half;
+async function shoot(
+  { gateway, awayGateway, tenants, ids }: ShotStage,
+  { name, tenant, address, ready, clicks = [], shown, away }: Scene,
+  open: (url: string) => Promise<DrivenTab>,
+): Promise<Uint8Array> {
+  const shot = tenant === "away" ? awayGateway : gateway;
+  shot.setDemo(tenant === null ? null : tenants[tenant]);
+  const tab = await open(`${shot.url}/${address(ids)}`);
+  const quoted = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
+  const until = async (selector: string) => {
+    for (let tries = 0; (await tab.evaluate(`${quoted(selector)} !== null`)) !== true; tries += 1) {
+      if (tries === 150) throw new Error(`Cannot take ${name}: ${selector} does not appear`);
+      await wait(100);
+    }
+  };
+  await until(ready);
+  for (const selector of clicks) {
+    await until(selector);
+    await tab.evaluate(`${quoted(selector)}.click?.()`);
+    await wait(200);
+  }
+  if (away !== undefined) {
+    await awayGateway.stop();
+    await until(away);
+  }
+  // What it shows is read, and has its place.
+  await wait(700);
+  if (shown !== undefined)
+    await tab.evaluate(`${quoted(shown)}.scrollIntoView({ block: "start", behavior: "instant" })`);
+  await wait(200);
+  const image = await tab.screenshot();
+  await tab.close();
+  if (away !== undefined) await awayGateway.start();
+  return image;
+}
+
+/** A page on which all of them are seen. */
+function toIndex(): string {
+  const parts = scenes.map((scene) => {
+    const shown = [...looks.filter(({ isFor = () => true }) => isFor(scene)).map(({ name }) => name), ...otherBrowsers];
+    const pictures = shown.map((look) => {
+      const file = `${scene.name}_${look}.png`;
+      return `<a href="${file}"><img alt="${scene.title}: ${look}" src="${file}" width="240"></a>`;
+    });
+    return `## ${scene.title}\n\n${pictures.join("\n")}\n`;
+  });
+  const intro =
+    "Each view and state of the page in Chromium, Firefox and WebKit, and in Chromium with other looks. Made by `npm run screenshots`.";
+  return `# Pictures of the page\n\n${intro}\n\n${parts.join("\n")}`;
 }
 
 if (import.meta.main) {
-  await takeScreenshots(process.argv[2] ?? fileURLToPath(new URL("../../docs/images", import.meta.url)));
+  const [folder = fileURLToPath(new URL("../../docs/images", import.meta.url)), ...only] = process.argv.slice(2);
+  const allLooks = [...looks.map(({ name }) => name), ...otherBrowsers];
+  const namedScenes = scenes.filter(({ name }) => only.includes(name));
+  const namedLooks = allLooks.filter((name) => only.includes(name));
+  const views = join(folder, "views");
+  if (only.length === 0) await rm(views, { recursive: true, force: true });
+  const problems = await takeScreenshots(folder, {
+    wantedScenes: namedScenes.length === 0 ? scenes : namedScenes,
+    wantedLooks: namedLooks.length === 0 ? allLooks : namedLooks,
+  });
+  await writeFile(join(views, "README.md"), toIndex());
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
 }

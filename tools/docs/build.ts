@@ -2,6 +2,7 @@ import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { dirname, join, posix, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { contentTypeOf } from "../../gateway/http/web_routes.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { type Document, readDocument } from "./document.ts";
@@ -64,8 +65,10 @@ if (import.meta.main) {
     createServer((request, response) => {
       const { pathname } = new URL(request.url ?? "/", "http://localhost");
       void files.read(pathname === "/" ? "index.html" : pathname.slice(1)).then((file) => {
-        response.writeHead(file === null ? 404 : 200, { "content-type": file?.contentType ?? "text/plain" });
-        response.end(file?.body ?? "Not found\n");
+        response.writeHead(file === null ? 404 : 200, {
+          "content-type": contentTypeOf(pathname) ?? "text/html; charset=utf-8",
+        });
+        response.end(file ?? "Not found\n");
       });
     }).listen(4173, "127.0.0.1", () => process.stdout.write("http://127.0.0.1:4173/\n"));
   }

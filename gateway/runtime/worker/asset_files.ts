@@ -8,11 +8,7 @@ export function createAssetFiles(assets: Fetcher): WebAssets {
   return {
     async read(path) {
       const response = await readAsset(assets, path);
-      if (response === null) return null;
-      return {
-        body: new Uint8Array(await response.arrayBuffer()),
-        contentType: response.headers.get("content-type") ?? "application/octet-stream",
-      };
+      return response === null ? null : new Uint8Array(await response.arrayBuffer());
     },
   };
 }

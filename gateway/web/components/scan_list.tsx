@@ -27,8 +27,8 @@ export function ScanList(props: { readonly store: ListStore<Scan>; readonly conn
         <Message
           level={3}
           title="No scans yet"
-          text="Scans that report to this gateway appear here by themselves. Start one with an API key of this tenant:"
-          code="SCANSTREAM_URL=… SCANSTREAM_API_KEY=… scanstream scan"
+          text="Scans that report to this gateway appear here by themselves. An admin makes an API key under Settings; with it a scan of your Okta org starts like this:"
+          code={`SCANSTREAM_URL=${new URL(".", document.baseURI).href} SCANSTREAM_API_KEY=… scanstream scan`}
         />
       )}
       <ul class="scan-list">

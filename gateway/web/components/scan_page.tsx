@@ -73,6 +73,8 @@ export function ScanPage(props: ScanPageProps) {
     if (isOver && follower.model.isIncomplete) follower.fill();
   }, [isOver, follower]);
 
+  // On the line of the reports once there are any.
+  const deleteButton = mayDo(caller, "delete") && <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />;
   if (isDeleted) {
     return (
       <Message
@@ -107,12 +109,13 @@ export function ScanPage(props: ScanPageProps) {
           {mayDo(caller, "register") && scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
           )}
+          {scan !== null && !isEnded(scan.status) && deleteButton}
         </div>
       </header>
-      {scan !== null && (
+      {isOver && (
         <div class="scan-tools row wrap">
-          {isEnded(scan.status) && <ReportDownload api={api} scanId={scanId} onProblem={setProblem} />}
-          {mayDo(caller, "delete") && <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />}
+          <ReportDownload api={api} scanId={scanId} onProblem={setProblem} />
+          {deleteButton}
         </div>
       )}
       <p class="problem tinted tone-fail" role="alert">

@@ -23,6 +23,7 @@ export function SignIn(props: SignInProps) {
     <main class="center">
       <div class="card sign-in stack">
         <h1 id="sign-in-title">Sign in to watch scans</h1>
+        <p class="note">scanstream checks Okta organizations against DISA's STIG, and shows here what it finds.</p>
         {notice !== null && (
           <p class="notice row wrap" role="status">
             {notice}

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { formatClock, formatDuration } from "../model/format.ts";
 import type { OverviewRow } from "../model/overview.ts";
-import { notReviewed } from "../model/overview.ts";
+import { needsAttention, notReviewed } from "../model/overview.ts";
 import type { Session } from "../model/session.ts";
 import { Icon } from "./basics.tsx";
 import { useAttention, type WatchedTenant } from "./attention.tsx";
@@ -23,7 +23,7 @@ export function Wall({ session, tenant }: WatchedTenant) {
   const isOld = useNewVersion(session);
   const [worst, ...others] = rows ?? [];
   const large = largeRows(rows?.length ?? 0);
-  const bad = rows?.filter(isBad).length ?? 0;
+  const bad = rows?.filter(needsAttention).length ?? 0;
   return (
     <main class="wall" data-live={isLive}>
       <header class="wall-head">
@@ -54,6 +54,9 @@ export function Wall({ session, tenant }: WatchedTenant) {
           </li>
         ))}
       </ol>
+      <p class="wall-foot">
+        CAT I is the most severe category of a failed rule. Stale: nobody reports. Blind: the log cannot be read.
+      </p>
       {isOld && <p class="wall-foot">A new version of this page is there. Reload it, and sign in again.</p>}
     </main>
   );
@@ -109,7 +112,6 @@ function toneOf({ organization, pulse }: OverviewRow): string {
 
 function toHeadline(bad: number, all: number): string {
   if (all === 0) return "No organizations yet";
-  if (bad === 0) return all === 1 ? "1 organization, nothing open" : `${all} organizations, nothing open`;
   return `${bad} of ${all} ${all === 1 ? "organization" : "organizations"} ${bad === 1 ? "needs" : "need"} attention`;
 }
 

@@ -105,7 +105,15 @@ export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 60) return inTwo([minutes, "min"], [seconds % 60, "s"]);
+  const hours = Math.floor(minutes / 60);
+  return hours < 48
+    ? inTwo([hours, "h"], [minutes % 60, "min"])
+    : inTwo([Math.floor(hours / 24), "d"], [hours % 24, "h"]);
+}
+
+function inTwo(large: readonly [number, string], small: readonly [number, string]): string {
+  return [large, small].flatMap(([count, unit]) => (count === 0 ? [] : [`${count} ${unit}`])).join(" ");
 }
 
 /** The org's host, which is how people call it; the whole address where it is no address. */
