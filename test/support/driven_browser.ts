@@ -87,7 +87,8 @@ async function drive(command: Command, stop: () => Promise<void>): Promise<Drive
               args: [],
             }),
           ),
-        screenshot: async () => Buffer.from(String(await inTab(handle, () => command("TakeScreenshot", { full: false }))), "base64"),
+        screenshot: async () =>
+          Buffer.from(String(await inTab(handle, () => command("TakeScreenshot", { full: false }))), "base64"),
         close: async () => void (await inTab(handle, () => command("CloseWindow"))),
       };
     },

@@ -9,6 +9,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { launchChromium } from "../support/chromium.ts";
 import { launchBrowser, type DrivenTab } from "../support/driven_browser.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 import { scenes, type Scene } from "./shot_scenes.ts";
 import { openShotStage, type ShotStage } from "./shot_stage.ts";
 
@@ -36,6 +37,7 @@ const looks: readonly Look[] = [
   { name: "4k", options: { viewport: { width: 3840, height: 2160 } }, isFor: ({ isWall }) => isWall === true },
 ];
 
+const longestShotMs = 60_000;
 const otherBrowsers = ["firefox", "webkit"] as const;
 
 /** The pictures that documents show, of the set. */
@@ -52,13 +54,15 @@ export async function takeScreenshots(
   const problems: string[] = [];
   const take = async (scene: Scene, look: string, open: (url: string) => Promise<DrivenTab>) => {
     try {
-      const image = await shoot(stage, scene, open);
+      const image = await withTimeout(shoot(stage, scene, open), longestShotMs);
       await writeFile(join(views, `${scene.name}_${look}.png`), image);
       for (const [name, [shown, as]] of Object.entries(shownInDocuments)) {
         if (scene.name === shown && as === look) await writeFile(join(folder, `${name}.png`), image);
       }
+      return true;
     } catch (error) {
       problems.push(`${scene.name}, ${look}: ${error instanceof Error ? error.message : String(error)}`);
+      return false;
     }
   };
   const chromium = await launchChromium();
@@ -73,7 +77,10 @@ export async function takeScreenshots(
   }
   for (const name of otherBrowsers.filter((browser) => wantedLooks.includes(browser))) {
     await using browser = await launchBrowser(name);
-    for (const scene of wantedScenes) await take(scene, name, (url) => browser.openTab(url, "window"));
+    for (const scene of wantedScenes) {
+      // A browser that does not answer once does not answer again.
+      if (!(await take(scene, name, (url) => browser.openTab(url, "window")))) break;
+    }
   }
   return problems;
 }

@@ -80,7 +80,10 @@ export async function openShotStage(): Promise<ShotStage> {
       detail: "The org answered 503 to three requests in a row",
     });
     await failed.end("failed", { pass: 2, fail: 6, manual: 0 });
-    const monitored = await watchedForAYear(createCall(of, tenant, `Api-Key ${tenant.apiKey}`), "https://prod.acme.okta.com");
+    const monitored = await watchedForAYear(
+      createCall(of, tenant, `Api-Key ${tenant.apiKey}`),
+      "https://prod.acme.okta.com",
+    );
     for (const [name, org] of [
       ["stale", "https://labs.acme.okta.com"],
       ["ended", "https://old.acme.okta.com"],
