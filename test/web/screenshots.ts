@@ -16,8 +16,8 @@ import { openShotStage, type ShotStage } from "./shot_stage.ts";
 interface Look {
   readonly name: string;
   readonly options?: BrowserContextOptions;
-  /** Run in the page once it is there. */
-  readonly script?: string;
+  /** The text size that the reader has chosen in the browser, in px, where it is not 16. */
+  readonly textSize?: number;
   readonly isFor?: (scene: Scene) => boolean;
 }
 
@@ -28,7 +28,7 @@ const looks: readonly Look[] = [
   { name: "narrow", options: { viewport: { width: 320, height: 900 } }, isFor: ({ isWall }) => isWall !== true },
   {
     name: "large_text",
-    script: "document.documentElement.style.fontSize = '200%'",
+    textSize: 32,
     isFor: ({ isWall }) => isWall !== true,
   },
   { name: "forced_colors", options: { forcedColors: "active", colorScheme: "dark" } },
@@ -85,16 +85,21 @@ export async function takeScreenshots(
   return problems;
 }
 
-async function openInChromium(browser: Browser, { name, options, script }: Look, url: string): Promise<DrivenTab> {
+async function openInChromium(browser: Browser, { name, options, textSize }: Look, url: string): Promise<DrivenTab> {
   const page = await browser.newPage({ viewport: wide, reducedMotion: "reduce", locale: "en-US", ...options });
+  if (textSize !== undefined) {
+    const session = await page.context().newCDPSession(page);
+    await session.send("Page.setFontSizes", { fontSizes: { standard: textSize, fixed: textSize } });
+  }
   await page.goto(url);
-  if (script !== undefined) await page.evaluate(script);
   return {
     evaluate: (expression) => page.evaluate(expression),
     async screenshot() {
       if (name !== "print") return page.screenshot();
+      // A sheet of A4 within its margins; what is on it is the whole page, from its beginning.
       await page.emulateMedia({ media: "print" });
-      await page.setViewportSize({ width: 720, height: 1000 });
+      await page.setViewportSize({ width: 680, height: 1000 });
+      await page.evaluate("scrollTo(0, 0)");
       return page.screenshot();
     },
     close: () => page.close(),

@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { buildPage } from "../../gateway/web/build.ts";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { aChange, anExplanation } from "../support/change_builders.ts";
+import { builtPackage } from "../support/command_line.ts";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { scanPracticeOrg } from "../support/scan_practice_org.ts";
 import type { ProducedScan, StoredFinding } from "../support/scan_producer.ts";
@@ -36,6 +39,8 @@ const fail = { status: "FAIL", reason: null } as const;
 const self = "member@acme.test";
 
 export async function openShotStage(): Promise<ShotStage> {
+  // What the gateways of tests serve.
+  await buildPage(join(builtPackage, "web"));
   const [gateway, awayGateway] = await Promise.all([startWebGateway(), startWebGateway()]);
   const acme = await gateway.createTenant("Acme Corporation");
   const auditor = await gateway.createTenant("Globex");

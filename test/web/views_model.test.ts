@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { toCsvFile } from "../../gateway/web/model/export_findings.ts";
+import { toCsvFile, toFindingRow } from "../../gateway/web/model/export_rows.ts";
 import { parseFindingAddress, toFindingAddress } from "../../gateway/web/model/finding_address.ts";
 import { filterOverview, toOverview } from "../../gateway/web/model/overview.ts";
 import { parseRoute } from "../../gateway/web/model/route.ts";
@@ -116,7 +116,7 @@ test("a provider's name is never a formula in the CSV", async () => {
     ...parseFinding(buildFinding({ check: "signon_idle", resource_name: name })),
     order,
   }));
-  const { name, file } = toCsvFile({ name: "findings", orgUrl: null, findings });
+  const { name, file } = toCsvFile("findings", findings.map(toFindingRow));
   const text = await file.text();
   expect(name).toBe("findings.csv");
   expect(text).not.toMatch(/"[=+\-@]/);

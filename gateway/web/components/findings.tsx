@@ -5,7 +5,7 @@ import { ruleStates, type Severity } from "../../../shared/report.ts";
 import type { DecisionKind } from "../../../shared/schemas/decision.ts";
 import { categoryNames, checkTitle } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
-import { toCsvFile, toJsonFile } from "../model/export_findings.ts";
+import { toFindingRow } from "../model/export_rows.ts";
 import {
   controlsOf,
   filterFindings,
@@ -15,9 +15,9 @@ import {
   type FindingsFilter,
 } from "../model/findings_filter.ts";
 import { formatCount } from "../model/format.ts";
-import { saveFile } from "../model/report_files.ts";
 import type { Finding } from "../model/scan_model.ts";
 import { Icon, StateLabel } from "./basics.tsx";
+import { ExportButtons } from "./export_buttons.tsx";
 import { FindingRow } from "./finding_row.tsx";
 import type { useFindingAddress } from "./hooks.ts";
 
@@ -74,7 +74,6 @@ export function Findings(props: FindingsProps) {
   const change = (changed: Partial<FindingsFilter>) => setFilter({ ...filter, ...changed });
   const total = findings.size;
   const isFiltered = isFiltering(filter);
-  const exported = { name: "findings", orgUrl, findings: shown };
 
   return (
     <section class="card findings" id="findings" aria-labelledby="findings-title">
@@ -167,17 +166,12 @@ export function Findings(props: FindingsProps) {
             </button>
           )}
           {shown.length > 0 && (
-            <div class="row wrap" role="group" aria-label="Take these findings along">
-              <button type="button" class="button button-small" onClick={() => saveFile(toCsvFile(exported))}>
-                CSV
-              </button>
-              <button type="button" class="button button-small" onClick={() => saveFile(toJsonFile(exported))}>
-                JSON
-              </button>
-              <button type="button" class="button button-small" onClick={() => setPrinting(true)}>
-                Print
-              </button>
-            </div>
+            <ExportButtons
+              name="findings"
+              facts={{ org_url: orgUrl }}
+              rows={() => shown.map(toFindingRow)}
+              onPrint={() => setPrinting(true)}
+            />
           )}
         </div>
       </div>

@@ -9,8 +9,10 @@ import {
 import { ApiError, type Api } from "../../model/api.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import { compareScans, type ComparedSide, type ScanComparison } from "../../model/compare_scans.ts";
+import { toChangeRow } from "../../model/export_rows.ts";
 import { formatCount, formatOrg, formatTime } from "../../model/format.ts";
 import { BackLink, Message, StateTag } from "../basics.tsx";
+import { ExportButtons } from "../export_buttons.tsx";
 import { useTitle, useZone } from "../hooks.ts";
 
 interface ComparePageProps {
@@ -58,9 +60,7 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
               <a class="button" href={toAddress(view.result.after)}>
                 {view.result.after.isMonitor ? "Back to the organization" : "Back to the scan"}
               </a>
-              <button type="button" class="button" onClick={() => print()}>
-                Print
-              </button>
+              {view.result.comparison !== null && <Exports result={view.result} />}
             </>
           )}
         </div>
@@ -76,6 +76,12 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
       {view.name === "compared" && <Changes result={view.result} />}
     </article>
   );
+}
+
+function Exports({ result: { before, after, comparison } }: { readonly result: ScanComparison }) {
+  const facts = { org_url: after.orgUrl, before: before.id, after: after.id };
+  const rows = () => (comparison?.changes ?? []).map(toChangeRow);
+  return <ExportButtons name="changes" facts={facts} rows={rows} onPrint={() => print()} />;
 }
 
 function toHeading(view: View): string {

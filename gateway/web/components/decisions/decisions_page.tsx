@@ -6,8 +6,10 @@ import { toProblem } from "../../model/connection.ts";
 import { listDecisions, withdrawDecision, type DecisionStore } from "../../model/decisions/decision_store.ts";
 import { findUnneeded } from "../../model/decisions/unneeded_waivers.ts";
 import { formatTime } from "../../model/format.ts";
-import type { Scan } from "../../scan_wire.ts";
+import { toDecisionRow } from "../../model/export_rows.ts";
+import type { Page, Scan } from "../../scan_wire.ts";
 import { BackLink, Message, MoreButton } from "../basics.tsx";
+import { ExportButtons } from "../export_buttons.tsx";
 import { useTitle, useZone } from "../hooks.ts";
 import { toScope, toUntil, toVerb } from "./decision_words.tsx";
 
@@ -57,9 +59,6 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
         </p>
       </header>
       <div class="filters row wrap" role="group" aria-label="Filter the decisions">
-        <button type="button" class="button" onClick={() => print()}>
-          Print
-        </button>
         <select
           aria-label="State"
           value={String(filter.active)}
@@ -82,6 +81,12 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
           <option value="waiver">Waivers</option>
           <option value="attestation">Attestations</option>
         </select>
+        <ExportButtons
+          name="decisions"
+          facts={{}}
+          rows={async () => (await list.readAll()).map(toDecisionRow)}
+          onPrint={() => print()}
+        />
       </div>
       <p class="problem tinted tone-fail" role="alert">
         {problem ?? list.problem}
@@ -108,6 +113,7 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
           />
         ))}
       </ul>
+      {list.hasMore && <p class="fine">Older decisions are not loaded yet. The files have all of them.</p>}
       <MoreButton list={list} />
     </article>
   );
@@ -167,6 +173,8 @@ interface DecisionList {
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   loadMore(): void;
+  /** All that the filter lets through, shown or not. Rejects with `ApiError`. */
+  readAll(): Promise<readonly Decision[]>;
 }
 
 /** The list by the filter, read again from its beginning whenever a decision of the tenant changed. */
@@ -207,7 +215,19 @@ function useDecisions(api: Api, store: DecisionStore, { active, kind }: Filter):
     setLoadingMore(false);
   }
 
-  return { items, problem, hasMore: cursor !== null, isLoadingMore, loadMore: () => void readMore() };
+  async function readAll(): Promise<readonly Decision[]> {
+    const { signal } = new AbortController();
+    const found: Decision[] = [];
+    let next: string | null = null;
+    do {
+      const page: Page<Decision> = await listDecisions(api, { ...query, cursor: next }, signal);
+      found.push(...page.items);
+      next = page.nextCursor;
+    } while (next !== null);
+    return found;
+  }
+
+  return { items, problem, hasMore: cursor !== null, isLoadingMore, loadMore: () => void readMore(), readAll };
 }
 
 /** The ids of waivers that nothing open needs; none while that is not known. */

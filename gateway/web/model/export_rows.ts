@@ -1,0 +1,107 @@
+import type { Decision } from "../../../shared/schemas/decision.ts";
+import type { ComparedVerdict, FindingChange } from "../../../shared/finding_diff.ts";
+import { stateOf, type Severity } from "../../../shared/report.ts";
+import { findCheck } from "./check_catalog.ts";
+import type { Finding } from "./scan_model.ts";
+
+/** A line of a list that the page shows, as a file for other programs has it. All rows of a list have the same columns. */
+export type ExportedRow = Readonly<Record<string, string>>;
+
+/** What the JSON says about the whole list. */
+type Facts = Readonly<Record<string, string | null>>;
+
+export interface ExportedFile {
+  readonly name: string;
+  readonly file: Blob;
+}
+
+/** `name` is of the file, and of the list in it. */
+export function toJsonFile(name: string, rows: readonly ExportedRow[], facts: Facts): ExportedFile {
+  const text = JSON.stringify({ ...facts, [name]: rows }, null, 2);
+  return { name: `${name}.json`, file: new Blob([text, "\n"], { type: "application/json" }) };
+}
+
+export function toCsvFile(name: string, rows: readonly ExportedRow[]): ExportedFile {
+  const columns = Object.keys(rows[0] ?? {});
+  const lines = rows.map((row) => columns.map((column) => toCell(row[column] ?? "")).join(","));
+  return {
+    name: `${name}.csv`,
+    file: new Blob([[columns.join(","), ...lines, ""].join("\r\n")], { type: "text/csv" }),
+  };
+}
+
+export function toFindingRow(finding: Finding): ExportedRow {
+  return {
+    state: stateOf(finding),
+    category: categories[finding.severity],
+    ...ruleOf(finding.check),
+    resource_type: finding.resourceType ?? "",
+    resource_id: finding.resourceId ?? "",
+    resource_name: finding.resourceName,
+    expected: finding.expected ?? "",
+    actual: finding.actual ?? "",
+    detail: finding.detail,
+    reason: finding.reason ?? "",
+    fingerprint: finding.fingerprint,
+  };
+}
+
+export function toChangeRow({ change, check, severity, resource, before, after }: FindingChange): ExportedRow {
+  return {
+    change,
+    category: categories[severity],
+    ...ruleOf(check),
+    resource_type: resource.type,
+    resource_id: resource.id,
+    resource_name: resource.name,
+    ...verdictOf("before", before),
+    ...verdictOf("after", after),
+  };
+}
+
+export function toDecisionRow(decision: Decision): ExportedRow {
+  const { id, kind, check, resource, status, reason, by, expires, org_url, state } = decision;
+  return {
+    kind,
+    state,
+    ...ruleOf(check),
+    org_url: org_url ?? "",
+    resource: resource ?? "",
+    status: status ?? "",
+    reason,
+    by,
+    created_at: decision.created_at,
+    expires: expires ?? "",
+    ended_at: decision.ended_at ?? "",
+    ended_by: decision.ended_by ?? "",
+    ended_scan_id: decision.ended_scan_id ?? "",
+    id,
+  };
+}
+
+const categories: Readonly<Record<Severity, string>> = { high: "I", medium: "II", low: "III" };
+
+function ruleOf(check: string): ExportedRow {
+  const rule = findCheck(check);
+  return {
+    vuln_id: rule?.vulnId ?? "",
+    stig_id: rule?.stigId ?? "",
+    check,
+    controls: rule?.controls.join("; ") ?? "",
+  };
+}
+
+function verdictOf(side: "before" | "after", verdict: ComparedVerdict | null): ExportedRow {
+  return {
+    [`${side}_state`]: verdict === null ? "" : stateOf(verdict),
+    [`${side}_reason`]: verdict?.reason ?? "",
+    [`${side}_expected`]: verdict?.expected ?? "",
+    [`${side}_actual`]: verdict?.actual ?? "",
+  };
+}
+
+/** The provider names its resources: a spreadsheet must not take such a name for a formula. */
+function toCell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
