@@ -52,7 +52,6 @@ function sizeText(bytes: number): string {
   return bytes < 1_048_576 ? `${bytes / 1024} KiB` : `${bytes / 1_048_576} MiB`;
 }
 
-/** A file that an option names. */
 export interface OptionFile {
   readonly option: string;
   readonly file: string;

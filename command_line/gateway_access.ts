@@ -1,7 +1,6 @@
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
-/** Where a gateway is, and a key of it. */
 export interface GatewayAccess {
   readonly gatewayUrl: string;
   readonly apiKey: string;

@@ -62,7 +62,6 @@ export async function expireStaleScans(database: Database, olderThanMinutes: num
   return rows.map(({ tenant_id: tenantId, ...scan }) => ({ ...scan, tenantId }));
 }
 
-/** What one step has deleted. */
 export interface DeletionStep {
   readonly deleted: readonly DeletedByAge[];
   readonly hasMore: boolean;

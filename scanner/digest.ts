@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 
-/** SHA-256 in hex. */
 export function sha256(content: Uint8Array | string): string {
   // Several times faster on short texts than createHash.
   return hash("sha256", content, "hex");

@@ -1,4 +1,5 @@
-import type { StoredFinding, Severity, ManualReason, Status } from "./schemas/finding.ts";
+import type { Diff } from "./schemas/diff.ts";
+import type { StoredFinding } from "./schemas/finding.ts";
 
 /** What two scans of an organization say differently about it: a pure comparison, for the command line and the page. */
 
@@ -17,12 +18,9 @@ export type ComparedFinding = Pick<
   | "actual"
 >;
 
-/**
- * `new`: there was no such finding · `resolved`: it was open, and passes now or its resource is gone · `gone`: it is no
- * longer there, and was not open or could not be judged again · `verdict_moved`, `reason_moved`, `value_changed`: of
- * status, reason of a MANUAL, and found or expected value the first that differs.
- */
-export type FindingChangeKind = "new" | "verdict_moved" | "reason_moved" | "value_changed" | "resolved" | "gone";
+export type FindingChange = Diff["findings"][number];
+export type FindingChangeKind = FindingChange["change"];
+export type ComparedVerdict = NonNullable<FindingChange["before"]>;
 
 /** In the order in which they are listed. */
 export const findingChangeKinds: readonly FindingChangeKind[] = [
@@ -42,22 +40,6 @@ export const findingChangeTitles: { readonly [Kind in FindingChangeKind]: string
   resolved: "Resolved",
   gone: "No longer there",
 };
-
-export interface ComparedVerdict {
-  readonly status: Status;
-  readonly reason: ManualReason | null;
-  readonly expected: string;
-  readonly actual: string;
-}
-
-export interface FindingChange {
-  readonly change: FindingChangeKind;
-  readonly check: string;
-  readonly severity: Severity;
-  readonly resource: { readonly type: string; readonly id: string; readonly name: string };
-  readonly before: ComparedVerdict | null;
-  readonly after: ComparedVerdict | null;
-}
 
 export interface FindingComparison {
   readonly changes: readonly FindingChange[];

@@ -4,16 +4,14 @@ import type { AttestedStatus, DecisionKind } from "../../shared/schemas/decision
 import type { ActorKind } from "../../shared/schemas/team.ts";
 import { tenantPolicies } from "../policies.ts";
 import { instant } from "./columns.ts";
-import { tenants } from "./people.ts";
+import { ofTenant } from "./people.ts";
 
 /** What people decided about findings. A row is never removed: it ends, and stays as the record of what was decided. */
 export const decisions = pgTable(
   "decisions",
   {
     id: uuid("id").primaryKey().defaultRandom(),
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     kind: text("kind").$type<DecisionKind>().notNull(),
     check: text("check").notNull(),
     /** For a waiver: an exact id or name, or a pattern of names; null: every finding of the check. */

@@ -19,16 +19,14 @@ import type { ChangeCause, NewChange } from "../../shared/schemas/change.ts";
 import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor_requests.ts";
 import { tenantPolicies } from "../policies.ts";
 import { instant } from "./columns.ts";
-import { tenants } from "./people.ts";
+import { ofTenant } from "./people.ts";
 
 export const monitors = pgTable(
   "monitors",
   {
     /** Chosen by the producer, and unique in the tenant: what another tenant has shows in no answer. */
     id: uuid("id").notNull(),
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     orgUrl: text("org_url").notNull(),
     /** Set by a trigger. */
     organizationId: uuid("organization_id"),

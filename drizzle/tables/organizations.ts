@@ -19,7 +19,7 @@ import type { ManualReason, Severity, Status } from "../../shared/report.ts";
 import type { ChangeCause } from "../../shared/schemas/change.ts";
 import { tenantPolicies } from "../policies.ts";
 import { instant } from "./columns.ts";
-import { tenants } from "./people.ts";
+import { ofTenant } from "./people.ts";
 
 /**
  * The history of organizations. Triggers of `scans`, `monitors` and `changes` write it, in the statement that stores what it comes
@@ -29,9 +29,7 @@ import { tenants } from "./people.ts";
 export const organizations = pgTable(
   "organizations",
   {
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     id: uuid("id").notNull().defaultRandom(),
     /** The origin, in lower case. */
     orgUrl: text("org_url").notNull(),

@@ -19,6 +19,13 @@ export const tenants = pgTable(
   ],
 );
 
+/** The tenant of a row, which goes with it. */
+export function ofTenant() {
+  return uuid("tenant_id")
+    .notNull()
+    .references(() => tenants.id, { onDelete: "cascade" });
+}
+
 /** A person or program that signs in with a JWT. One subject may be a member of several tenants. */
 export const users = pgTable(
   "users",
@@ -40,9 +47,7 @@ export const users = pgTable(
 export const memberships = pgTable(
   "memberships",
   {
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     /** The JWT's `sub`. */
     userId: text("user_id")
       .notNull()
@@ -66,9 +71,7 @@ export const apiKeys = pgTable(
   "api_keys",
   {
     id: uuid("id").primaryKey().defaultRandom(),
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     name: text("name").notNull(),
     /** The key's first characters, shown in lists so that people can tell keys apart. */
     prefix: text("prefix").notNull(),
@@ -106,9 +109,7 @@ export const auditEvents = pgTable(
   {
     /** Rises in the order of writing. */
     number: bigint("number", { mode: "number" }).primaryKey().generatedByDefaultAsIdentity(),
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     actorKind: text("actor_kind").$type<ActorKind>().notNull(),
     /** The JWT's `sub` or the API key's id; empty for an operator's command and for the gateway itself. */
     actorId: text("actor_id").notNull(),

@@ -15,16 +15,14 @@ import type { Coverage, ManualReason, Severity, Status } from "../../shared/repo
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
 import { tenantPolicies } from "../policies.ts";
 import { bytes, instant } from "./columns.ts";
-import { tenants } from "./people.ts";
+import { ofTenant } from "./people.ts";
 
 export const scans = pgTable(
   "scans",
   {
     /** Chosen by the producer, and unique in the tenant: what another tenant has shows in no answer. */
     id: uuid("id").notNull().defaultRandom(),
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     orgUrl: text("org_url"),
     clientId: text("client_id"),
     /** The revision of the STIG: `okta-idaas-stig-v1r2`. */
@@ -135,9 +133,7 @@ export const findings = pgTable(
 export const deletedScans = pgTable(
   "deleted_scans",
   {
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     id: uuid("id").notNull(),
     deletedAt: instant("deleted_at").notNull().defaultNow(),
   },

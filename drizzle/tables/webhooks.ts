@@ -15,16 +15,14 @@ import {
 import type { Delivery, DeliveryStatus, Webhook, WebhookEvent, WebhookFormat } from "../../shared/schemas/webhook.ts";
 import { tenantPolicies } from "../policies.ts";
 import { instant } from "./columns.ts";
-import { tenants } from "./people.ts";
+import { ofTenant } from "./people.ts";
 
 /** Receivers of a tenant's events, https://www.standardwebhooks.com */
 export const webhooks = pgTable(
   "webhooks",
   {
     id: uuid("id").primaryKey().defaultRandom(),
-    tenantId: uuid("tenant_id")
-      .notNull()
-      .references(() => tenants.id, { onDelete: "cascade" }),
+    tenantId: ofTenant(),
     url: text("url").notNull(),
     /** `host:port` of the URL: one has a bounded number of requests at the same time. */
     host: text("host").notNull(),

@@ -1,7 +1,6 @@
 import type { Role, Scope } from "../../shared/schemas/team.ts";
 
 interface PermissionRule {
-  /** Members of these roles may. */
   readonly roles: readonly Role[];
   /** API keys with all of these scopes may; with an empty list no key may. */
   readonly scopes: readonly Scope[];

@@ -79,7 +79,6 @@ export interface Call<Body, Parameters> {
   /** What the path names; empty where it names nothing. */
   readonly id: string;
   readonly page: PageRequest;
-  /** The parameters of the query. */
   readonly parameters: Parameters;
   readonly body: Body;
   readonly query: Query;

@@ -34,7 +34,6 @@ export class Interruption {
   readonly #interrupted = new AbortController();
   readonly #skipDelay = new AbortController();
 
-  /** Aborts at the first signal. */
   get interrupted(): AbortSignal {
     return this.#interrupted.signal;
   }

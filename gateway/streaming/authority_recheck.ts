@@ -133,7 +133,6 @@ export class AuthorityRecheck {
 class TenantRecheck implements ScheduledTask {
   dueMs = 0;
   heapIndex = -1;
-  /** When the last check that succeeded began. */
   confirmedMs = 0;
   /** The earliest check of a stream that was opened since the last one began. */
   newSinceMs = Infinity;

@@ -51,7 +51,6 @@ interface StreamStats extends HubStats {
 export interface LocalStreams extends StreamOpener {
   readonly lookups: Lookups;
   stats(): StreamStats;
-  /** The streams that are open now. */
   openStreams(): Iterable<OpenStream>;
   /**
    * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves

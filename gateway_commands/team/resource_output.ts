@@ -23,7 +23,6 @@ interface ListCommand {
   readonly problems?: readonly string[];
 }
 
-/** Every item of a list at the gateway. */
 export function listCommand(command: ListCommand, io: CommandIo) {
   const { what, path, format, columns, limit = Infinity, problems = [] } = command;
   const access = requireGatewayAccess(io.env, problems);

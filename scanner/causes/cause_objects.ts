@@ -7,7 +7,6 @@ import { listTexts, nameOf } from "../checks/parsing/names.ts";
 import { isBuiltIn } from "../checks/evaluating/rules.ts";
 import { availableValue, type CollectedArtifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 
-/** An object of the org that can be a cause. */
 export interface OrgObject {
   readonly type: CauseType;
   readonly id: string;

@@ -1,5 +1,5 @@
 import type { Doorbell } from "../follow/doorbell.ts";
-import { noMonitor, type PollResult, type MonitorPort } from "../follow/monitor_port.ts";
+import { noMonitor, type MonitorPort } from "../follow/monitor_port.ts";
 import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 import { startMonitoring } from "../streaming/start_publishing.ts";
 import type { StreamConfig } from "../streaming/stream_config.ts";
@@ -23,16 +23,9 @@ export function createMonitor(
       publisher = startMonitoring(config, monitorId, { warn: log, info, onDoorbell, onRegistered });
       publisher.started(facts);
     },
-    // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
-    polled({ at, error, ...poll }) {
-      if (at !== null) publisher?.polled({ ...poll, at, error: error === null ? null : toPublishedError(error) });
-    },
+    polled: (poll) => publisher?.polled(poll),
     changed: (lines) => publisher?.changed(lines),
-    stopped: () => publisher?.stopped(),
-    ended: (reason) => publisher?.ended(reason),
+    stopped: async () => publisher?.stopped(),
+    ended: async (reason) => publisher?.ended(reason),
   };
-}
-
-function toPublishedError({ code, detail, gapFrom: from, gapTo: to }: NonNullable<PollResult["error"]>) {
-  return { code, detail, ...(from === undefined || to === undefined ? {} : { gap: { from, to } }) };
 }

@@ -214,7 +214,6 @@ function refusal({ request, answer }: Read, { isGranted, requestedScopes }: Auth
   return [{ outcome: "manual", why, remedy: needsSuperAdmin ? superAdmin : readOnlyFirst }];
 }
 
-/** One limit for all rules that have it. */
 function grouped(limits: readonly (readonly [rule: string, limits: readonly Limit[]])[]): readonly RuleLimit[] {
   const groups = new Map<string, { readonly limit: Limit; readonly rules: Set<string> }>();
   for (const [rule, found] of limits) {

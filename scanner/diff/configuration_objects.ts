@@ -20,7 +20,6 @@ export interface ObjectList {
   readonly objects: readonly ConfigurationObject[];
 }
 
-/** What the artifacts hold, list by list. */
 export function objectLists(artifacts: CollectedArtifacts): readonly ObjectList[] {
   return [
     ...policies(artifacts, "global_session_policies"),

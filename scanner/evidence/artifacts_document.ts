@@ -20,7 +20,6 @@ export interface ArtifactsDocument {
   readonly scan: CollectedScan;
   /** ISO 8601, UTC: certificates have to be valid at this time, so that the same file gives the same findings later. */
   readonly evaluated_at: string;
-  /** The checks that the artifacts were collected for. */
   readonly checks: readonly string[];
   readonly artifacts: CollectedArtifacts;
 }

@@ -21,7 +21,6 @@ export interface Collection {
   obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts>;
   /** All that one check needs: its artifacts, then its conditional ones. */
   obtainFor(check: Check): Promise<CollectedArtifacts>;
-  /** What was collected so far. */
   artifacts(): CollectedArtifacts;
   /** The same, each with where and when it was read. */
   readArtifacts(): CollectedArtifacts;

@@ -24,7 +24,6 @@ function codeUnit(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** A comment of one line. */
 export function comment(text: string, indent = ""): string {
   return `${indent}# ${toLine(text, 1000).replaceAll(unprintable, "\uFFFD")}`;
 }

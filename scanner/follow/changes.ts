@@ -8,53 +8,23 @@ import {
   type FindingResource,
   type ManualReason,
   type Severity,
-  type Status,
   type StatusCounts,
 } from "../../shared/report.ts";
+import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
 import { isNamed, type FailOn } from "../decisions/gates/fail_on.ts";
 import type { LogActor, LogEvent } from "./log_event.ts";
 
-/** A verdict that moved: `scanstream.change/1`, a line of the output and what the gateway stores. */
-export interface ChangeLine {
-  readonly schema: "scanstream.change/1";
-  /** A UUID; a line that is written again after a crash has the same. */
-  readonly id: string;
-  readonly org_url: string;
-  readonly monitor_id: string;
-  readonly check: string;
-  readonly fingerprint: string;
-  readonly resource: FindingResource;
-  /** Null: the finding is new. */
-  readonly from: Verdict | null;
-  /** Null: the finding is gone. */
-  readonly to: Verdict | null;
-  readonly actual: string;
-  /** The verdict of the whole rule after it. */
-  readonly rule: Verdict;
-  /** ISO 8601, UTC. */
-  readonly seen_at: string;
-  readonly cause: "log" | "reconciliation" | "start";
-  /** Empty: no event of the log explains it. */
+/** A verdict that moved: a line of the output and what the gateway stores. A line that is written again after a crash has the same id. */
+export interface ChangeLine extends Required<ChangeLineInput> {
   readonly explained_by: readonly Explanation[];
 }
 
-export interface Verdict {
-  readonly status: Status;
-  readonly reason: ManualReason | null;
+export interface Explanation extends StoredExplanation {
+  readonly actor: LogActor;
 }
 
-export interface Explanation {
-  readonly uuid: string;
-  readonly event_type: string;
-  readonly published: string | null;
-  readonly actor: LogActor;
-  readonly transaction_id: string | null;
-  /** What the event was about; absent: the log does not say. */
-  readonly object?: { readonly type: string; readonly name: string };
-  /** Only with `--with-addresses`. */
-  readonly ip_address?: string | null;
-}
+export type Verdict = Pick<Finding, "status" | "reason">;
 
 /** What is kept of a finding: a verdict that moves is seen by it. */
 export interface KnownFinding extends Verdict {

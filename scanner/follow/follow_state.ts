@@ -22,7 +22,6 @@ export interface FollowState extends SavedLines {
   readonly lastFullAt: string;
   /** The revision of the STIG by which they were judged. */
   readonly benchmark: string;
-  /** The checks that were judged. */
   readonly checks: readonly string[];
   /** Identities of log entries that were read. */
   readonly seen: readonly string[];

@@ -2,7 +2,7 @@ import type { Clock } from "../okta/clock.ts";
 import type { PageReader } from "../okta/idp_client.ts";
 import type { FollowState } from "./follow_state.ts";
 import { createLogReader, type LogReader, type LogReading } from "./log_reader.ts";
-import type { PollResult, PollError } from "./monitor_port.ts";
+import type { PollError, PollResult } from "../streaming/monitor_updates.ts";
 
 /** The log is read from so long before the start: this machine's clock may be ahead of the provider's. */
 const startMarginMs = 300_000;
@@ -84,9 +84,9 @@ export class LogWatch {
 
   /** What happened between the two times cannot be read any more. */
   reportGap(fromMs: number, toMs: number): void {
-    const gap = { gapFrom: new Date(fromMs).toISOString(), gapTo: new Date(toMs).toISOString() };
-    const detail = `The System Log could not be read from where it was left: what happened from ${gap.gapFrom} to ${gap.gapTo} is known by a full scan only, not by whom`;
-    this.#error = { code: "log_gap", detail, ...gap };
+    const gap = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
+    const detail = `The System Log could not be read from where it was left: what happened from ${gap.from} to ${gap.to} is known by a full scan only, not by whom`;
+    this.#error = { code: "log_gap", detail, gap };
     this.#options.say(detail);
   }
 

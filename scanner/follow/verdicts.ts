@@ -42,7 +42,6 @@ export class Verdicts {
   readonly #plan: FollowPlan;
   readonly #findings: Map<string, readonly KnownFinding[]>;
   readonly #judged: Set<string>;
-  /** By check. */
   readonly #attestations = new Map<string, Attestation>();
 
   /** Among what is saved, that of another selection of checks, or of another revision of the STIG, is forgotten. */
@@ -90,7 +89,6 @@ export class Verdicts {
     return [...this.#findings.values()].flat();
   }
 
-  /** The checks that were judged. */
   checks(): readonly string[] {
     return [...this.#judged];
   }

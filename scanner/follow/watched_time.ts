@@ -2,7 +2,6 @@ import type { WatchLine } from "../../shared/schemas/history.ts";
 
 const hourMs = 3_600_000;
 
-/** Who watched what. */
 type Watcher = Pick<WatchLine, "org_url" | "monitor_id">;
 
 /**

@@ -11,7 +11,6 @@ export interface Affected {
 
 const maxNames = 20;
 
-/** Counts sign-ins by user. */
 export class Tally {
   readonly #users = new Map<string, { login: string; count: number }>();
   readonly #apps = new Set<string>();

@@ -31,7 +31,6 @@ function tracedPath(path: string): string {
   return `${place}?${shown.join("&")}`;
 }
 
-/** The same transport, which tells the trace of each request. */
 export function traceRequests(http: HttpTransport, trace: RequestTrace, clock: Clock): HttpTransport {
   return {
     async send(request, signal) {

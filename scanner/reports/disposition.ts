@@ -45,13 +45,11 @@ function rankOf(verdict: Verdict): number {
   return ruleStates.indexOf(stateOf(verdict));
 }
 
-/** One finding as a line for a person. */
 export function findingLine(finding: Finding): string {
   const marks = findingMarks(finding).map((mark) => ` [${mark}]`);
   return `${verdictOf(finding)}: ${finding.detail}${marks.join("")}`;
 }
 
-/** The status with its reason, where it has one. */
 export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">): string {
   if (reason === "not_applicable") return "Not Applicable";
   return `${status}${reason === null ? "" : ` (${reason})`}`;

@@ -99,7 +99,6 @@ function categoryLines(checks: readonly CheckResult[], width: number): readonly 
   return whole.length <= width ? [whole] : parts;
 }
 
-/** The STIG's words for the states of a rule. */
 const stigWords: Readonly<Record<RuleState, string>> = {
   fail: "open",
   manual: "not reviewed",

@@ -42,7 +42,6 @@ export const htmlFormat: ReportFormat = {
   },
 };
 
-/** A report with the revision that it was judged by. */
 interface Judged {
   readonly report: Report;
   readonly revision: Revision;

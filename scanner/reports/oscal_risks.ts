@@ -10,7 +10,6 @@ export function risksOf(context: OscalContext): readonly object[] {
   return context.report.checks.flatMap((check) => failuresOf(check).map((finding) => toRisk(check, finding, context)));
 }
 
-/** The ids of the risks of a check. */
 export function riskUuids(check: CheckResult, { report }: OscalContext): readonly string[] {
   return failuresOf(check).map((finding) => riskUuid(report.scan.id, check, finding));
 }

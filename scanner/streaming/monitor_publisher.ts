@@ -102,6 +102,8 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     },
 
     polled(look) {
+      // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
+      if (look.at === null) return;
       const next = toUpdate(look);
       const isNews = stateOf(next) !== stateOf(update);
       update = next;

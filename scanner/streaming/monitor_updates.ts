@@ -4,8 +4,8 @@ import type { MonitorUpdate } from "../../shared/schemas/monitor_requests.ts";
 import { toLine } from "../../shared/text.ts";
 
 export interface PollResult {
-  /** RFC 3339: when the org was last looked at with success. */
-  readonly at: string;
+  /** RFC 3339: when the provider last answered; null: not yet. */
+  readonly at: string | null;
   /** How far behind the org's log the verdicts are; null when it is not known. */
   readonly lagSeconds: number | null;
   /** For checks. */

@@ -53,7 +53,6 @@ export interface ScanPublisherOptions {
    * that it refused.
    */
   readonly warn: (message: string) => void;
-  /** Called once, when the gateway has registered the scan. */
   readonly onRegistered?: (scan: RegisteredScan) => void;
   readonly heartbeatMs?: number;
   /** While ending: how long the gateway may accept nothing. Longer than one call's timeout, so that a call is retried. */

@@ -7,7 +7,6 @@ export interface ChannelListener {
   onLost(reason: LostReason): void;
 }
 
-/** The broker's side of one channel. */
 export interface ChannelSource {
   /** Resolves when the broker has confirmed the subscription; rejects with `AppError("unavailable")`. */
   readonly confirmed: Promise<void>;

@@ -5,7 +5,6 @@ import { createEventReader, openConnection, type Credential } from "./subscribe_
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
 import { heartbeatsOfSilence, isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
 
-/** What one attempt needs from the earlier ones. */
 export interface AttemptContext {
   readonly wasRefused: boolean;
   /** Settles when the refetch of an earlier, lost stream is over. */

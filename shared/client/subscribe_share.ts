@@ -32,7 +32,6 @@ export interface ShareRequest {
   readonly signal: AbortSignal;
   /** Opens the stream itself; null: the resource has ended. */
   open(): Promise<ReadableStream<Uint8Array> | null>;
-  /** Why this tab lost the stream. */
   readonly lost: (what: string, isHandover: boolean) => Error;
   /** An argument, so that a page loads this file only where tabs share, and no third one. */
   readonly abortable: typeof abortable;

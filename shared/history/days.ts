@@ -4,7 +4,6 @@ import { knownOf, type Segment } from "./timeline.ts";
 
 export const dayMs = 86_400_000;
 
-/** The start of the UTC day of a time. */
 export function startOfDay(time: number): number {
   return Math.floor(time / dayMs) * dayMs;
 }

@@ -5,7 +5,6 @@ import type { HistoryActor, HistoryCause } from "../schemas/history.ts";
 
 /** A scan or a monitor, and what it said about one rule. */
 export interface VerdictSource {
-  /** The id of the scan or the monitor. */
   readonly id: string;
   /** When it looked. A scan: from its start to its end. A monitor: each time without a gap in its polls. */
   readonly spans: readonly Span[];

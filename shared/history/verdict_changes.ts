@@ -1,87 +1,11 @@
 import { canonicalJson } from "../canonical_json.ts";
 import { toHex } from "../hex.ts";
 import type { VerdictChange } from "../schemas/history.ts";
-import { isSameVerdict, isUnreadable, type RuleVerdict } from "./source.ts";
-import type { Segment } from "./timeline.ts";
-
-/** A verdict change before it has its place in the chain. */
-export type ChangeDraft = Omit<VerdictChange, "number" | "previous" | "digest">;
 
 export interface ChangeSubject {
   /** The lower-case origin of the organization's address. */
   readonly org_url: string;
   readonly check: string;
-}
-
-/** What is known at the time at which a timeline begins: the last verdict, and until when a verdict was known. */
-export interface KnownBefore {
-  readonly verdict: RuleVerdict | null;
-  readonly knownUntil: number | null;
-}
-
-/**
- * Each time at which the verdict became another one, in order. Time in which nobody looked changes nothing: the same verdict
- * after it is no change.
- */
-export function changesOf(
-  timeline: readonly Segment[],
-  subject: ChangeSubject,
-  before: KnownBefore = { verdict: null, knownUntil: null },
-): readonly ChangeDraft[] {
-  const drafts: ChangeDraft[] = [];
-  let { verdict, knownUntil } = before;
-  for (const { from, to, point } of timeline) {
-    const { status, reason, cause, actor, fingerprints } = point;
-    if (verdict === null || !isSameVerdict(verdict, point)) {
-      const not_before = knownUntil === null ? null : new Date(knownUntil).toISOString();
-      const known_at = new Date(from).toISOString();
-      drafts.push({
-        ...subject,
-        status,
-        reason,
-        not_before,
-        known_at,
-        cause,
-        actor,
-        fingerprints: sorted(fingerprints),
-      });
-    }
-    verdict = point;
-    if (!isUnreadable(point)) knownUntil = to;
-  }
-  return drafts;
-}
-
-function sorted(fingerprints: readonly string[]): readonly string[] {
-  return [...new Set(fingerprints)].sort();
-}
-
-/** The drafts that the list does not have: what a source that arrived late still has to add. */
-export function unwrittenOf(
-  drafts: readonly ChangeDraft[],
-  written: readonly Pick<VerdictChange, "status" | "reason" | "known_at">[],
-): readonly ChangeDraft[] {
-  const keyOf = (change: Pick<VerdictChange, "status" | "reason" | "known_at">) =>
-    [change.status, change.reason, Date.parse(change.known_at)].join(" ");
-  const keys = new Set(written.map(keyOf));
-  return drafts.filter((draft) => !keys.has(keyOf(draft)));
-}
-
-/** Numbers and chains the drafts behind the last change of the list; null: they begin it. */
-export async function chainChanges(
-  drafts: readonly ChangeDraft[],
-  last: Pick<VerdictChange, "number" | "digest"> | null,
-): Promise<readonly VerdictChange[]> {
-  const changes: VerdictChange[] = [];
-  let [number, previous] = [last?.number ?? 0, last?.digest ?? null];
-  for (const draft of drafts) {
-    number += 1;
-    const change = { number, previous, ...draft };
-    const digest = await digestOf(change);
-    changes.push({ ...change, digest });
-    previous = digest;
-  }
-  return changes;
 }
 
 /** SHA-256 in hex over the RFC 8785 form of the change without its digest. */

@@ -14,7 +14,6 @@ import { tenantChannel, tenantPrefix } from "../tenant_events.ts";
 /** More are left to the lists, which have pages. */
 const maxSnapshots = 1000;
 
-/** The scans that have not ended, all monitors and all organizations, newest first. */
 async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "principal">): Promise<Snapshot> {
   const [scanRows, monitorRows, organizationRows, [newestEnded], [tenantRow]] = await Promise.all([
     db

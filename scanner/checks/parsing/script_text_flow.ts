@@ -30,7 +30,6 @@ export class TextFlow {
     this.#flow(index);
   }
 
-  /** The numbers of the texts that are displayed. */
   shownTexts(): ReadonlySet<number> {
     const names = new Set(this.#shownNames);
     for (const name of names) {

@@ -247,7 +247,6 @@ const pixelsPerUnit: ReadonlyMap<string, number> = new Map([
   ] as const),
 ]);
 
-/** The lengths of a value, in pixels. */
 function lengthsIn(value: string): readonly number[] {
   const lengths = value.matchAll(/(?<![\w.#-])([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(%|[a-z]*)/g);
   return [...lengths].map(([, number, unit = ""]) => {

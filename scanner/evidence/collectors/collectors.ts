@@ -19,7 +19,6 @@ import {
 import { collectGlobalSessionPolicies, collectPasswordPolicies, collectUserLifecyclePolicies } from "./policies.ts";
 import { collectSmartCardIdps } from "./smart_card_idps.ts";
 
-/** The collector of each artifact. */
 export const collectors: { readonly [Name in ArtifactName]: Collector<Name> } = {
   global_session_policies: collectGlobalSessionPolicies,
   password_policies: collectPasswordPolicies,

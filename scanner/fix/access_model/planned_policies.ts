@@ -145,7 +145,6 @@ function describeSession(artifacts: CollectedArtifacts, policyId: string): strin
   return `the global session policy "${found === undefined ? policyId : nameOf(found.policy)}", so to every app`;
 }
 
-/** The ids of the groups that the policy, or a rule of it, names. */
 function groupsOf(artifacts: CollectedArtifacts, kind: PolicyKind, policyId: string): readonly string[] {
   const policies = listed(artifacts.global_session_policies).filter(({ policy }) => policy["id"] === policyId);
   const objects = [...(rulesOf(artifacts, kind, policyId) ?? []), ...policies.map(({ policy }) => policy)];

@@ -10,7 +10,8 @@ import { createDoorbell } from "../../../scanner/follow/doorbell.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowPlan } from "../../../scanner/follow/follow_plan.ts";
 import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
-import type { PollResult, MonitorPort } from "../../../scanner/follow/monitor_port.ts";
+import type { MonitorPort } from "../../../scanner/follow/monitor_port.ts";
+import type { PollResult } from "../../../scanner/streaming/monitor_updates.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
 import { connect } from "../../../scanner/okta/connection.ts";
 import { configFor } from "../../support/idp_connection.ts";
@@ -83,8 +84,8 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         calls.push(`changed ${waiting.first(1000).length}`);
         if (!isGatewayDown) waiting.settle(waiting.first(1000));
       },
-      stopped: () => void calls.push("stopped"),
-      ended: (reason) => void calls.push(`ended ${reason}`),
+      stopped: async () => void calls.push("stopped"),
+      ended: async (reason) => void calls.push(`ended ${reason}`),
     };
     const scopes = [...defaultScopes, "logs.read"];
     const config = configFor({ url: org.url, clientId: org.clientId, privateKey: org.privateKeyPem }, { scopes });

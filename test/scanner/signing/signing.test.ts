@@ -15,7 +15,7 @@ import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import { knownRevisions } from "../../../scanner/revisions/revision_store.ts";
 import predicateSchema from "../../../shared/predicate.schema.json" with { type: "json" };
 import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
-import { chainChanges } from "../../../shared/history/verdict_changes.ts";
+import { chainChanges } from "../../support/chain_changes.ts";
 import { summarizeChecks, type Report } from "../../../shared/report.ts";
 import type { VerdictChange } from "../../../shared/schemas/history.ts";
 import { startOrg } from "../../practice_org/start_org.ts";

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { changesOf } from "../../../shared/history/verdict_changes.ts";
 import { dayMs, daysOf } from "../../../shared/history/days.ts";
 import { exposuresOf } from "../../../shared/history/exposures.ts";
 import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
@@ -21,7 +20,6 @@ const verdicts = [
   { status: "MANUAL", reason: "missing_scope" },
 ] as const;
 const [pass, fail, manual, notApplicable, unreadable] = verdicts;
-const subject = { org_url: "https://acme.okta.com", check: "zones" };
 const tick = 1000;
 
 function point(at: number, verdict: (typeof verdicts)[number], rest: Partial<VerdictPoint> = {}): VerdictPoint {
@@ -147,24 +145,6 @@ describe("daysOf", () => {
   });
 });
 
-describe("changesOf", () => {
-  it("writes a verdict that moved, and nothing for one that was found again", () => {
-    const scans = [
-      scan("a", 10, 11, pass),
-      scan("b", 20, 21, pass),
-      scan("c", 30, 31, fail),
-      scan("d", 40, 41, unreadable),
-    ];
-    expect(
-      changesOf(timelineOf(scans), subject).map(({ status, not_before, known_at }) => [status, not_before, known_at]),
-    ).toEqual([
-      ["PASS", null, "1970-01-01T00:00:10.000Z"],
-      ["FAIL", "1970-01-01T00:00:21.000Z", "1970-01-01T00:00:30.000Z"],
-      ["MANUAL", "1970-01-01T00:00:31.000Z", "1970-01-01T00:00:40.000Z"],
-    ]);
-  });
-});
-
 const end = 60;
 const times = fc.nat({ max: end });
 const someVerdict = fc.constantFrom(...verdicts);
@@ -251,7 +231,6 @@ describe("the history of a rule", () => {
         const history = (sources: readonly VerdictSource[]) =>
           ruleHistoryOf({ check: "zones", vulnId: null, sources, period });
         expect(history(other)).toEqual(history(one));
-        expect(changesOf(timelineOf(other), subject)).toEqual(changesOf(timelineOf(one), subject));
       }),
       { numRuns: 50 * longer },
     );
