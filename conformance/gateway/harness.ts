@@ -62,6 +62,15 @@ export interface GatewayCase {
   run(gateway: GatewayUnderTest): Promise<void>;
 }
 
+export function gatewayCase(name: string, needs: readonly Need[], run: GatewayCase["run"]): GatewayCase {
+  return { name, needs, run };
+}
+
+/** A case that disturbs every stream of the gateway. */
+export function alone(name: string, needs: readonly Need[], run: GatewayCase["run"]): GatewayCase {
+  return { name, needs, run, isAlone: true };
+}
+
 /** The needs of a case that a gateway does not meet. */
 export function missingNeeds(gateway: GatewayUnderTest, { needs }: GatewayCase): readonly Need[] {
   const has: Readonly<Record<Need, boolean>> = {
@@ -101,11 +110,24 @@ export async function call(
   });
 }
 
-/** Checks status and form of a refusal, and that it shows nothing of what was sent. */
+const refusalCodes = {
+  400: "malformed",
+  401: "not_authenticated",
+  403: "permission_denied",
+  404: "not_found",
+  405: "method_not_allowed",
+  409: "conflict",
+  410: "gone",
+  413: "too_large",
+  422: "invalid",
+  429: "too_many",
+  503: "unavailable",
+} as const;
+
+/** Checks status, code and form of a refusal, and that it shows nothing of what was sent. */
 export async function refused(
   response: Response,
-  status: number,
-  code: string,
+  status: keyof typeof refusalCodes,
   secrets: readonly string[] = [],
 ): Promise<void> {
   // A stream that was opened instead would be read indefinitely.
@@ -116,7 +138,7 @@ export async function refused(
   assert.match(response.headers.get("content-type") ?? "", /^application\/problem\+json/);
   const problem = JSON.parse(text) as Record<string, unknown>;
   assert.equal(problem["status"], status);
-  assert.equal(problem["code"], code);
+  assert.equal(problem["code"], refusalCodes[status]);
   for (const field of ["type", "title", "detail"]) assert.equal(typeof problem[field], "string", field);
   for (const secret of secrets) assert.ok(!text.includes(secret), "a refusal shows a secret");
   if (status === 401) {

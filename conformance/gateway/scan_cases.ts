@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { call, createScan, given, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
+import { call, createScan, gatewayCase, given, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
 
 const progress = (n: number) => ({ type: "scan.progress", data: { n } });
 const numbersIn = (text: string) => [...text.matchAll(/data: \{"n":(\d+)\}/g)].map(([, n]) => Number(n));
 
 /** What a producer rests on when answers are lost: requests that may be sent again, and an end that the gateway publishes. */
 export const scanCases: readonly GatewayCase[] = [
-  {
-    name: "registers a scan under the client's UUID, and the same request again is the same scan",
-    needs: ["stranger"],
-    async run(gateway) {
+  gatewayCase(
+    "registers a scan under the client's UUID, and the same request again is the same scan",
+    ["stranger"],
+    async (gateway) => {
       const as = keyOf(gateway.tenant);
       const path = `/api/v1/scans/${crypto.randomUUID()}`;
       const json = { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 29 };
@@ -21,40 +21,36 @@ export const scanCases: readonly GatewayCase[] = [
       assert.equal(again.status, 200);
       assert.equal(((await again.json()) as Record<string, unknown>)["id"], scan["id"]);
       const other = { ...json, client_id: "0oa2" };
-      await refused(await call(gateway, path, { method: "PUT", as, json: other }), 409, "conflict");
+      await refused(await call(gateway, path, { method: "PUT", as, json: other }), 409);
       const stranger = `Api-Key ${given(gateway.strangerApiKey, "stranger")}`;
       // Nothing tells another tenant that the id is in use here.
       assert.equal((await call(gateway, path, { method: "PUT", as: stranger, json: other })).status, 201);
       assert.equal((await call(gateway, path, { method: "PUT", as, json })).status, 200);
     },
-  },
-  {
-    name: "publishes a batch of events in its order, and all of it or nothing",
-    needs: [],
-    async run(gateway) {
-      const as = keyOf(gateway.tenant);
-      const scan = await createScan(gateway);
-      const stream = await openStream(gateway, scan.event_stream, as);
-      const path = `/api/v1/channels/${scan.channel}/events`;
-      const bad = { events: [progress(1000), { type: "scan.begin", data: {} }] };
-      await refused(await call(gateway, path, { as, json: bad }), 422, "invalid");
-      await refused(await call(gateway, path, { as, json: { events: [] } }), 422, "invalid");
-      const tooMany = { events: Array.from({ length: 501 }, (_, n) => progress(n)) };
-      await refused(await call(gateway, path, { as, json: tooMany }), 422, "invalid");
-      const good = { events: Array.from({ length: 500 }, (_, n) => progress(n)) };
-      assert.equal((await call(gateway, path, { as, json: good })).status, 202);
-      await stream.until('{"n":499}');
-      stream.leave();
-      assert.deepEqual(
-        numbersIn(stream.text()),
-        good.events.map(({ data }) => data.n),
-      );
-    },
-  },
-  {
-    name: "passes an event on once that its producer sent again under the same delivery id",
-    needs: [],
-    async run(gateway) {
+  ),
+  gatewayCase("publishes a batch of events in its order, and all of it or nothing", [], async (gateway) => {
+    const as = keyOf(gateway.tenant);
+    const scan = await createScan(gateway);
+    const stream = await openStream(gateway, scan.event_stream, as);
+    const path = `/api/v1/channels/${scan.channel}/events`;
+    const bad = { events: [progress(1000), { type: "scan.begin", data: {} }] };
+    await refused(await call(gateway, path, { as, json: bad }), 422);
+    await refused(await call(gateway, path, { as, json: { events: [] } }), 422);
+    const tooMany = { events: Array.from({ length: 501 }, (_, n) => progress(n)) };
+    await refused(await call(gateway, path, { as, json: tooMany }), 422);
+    const good = { events: Array.from({ length: 500 }, (_, n) => progress(n)) };
+    assert.equal((await call(gateway, path, { as, json: good })).status, 202);
+    await stream.until('{"n":499}');
+    stream.leave();
+    assert.deepEqual(
+      numbersIn(stream.text()),
+      good.events.map(({ data }) => data.n),
+    );
+  }),
+  gatewayCase(
+    "passes an event on once that its producer sent again under the same delivery id",
+    [],
+    async (gateway) => {
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
       const stream = await openStream(gateway, scan.event_stream, as);
@@ -68,11 +64,11 @@ export const scanCases: readonly GatewayCase[] = [
       stream.leave();
       assert.deepEqual(numbersIn(stream.text()), [1, 2, 3, 4]);
     },
-  },
-  {
-    name: "publishes the end of a scan itself, with the stored counts, and refuses counts that cannot be",
-    needs: [],
-    async run(gateway) {
+  ),
+  gatewayCase(
+    "publishes the end of a scan itself, with the stored counts, and refuses counts that cannot be",
+    [],
+    async (gateway) => {
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
       const patch = (json: unknown) => call(gateway, `/api/v1/scans/${scan.id}`, { method: "PATCH", as, json });
@@ -81,7 +77,7 @@ export const scanCases: readonly GatewayCase[] = [
         200,
       );
       const stream = await openStream(gateway, scan.event_stream, as);
-      await refused(await patch({ status: "completed", fail: 2 }), 422, "invalid");
+      await refused(await patch({ status: "completed", fail: 2 }), 422);
       assert.equal((await patch({ status: "completed" })).status, 200);
       const text = await stream.untilEnd();
       const ends = [...text.matchAll(/event: scan\.end\ndata: (\{[^\n]*\})\n\n/g)].map(([, data = ""]) =>
@@ -90,7 +86,7 @@ export const scanCases: readonly GatewayCase[] = [
       assert.deepEqual(ends, [
         { scan_id: scan.id, status: "completed", pass: 1, fail: 1, manual: 0, not_applicable: 1 },
       ]);
-      await refused(await patch({ status: "completed" }), 409, "conflict");
+      await refused(await patch({ status: "completed" }), 409);
     },
-  },
+  ),
 ];

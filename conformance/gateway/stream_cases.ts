@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import {
+  alone,
   call,
   createScan,
   eventually,
+  gatewayCase,
   given,
   keyOf,
   openStream,
@@ -18,10 +20,10 @@ const progress = (n: number) => ({ type: "scan.progress", data: { n } });
 
 /** What an event stream promises, as far as a client can see it. */
 export const streamCases: readonly GatewayCase[] = [
-  {
-    name: "S1: what is published once a stream is open reaches it, in order, each event whole",
-    needs: [],
-    async run(gateway) {
+  gatewayCase(
+    "S1: what is published once a stream is open reaches it, in order, each event whole",
+    [],
+    async (gateway) => {
       const scan = await createScan(gateway);
       const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant));
       const data = { scan_id: scan.id, text: "ä\u2028\n\r\u0000 data: x \u{1f600}", list: [1, "two", null, true] };
@@ -36,33 +38,29 @@ export const streamCases: readonly GatewayCase[] = [
         ...Array.from({ length: 20 }, (_, n) => `event: scan.progress\ndata: {"n":${n}}`),
       ]);
     },
-  },
-  {
-    name: "the head of a stream is as promised, and the first bytes come at once",
-    needs: [],
-    async run(gateway) {
-      const scan = await createScan(gateway);
-      const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), {
-        "accept-encoding": "gzip, br",
-      });
-      await stream.until(": open\n", 3000);
-      stream.leave();
-      assert.equal(stream.text(), "retry: 2000\n: open\n");
-      assert.doesNotMatch(stream.text(), /^id:/m);
-      const { headers } = stream.response;
-      assert.equal(headers.get("content-type"), "text/event-stream; charset=utf-8");
-      assert.equal(headers.get("cache-control"), "no-store, no-transform");
-      // nginx keeps it to itself, and does what it says.
-      const isKept = (headers.get("server") ?? "").startsWith("nginx");
-      assert.equal(headers.get("x-accel-buffering"), isKept ? null : "no");
-      assert.equal(headers.get("content-length"), null);
-      assert.ok([null, "identity"].includes(headers.get("content-encoding")));
-    },
-  },
-  {
-    name: "a blank line only ever ends an event: none at the opening, at heartbeats and at the close",
-    needs: ["control"],
-    async run(gateway) {
+  ),
+  gatewayCase("the head of a stream is as promised, and the first bytes come at once", [], async (gateway) => {
+    const scan = await createScan(gateway);
+    const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), {
+      "accept-encoding": "gzip, br",
+    });
+    await stream.until(": open\n", 3000);
+    stream.leave();
+    assert.equal(stream.text(), "retry: 2000\n: open\n");
+    assert.doesNotMatch(stream.text(), /^id:/m);
+    const { headers } = stream.response;
+    assert.equal(headers.get("content-type"), "text/event-stream; charset=utf-8");
+    assert.equal(headers.get("cache-control"), "no-store, no-transform");
+    // nginx keeps it to itself, and does what it says.
+    const isKept = (headers.get("server") ?? "").startsWith("nginx");
+    assert.equal(headers.get("x-accel-buffering"), isKept ? null : "no");
+    assert.equal(headers.get("content-length"), null);
+    assert.ok([null, "identity"].includes(headers.get("content-encoding")));
+  }),
+  gatewayCase(
+    "a blank line only ever ends an event: none at the opening, at heartbeats and at the close",
+    ["control"],
+    async (gateway) => {
       const { heartbeatSeconds } = given(gateway.control, "control");
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
@@ -80,100 +78,76 @@ export const streamCases: readonly GatewayCase[] = [
         ['event: scan.progress\ndata: {"n":1}', `event: scan.end\ndata: {"scan_id":"${scan.id}","status":"completed"}`],
       );
     },
-  },
-  {
-    name: "HEAD and POST open no stream",
-    needs: [],
-    async run(gateway) {
-      const { event_stream: path } = await createScan(gateway);
-      const as = keyOf(gateway.tenant);
-      assert.equal((await call(gateway, path, { method: "HEAD", as })).status, 405);
-      await refused(await call(gateway, path, { method: "POST", as }), 405, "method_not_allowed");
-    },
-  },
-  {
-    name: "S3: refuses a stream of a scan that does not exist or is not named",
-    needs: [],
-    async run(gateway) {
-      const as = keyOf(gateway.tenant);
-      // Proxies refuse a NUL themselves.
-      const odd = gateway.control === null ? [] : ["%00"];
-      for (const id of [nowhere, "not-a-uuid", nowhere.replace("4", "g"), "1".repeat(300), ...odd]) {
-        await refused(await call(gateway, `/api/v1/scans/${id}/event-stream`, { as }), 404, "not_found");
-      }
-    },
-  },
-  {
-    name: "the stream ends after the terminal event, and a finished scan answers 204",
-    needs: [],
-    async run(gateway) {
-      const as = keyOf(gateway.tenant);
-      const scan = await createScan(gateway);
-      const streams = [
-        await openStream(gateway, scan.event_stream, as),
-        await openStream(gateway, scan.event_stream, as),
-      ];
-      const counts = { checks_done: 1, pass: 1, fail: 0, manual: 0 };
-      const done = { method: "PATCH", as, json: { status: "completed", ...counts } };
-      assert.equal((await call(gateway, `/api/v1/scans/${scan.id}`, done)).status, 200);
-      for (const stream of streams) {
-        assert.match(await stream.untilEnd(), /event: scan\.end\ndata: \{[^\n]*\}\n\n: close ended\n $/);
-      }
-      const after = await call(gateway, scan.event_stream, { as });
-      assert.deepEqual([after.status, await after.text()], [204, ""]);
-    },
-  },
-  {
-    name: "S3: a finished scan is 204 to its tenant only",
-    needs: ["stranger"],
-    async run(gateway) {
-      const scan = await createScan(gateway);
-      const as = keyOf(gateway.tenant);
-      await call(gateway, `/api/v1/scans/${scan.id}`, { method: "PATCH", as, json: { status: "failed" } });
-      await refused(await call(gateway, scan.event_stream), 401, "not_authenticated");
-      const stranger = `Api-Key ${given(gateway.strangerApiKey, "stranger")}`;
-      await refused(await call(gateway, scan.event_stream, { as: stranger }), 404, "not_found");
-    },
-  },
-  {
-    name: "one channel's events reach its own streams only",
-    needs: [],
-    async run(gateway) {
-      const as = keyOf(gateway.tenant);
-      const [first, second] = [await createScan(gateway), await createScan(gateway)];
-      const one = await openStream(gateway, first.event_stream, as);
-      const two = await openStream(gateway, second.event_stream, as);
-      await send(gateway, first, progress(1));
-      await send(gateway, second, progress(2));
-      await one.until('{"n":1}');
-      await two.until('{"n":2}');
-      await send(gateway, first, progress(3));
-      await one.until('{"n":3}');
-      assert.doesNotMatch(one.text(), /"n":2/);
-      assert.doesNotMatch(two.text(), /"n":[13]/);
-      one.leave();
-      two.leave();
-    },
-  },
-  {
-    name: "S4: a stream ends when its token does, and says so",
-    needs: ["control"],
-    async run(gateway) {
-      const { createTenant, sign } = given(gateway.control, "control");
-      const tenant = await createTenant("Expiry");
-      const scan = await createScan(gateway, tenant);
-      const openedMs = Date.now();
-      const token = await sign({ tenant_id: tenant.id, sub: tenant.sub }, 3);
-      const stream = await openStream(gateway, scan.event_stream, `Bearer ${token}`);
-      assert.match(await stream.untilEnd(8000), /: close expired\n $/);
-      const livedMs = Date.now() - openedMs;
-      assert.ok(livedMs > 1500, `it lived ${livedMs} ms`);
-    },
-  },
-  {
-    name: "S4: streams of a revoked key and of a removed member are closed in time, others stay",
-    needs: ["control"],
-    async run(gateway) {
+  ),
+  gatewayCase("HEAD and POST open no stream", [], async (gateway) => {
+    const { event_stream: path } = await createScan(gateway);
+    const as = keyOf(gateway.tenant);
+    assert.equal((await call(gateway, path, { method: "HEAD", as })).status, 405);
+    await refused(await call(gateway, path, { method: "POST", as }), 405);
+  }),
+  gatewayCase("S3: refuses a stream of a scan that does not exist or is not named", [], async (gateway) => {
+    const as = keyOf(gateway.tenant);
+    // Proxies refuse a NUL themselves.
+    const odd = gateway.control === null ? [] : ["%00"];
+    for (const id of [nowhere, "not-a-uuid", nowhere.replace("4", "g"), "1".repeat(300), ...odd]) {
+      await refused(await call(gateway, `/api/v1/scans/${id}/event-stream`, { as }), 404);
+    }
+  }),
+  gatewayCase("the stream ends after the terminal event, and a finished scan answers 204", [], async (gateway) => {
+    const as = keyOf(gateway.tenant);
+    const scan = await createScan(gateway);
+    const streams = [
+      await openStream(gateway, scan.event_stream, as),
+      await openStream(gateway, scan.event_stream, as),
+    ];
+    const counts = { checks_done: 1, pass: 1, fail: 0, manual: 0 };
+    const done = { method: "PATCH", as, json: { status: "completed", ...counts } };
+    assert.equal((await call(gateway, `/api/v1/scans/${scan.id}`, done)).status, 200);
+    for (const stream of streams) {
+      assert.match(await stream.untilEnd(), /event: scan\.end\ndata: \{[^\n]*\}\n\n: close ended\n $/);
+    }
+    const after = await call(gateway, scan.event_stream, { as });
+    assert.deepEqual([after.status, await after.text()], [204, ""]);
+  }),
+  gatewayCase("S3: a finished scan is 204 to its tenant only", ["stranger"], async (gateway) => {
+    const scan = await createScan(gateway);
+    const as = keyOf(gateway.tenant);
+    await call(gateway, `/api/v1/scans/${scan.id}`, { method: "PATCH", as, json: { status: "failed" } });
+    await refused(await call(gateway, scan.event_stream), 401);
+    const stranger = `Api-Key ${given(gateway.strangerApiKey, "stranger")}`;
+    await refused(await call(gateway, scan.event_stream, { as: stranger }), 404);
+  }),
+  gatewayCase("one channel's events reach its own streams only", [], async (gateway) => {
+    const as = keyOf(gateway.tenant);
+    const [first, second] = [await createScan(gateway), await createScan(gateway)];
+    const one = await openStream(gateway, first.event_stream, as);
+    const two = await openStream(gateway, second.event_stream, as);
+    await send(gateway, first, progress(1));
+    await send(gateway, second, progress(2));
+    await one.until('{"n":1}');
+    await two.until('{"n":2}');
+    await send(gateway, first, progress(3));
+    await one.until('{"n":3}');
+    assert.doesNotMatch(one.text(), /"n":2/);
+    assert.doesNotMatch(two.text(), /"n":[13]/);
+    one.leave();
+    two.leave();
+  }),
+  gatewayCase("S4: a stream ends when its token does, and says so", ["control"], async (gateway) => {
+    const { createTenant, sign } = given(gateway.control, "control");
+    const tenant = await createTenant("Expiry");
+    const scan = await createScan(gateway, tenant);
+    const openedMs = Date.now();
+    const token = await sign({ tenant_id: tenant.id, sub: tenant.sub }, 3);
+    const stream = await openStream(gateway, scan.event_stream, `Bearer ${token}`);
+    assert.match(await stream.untilEnd(8000), /: close expired\n $/);
+    const livedMs = Date.now() - openedMs;
+    assert.ok(livedMs > 1500, `it lived ${livedMs} ms`);
+  }),
+  gatewayCase(
+    "S4: streams of a revoked key and of a removed member are closed in time, others stay",
+    ["control"],
+    async (gateway) => {
       const control = given(gateway.control, "control");
       const tenant = await control.createTenant("Revocation");
       const scan = await createScan(gateway, tenant);
@@ -184,17 +158,17 @@ export const streamCases: readonly GatewayCase[] = [
       await control.revokeApiKey(tenant.apiKeyId);
       const withinMs = control.recheckSeconds * 1000 + 3000;
       assert.match(await byKey.untilEnd(withinMs), /: close revoked\n $/);
-      await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 401, "not_authenticated");
+      await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 401);
       assert.doesNotMatch(byMember.text(), /close/);
       await control.removeUser(tenant.id, tenant.sub);
       assert.match(await byMember.untilEnd(withinMs), /: close revoked\n $/);
-      await refused(await call(gateway, scan.event_stream, { as: `Bearer ${other}` }), 403, "permission_denied");
+      await refused(await call(gateway, scan.event_stream, { as: `Bearer ${other}` }), 403);
     },
-  },
-  {
-    name: "S5: an idle stream has a heartbeat, and one that the client left frees its subscription",
-    needs: ["control"],
-    async run(gateway) {
+  ),
+  gatewayCase(
+    "S5: an idle stream has a heartbeat, and one that the client left frees its subscription",
+    ["control"],
+    async (gateway) => {
       const control = given(gateway.control, "control");
       const scan = await createScan(gateway);
       const [first, second] = [
@@ -213,11 +187,11 @@ export const streamCases: readonly GatewayCase[] = [
         20_000,
       );
     },
-  },
-  {
-    name: "S6: a tenant has as many streams as it may and no more, and a place that was left is free again",
-    needs: ["control"],
-    async run(gateway) {
+  ),
+  gatewayCase(
+    "S6: a tenant has as many streams as it may and no more, and a place that was left is free again",
+    ["control"],
+    async (gateway) => {
       const { createTenant, maxStreamsPerTenant } = given(gateway.control, "control");
       const tenant = await createTenant("Bounds");
       const scan = await createScan(gateway, tenant);
@@ -225,7 +199,7 @@ export const streamCases: readonly GatewayCase[] = [
       for (let n = 0; n < maxStreamsPerTenant; n += 1) {
         streams.push(await openStream(gateway, scan.event_stream, keyOf(tenant)));
       }
-      await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 429, "too_many");
+      await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 429);
       // Another tenant's place is no matter of this one.
       const elsewhere = await createScan(gateway);
       (await openStream(gateway, elsewhere.event_stream, keyOf(gateway.tenant))).leave();
@@ -237,11 +211,11 @@ export const streamCases: readonly GatewayCase[] = [
       }, "a place is free again");
       for (const stream of streams) stream.leave();
     },
-  },
-  {
-    name: "S2: a reader that falls behind its bound is closed, nothing missing before that; others get everything",
-    needs: ["control"],
-    async run(gateway) {
+  ),
+  gatewayCase(
+    "S2: a reader that falls behind its bound is closed, nothing missing before that; others get everything",
+    ["control"],
+    async (gateway) => {
       const control = given(gateway.control, "control");
       const tenant = await control.createTenant("Slow");
       const scan = await createScan(gateway, tenant);
@@ -273,30 +247,26 @@ export const streamCases: readonly GatewayCase[] = [
       );
       assert.equal(quickCount, count);
     },
-  },
-  {
-    name: "S2: a reader that reads nothing at all is closed",
-    needs: ["control"],
-    async run(gateway) {
-      const control = given(gateway.control, "control");
-      const tenant = await control.createTenant("Stuck");
-      const scan = await createScan(gateway, tenant);
-      const stuck = await openStuckReader(gateway, scan.event_stream, keyOf(tenant));
-      assert.equal(await control.subscriptionCount(scan.channel), 1);
-      const filler = "x".repeat(60_000);
-      // Only this stream holds the subscription.
-      const isClosed = async () => (await control.subscriptionCount(scan.channel)) === 0;
-      for (let n = 0; n < 400 && !(await isClosed()); n += 1) {
-        await control.publishRaw(scan.channel, JSON.stringify({ type: "scan.progress", data: { n, filler } }));
-      }
-      await eventually(isClosed, "the stream of a reader that reads nothing is closed");
-      stuck.destroy();
-    },
-  },
-  {
-    name: "S2: a message that cannot be read ends the channel's streams, and no other's",
-    needs: ["control"],
-    async run(gateway) {
+  ),
+  gatewayCase("S2: a reader that reads nothing at all is closed", ["control"], async (gateway) => {
+    const control = given(gateway.control, "control");
+    const tenant = await control.createTenant("Stuck");
+    const scan = await createScan(gateway, tenant);
+    const stuck = await openStuckReader(gateway, scan.event_stream, keyOf(tenant));
+    assert.equal(await control.subscriptionCount(scan.channel), 1);
+    const filler = "x".repeat(60_000);
+    // Only this stream holds the subscription.
+    const isClosed = async () => (await control.subscriptionCount(scan.channel)) === 0;
+    for (let n = 0; n < 400 && !(await isClosed()); n += 1) {
+      await control.publishRaw(scan.channel, JSON.stringify({ type: "scan.progress", data: { n, filler } }));
+    }
+    await eventually(isClosed, "the stream of a reader that reads nothing is closed");
+    stuck.destroy();
+  }),
+  gatewayCase(
+    "S2: a message that cannot be read ends the channel's streams, and no other's",
+    ["control"],
+    async (gateway) => {
       const control = given(gateway.control, "control");
       const as = keyOf(gateway.tenant);
       const [scan, other] = [await createScan(gateway), await createScan(gateway)];
@@ -312,12 +282,11 @@ export const streamCases: readonly GatewayCase[] = [
       await again.until('{"n":2}');
       again.leave();
     },
-  },
-  {
-    name: "S2: a lost connection to the broker ends every stream at once, and a new one receives events again",
-    needs: ["control"],
-    isAlone: true,
-    async run(gateway) {
+  ),
+  alone(
+    "S2: a lost connection to the broker ends every stream at once, and a new one receives events again",
+    ["control"],
+    async (gateway) => {
       const control = given(gateway.control, "control");
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
@@ -329,5 +298,5 @@ export const streamCases: readonly GatewayCase[] = [
       await again.until('{"n":1}');
       again.leave();
     },
-  },
+  ),
 ];

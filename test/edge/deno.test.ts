@@ -37,7 +37,7 @@ test("a method that nobody knows is 405 with those that are", async () => {
   for (const method of ["FOO", "CONNECTX"]) {
     const response = await call(underTest, "/healthz", { method });
     expect(response.headers.get("allow")).toContain("GET");
-    await refused(response, 405, "method_not_allowed");
+    await refused(response, 405);
   }
 });
 
