@@ -8,7 +8,7 @@ import { NotPossibleError } from "../not_possible_error.ts";
 import { fieldOf, found, type Draft } from "./draft.ts";
 import { createBrand, deleteBrand, findBrand, setSignInPage } from "./object_edits.ts";
 import { createPolicy, deletePolicy, findPolicy } from "./policy_edits.ts";
-import type { Setting } from "./setting.ts";
+import { setting, type Setting } from "./setting.ts";
 import type { App, OrgContents, PolicyWithRules } from "../objects/org_contents.ts";
 
 const weakApp = "Lunch orders";
@@ -17,99 +17,65 @@ const newBrand = "New subsidiary";
 
 /** Settings of applications and of the page where people sign in. */
 export const appSettings: readonly Setting[] = [
-  {
-    area: "Applications",
-    label: `Application ${weakApp}`,
-    present: (contents) => (hasApp(contents) ? "there, with a password alone" : "not there"),
-    changes: [
-      {
-        name: "app-added",
-        label: "Add an application that asks for a password alone",
-        make: (draft) => {
-          if (hasApp(draft.contents)) throw new NotPossibleError("The application is there already");
-          const policy = weakPolicy(draft);
-          createApp(draft, lunchApp(draft), policy);
-        },
-      },
-      {
-        name: "app-deleted",
-        label: "Delete that application",
-        make: (draft) => {
-          deleteApp(draft, findApp(draft.contents, isLunchApp, `application ${weakApp}`));
-          deleteUnusedPolicy(draft);
-        },
-      },
-    ],
-  },
-  {
-    area: "Applications",
-    label: "Policy of the first business application",
-    present: (contents) => {
-      const app = businessApp(contents);
-      const { href = "" } = (fieldOf(app, ["_links", "accessPolicy"]) ?? {}) as { href?: string };
-      const bound = contents.policies.find(({ policy }) => href.endsWith(`/${policy.id}`));
-      return `${app.label}: ${bound?.policy.name ?? "none"}`;
+  setting<boolean>(
+    ["Applications", `Application ${weakApp}`],
+    (contents) => (hasApp(contents) ? "there, with a password alone" : "not there"),
+    (draft, isThere) => {
+      if (isThere) {
+        if (hasApp(draft.contents)) throw new NotPossibleError("The application is there already");
+        const policy = weakPolicy(draft);
+        createApp(draft, lunchApp(draft), policy);
+      } else {
+        deleteApp(draft, findApp(draft.contents, isLunchApp, `application ${weakApp}`));
+        deleteUnusedPolicy(draft);
+      }
     },
-    changes: [
-      {
-        name: "app-policy-moved",
-        label: "Move the first business application to a policy with a password alone",
-        make: (draft) => {
-          const app = businessApp(draft.contents);
-          moveApp(draft, app, weakPolicy(draft));
-        },
-      },
-      {
-        name: "app-policy-restored",
-        label: "Move it to its own policy again",
-        make: (draft) => {
-          const { href } = fieldOf(businessApp(draft.initial), ["_links", "accessPolicy"]) as { href: string };
-          const own = draft.contents.policies.find(({ policy }) => href.endsWith(`/${policy.id}`));
-          moveApp(draft, businessApp(draft.contents), found(own, "such policy"));
-          deleteUnusedPolicy(draft);
-        },
-      },
-    ],
-  },
-  {
-    area: "Sign-in pages",
-    label: "Banner on the default sign-in page",
-    present: (contents) => (pageOf(contents) === null ? "none: the provider's own page" : "a page with a banner"),
-    changes: [
-      {
-        name: "banner-removed",
-        label: "Remove the banner from the sign-in page",
-        make: (draft) => setSignInPage(draft, defaultBrand(draft.contents), null),
-      },
-      {
-        name: "banner-restored",
-        label: "Put the banner on the sign-in page",
-        make: (draft) => setSignInPage(draft, defaultBrand(draft.contents), dodBannerPage()),
-      },
-    ],
-  },
-  {
-    area: "Sign-in pages",
-    label: "Brands",
-    present: ({ brands }) => brands.map(({ brand: { name } }) => String(name)).join(", "),
-    changes: [
-      {
-        name: "brand-added",
-        label: "Add a brand, without a banner",
-        make: (draft) => createBrand(draft, brand(draft.site, { name: newBrand, customizedPage: "uncustomized" })),
-      },
-      {
-        name: "brand-deleted",
-        label: "Delete that brand",
-        make: (draft) =>
-          deleteBrand(
-            draft,
-            findBrand(draft.contents, ({ name }) => name === newBrand),
-          ),
-      },
-    ],
-  },
+    ["app-added", "Add an application that asks for a password alone", true],
+    ["app-deleted", "Delete that application", false],
+  ),
+  setting<boolean>(
+    ["Applications", "Policy of the first business application"],
+    (contents) => {
+      const app = businessApp(contents);
+      return `${app.label}: ${policyOf(contents, app)?.policy.name ?? "none"}`;
+    },
+    (draft, isMoved) => {
+      const app = businessApp(draft.contents);
+      if (isMoved) return moveApp(draft, app, weakPolicy(draft));
+      moveApp(draft, app, found(policyOf(draft.contents, businessApp(draft.initial)), "such policy"));
+      deleteUnusedPolicy(draft);
+    },
+    ["app-policy-moved", "Move the first business application to a policy with a password alone", true],
+    ["app-policy-restored", "Move it to its own policy again", false],
+  ),
+  setting<string | null>(
+    ["Sign-in pages", "Banner on the default sign-in page"],
+    (contents) => (pageOf(contents) === null ? "none: the provider's own page" : "a page with a banner"),
+    (draft, html) => setSignInPage(draft, defaultBrand(draft.contents), html),
+    ["banner-removed", "Remove the banner from the sign-in page", null],
+    ["banner-restored", "Put the banner on the sign-in page", dodBannerPage()],
+  ),
+  setting<boolean>(
+    ["Sign-in pages", "Brands"],
+    ({ brands }) => brands.map(({ brand: { name } }) => String(name)).join(", "),
+    (draft, isThere) => {
+      if (isThere) createBrand(draft, brand(draft.site, { name: newBrand, customizedPage: "uncustomized" }));
+      else
+        deleteBrand(
+          draft,
+          findBrand(draft.contents, ({ name }) => name === newBrand),
+        );
+    },
+    ["brand-added", "Add a brand, without a banner", true],
+    ["brand-deleted", "Delete that brand", false],
+  ),
 ];
+
+/** Among the policies of the contents. */
+function policyOf({ policies }: OrgContents, app: App): PolicyWithRules | undefined {
+  const href = fieldOf(app, ["_links", "accessPolicy", "href"]);
+  return typeof href === "string" ? policies.find(({ policy }) => href.endsWith(`/${policy.id}`)) : undefined;
+}
 
 function isLunchApp(app: App): boolean {
   return app.label === weakApp;

@@ -1,223 +1,153 @@
 import { passwordOnly, phishingResistant } from "../objects/access_policies.ts";
 import { anywhere, sessionRule } from "../objects/sign_on_policies.ts";
-import { fieldOf, found, withField, type Draft } from "./draft.ts";
+import { fieldOf, found, type Draft } from "./draft.ts";
+import { addRule, deleteRule, findPolicy, swapPriorities, updatePolicy } from "./policy_edits.ts";
 import {
-  addRule,
-  deleteRule,
-  findPolicy,
-  firstRule,
-  setRuleStatus,
-  swapPriorities,
-  updatePolicy,
-  updateRule,
-} from "./policy_edits.ts";
-import { updateConsoleSettings } from "./app_edits.ts";
-import type { Change, Setting } from "./setting.ts";
+  adminConsole,
+  fieldSetting,
+  setting,
+  statusSetting,
+  thePolicy,
+  theRule,
+  type Named,
+  type Setting,
+} from "./setting.ts";
 import type { OrgContents, PolicyWithRules, Resource } from "../objects/org_contents.ts";
 
 const temporaryRule = "Temporary access";
+const minutes = (value: unknown) => `${String(value)} minutes`;
 
 /** Settings of policies: who gets in, how, and for how long. */
 export const policySettings: readonly Setting[] = [
   mfaSetting("Okta Admin Console", "mfa", "the Admin Console"),
-  {
-    area: "Admin Console",
-    label: "Admin Console: idle time",
-    present: ({ adminConsoleSettings }) => `${String(adminConsoleSettings["sessionIdleTimeoutMinutes"])} minutes`,
-    changes: [
-      { name: "admin-idle-long", label: "Set the Admin Console's idle time to 60 minutes", make: setConsoleIdle(60) },
-      { name: "admin-idle-short", label: "Set the Admin Console's idle time to 15 minutes", make: setConsoleIdle(15) },
-    ],
-  },
+  fieldSetting(
+    ["Admin Console", "Admin Console: idle time"],
+    adminConsole,
+    ["sessionIdleTimeoutMinutes"],
+    minutes,
+    ["admin-idle-long", "Set the Admin Console's idle time to 60 minutes", 60],
+    ["admin-idle-short", "Set the Admin Console's idle time to 15 minutes", 15],
+  ),
   mfaSetting("Okta Dashboard", "dashboard-mfa", "the Okta Dashboard"),
   sessionSetting("idle time", "maxSessionIdleMinutes", [
-    { name: "session-idle-long", label: "Let sessions idle for 120 minutes", value: 120 },
-    { name: "session-idle-short", label: "Let sessions idle for 15 minutes", value: 15 },
+    ["session-idle-long", "Let sessions idle for 120 minutes", 120],
+    ["session-idle-short", "Let sessions idle for 15 minutes", 15],
   ]),
   sessionSetting("lifetime", "maxSessionLifetimeMinutes", [
-    { name: "session-lifetime-long", label: "Let sessions live for 48 hours", value: 2880 },
-    { name: "session-lifetime-short", label: "Let sessions live for 18 hours", value: 1080 },
+    ["session-lifetime-long", "Let sessions live for 48 hours", 2880],
+    ["session-lifetime-short", "Let sessions live for 18 hours", 1080],
   ]),
   sessionSetting("persistent cookies", "usePersistentCookie", [
-    { name: "persistent-cookies-on", label: "Keep session cookies when the browser closes", value: true },
-    { name: "persistent-cookies-off", label: "Drop session cookies when the browser closes", value: false },
+    ["persistent-cookies-on", "Keep session cookies when the browser closes", true],
+    ["persistent-cookies-off", "Drop session cookies when the browser closes", false],
   ]),
-  {
-    area: "Global session",
-    label: "Global session: rules",
-    present: (contents) => {
+  setting<boolean>(
+    ["Global session", "Global session: rules"],
+    (contents) => {
       const { policy, rules } = sessionPolicy(contents);
       return `${policy.name}: ${rules.map((rule) => String(rule["name"])).join(", ")}`;
     },
-    changes: [
-      {
-        name: "session-rule-added",
-        label: "Add a lax rule for sessions before all others",
-        make: (draft) =>
-          addRule(draft, sessionPolicy(draft.contents), {
-            ...sessionRule({
-              name: temporaryRule,
-              priority: 1,
-              idleMinutes: 480,
-              lifetimeMinutes: 0,
-              persistentCookie: true,
-              network: anywhere,
-            }),
-          }),
-      },
-      {
-        name: "session-rule-deleted",
-        label: "Delete that rule",
-        make: (draft) => deleteRule(draft, sessionPolicy(draft.contents), temporaryRule),
-      },
-    ],
-  },
-  {
-    area: "Global session",
-    label: "Global session: a separate rule",
-    present: (contents) => {
-      const { parent, rule } = ownSessionRule(contents);
-      return `${parent.policy.name}, ${String(rule["name"])}: ${String(rule["status"])}`;
+    (draft, isThere) => {
+      const lax = { priority: 1, idleMinutes: 480, lifetimeMinutes: 0, persistentCookie: true, network: anywhere };
+      const parent = sessionPolicy(draft.contents);
+      if (isThere) addRule(draft, parent, sessionRule({ name: temporaryRule, ...lax }));
+      else deleteRule(draft, parent, temporaryRule);
     },
-    changes: [
-      { name: "session-rule-off", label: "Switch off a session rule", make: setSessionRule("INACTIVE") },
-      { name: "session-rule-on", label: "Switch on a session rule", make: setSessionRule("ACTIVE") },
-    ],
-  },
-  {
-    area: "Global session",
-    label: "Global session: order of policies",
-    present: (contents) => {
+    ["session-rule-added", "Add a lax rule for sessions before all others", true],
+    ["session-rule-deleted", "Delete that rule", false],
+  ),
+  statusSetting(
+    ["Global session", "Global session: a separate rule"],
+    theRule(ownRulePolicy, ({ rules }) => found(rules.find(isOwnRule), "separate session rule")),
+    ["session-rule-off", "Switch off a session rule"],
+    ["session-rule-on", "Switch on a session rule"],
+  ),
+  setting<boolean>(
+    ["Global session", "Global session: order of policies"],
+    (contents) => {
       const [one, other] = orderedPair(contents);
       const isFirst = Number(one.policy["priority"]) < Number(other.policy["priority"]);
       return (isFirst ? [one, other] : [other, one]).map(({ policy }) => policy.name).join(" before ");
     },
-    changes: [
-      { name: "session-policies-reordered", label: "Move the first session policy down", make: reorder(true) },
-      { name: "session-policies-restored", label: "Move it up again", make: reorder(false) },
-    ],
-  },
-  passwordSetting(
-    "length",
-    ["complexity", "minLength"],
-    [
-      { name: "password-length-short", label: "Accept passwords of 8 characters", value: 8 },
-      { name: "password-length-long", label: "Ask for passwords of 15 characters", value: 15 },
-    ],
+    reorder,
+    ["session-policies-reordered", "Move the first session policy down", true],
+    ["session-policies-restored", "Move it up again", false],
   ),
-  passwordSetting(
-    "history",
-    ["age", "historyCount"],
-    [
-      { name: "password-history-short", label: "Remember 2 old passwords", value: 2 },
-      { name: "password-history-long", label: "Remember 5 old passwords", value: 5 },
-    ],
+  passwordSetting("length", "complexity.minLength", [
+    ["password-length-short", "Accept passwords of 8 characters", 8],
+    ["password-length-long", "Ask for passwords of 15 characters", 15],
+  ]),
+  passwordSetting("history", "age.historyCount", [
+    ["password-history-short", "Remember 2 old passwords", 2],
+    ["password-history-long", "Remember 5 old passwords", 5],
+  ]),
+  passwordSetting("age", "age.maxAgeDays", [
+    ["password-age-unlimited", "Let passwords live without an end", 0],
+    ["password-age-limited", "Let passwords live for 60 days", 60],
+  ]),
+  passwordSetting("attempts before lockout", "lockout.maxAttempts", [
+    ["lockout-lax", "Lock accounts after 10 wrong passwords", 10],
+    ["lockout-strict", "Lock accounts after 3 wrong passwords", 3],
+  ]),
+  passwordSetting("common passwords refused", "complexity.dictionary.common.exclude", [
+    ["common-passwords-allowed", "Accept common passwords", false],
+    ["common-passwords-refused", "Refuse common passwords", true],
+  ]),
+  statusSetting(
+    ["Automations", "Automation for inactive users"],
+    thePolicy(automation),
+    ["automation-off", "Switch off the automation for inactive users"],
+    ["automation-on", "Switch on the automation for inactive users"],
   ),
-  passwordSetting(
-    "age",
-    ["age", "maxAgeDays"],
-    [
-      { name: "password-age-unlimited", label: "Let passwords live without an end", value: 0 },
-      { name: "password-age-limited", label: "Let passwords live for 60 days", value: 60 },
-    ],
-  ),
-  passwordSetting(
-    "attempts before lockout",
-    ["lockout", "maxAttempts"],
-    [
-      { name: "lockout-lax", label: "Lock accounts after 10 wrong passwords", value: 10 },
-      { name: "lockout-strict", label: "Lock accounts after 3 wrong passwords", value: 3 },
-    ],
-  ),
-  passwordSetting(
-    "common passwords refused",
-    ["complexity", "dictionary", "common", "exclude"],
-    [
-      { name: "common-passwords-allowed", label: "Accept common passwords", value: false },
-      { name: "common-passwords-refused", label: "Refuse common passwords", value: true },
-    ],
+  fieldSetting(
+    ["Automations", "Inactivity before suspension"],
+    thePolicy(automation),
+    ["conditions", "people", "users", "inactivity", "number"],
+    (value) => `${String(value)} days`,
+    ["automation-late", "Suspend users after 90 days", 90],
+    ["automation-early", "Suspend users after 35 days", 35],
   ),
 ];
 
 function mfaSetting(policyName: string, name: string, what: string): Setting {
-  const setVerification = (verification: unknown) => (draft: Draft) => {
-    const parent = findPolicy(draft.contents, "ACCESS_POLICY", policyName);
-    updateRule(draft, parent, firstRule(parent), (rule) =>
-      withField(rule, ["actions", "appSignOn", "verificationMethod"], verification),
-    );
-  };
-  return {
-    area: what.replace("the ", ""),
-    label: `${what.replace("the ", "")}: sign-in`,
-    present: (contents) => {
-      const rule = firstRule(findPolicy(contents, "ACCESS_POLICY", policyName));
-      const method = fieldOf(rule, ["actions", "appSignOn", "verificationMethod"]);
+  const area = what.replace("the ", "");
+  return fieldSetting(
+    [area, `${area}: sign-in`],
+    theRule((contents) => findPolicy(contents, "ACCESS_POLICY", policyName)),
+    ["actions", "appSignOn", "verificationMethod"],
+    (method, rule) => {
       const isResistant = JSON.stringify(method).includes('"phishingResistant":"REQUIRED"');
       const factors = fieldOf(method, ["factorMode"]) === "1FA" ? "a password alone" : "two factors";
-      return `${String(rule["name"])}: ${isResistant ? "phishing-resistant factors" : factors}`;
+      return `${rule.replace(`${policyName}, `, "")}: ${isResistant ? "phishing-resistant factors" : factors}`;
     },
-    changes: [
-      { name: `${name}-off`, label: `Turn off MFA for ${what}`, make: setVerification(passwordOnly) },
-      { name: `${name}-on`, label: `Turn on MFA for ${what}`, make: setVerification(phishingResistant) },
-    ],
-  };
+    [`${name}-off`, `Turn off MFA for ${what}`, passwordOnly],
+    [`${name}-on`, `Turn on MFA for ${what}`, phishingResistant],
+  );
 }
 
-interface Value extends Pick<Change, "name" | "label"> {
-  readonly value: number | boolean;
-}
-
-function sessionSetting(label: string, field: string, values: readonly [Value, Value]): Setting {
-  const path = ["actions", "signon", "session", field];
-  const toChange = ({ name, label: text, value }: Value): Change => ({
-    name,
-    label: text,
-    make(draft) {
-      const parent = sessionPolicy(draft.contents);
-      updateRule(draft, parent, firstRule(parent), (rule) => withField(rule, path, value));
-    },
-  });
-  return {
-    area: "Global session",
-    label: `Global session: ${label}`,
-    present: (contents) => {
-      const parent = sessionPolicy(contents);
-      const rule = firstRule(parent);
-      const value = fieldOf(rule, path);
-      const shown = typeof value === "boolean" ? onOrOff(value) : `${String(value)} minutes`;
-      return `${parent.policy.name}, ${String(rule["name"])}: ${shown}`;
-    },
-    changes: [toChange(values[0]), toChange(values[1])],
-  };
+function sessionSetting(label: string, field: string, values: readonly [Named<unknown>, Named<unknown>]): Setting {
+  return fieldSetting(
+    ["Global session", `Global session: ${label}`],
+    theRule(sessionPolicy),
+    ["actions", "signon", "session", field],
+    (value, rule) => `${rule}: ${typeof value === "boolean" ? onOrOff(value) : minutes(value)}`,
+    ...values,
+  );
 }
 
 /** For the default policy, which holds for everyone whom no other names. */
-function passwordSetting(label: string, field: readonly string[], values: readonly [Value, Value]): Setting {
-  const path = ["settings", "password", ...field];
-  const policyOf = (contents: OrgContents) => findPolicy(contents, "PASSWORD", "Default Policy");
-  const toChange = ({ name, label: text, value }: Value): Change => ({
-    name,
-    label: text,
-    make: (draft) => updatePolicy(draft, policyOf(draft.contents), (policy) => withField(policy, path, value)),
-  });
-  return {
-    area: "Passwords",
-    label: `Passwords: ${label}`,
-    present: (contents) => {
-      const value = fieldOf(policyOf(contents).policy, path);
-      return typeof value === "boolean" ? onOrOff(value) : String(value);
-    },
-    changes: [toChange(values[0]), toChange(values[1])],
-  };
+function passwordSetting(label: string, field: string, values: readonly [Named<unknown>, Named<unknown>]): Setting {
+  return fieldSetting(
+    ["Passwords", `Passwords: ${label}`],
+    thePolicy((contents) => findPolicy(contents, "PASSWORD", "Default Policy")),
+    ["settings", "password", ...field.split(".")],
+    (value) => (typeof value === "boolean" ? onOrOff(value) : String(value)),
+    ...values,
+  );
 }
 
 function onOrOff(isOn: boolean): string {
   return isOn ? "on" : "off";
-}
-
-function setConsoleIdle(minutes: number) {
-  return (draft: Draft) =>
-    updateConsoleSettings(draft, (settings) => ({ ...settings, sessionIdleTimeoutMinutes: minutes }));
 }
 
 /** For everyone whom no other policy names. */
@@ -225,22 +155,16 @@ function sessionPolicy(contents: OrgContents): PolicyWithRules {
   return findPolicy(contents, "OKTA_SIGN_ON", "Default Policy");
 }
 
-/** A rule that people made, of that policy or of the first that has one: the built-in one cannot be switched off. */
-function ownSessionRule(contents: OrgContents): { readonly parent: PolicyWithRules; readonly rule: Resource } {
-  const isOwn = (rule: Resource) => rule["system"] !== true && rule["name"] !== temporaryRule;
-  const others = contents.policies.filter(({ policy }) => policy.type === "OKTA_SIGN_ON");
-  const parent = found(
-    [sessionPolicy(contents), ...others].find(({ rules }) => rules.some(isOwn)),
-    "separate session rule",
-  );
-  return { parent, rule: found(parent.rules.find(isOwn), "separate session rule") };
+/** A rule that people made: the built-in one cannot be switched off. */
+function isOwnRule(rule: Resource): boolean {
+  return rule["system"] !== true && rule["name"] !== temporaryRule;
 }
 
-function setSessionRule(status: "ACTIVE" | "INACTIVE") {
-  return (draft: Draft) => {
-    const { parent, rule } = ownSessionRule(draft.contents);
-    setRuleStatus(draft, parent, rule, status);
-  };
+/** That policy, or the first that has such a rule. */
+function ownRulePolicy(contents: OrgContents): PolicyWithRules {
+  const others = contents.policies.filter(({ policy }) => policy.type === "OKTA_SIGN_ON");
+  const parent = [sessionPolicy(contents), ...others].find(({ rules }) => rules.some(isOwnRule));
+  return found(parent, "separate session rule");
 }
 
 /** The first two session policies as the org had them at its start; the built-in one always comes last. */
@@ -249,12 +173,18 @@ function orderedPair(contents: OrgContents): readonly [PolicyWithRules, PolicyWi
   return [found(own[0], "separate session policy"), found(own[1], "second separate session policy")];
 }
 
-function reorder(isMovedDown: boolean) {
-  return (draft: Draft) => {
-    const [one, other] = orderedPair(draft.contents);
-    const isDown = Number(one.policy["priority"]) > Number(other.policy["priority"]);
-    // The edit of a policy that is where it should be changes nothing, and is refused.
-    if (isDown === isMovedDown) updatePolicy(draft, one, (policy) => policy);
-    swapPriorities(draft, one, other);
-  };
+function reorder(draft: Draft, isMovedDown: boolean): void {
+  const [one, other] = orderedPair(draft.contents);
+  const isDown = Number(one.policy["priority"]) > Number(other.policy["priority"]);
+  // The edit of a policy that is where it should be changes nothing, and is refused.
+  if (isDown === isMovedDown) updatePolicy(draft, one, (policy) => policy);
+  swapPriorities(draft, one, other);
+}
+
+/** The one that is on at the start, or the first. */
+function automation(contents: OrgContents): PolicyWithRules {
+  return found(
+    contents.policies.find(({ policy }) => policy.type === "USER_LIFECYCLE"),
+    "automation",
+  );
 }

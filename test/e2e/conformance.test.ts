@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { builtPackage, startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { builtPackage, startConformance, temporaryFolder, type Outcome } from "../support/command_line.ts";
 
 /** `npm run conformance -- client`: what it says of a client that is right, of one that is not, and of commands that are none. */
 
@@ -22,7 +22,7 @@ interface Report {
 }
 
 function conform(...args: readonly string[]): Promise<Outcome> {
-  return startProgram("conformance/main.ts", ["client", ...args], { cwd: folder.path }).finished;
+  return startConformance(["client", ...args], { cwd: folder.path }).finished;
 }
 
 function node(client: string): readonly string[] {
@@ -72,7 +72,7 @@ describe("conformance -- client", () => {
   });
 
   test("a client that comes by itself finds the cases, and posts what it received", async () => {
-    const command = startProgram("conformance/main.ts", ["client", "--case", "plain,ended"], { cwd: folder.path });
+    const command = startConformance(["client", "--case", "plain,ended"], { cwd: folder.path });
     const [, url = ""] = await command.until("stderr", /GET (http:\S+)/);
     const cases = (await (await fetch(url)).json()) as readonly Readonly<Record<string, string>>[];
     for (const { stream_url: stream = "", report_url: report = "" } of cases) {
@@ -99,7 +99,7 @@ describe("conformance -- client", () => {
   test("Ctrl-C ends it, and the client, with what is known", async () => {
     const file = join(folder.path, "pid");
     const client = ["sh", "-c", `sleep 600 & echo $! > ${file}.new; mv ${file}.new ${file}; wait`];
-    const command = startProgram("conformance/main.ts", ["client", "--case", "plain", "--", ...client], {
+    const command = startConformance(["client", "--case", "plain", "--", ...client], {
       cwd: folder.path,
     });
     const pid = Number(await vi.waitFor(() => readFile(file, "utf8"), { timeout: 20_000 }));

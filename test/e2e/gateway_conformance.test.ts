@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { gatewayCommand } from "../../conformance/gateway/gateway_command.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { builtPackage, startProgram, temporaryFolder } from "../support/command_line.ts";
+import { builtPackage, startConformance, temporaryFolder } from "../support/command_line.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** `npm run conformance -- gateway URL`, as somebody runs it who has deployed a gateway. */
@@ -79,8 +79,7 @@ test("ends although a case failed with its stream open", async () => {
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const { port } = proxy.address() as AddressInfo;
   const args = ["gateway", `http://127.0.0.1:${port}`, "what is published once a stream is open"];
-  const { code, stdout } = await startProgram("conformance/main.ts", args, { cwd: folder.path, env: variables })
-    .finished;
+  const { code, stdout } = await startConformance(args, { cwd: folder.path, env: variables }).finished;
   expect(stdout).toContain("\n0 passed, 1 failed, 0 left out\n");
   expect(code).toBe(1);
   proxy.closeAllConnections();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { LoadReport } from "../../conformance/load/run_load.ts";
-import { startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { startConformance, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";
 import { startTestGateway } from "../support/test_gateway.ts";
 
@@ -17,7 +17,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 const key = { SCANSTREAM_API_KEY: "scs_key" };
 
 function load(url: string, env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Outcome> {
-  return startProgram("conformance/main.ts", ["load", url, ...args], { cwd: folder.path, env }).finished;
+  return startConformance(["load", url, ...args], { cwd: folder.path, env }).finished;
 }
 
 test("counts streams and events as the gateway's metrics do", async () => {
@@ -96,15 +96,11 @@ test.each(wrong)("%s: one line, and exit 2", async (args, env, message) => {
 });
 
 test("more streams than this process may open files: one line, and exit 2", async () => {
-  const { code, stderr } = await startProgram(
-    "conformance/main.ts",
-    ["load", "http://127.0.0.1:9", "--streams", "1000"],
-    {
-      cwd: folder.path,
-      env: key,
-      shell: 'ulimit -n 256; "$@"',
-    },
-  ).finished;
+  const { code, stderr } = await startConformance(["load", "http://127.0.0.1:9", "--streams", "1000"], {
+    cwd: folder.path,
+    env: key,
+    shell: 'ulimit -n 256; "$@"',
+  }).finished;
   expect(stderr).toBe(
     "--streams 1000: this process may open 256 files: expected at most 192, or ulimit -n 1064 before; the gateway needs as many\n",
   );

@@ -1,9 +1,10 @@
 import { cp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { build } from "esbuild";
 import type { TestProject } from "vitest/node";
-import { buildPackage } from "../../tools/build.ts";
+import { buildPackage, nodeBundle } from "../../tools/build.ts";
 import { installRuntimes } from "../runtimes/install.ts";
-import { builtPackage, bundleMetafile, denoPage } from "./command_line.ts";
+import { builtConformance, builtPackage, bundleMetafile, denoPage } from "./command_line.ts";
 import { requireMachineTools } from "./machine_tools.ts";
 import { startPostgres } from "./postgres.ts";
 
@@ -11,7 +12,11 @@ import { startPostgres } from "./postgres.ts";
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await requireMachineTools();
   installRuntimes();
-  const [postgres, metafile] = await Promise.all([startPostgres(), buildPackage(builtPackage)]);
+  const [postgres, metafile] = await Promise.all([
+    startPostgres(),
+    buildPackage(builtPackage),
+    build({ ...nodeBundle, entryPoints: ["conformance/main.ts"], outfile: builtConformance }),
+  ]);
   await writeFile(bundleMetafile, JSON.stringify(metafile));
   await rm(denoPage, { recursive: true, force: true });
   await cp(join(builtPackage, "web"), denoPage, { recursive: true });

@@ -11,7 +11,7 @@ interface Range {
 
 const perTenant = "from unnest($1::uuid[]) as t(id),";
 
-export type Fill = (admin: Client, range: Range) => Promise<void>;
+type Fill = (admin: Client, range: Range) => Promise<void>;
 
 /** Of the row with the number 0. The others are ten seconds apart: a million of them end two months ago. */
 export const firstRowAt = new Date(Date.now() - 180 * 86_400_000).toISOString();
@@ -28,7 +28,7 @@ const finding = (key: string, time: string) => `md5(${key}), 'check_' || i % 30,
 
 const findingsOfScan = 10;
 
-export const fillScans: Fill = async (admin, { tenantIds, from, to }) => {
+const fillScans: Fill = async (admin, { tenantIds, from, to }) => {
   const rows = `${perTenant} generate_series($2::int + 1, $3::int) n`;
   await admin.query(
     `insert into scans (id, tenant_id, org_url, status, checks_total, checks_done, pass, fail, created_at, updated_at, started_at, ended_at)
@@ -43,7 +43,7 @@ export const fillScans: Fill = async (admin, { tenantIds, from, to }) => {
 };
 
 /** Heard of just now; a twentieth, since a tenant may have 2,000 of them. */
-export const fillRunning: Fill = async (admin, { tenantIds, from: all, to: last }) => {
+const fillRunning: Fill = async (admin, { tenantIds, from: all, to: last }) => {
   const [from, to] = [Math.floor(all / 20), Math.floor(last / 20)];
   await admin.query(
     `insert into scans (id, tenant_id, org_url, status, checks_total, created_at, updated_at, started_at)
@@ -54,7 +54,7 @@ export const fillRunning: Fill = async (admin, { tenantIds, from: all, to: last 
 };
 
 /** Of the tenant's scan with the number 1. */
-export const fillFindings: Fill = async (admin, { tenantIds, from, to }) => {
+const fillFindings: Fill = async (admin, { tenantIds, from, to }) => {
   await admin.query(
     `insert into findings (${findingColumns})
      select t.id, ${scanId}, ${finding("'large' || i", at("i / 1000"))}
@@ -63,7 +63,7 @@ export const fillFindings: Fill = async (admin, { tenantIds, from, to }) => {
   );
 };
 
-export const fillMembers: Fill = async (admin, { tenantIds, from, to }) => {
+const fillMembers: Fill = async (admin, { tenantIds, from, to }) => {
   await admin.query(
     `insert into users (sub) select 'member-' || n from generate_series($1::int + 1, $2::int) n on conflict do nothing`,
     [from, to],
@@ -75,7 +75,7 @@ export const fillMembers: Fill = async (admin, { tenantIds, from, to }) => {
   );
 };
 
-export const fillApiKeys: Fill = async (admin, { tenantIds, from, to }) => {
+const fillApiKeys: Fill = async (admin, { tenantIds, from, to }) => {
   await admin.query(
     `insert into api_keys (id, tenant_id, name, prefix, hash, created_at)
      select ${idOf("key", "t.id || n")}, t.id, 'key ' || n, 'ss_1234', encode(sha256((t.id || '' || n)::bytea), 'hex'), ${at("n")}
@@ -85,7 +85,7 @@ export const fillApiKeys: Fill = async (admin, { tenantIds, from, to }) => {
 };
 
 /** One in a thousand is of the key with the number 1, another one about the member with that number. */
-export const fillAudit: Fill = async (admin, { tenantIds, from, to }) => {
+const fillAudit: Fill = async (admin, { tenantIds, from, to }) => {
   await admin.query(
     `insert into audit_events (tenant_id, actor_kind, actor_id, action, target_type, target_id, detail, created_at)
      select t.id, case when n % 1000 = 1 then 'api_key' else 'user' end,
@@ -99,7 +99,7 @@ export const fillAudit: Fill = async (admin, { tenantIds, from, to }) => {
 };
 
 /** Running, with an hour between their reports, and heard of just now; each has twenty changes. Of ten nine are deleted. */
-export const fillMonitors: Fill = async (admin, range) => {
+const fillMonitors: Fill = async (admin, range) => {
   await admin.query(
     `insert into monitors (id, tenant_id, org_url, interval_seconds, created_at, updated_at, last_change_number, status, ended_at, deleted_at)
      select ${idOf("monitor", "t.id || n")}, t.id, 'https://org-' || n || '.okta.com', 3600, ${at("n")}, now() - interval '5 minutes', 20,
@@ -115,7 +115,7 @@ export const fillMonitors: Fill = async (admin, range) => {
 };
 
 /** Of the tenant's monitor with the number 1: of two hundred findings each as often as the others, but for one in a thousand. */
-export const fillChanges: Fill = async (admin, { tenantIds, from, to }) => {
+const fillChanges: Fill = async (admin, { tenantIds, from, to }) => {
   await insertChanges(admin, tenantIds, `(select 1 as n) one, generate_series(${from} + 21, ${to} + 20) i`);
 };
 
@@ -131,7 +131,7 @@ async function insertChanges(admin: Client, tenantIds: readonly string[], rows: 
 }
 
 /** The history of one organization: a rule that turned over and over, and a scan each time. */
-export const fillHistory: Fill = async (admin, { tenantIds, from, to }) => {
+const fillHistory: Fill = async (admin, { tenantIds, from, to }) => {
   const organization = idOf("organization", "t.id || 1");
   const rows = `${perTenant} generate_series($2::int + 1, $3::int) n`;
   await admin.query(
@@ -159,7 +159,7 @@ export const fillHistory: Fill = async (admin, { tenantIds, from, to }) => {
 };
 
 /** Webhooks as many as a tenant may have; deliveries of the first. One in a thousand was given up. */
-export const fillDeliveries: Fill = async (admin, { tenantIds, from, to }) => {
+const fillDeliveries: Fill = async (admin, { tenantIds, from, to }) => {
   await insertDeliveries(admin, tenantIds, `(select 1 as w) one, generate_series(${from} + 1, ${to}) n`, {
     status: "case when n % 1000 = 1 then 'dead' else 'delivered' end",
     at: "now() - interval '20 days' + n * interval '1 second'",
@@ -167,7 +167,7 @@ export const fillDeliveries: Fill = async (admin, { tenantIds, from, to }) => {
 };
 
 /** Due, spread over the tenant's webhooks. */
-export const fillPending: Fill = async (admin, { tenantIds, from, to }) => {
+const fillPending: Fill = async (admin, { tenantIds, from, to }) => {
   await insertDeliveries(
     admin,
     tenantIds,
@@ -206,7 +206,7 @@ async function insertDeliveries(
 }
 
 /** Nine of ten were withdrawn; of what is left half has expired. One in a thousand is an attestation. */
-export const fillDecisions: Fill = async (admin, { tenantIds, from, to }) => {
+const fillDecisions: Fill = async (admin, { tenantIds, from, to }) => {
   await admin.query(
     `insert into decisions (id, tenant_id, kind, "check", resource, status, reason, author_kind, author_id, author_name, expires, expires_at, created_at, ended_at, ended_reason)
      select ${idOf("decision", "t.id || n")}, t.id, case when n % 1000 = 1 then 'attestation' else 'waiver' end, 'check_' || n % 300,
@@ -235,6 +235,12 @@ const all: readonly Fill[] = [
 /** So many rows of everything; a scan has ten findings, a monitor twenty changes. */
 export const fillAll: Fill = async (admin, range) => {
   for (const fill of all) await fill(admin, range);
+};
+
+/** One scan with as many findings, and one monitor with as many changes. */
+export const fillLarge: Fill = async (admin, range) => {
+  await fillFindings(admin, range);
+  await fillChanges(admin, range);
 };
 
 /** Other tenants, each with a little of everything. */
