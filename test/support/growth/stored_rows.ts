@@ -28,7 +28,7 @@ const finding = (key: string, time: string) => `md5(${key}), 'check_' || i % 30,
 
 const findingsOfScan = 10;
 
-const fillScans: Fill = async (admin, { tenantIds, from, to }) => {
+export const fillScans: Fill = async (admin, { tenantIds, from, to }) => {
   const rows = `${perTenant} generate_series($2::int + 1, $3::int) n`;
   await admin.query(
     `insert into scans (id, tenant_id, org_url, status, checks_total, checks_done, pass, fail, created_at, updated_at, started_at, ended_at)
@@ -179,9 +179,11 @@ const fillPending: Fill = async (admin, { tenantIds, from, to }) => {
   );
 };
 
+/** About as many as a tenant has. */
 const maxWebhooks = 20;
 
-const fillWebhooks: Fill = async (admin, { tenantIds, from, to }) => {
+const fillWebhooks: Fill = async (admin, { tenantIds, from: all, to: last }) => {
+  const [from, to] = [Math.min(all, maxWebhooks), Math.min(last, maxWebhooks)];
   await admin.query(
     `insert into webhooks (id, tenant_id, url, host, events, secret, created_at)
      select ${idOf("webhook", "t.id || n")}, t.id, 'https://receiver-' || n || '.example/', 'receiver-' || n || '.example', case when n = 1 then array['scan.end', 'finding.created'] else array['monitor.error'] end, array['secret'], ${at("n")}
