@@ -14,7 +14,10 @@ import { messagePage } from "./login_page.ts";
 import { knownScopes, type Person, type SignInOptions } from "./people.ts";
 import { claimsOf, createUserTokens, type UserGrant } from "./user_tokens.ts";
 
-/** An OpenID provider as the provider's custom authorization servers are: it signs people in, and its access tokens are JWTs. */
+/**
+ * An OpenID provider as the provider's custom authorization servers are: it signs people in, and its access tokens are JWTs. Over `jose`:
+ * `oidc-provider` would bring a web framework into the published command, and `oauth2-mock-server` refuses less than Okta does.
+ */
 export interface OpenIdProvider {
   /** Null: the path is not one of the provider's. */
   answer(request: PracticeRequest, nowMs: number): Promise<PracticeResponse> | null;
