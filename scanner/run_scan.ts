@@ -3,7 +3,7 @@ import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import type { ParameterValues } from "./checks/parameter.ts";
 import { withChanges } from "./causes/causes.ts";
-import { withEvaluation } from "./explain/evaluation_text.ts";
+import { withEvaluation, withReads } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { sha256 } from "./digest.ts";
@@ -94,9 +94,8 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   };
 
   async function evaluate(check: CatalogCheck): Promise<void> {
-    const artifacts = collection === null ? null : await unlessAborted(collection.obtainFor(check), signal);
-    if (artifacts === null) return;
-    const result = evaluateTraced(check, artifacts, { context, trace: parts.trace });
+    if (collection === null || (await unlessAborted(collection.obtainFor(check), signal)) === null) return;
+    const result = evaluateTraced(check, collection.readArtifacts(), { context, trace: parts.trace });
     evaluated.set(check, result);
     const { onResult, count = countStates } = parts;
     const results = [...evaluated.values()];
@@ -111,7 +110,7 @@ export function evaluateTraced(
 ): CheckResult {
   const startedAtMs = trace?.nowMs() ?? 0;
   const judged = withChanges(check, evaluateCheck(check, artifacts, context), { artifacts, digest: context.digest });
-  const result = withEvaluation(check, judged, artifacts);
+  const result = withReads(check, withEvaluation(check, judged, artifacts), artifacts);
   trace?.evaluated(check.name, trace.nowMs() - startedAtMs);
   return result;
 }

@@ -325,6 +325,7 @@ CREATE TABLE "findings" (
 	"cause" text,
 	"to_pass" text,
 	"evaluation" text,
+	"read_from" text,
 	"advisory" boolean DEFAULT false NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "findings_pkey" PRIMARY KEY("tenant_id","scan_id","fingerprint"),

@@ -109,6 +109,8 @@ export const findings = pgTable(
     toPass: text("to_pass"),
     /** The rules in Okta's order of evaluation, a line each. */
     evaluation: text("evaluation"),
+    /** The requests that read its values, and when. */
+    readFrom: text("read_from"),
     /** Does not count for the check's status. */
     advisory: boolean("advisory").notNull().default(false),
     createdAt: instant("created_at").notNull().defaultNow(),

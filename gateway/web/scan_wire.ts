@@ -53,6 +53,7 @@ export interface FindingRecord {
   readonly cause: string | null;
   /** What to change. */
   readonly toPass: string | null;
+  readonly readFrom: string | null;
   /** The rules in Okta's order of evaluation, a line each. */
   readonly evaluation: string | null;
   /** Does not count for the check's status. */
@@ -109,6 +110,7 @@ const findingSchema = v.object({
   coverage_reason: v.fallback(entries.coverage_reason, null),
   cause: v.fallback(entries.cause, null),
   to_pass: v.fallback(entries.to_pass, null),
+  read_from: v.fallback(entries.read_from, null),
   evaluation: v.fallback(entries.evaluation, null),
   advisory: v.fallback(entries.advisory, false),
 });
@@ -131,6 +133,7 @@ export function parseFinding(value: unknown): FindingRecord {
     coverageReason: finding.coverage_reason,
     cause: finding.cause,
     toPass: finding.to_pass,
+    readFrom: finding.read_from,
     evaluation: finding.evaluation,
     isAdvisory: finding.advisory,
   };

@@ -34,6 +34,18 @@ export function withEvaluation(check: CatalogCheck, result: CheckResult, all: Co
   };
 }
 
+/** The result with where the values of its findings were read, and when, as far as the evidence says. */
+export function withReads(
+  { artifacts }: Pick<CatalogCheck, "artifacts">,
+  result: CheckResult,
+  all: CollectedArtifacts,
+) {
+  const reads = artifacts.flatMap((name) => all[name]?.read ?? []);
+  const read_from = reads.map(({ request, at }) => `${request} at ${at}`).join("; ");
+  if (read_from === "") return result;
+  return { ...result, findings: result.findings.map((finding) => ({ ...finding, read_from })) };
+}
+
 /** Null where no rules decide: then the finding's own value does. */
 function textOf(explained: ReturnType<typeof explainFinding>, read: string): string | null {
   const lines = ruleLines({ ...explained, also: [] });

@@ -102,6 +102,7 @@ function toStored(result: CheckResult, finding: Finding): FindingBody {
     cause: finding.cause,
     to_pass: finding.to_pass === undefined ? null : toLine(finding.to_pass, maxDetailChars),
     evaluation: finding.evaluation ?? null,
+    read_from: finding.read_from === undefined ? null : toLine(finding.read_from, maxDetailChars),
     advisory,
   };
 }

@@ -58,6 +58,10 @@ export const findingEntries = {
       "The rules in the order in which Okta evaluates them, and where they were read, a line each; → decides",
     ),
   ),
+  read_from: v.pipe(
+    v.nullable(longText),
+    v.description("The requests that read the values it rests on, each with the time of its answer; null: not known"),
+  ),
   advisory: v.pipe(
     v.boolean("expected true or false"),
     v.description("true: it does not count for the check's status"),

@@ -137,6 +137,12 @@ export const findingSchema = v.pipe(
         ),
       ),
     ),
+    read_from: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.description("The requests that read its values, each with the time of its answer (since 1.2)"),
+      ),
+    ),
     plan: v.exactOptional(v.pipe(planSchema, v.description("Absent without one (since 1.1)"))),
     detected_first: v.exactOptional(
       v.pipe(

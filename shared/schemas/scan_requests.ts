@@ -56,6 +56,7 @@ const newFindingSchema = v.object(
     cause: v.optional(finding.cause),
     to_pass: v.optional(finding.to_pass),
     evaluation: v.optional(finding.evaluation),
+    read_from: v.optional(finding.read_from),
     advisory: v.optional(finding.advisory, false),
   },
   fieldMessage,

@@ -25,6 +25,7 @@ export interface ProducedScan {
 export interface StoredFinding extends Omit<FindingCreated, "scan_id"> {
   readonly cause?: string;
   readonly to_pass?: string;
+  readonly read_from?: string;
   readonly evaluation?: string;
   readonly reason: ManualReason | null;
   readonly resource_type: string;

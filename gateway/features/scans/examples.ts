@@ -45,6 +45,7 @@ export const findingExample = {
     'In rule "Catch-all" of the authentication policy of "Okta Admin Console": set "User must authenticate with" to a choice of two factor types',
   evaluation:
     '→ "Catch-all" (priority 99): ALLOW, for everybody who gets here; decides\nRead with GET /api/v1/policies/{id}/rules',
+  read_from: "GET /api/v1/policies/{id}/rules at 2026-11-22T14:03:09.871Z",
   advisory: false,
 };
 export const scanUpdateExample = {

@@ -159,9 +159,10 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
         {resource.length > 0 && <Fact term="Resource">{resource.join(" · ")}</Fact>}
         <Fact term="Rule">{info === null ? finding.check : `${names.join(" · ")} · ${finding.check}`}</Fact>
         <Fact term="Read">
-          {info === null || info.scopes.length === 0
-            ? readText
-            : `${readText}, with ${info.scopes.map((scope) => `okta.${scope}`).join(", ")}`}
+          {finding.readFrom?.replaceAll("; ", "\n") ?? readText}
+          {info !== null &&
+            info.scopes.length > 0 &&
+            `, with ${info.scopes.map((scope) => `okta.${scope}`).join(", ")}`}
         </Fact>
       </dl>
       {finding.evaluation !== null && (

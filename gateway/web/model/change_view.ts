@@ -27,6 +27,7 @@ export function toFinding(change: Change, order: number): Finding | null {
     coverageReason: null,
     cause: null,
     toPass: null,
+    readFrom: null,
     evaluation: null,
     isAdvisory: false,
     order,

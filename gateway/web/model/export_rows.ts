@@ -42,6 +42,7 @@ export function toFindingRow(finding: Finding): ExportedRow {
     actual: finding.actual ?? "",
     detail: finding.detail,
     reason: finding.reason ?? "",
+    read_from: finding.readFrom ?? "",
     fingerprint: finding.fingerprint,
   };
 }

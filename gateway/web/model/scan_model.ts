@@ -87,6 +87,7 @@ export function createScanModel(): ScanModel {
             coverageReason: record.expected === null ? known.coverageReason : record.coverageReason,
             cause: record.expected === null ? known.cause : record.cause,
             toPass: record.expected === null ? known.toPass : record.toPass,
+            readFrom: record.readFrom ?? known.readFrom,
             evaluation: record.expected === null ? known.evaluation : record.evaluation,
           };
     if (merged.expected === null) incomplete.add(record.fingerprint);

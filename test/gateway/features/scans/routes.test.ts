@@ -375,6 +375,7 @@ describe("findings", () => {
       coverage_reason: "A person asks for the rest",
       cause: "9b23c2a6313d",
       to_pass: 'In rule "A": set b',
+      read_from: "GET /api/v1/zones at 2026-11-22T14:03:09.871Z",
       advisory: true,
       detail: `"quoted" \\ \n\r\t \u2028 💣 ${"x".repeat(60_000)}`,
       resource_name: "Ünï'; drop table scans; --",
@@ -498,6 +499,7 @@ function finding(changes: Readonly<Record<string, unknown>> = {}): Record<string
     cause: null,
     to_pass: null,
     evaluation: null,
+    read_from: null,
     advisory: false,
     ...changes,
   };
