@@ -53,7 +53,7 @@ export const FindingRow = memo((props: FindingRowProps) => {
         <span class="finding-status">
           <StateTag state={stateOf(finding)} />
         </span>
-        <span class={`severity ${finding.severity === "high" ? "inked tone-fail" : ""}`}>
+        <span class={`severity ${finding.severity === "high" && finding.status !== "PASS" ? "inked tone-fail" : ""}`}>
           {categoryNames[finding.severity]}
         </span>
         <span class="finding-rule fine" title={rule?.stigId}>

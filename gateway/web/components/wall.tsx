@@ -33,7 +33,7 @@ export function Wall({ session, tenant }: WatchedTenant) {
         </p>
       </header>
       {!isLive && (
-        <p class="wall-alarm filled tone-fail" role="alert">
+        <p class="wall-alarm" role="alert">
           {refetchedAtMs === null
             ? `NOT LIVE: ${problem ?? "connecting"}`
             : `NOT LIVE for ${formatDuration(Date.now() - refetchedAtMs)}: ${problem ?? "connecting"}. What you see is old.`}
@@ -112,6 +112,7 @@ function toneOf({ organization, pulse }: OverviewRow): string {
 
 function toHeadline(bad: number, all: number): string {
   if (all === 0) return "No organizations yet";
+  if (bad === 0) return "No organization needs attention";
   return `${bad} of ${all} ${all === 1 ? "organization" : "organizations"} ${bad === 1 ? "needs" : "need"} attention`;
 }
 

@@ -3,8 +3,8 @@ import { useCallback, useState } from "preact/hooks";
 import type { AuditEvent } from "../../../../shared/schemas/team.ts";
 import type { Session } from "../../model/session.ts";
 import { listAudit, type AuditFilter } from "../../team_wire.ts";
-import { useNow } from "../hooks.ts";
-import { Rows, Time } from "./parts.tsx";
+import { Time } from "../basics.tsx";
+import { Rows } from "./parts.tsx";
 import { usePages } from "./use_pages.ts";
 
 const noFilter: AuditFilter = { action: "", actor: "" };
@@ -13,7 +13,6 @@ const noFilter: AuditFilter = { action: "", actor: "" };
 export function AuditSettings({ session: { api } }: { readonly session: Session }) {
   const [filter, setFilter] = useState(noFilter);
   const pages = usePages(useCallback((request) => listAudit(api, filter, request), [api, filter]));
-  const nowMs = useNow();
   const isFiltered = filter.action !== "" || filter.actor !== "";
 
   function submit(event: TargetedSubmitEvent<HTMLFormElement>): void {
@@ -87,7 +86,7 @@ export function AuditSettings({ session: { api } }: { readonly session: Session 
               )}
             </span>
             <span class="fine">
-              <Time time={event.created_at} nowMs={nowMs} />
+              <Time atMs={Date.parse(event.created_at)} />
             </span>
           </li>
         )}

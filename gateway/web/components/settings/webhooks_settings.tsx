@@ -102,7 +102,7 @@ export function WebhooksSettings({ session: { api } }: { readonly session: Sessi
       <Rows
         pages={pages}
         label="Webhooks"
-        emptyText="There is no webhook yet: nothing outside is told what happens here."
+        emptyText="No webhooks yet."
         row={(webhook) => {
           const { id, url, enabled, events, format, created_at: createdAt } = webhook;
           const isOpen = opened === id;
