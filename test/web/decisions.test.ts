@@ -1,12 +1,11 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { startCommandOrg } from "../support/command_gateway.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
-import { expectAccessible } from "./accessible.ts";
 import { openPage, openStage } from "./watched_page.ts";
 
 const { browser, gateway, demoTenant } = await openStage();
@@ -161,39 +160,6 @@ test("a viewer sees what is decided, and no button", async () => {
   await page.getByRole("link", { name: "Decisions", exact: true }).click();
   await page.getByText("Moves in January").waitFor();
   expect(await page.getByRole("button", { name: "Withdraw" }).count()).toBe(0);
-});
-
-const looks: readonly [string, BrowserContextOptions][] = [
-  ["light", { colorScheme: "light" }],
-  ["dark", { colorScheme: "dark" }],
-  ["light on a phone", { colorScheme: "light", viewport: { width: 390, height: 844 } }],
-];
-
-test.for(looks)("axe finds no violation in the dialogs and the list of decisions, %s", async ([, options]) => {
-  const tenant = await demoTenant();
-  await decide(tenant, { kind: "attestation", check: "another_check", status: "PASS", reason: "Looked at it" });
-  const { id } = await scanned(tenant, [buildFinding({ check, status: "MANUAL", resource_name: "Default Policy" })]);
-  await using watched = await openPage(browser, `${gateway.url}/#/scans/${id}`, {
-    reducedMotion: "reduce",
-    ...options,
-  });
-  const { page } = watched;
-  await openDialog(page, "Attest…");
-  await expectAccessible(page, "attesting");
-  await page.keyboard.press("Escape");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.getByRole("button", { name: "Waive…" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }).click();
-  await expectAccessible(page, "refused without a reason");
-  await page.getByLabel("Reason").fill("Moves in January");
-  await page.keyboard.press("Enter");
-  await page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }).click();
-  await page.locator(".finding .badge").waitFor();
-  await expectAccessible(page, "waived");
-  await page.getByRole("link", { name: "Decisions", exact: true }).click();
-  await page.locator(".decision").nth(1).waitFor();
-  await expectAccessible(page, "the list");
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
 });
 
 test("a finding is waived with the keyboard alone, and the focus comes back", async () => {

@@ -5,12 +5,13 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { setTimeout as wait } from "node:timers/promises";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { launchChromium } from "../support/chromium.ts";
+import { builtPackage } from "../support/command_line.ts";
 import { launchBrowser, type DrivenTab } from "../support/driven_browser.ts";
+import { buildPage } from "../../gateway/web/build.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
-import { scenes, type Scene } from "./shot_scenes.ts";
+import { scenes, showScene, type Scene } from "./shot_scenes.ts";
 import { openShotStage, type ShotStage } from "./shot_stage.ts";
 
 interface Look {
@@ -50,6 +51,7 @@ export async function takeScreenshots(
 ): Promise<readonly string[]> {
   const views = join(folder, "views");
   await mkdir(views, { recursive: true });
+  await buildPage(join(builtPackage, "web"));
   await using stage = await openShotStage();
   const problems: string[] = [];
   const take = async (scene: Scene, look: string, open: (url: string) => Promise<DrivenTab>) => {
@@ -106,40 +108,14 @@ async function openInChromium(browser: Browser, { name, options, textSize }: Loo
   };
 }
 
-async function shoot(
-  { gateway, awayGateway, tenants, ids }: ShotStage,
-  { name, tenant, address, ready, clicks = [], shown, away }: Scene,
-  open: (url: string) => Promise<DrivenTab>,
-): Promise<Uint8Array> {
-  const shot = tenant === "away" ? awayGateway : gateway;
-  shot.setDemo(tenant === null ? null : tenants[tenant]);
-  const tab = await open(`${shot.url}/${address(ids)}`);
-  const quoted = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
-  const until = async (selector: string) => {
-    for (let tries = 0; (await tab.evaluate(`${quoted(selector)} !== null`)) !== true; tries += 1) {
-      if (tries === 150) throw new Error(`Cannot take ${name}: ${selector} does not appear`);
-      await wait(100);
-    }
-  };
-  await until(ready);
-  for (const selector of clicks) {
-    await until(selector);
-    await tab.evaluate(`${quoted(selector)}.click?.()`);
-    await wait(200);
+async function shoot(stage: ShotStage, scene: Scene, open: (url: string) => Promise<DrivenTab>): Promise<Uint8Array> {
+  const tab = await showScene(stage, scene, open);
+  try {
+    return await tab.screenshot();
+  } finally {
+    await tab.close();
+    if (scene.away !== undefined) await stage.awayGateway.start();
   }
-  if (away !== undefined) {
-    await awayGateway.stop();
-    await until(away);
-  }
-  // What it shows is read, and has its place.
-  await wait(700);
-  if (shown !== undefined)
-    await tab.evaluate(`${quoted(shown)}.scrollIntoView({ block: "start", behavior: "instant" })`);
-  await wait(200);
-  const image = await tab.screenshot();
-  await tab.close();
-  if (away !== undefined) await awayGateway.start();
-  return image;
 }
 
 /** A page on which all of them are seen. */

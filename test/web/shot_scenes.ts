@@ -1,3 +1,5 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { DrivenTab } from "../support/driven_browser.ts";
 import type { ShotId, ShotStage, ShotTenant } from "./shot_stage.ts";
 
 /** One view of the page in one state. */
@@ -96,6 +98,13 @@ export const scenes: readonly Scene[] = [
     ready: ".pulse",
   },
   {
+    name: "blind",
+    title: "A monitor that cannot read the log",
+    tenant: "acme",
+    address: at("organizations", "blindOrg"),
+    ready: ".pulse",
+  },
+  {
     name: "ended",
     title: "A monitor that has ended",
     tenant: "acme",
@@ -151,6 +160,15 @@ export const scenes: readonly Scene[] = [
     shown: "dialog",
   },
   {
+    name: "attesting",
+    title: "An attestation",
+    tenant: "acme",
+    address: (ids) => `#/scans/${ids.finished}?status=manual`,
+    ready: ".finding summary",
+    clicks: [".finding summary", ".finding[open] .button"],
+    shown: "dialog",
+  },
+  {
     name: "comparison",
     title: "Two scans, compared",
     tenant: "acme",
@@ -169,6 +187,12 @@ export const scenes: readonly Scene[] = [
   { name: "settings_session", title: "Settings: the session", ...settings("session", ".settings-section") },
   { name: "settings_members", title: "Settings: members", ...settings("members", ".settings-row") },
   { name: "settings_keys", title: "Settings: API keys", ...settings("keys", ".settings-row") },
+  {
+    name: "settings_question",
+    title: "Settings: a question before something is revoked",
+    ...settings("keys", ".settings-row"),
+    clicks: [".settings-row .button"],
+  },
   { name: "settings_webhooks", title: "Settings: webhooks", ...settings("webhooks", ".settings-section form") },
   { name: "settings_tenant", title: "Settings: the tenant", ...settings("tenant", ".settings-section form") },
   {
@@ -233,3 +257,37 @@ export const scenes: readonly Scene[] = [
     ready: ".message",
   },
 ];
+
+/** Opens a scene and waits until it is there. The gateway that went away for it is for the caller to start again. */
+export async function showScene<Tab extends Pick<DrivenTab, "evaluate">>(
+  { gateway, awayGateway, tenants, ids }: ShotStage,
+  { name, tenant, address, ready, clicks = [], shown, away }: Scene,
+  open: (url: string) => Promise<Tab>,
+): Promise<Tab> {
+  const shot = tenant === "away" ? awayGateway : gateway;
+  shot.setDemo(tenant === null ? null : tenants[tenant]);
+  const tab = await open(`${shot.url}/${address(ids)}`);
+  const quoted = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
+  const until = async (selector: string) => {
+    for (let tries = 0; (await tab.evaluate(`${quoted(selector)} !== null`)) !== true; tries += 1) {
+      if (tries === 150) throw new Error(`Cannot show ${name}: ${selector} does not appear`);
+      await wait(100);
+    }
+  };
+  await until(ready);
+  for (const selector of clicks) {
+    await until(selector);
+    await tab.evaluate(`${quoted(selector)}.click?.()`);
+    await wait(200);
+  }
+  if (away !== undefined) {
+    await awayGateway.stop();
+    await until(away);
+  }
+  // What else it shows is read, and has its place.
+  await wait(700);
+  if (shown !== undefined) {
+    await tab.evaluate(`${quoted(shown)}.scrollIntoView({ block: "start", behavior: "instant" })`);
+  }
+  return tab;
+}

@@ -1,10 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { buildPage } from "../../gateway/web/build.ts";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { aChange, anExplanation } from "../support/change_builders.ts";
-import { builtPackage } from "../support/command_line.ts";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { scanPracticeOrg } from "../support/scan_practice_org.ts";
 import type { ProducedScan, StoredFinding } from "../support/scan_producer.ts";
@@ -22,6 +19,7 @@ export interface ShotStage extends AsyncDisposable {
 export type ShotTenant = "acme" | "auditor" | "away" | "empty" | "large" | "one" | "running" | "viewer";
 export type ShotId =
   | "before"
+  | "blindOrg"
   | "endedOrg"
   | "failed"
   | "finished"
@@ -39,8 +37,6 @@ const fail = { status: "FAIL", reason: null } as const;
 const self = "member@acme.test";
 
 export async function openShotStage(): Promise<ShotStage> {
-  // What the gateways of tests serve.
-  await buildPage(join(builtPackage, "web"));
   const [gateway, awayGateway] = await Promise.all([startWebGateway(), startWebGateway()]);
   const acme = await gateway.createTenant("Acme Corporation");
   const auditor = await gateway.createTenant("Globex");
@@ -118,6 +114,7 @@ export async function openShotStage(): Promise<ShotStage> {
       finding: typical.find(({ status, expected }) => status === "FAIL" && expected.length < 60)?.fingerprint ?? "",
       monitoredOrg: idOf(monitored),
       scannedOrg: idOf("https://acme.okta.com"),
+      blindOrg: idOf("https://partners.acme.okta.com"),
       staleOrg: idOf("https://labs.acme.okta.com"),
       endedOrg: idOf("https://old.acme.okta.com"),
     };

@@ -1,0 +1,63 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Browser } from "playwright-core";
+import { launchChromium } from "../support/chromium.ts";
+import { expectAccessible } from "./accessible.ts";
+import { scenes, showScene, type Scene } from "./shot_scenes.ts";
+import { openShotStage, type ShotStage } from "./shot_stage.ts";
+
+/** What holds in each view and state of which `npm run screenshots` takes pictures. */
+let browser: Browser;
+let stage: ShotStage;
+beforeAll(async () => {
+  [browser, stage] = await Promise.all([launchChromium(), openShotStage()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await stage[Symbol.asyncDispose]();
+});
+
+/** https://web.dev/articles/cls: up to 0.1 is good. */
+const maxLayoutShift = 0.05;
+
+test.each(scenes)("$name: axe finds nothing in light or dark, nothing moves or is cut off", async (scene) => {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
+  try {
+    await showScene(stage, scene, async (url) => {
+      await page.goto(url);
+      return { evaluate: (expression) => page.evaluate(expression) };
+    });
+    expect(await layoutShift(page)).toBeLessThanOrEqual(maxLayoutShift);
+    await expectAccessible(page, scene.name);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: 320, height: 800 });
+    await expectAccessible(page, `${scene.name}, dark at 320 px`);
+    await expectFitting(page, scene);
+    await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+    await page.setViewportSize({ width: 640, height: 800 });
+    await expectFitting(page, scene);
+  } finally {
+    await page.close();
+    if (scene.away !== undefined) await stage.awayGateway.start();
+  }
+});
+
+async function expectFitting(page: Page, { name }: Scene): Promise<void> {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), name).toBeLessThanOrEqual(0);
+}
+
+/** What moved without that somebody clicked, https://developer.mozilla.org/docs/Web/API/LayoutShift */
+function layoutShift(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        let sum = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) {
+            if (Reflect.get(entry, "hadRecentInput") !== true) sum += Number(Reflect.get(entry, "value"));
+          }
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve(sum), 50);
+      }),
+  );
+}
