@@ -115,31 +115,6 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       expect(await countRunning(server, testDatabase, "pg_sleep(25)")).toBe(0);
     });
 
-    test("a lock that another session holds", async () => {
-      const database = open();
-      await asAdmin(withDatabase(server.adminUrl, testDatabase.name), async (admin) => {
-        await admin.query("begin");
-        await admin.query("lock table scans in access exclusive mode");
-        await expectUnavailable(() => withTenant(database, acme.id, (db) => db.select().from(scans)));
-        await admin.query("rollback");
-      });
-      await expectWell(database);
-    });
-
-    test("an administrator who ends every connection", async () => {
-      const database = open({ statementTimeoutMs: 20_000 });
-      await expectWell(database);
-      const running = expectUnavailable(() =>
-        withTenant(database, acme.id, (db) => db.execute(sql`select pg_sleep(16)`)),
-      );
-      await untilRunning(server, testDatabase, "pg_sleep(16)");
-      await asAdmin(server.adminUrl, (admin) =>
-        admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [testDatabase.name]),
-      );
-      await running;
-      await expectWellSoon(() => expectWell(database));
-    });
-
     test("a wrong password, an unknown database, and no connection left: unavailable, without a secret", async () => {
       const wrongPassword = open({}, (url) => (url.password = "hunter2"));
       const wrongDatabase = open({}, (url) => (url.pathname = "/hunter3"));
@@ -205,10 +180,4 @@ async function countRunning(server: PostgresServer, { name }: TestDatabase, stat
 
 async function untilRunning(server: PostgresServer, testDatabase: TestDatabase, statement: string): Promise<void> {
   while ((await countRunning(server, testDatabase, statement)) === 0);
-}
-
-function withDatabase(url: string, name: string): string {
-  const changed = new URL(url);
-  changed.pathname = `/${name}`;
-  return changed.href;
 }

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppError } from "../../shared/app_error.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
-import { apiKeys, findings, memberships, scans, tenants } from "../../drizzle/schema.ts";
+import { apiKeys, memberships, scans, tenants } from "../../drizzle/schema.ts";
 import { expireStaleScans, findApiKey } from "../../drizzle/across_tenants.ts";
 import { asOwner, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
 import type { OpenDatabase } from "./open_databases.ts";
-import { findingValues, type SeededTenant, seedTenant } from "./seed.ts";
+import { type SeededTenant, seedTenant } from "./seed.ts";
 
 /** What every driver has in common: values, transactions, errors, and the queries across tenants. */
 export function describeQueries(driver: string, open: () => Promise<OpenDatabase>): void {
@@ -152,35 +152,6 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       expect(
         await refused(withTenant(database, acme.id, (db) => db.execute(sql`select ${`${secret}\0`}::text`))),
       ).toBeNull();
-    });
-
-    test("a caught failure inside the work still has its constraint", async () => {
-      const kind = await withTenant(database, acme.id, async (db) => {
-        const [scanId = ""] = acme.scanIds;
-        try {
-          await db.insert(findings).values({ ...findingValues, tenantId: acme.id, scanId });
-          return null;
-        } catch (error) {
-          return constraintViolation(error)?.kind;
-        }
-      });
-      expect(kind).toBe("unique");
-    });
-
-    test("what the work throws itself comes out unchanged", async () => {
-      const own = new Error("mine");
-      await expect(withTenant(database, acme.id, () => Promise.reject(own))).rejects.toBe(own);
-    });
-
-    test("a scan has no other status and no negative count", async () => {
-      const refused = async (assignment: string) => {
-        const work = withTenant(database, acme.id, (db) => db.execute(`update scans set ${assignment}`));
-        return constraintViolation(await work.catch((reason: unknown) => reason))?.constraint;
-      };
-      expect(await refused("status = 'done', ended_at = now()")).toBe("scans_status");
-      expect(await refused("manual = -1")).toBe("scans_counts");
-      expect(await refused("not_applicable = -1")).toBe("scans_counts");
-      expect(await refused("manual = 0")).toBeUndefined();
     });
 
     test("findApiKey notes the use once a minute, of that key only", async () => {

@@ -30,17 +30,15 @@ function node(client: string): readonly string[] {
 }
 
 describe("conformance -- client", () => {
+  // By night all of them: some wait for what a client has to wait for.
+  const isNightly = process.env["NIGHTLY"] === "1";
   test("subscribe passes every case", { timeout: 240_000 }, async () => {
-    const { code, stdout } = await conform(
-      "--format",
-      "json",
-      "--heartbeat-seconds",
-      "1",
-      ...node("subscribe_client_main.ts"),
-    );
+    const cases = isNightly ? [] : ["--case", "reading,ending,redirect,404,token-refused,cut,state,snapshot"];
+    const right = node("subscribe_client_main.ts");
+    const { code, stdout } = await conform("--format", "json", "--heartbeat-seconds", "1", ...cases, ...right);
     const report = JSON.parse(stdout) as Report;
     expect(report.cases.filter(({ mistake }) => mistake !== null)).toEqual([]);
-    expect(report.passed).toBe(33);
+    expect(report.passed).toBe(isNightly ? 33 : 22);
     expect(code).toBe(0);
   });
 
@@ -49,13 +47,11 @@ describe("conformance -- client", () => {
       "--format",
       "json",
       "--case",
-      "bytes,fields,wrong-type,ending,503,token-refused,cut",
+      "bytes,wrong-type,end,ended,404,token-refused,cut",
       ...node("careless_client_main.ts"),
     );
     const failed = (JSON.parse(stdout) as Report).cases.filter(({ result }) => result === "FAIL");
-    expect(failed.map(({ name }) => name).join(" ")).toBe(
-      "bytes fields wrong-type end duplicate-end ended several-scans 503 token-refused",
-    );
+    expect(failed.map(({ name }) => name).join(" ")).toBe("bytes wrong-type end ended 404 token-refused");
     expect(code).toBe(1);
   });
 
