@@ -1,8 +1,7 @@
 import { callCommand } from "../support/called_command.ts";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, onTestFinished } from "vitest";
-import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
@@ -147,14 +146,6 @@ function linesOf(ndjson: string): readonly Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
-test("ends with 1 at the first new failure, and with 0 as soon as nothing fails", async () => {
-  const { org, start, run } = await setUp();
-  expect((await run("--until-clean")).code).toBe(0);
-  const running = start("--fail-on", "fail");
-  org.change("fips-off");
-  expect((await running.finished).code).toBe(1);
-});
-
 test("exits with 2 for the state of another org and a place that is no directory, and with 3 without a login", async () => {
   const { org, path, run } = await setUp();
   expect((await run("--once", "--state", "kept")).code).toBe(0);
@@ -168,15 +159,4 @@ test("exits with 2 for the state of another org and a place that is no directory
   expect((await run("--state", "file/below")).code).toBe(2);
   await org.stop();
   expect((await run("--once", "--state", "new")).code).toBe(3);
-});
-
-test("says that a damaged state is damaged, and begins with a new one", async () => {
-  const { path, run } = await setUp();
-  await run("--once");
-  const file = join(path, ".scanstream/follow/state.json");
-  await writeFile(file, (await readFile(file, "utf8")).slice(0, 100));
-  const { code, stdout, stderr } = await run("--once");
-  expect(code).toBe(0);
-  expect(stderr).toMatch(/damaged/);
-  expect(stdout.split("\n").length).toBeGreaterThan(catalog.length);
 });

@@ -1,11 +1,10 @@
 import { callCommand } from "../support/called_command.ts";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { parseFault } from "../../practice_org/api/faults.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import type { Report } from "../../shared/report.ts";
@@ -98,14 +97,6 @@ describe("scan", () => {
     expect(stderr).toMatch(expected === 1 ? /^Exit 1: 2 findings failed \(--fail-on .*\): V-273195\n$/ : /^$/);
   });
 
-  test.each([
-    ["fail", 0],
-    ["manual", 1],
-  ])("--fail-on %s exits with %i where only a person can decide", async (failOn, expected) => {
-    const args = ["--check", "V-273187", "--fail-on", failOn, "--quiet"];
-    expect((await scan(await envOf(readOnly), ...args)).code).toBe(expected);
-  });
-
   test("writes the same verdicts again from saved artifacts, offline", async () => {
     const file = join(folder.path, "artifacts.json");
     const online = await scan(await envOf(readOnly), "--format", "json", "--quiet", "--save-artifacts", file);
@@ -113,18 +104,6 @@ describe("scan", () => {
     expect(offline.code).toBe(1);
     expect(parseReport(offline.stdout).checks).toEqual(parseReport(online.stdout).checks);
     expect(await readFile(file, "utf8")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
-  });
-
-  test("a waiver changes the exit code and nothing else", async () => {
-    const waivers = join(folder.path, "waivers.json");
-    const check = "authenticator_password_minimum_length_15";
-    await writeFile(waivers, JSON.stringify([{ check, reason: "CHG-1", expires: "2999-01-01" }]));
-    const args = ["--check", check, "--format", "json", "--quiet", "--waivers", waivers];
-    const { code, stdout } = await scan(await envOf(readOnly), ...args);
-    expect(code).toBe(0);
-    const [result] = parseReport(stdout).checks;
-    expect(result?.status).toBe("FAIL");
-    expect(result?.findings.filter(({ status }) => status === "FAIL").every(({ waived }) => waived)).toBe(true);
   });
 
   test("in GitHub Actions writes a job summary and annotations, and leaves stdout to the report", async () => {
@@ -144,33 +123,6 @@ describe("scan", () => {
     expect(stderr).toMatch(/^::notice::\d+ more findings failed; the report lists them$/m);
     const good = await scan({ ...env, GITHUB_STEP_SUMMARY: join(folder.path, "summary_2.md") }, "--format", "json");
     expect(good.stderr).toMatch(/^::notice::\d+ more findings failed; the job summary lists them$/m);
-  });
-
-  test("writes every format into a folder in one run", async () => {
-    const output = join(folder.path, "reports");
-    const formats = "table,json,ndjson,csv,sarif,junit,ocsf,cklb,ckl,hdf,xccdf,html,markdown";
-    const { code, stdout } = await scan(await envOf(readOnly), "--format", formats, "--output", output, "--quiet");
-    expect(code).toBe(1);
-    expect(stdout).toBe("");
-    const files = (await readdir(output)).toSorted();
-    expect(files).toEqual(
-      [
-        "ckl",
-        "cklb",
-        "csv",
-        "hdf.json",
-        "html",
-        "json",
-        "junit.xml",
-        "md",
-        "ndjson",
-        "ocsf.json",
-        "sarif",
-        "txt",
-        "xccdf.xml",
-      ].map((extension) => `scan.${extension}`),
-    );
-    parseReport(await readFile(join(output, "scan.json"), "utf8"));
   });
 
   test("--baseline marks findings, and --fail-on-new lets known ones pass", async () => {
@@ -197,28 +149,6 @@ describe("scan", () => {
     });
     expect(stderr).toContain("Read-Only Administrator");
     expect(stderr).not.toContain(`[1/${catalog.length}]`);
-  });
-
-  test("of an address where nothing listens is unreachable, not a matter of credentials", async () => {
-    const env = { ...(await envOf(readOnly)), IDP_ORG_URL: "http://127.0.0.1:9" };
-    const { code, stdout, stderr } = await scan(env, "--format", "json");
-    expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ code: "unreachable" });
-    expect(stderr).not.toMatch(/credential/i);
-  });
-
-  test("an endpoint that fails costs its own checks only", async () => {
-    const faults = [parseFault("forbidden:/api/v1/zones")];
-    const org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super", faults });
-    const report = parseReport((await scan(await envOf(org), "--format", "json", "--quiet")).stdout);
-    await org.stop();
-    const open = report.checks.filter(({ status }) => status !== "PASS").map(({ check, reason }) => [check, reason]);
-    expect(open).toEqual([
-      ["apitoken_restricted_to_network_zone", "missing_role"],
-      ["signon_global_session_policy_network_zone_enforced", "missing_role"],
-      ["network_zone_block_anonymized_proxies", "missing_role"],
-      ["application_authentication_policy_network_zone_enforced", "missing_role"],
-    ]);
   });
 
   test("interrupted writes what was evaluated and exits with 130", async () => {
@@ -306,14 +236,5 @@ describe("usage and configuration exit with 2", () => {
     expect(stdout).toBe("");
     expect(code).toBe(2);
     expect(stderr).not.toMatch(/\n\s+at /);
-  });
-
-  test("a key that is none is refused with the accepted formats and without its text", async () => {
-    const file = join(folder.path, "bad.pem");
-    await writeFile(file, "-----BEGIN PRIVATE KEY-----\nc2VjcmV0LW1hdGVyaWFs\n-----END PRIVATE KEY-----\n");
-    const { code, stderr } = await scan({ ...(await envOf(readOnly)), IDP_PRIVATE_KEY_FILE: file });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/PKCS#8.*JWK/s);
-    expect(stderr).not.toContain("c2VjcmV0");
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { CollectedArtifacts, JsonList } from "../../scanner/evidence/artifacts.ts";
+import { renderMain } from "../../scanner/fix/fix_files.ts";
 import { planFixes } from "../../scanner/fix/plan_fixes.ts";
 import type { TerraformResource } from "../../scanner/fix/terraform.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
@@ -7,6 +8,7 @@ import { createOrgGenerator } from "../support/generated_orgs.ts";
 import { createRandom } from "../support/random.ts";
 import { compareSignIns, zonesOfEverybody } from "../support/sign_ins.ts";
 import { scanOrg } from "../support/table_provider.ts";
+import { problemsOf } from "../support/terraform_schema.ts";
 import { fuzzed } from "./fuzzed.ts";
 
 /** `npm run fuzz:fixes` tries 10,000. */
@@ -14,7 +16,7 @@ const orgs = Number(process.env["FUZZ_ORGS"] ?? 100);
 
 /** Two readings of Okta's order of evaluation, the planner's and that of `sign_ins.ts`, have to agree. */
 test(
-  "a plan lets nobody in who was kept out, weakens nothing, and names whom it keeps out",
+  "a plan lets nobody in who was kept out, weakens nothing, names whom it keeps out, and is what the provider's schema has",
   { timeout: 60_000 + orgs * 100 },
   async () => {
     const random = createRandom(fuzzed(orgs).seed);
@@ -24,6 +26,8 @@ test(
     for (let number = 0; number < orgs; number += 1) {
       const { results, artifacts } = await scanOrg(generate());
       const plan = planFixes(results, artifacts);
+      renderMain(plan, { orgUrl: "https://acme.okta.com", collectedAt: "" });
+      for (const problem of problemsOf(plan)) problems.add(problem);
       const failing = new Set(results.filter(({ status }) => status !== "PASS").map(({ check }) => check));
       for (const { check } of plan.fixed) {
         if (!failing.has(check)) problems.add(`${check} is fixed and did not fail`);

@@ -25,6 +25,11 @@ export function evaluate(
   return evaluateCheck(findCheck(name), artifacts, { ...context, ...changes });
 }
 
+/** The status, and of a MANUAL its reason. */
+export function outcomeOf({ status, reason }: CheckResult): string {
+  return reason ?? status;
+}
+
 /** `set(object, "a.b.c", value)`: a copy with one field changed; `undefined` removes it. */
 export function set(object: JsonObject, path: string, value: unknown): JsonObject {
   const [field = "", ...rest] = path.split(".");

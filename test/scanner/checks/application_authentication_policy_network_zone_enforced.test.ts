@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { zoneCases } from "../../support/zone_cases.ts";
 import { missing, obtained, type Evidence, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Engine } from "../../../shared/report.ts";
@@ -11,6 +10,7 @@ import {
   aZone,
   dashboardApp,
   evaluate,
+  outcomeOf,
   lastRule,
   set,
 } from "../../support/artifact_builders.ts";
@@ -18,114 +18,56 @@ import {
 const check = "application_authentication_policy_network_zone_enforced";
 
 describe("the rules of an app", () => {
-  test.each<[what: string, rules: JsonList, status: string, reason: string | null]>([
-    ["one zoned rule and a catch-all that denies", [anAccessRule(), aCatchAll()], "PASS", null],
-    [
-      "two zoned rules, in another order",
-      [aCatchAll(), anAccessRule({ priority: 1, id: "b" }), anAccessRule()],
-      "PASS",
-      null,
-    ],
-    ["an open rule that is inactive", [anAccessRule(), anOpenRule({ status: "INACTIVE" }), aCatchAll()], "PASS", null],
-    ["an open rule", [anAccessRule(), anOpenRule(), aCatchAll()], "FAIL", null],
+  test.each<[what: string, rules: JsonList, outcome: string]>([
     [
       "an open rule that denies",
       [anAccessRule(), set(anOpenRule(), "actions.appSignOn.access", "DENY"), aCatchAll()],
       "PASS",
-      null,
     ],
-    [
-      "an open rule behind one that denies everybody",
-      [aCatchAll({ id: "d", name: "Closed", system: false, priority: 0 }), anOpenRule(), aCatchAll()],
-      "FAIL",
-      null,
-    ],
-    [
-      "only rules that deny",
-      [set(anAccessRule(), "actions.appSignOn.access", "DENY"), aCatchAll()],
-      "MANUAL",
-      "needs_review",
-    ],
+    ["only rules that deny", [set(anAccessRule(), "actions.appSignOn.access", "DENY"), aCatchAll()], "needs_review"],
     [
       "a rule of unknown access",
       [anAccessRule(), set(anOpenRule(), "actions.appSignOn.access", "ASK"), aCatchAll()],
-      "MANUAL",
       "unreadable",
     ],
-    ["an unclear zone, and no catch-all", [withNetwork({ connection: "MOON" })], "FAIL", null],
-    ["an unclear zone, and an open catch-all", [withNetwork({ connection: "MOON" }), lastRule()], "FAIL", null],
+    ["an unclear zone, and no catch-all", [withNetwork({ connection: "MOON" })], "FAIL"],
     [
       "an unclear zone, no catch-all, and a rule of unknown status",
       [withNetwork({ connection: "MOON" }), anAccessRule({ id: "b", status: "PAUSED" })],
-      "MANUAL",
       "unreadable",
     ],
-    ["a rule that excludes a zone that is gone", [withNetwork({ exclude: ["nzoGone"] }), aCatchAll()], "FAIL", null],
     [
       "ANYWHERE with a list left over",
       [withNetwork({ connection: "ANYWHERE", include: ["nzo1"] }), aCatchAll()],
       "FAIL",
-      null,
     ],
-    ["no network condition", [anAccessRule({ conditions: null }), aCatchAll()], "FAIL", null],
-    ["an absent connection with zones", [withNetwork({ exclude: ["nzo1"] }), aCatchAll()], "PASS", null],
-    ["only the catch-all", [aCatchAll()], "FAIL", null],
-    ["no catch-all", [anAccessRule()], "FAIL", null],
-    ["an inactive catch-all", [anAccessRule(), aCatchAll({ status: "INACTIVE" })], "FAIL", null],
-    ["a catch-all that allows", [anAccessRule(), set(aCatchAll(), "actions.appSignOn.access", "ALLOW")], "FAIL", null],
-    [
-      "a catch-all without access",
-      [anAccessRule(), set(aCatchAll(), "actions.appSignOn.access", undefined)],
-      "FAIL",
-      null,
-    ],
+    ["only the catch-all", [aCatchAll()], "FAIL"],
+    ["an inactive catch-all", [anAccessRule(), aCatchAll({ status: "INACTIVE" })], "FAIL"],
     [
       "a catch-all with an unknown access",
       [anAccessRule(), set(aCatchAll(), "actions.appSignOn.access", "ASK")],
-      "MANUAL",
       "unreadable",
     ],
-    ["a catch-all known by its name alone", [anAccessRule(), aCatchAll({ system: undefined })], "PASS", null],
-    ["a catch-all known by its flag alone", [anAccessRule(), aCatchAll({ name: "Last" })], "PASS", null],
-    ["no rule", [], "FAIL", null],
-    ["only inactive rules", [anAccessRule({ status: "INACTIVE" })], "FAIL", null],
-    ["an unknown connection", [withNetwork({ connection: "MOON" }), aCatchAll()], "MANUAL", "unreadable"],
-    ["the legacy network", [withNetwork({ connection: "ON_NETWORK" }), aCatchAll()], "MANUAL", "needs_review"],
-    [
-      "an unknown connection beside an open rule",
-      [withNetwork({ connection: 7 }), anOpenRule(), aCatchAll()],
-      "FAIL",
-      null,
-    ],
-    [
-      "an unknown status",
-      [anAccessRule({ status: "PAUSED" }), anAccessRule({ id: "b" }), aCatchAll()],
-      "MANUAL",
-      "unreadable",
-    ],
-    [
-      "an open rule that may be the catch-all",
-      [anOpenRule({ system: "no" }), anAccessRule(), aCatchAll()],
-      "FAIL",
-      null,
-    ],
-    ["good rules beside {}", [anAccessRule(), aCatchAll(), {}], "MANUAL", "unreadable"],
-    ["good rules beside null", [anAccessRule(), aCatchAll(), null as unknown as JsonObject], "MANUAL", "unreadable"],
-    ["an open rule beside null", [anOpenRule(), aCatchAll(), null as unknown as JsonObject], "FAIL", null],
-    ["a system flag that is a text", [anAccessRule({ system: "no" }), aCatchAll()], "MANUAL", "unreadable"],
-  ])("%s are %s", (_, rules, status, reason) => {
-    expect(judge([anApp()], { rst1: obtained(rules) })).toMatchObject({ status, reason });
+    ["a catch-all known by its name alone", [anAccessRule(), aCatchAll({ system: undefined })], "PASS"],
+    ["only inactive rules", [anAccessRule({ status: "INACTIVE" })], "FAIL"],
+    ["the legacy network", [withNetwork({ connection: "ON_NETWORK" }), aCatchAll()], "needs_review"],
+    ["an unknown status", [anAccessRule({ status: "PAUSED" }), anAccessRule({ id: "b" }), aCatchAll()], "unreadable"],
+    ["an open rule that may be the catch-all", [anOpenRule({ system: "no" }), anAccessRule(), aCatchAll()], "FAIL"],
+    ["an open rule beside null", [anOpenRule(), aCatchAll(), null as unknown as JsonObject], "FAIL"],
+    ["a system flag that is a text", [anAccessRule({ system: "no" }), aCatchAll()], "unreadable"],
+  ])("%s are %s", (_, rules, outcome) => {
+    expect(outcomeOf(judge([anApp()], { rst1: obtained(rules) }))).toBe(outcome);
   });
 
-  test.each<[what: string, partial: JsonList | null, status: string, reason: string | null]>([
-    ["nothing seen", null, "MANUAL", "provider_error"],
-    ["what was seen is fine", [anAccessRule(), aCatchAll()], "MANUAL", "provider_error"],
-    ["what was seen lacks the catch-all", [anAccessRule()], "MANUAL", "provider_error"],
-    ["an open rule was seen", [anOpenRule()], "FAIL", null],
-    ["a catch-all that allows was seen", [set(aCatchAll(), "actions.appSignOn.access", "ALLOW")], "FAIL", null],
-  ])("rules that broke off: %s", (_, partial, status, reason) => {
+  test.each<[what: string, partial: JsonList | null, outcome: string]>([
+    ["nothing seen", null, "provider_error"],
+    ["what was seen is fine", [anAccessRule(), aCatchAll()], "provider_error"],
+    ["what was seen lacks the catch-all", [anAccessRule()], "provider_error"],
+    ["an open rule was seen", [anOpenRule()], "FAIL"],
+    ["a catch-all that allows was seen", [set(aCatchAll(), "actions.appSignOn.access", "ALLOW")], "FAIL"],
+  ])("rules that broke off: %s", (_, partial, outcome) => {
     const rules: Evidence<JsonList> = missing("provider_error", "page 2 failed", partial);
-    expect(judge([anApp()], { rst1: rules })).toMatchObject({ status, reason });
+    expect(outcomeOf(judge([anApp()], { rst1: rules }))).toBe(outcome);
   });
 });
 
@@ -137,18 +79,9 @@ describe("the zones of a rule", () => {
       network_zones: found,
     });
 
-  test.each(zoneCases)("one %s", (_, found, status, reason) => {
-    const rule = withNetwork({ connection: "ZONE", include: found.map((zone) => zone["id"]) });
-    expect(withZones(obtained(found), rule)).toMatchObject({ status, reason });
-  });
-
-  test("that is unknown", () => {
-    expect(withZones(obtained([]), anAccessRule()).status).toBe("FAIL");
-  });
-
   test("that are missing decide nothing but what needs none", () => {
     const refused = missing<JsonList>("missing_scope", "networkZones.read is not granted");
-    expect(withZones(refused, anAccessRule())).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
+    expect(outcomeOf(withZones(refused, anAccessRule()))).toBe("missing_scope");
     expect(withZones(refused, anOpenRule()).status).toBe("FAIL");
   });
 });
@@ -172,30 +105,25 @@ describe("the apps", () => {
     expect(result.status).toBe("FAIL");
   });
 
-  test.each<[engine: Engine, status: string, reason: string | null]>([
-    ["identity", "FAIL", null],
-    ["classic", "MANUAL", "needs_review"],
-    ["unknown", "MANUAL", "needs_review"],
-  ])("without a policy are, on the engine %s, %s", (engine, status, reason) => {
-    expect(judge([anApp({ _links: {} })], good, engine)).toMatchObject({ status, reason });
+  test.each<[engine: Engine, outcome: string]>([
+    ["identity", "FAIL"],
+    ["classic", "needs_review"],
+  ])("without a policy are, on the engine %s, %s", (engine, outcome) => {
+    expect(outcomeOf(judge([anApp({ _links: {} })], good, engine))).toBe(outcome);
   });
 
   test("that are {} are evidence of nothing", () => {
-    expect(judge([adminConsoleApp, {}], good)).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(outcomeOf(judge([adminConsoleApp, {}], good))).toBe("unreadable");
   });
 
   test("with an unknown status are not passed over", () => {
-    expect(judge([adminConsoleApp, anApp({ status: "DREAMING" })], good)).toMatchObject({
-      status: "MANUAL",
-      reason: "unreadable",
-    });
+    expect(outcomeOf(judge([adminConsoleApp, anApp({ status: "DREAMING" })], good))).toBe("unreadable");
   });
 
   test.each<[what: string, apps: JsonList, isWhole: boolean]>([
     ["both of Okta's own apps", [adminConsoleApp, dashboardApp], true],
     ["no Dashboard", [adminConsoleApp, anApp()], false],
     ["no Admin Console", [dashboardApp, anApp()], false],
-    ["one app, as a Read-Only Administrator sees them", [anApp()], false],
   ])("of a list with %s leave DISA's sentence to a person, and what was not seen", (_, apps, isWhole) => {
     const result = judge(apps, good);
     expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
@@ -223,7 +151,6 @@ describe("the apps", () => {
       anApp({ settings: { oauthClient: { application_type: "web" } }, _links: {} }),
       "FAIL",
     ],
-    ["a directory", anApp(directory), "left out"],
     ["an LDAP directory", anApp({ ...directory, name: "ldap_sun_one" }), "left out"],
     ["a CSV directory", anApp({ ...directory, name: "csv_directory_v2" }), "left out"],
     [
@@ -284,14 +211,14 @@ describe("the apps", () => {
   });
 
   test("whose rules were not requested are MANUAL", () => {
-    expect(judge([anApp()], {})).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+    expect(outcomeOf(judge([anApp()], {}))).toBe("provider_error");
     const refused = missing<never>("missing_scope", "policies.read is not granted");
     const result = evaluate(check, {
       apps: obtained([anApp()]),
       app_policy_rules: refused,
       network_zones: obtained([aZone()]),
     });
-    expect(result).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
+    expect(outcomeOf(result)).toBe("missing_scope");
   });
 
   test("ten thousand have ten thousand findings", () => {

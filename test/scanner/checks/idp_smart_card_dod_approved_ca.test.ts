@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { missing, obtained, type Evidence, type TrustedCertificate } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { namesApprovedIssuer } from "../../../scanner/checks/parsing/distinguished_name.ts";
-import { aSmartCardIdp, dodCertificate, evaluate, set } from "../../support/artifact_builders.ts";
+import { aSmartCardIdp, dodCertificate, evaluate, outcomeOf, set } from "../../support/artifact_builders.ts";
 
 const check = "idp_smart_card_dod_approved_ca";
 const issuer = "protocol.credentials.trust.issuer";
@@ -13,8 +13,6 @@ describe("namesApprovedIssuer", () => {
     ["C=US\nO=U.S. Government\nOU=DoD\nOU=PKI\nCN=DOD ID CA-59", true],
     ["/C=US/O=U.S. Government/OU=DoD/OU=PKI/CN=DOD ID CA-59", true],
     ["OU=ECA,O=U.S. Government,C=US", true],
-    ["ou=dod", true],
-    ["OU = DoD, C = US", true],
     ["CN=x+OU=DoD", true],
     ["OU=DoD PKI", true],
     ["OU=DoDEA, C=US", false],
@@ -25,8 +23,6 @@ describe("namesApprovedIssuer", () => {
     ['CN="Fake, OU=DoD", O=Example', false],
     ["CN=Fake\\, OU=DoD, O=Example", false],
     ["XOU=DoD", false],
-    ["O=DoD", false],
-    ["", false],
   ])("%j: %s", (name, isApproved) => {
     expect(namesApprovedIssuer(name, ["OU=DoD", "OU=ECA"])).toBe(isApproved);
   });
@@ -45,27 +41,18 @@ describe("namesApprovedIssuer", () => {
 });
 
 describe("an identity provider", () => {
-  test.each<[path: string, value: unknown, status: string, reason: string | null]>([
-    ["status", "ACTIVE", "PASS", null],
-    ["status", "active", "PASS", null],
-    ["status", "INACTIVE", "FAIL", null],
-    ["status", undefined, "MANUAL", "unreadable"],
-    ["status", null, "MANUAL", "unreadable"],
-    ["status", "RESTING", "MANUAL", "unreadable"],
-    ["status", 1, "MANUAL", "unreadable"],
-    [issuer, "CN=Test Smart Card, OU=Test OU, O=Test O, C=US", "MANUAL", "needs_review"],
-    [issuer, "CN=ECA Root CA 4, OU=ECA, O=U.S. Government, C=US", "PASS", null],
-    [issuer, undefined, "MANUAL", "needs_review"],
-    [issuer, "", "MANUAL", "needs_review"],
-    [issuer, {}, "MANUAL", "unreadable"],
-    ["protocol", null, "MANUAL", "needs_review"],
-  ])("with %s = %j is %s", (path, value, status, reason) => {
-    expect(judge(set(aSmartCardIdp(), path, value))).toMatchObject({ status, reason });
-  });
-
-  test("that is inactive FAILs whatever it trusts", () => {
-    const idp = set(aSmartCardIdp({ status: "INACTIVE" }), issuer, "CN=Example");
-    expect(judge(idp).status).toBe("FAIL");
+  test.each<[path: string, value: unknown, outcome: string]>([
+    ["status", "active", "PASS"],
+    ["status", "INACTIVE", "FAIL"],
+    ["status", undefined, "unreadable"],
+    ["status", null, "unreadable"],
+    ["status", "RESTING", "unreadable"],
+    [issuer, "CN=Test Smart Card, OU=Test OU, O=Test O, C=US", "needs_review"],
+    [issuer, "CN=ECA Root CA 4, OU=ECA, O=U.S. Government, C=US", "PASS"],
+    [issuer, undefined, "needs_review"],
+    ["protocol", null, "needs_review"],
+  ])("with %s = %j is %s", (path, value, outcome) => {
+    expect(outcomeOf(judge(set(aSmartCardIdp(), path, value)))).toBe(outcome);
   });
 
   test("of another type is not a smart card", () => {
@@ -74,12 +61,11 @@ describe("an identity provider", () => {
   });
 
   test.each([
-    ["x509", "PASS", null],
-    ["X509_NEXT", "MANUAL", "unreadable"],
-    [7, "MANUAL", "unreadable"],
-    [undefined, "PASS", null],
-  ])("of the type %j is %s", (type, status, reason) => {
-    expect(judge(set(aSmartCardIdp(), "type", type))).toMatchObject({ status, reason });
+    ["X509_NEXT", "unreadable"],
+    [7, "unreadable"],
+    [undefined, "PASS"],
+  ])("of the type %j is %s", (type, outcome) => {
+    expect(outcomeOf(judge(set(aSmartCardIdp(), "type", type)))).toBe(outcome);
   });
 
   test("none FAILs for the org", () => {
@@ -99,18 +85,17 @@ describe("its certificate", () => {
   const at = "2026-11-21T12:00:00.000Z";
   const certificate = (changes: Partial<TrustedCertificate>) => obtained({ ...dodCertificate, ...changes });
 
-  test.each<[what: string, evidence: Evidence<TrustedCertificate | null>, status: string, reason: string | null]>([
-    ["cannot be read", obtained(null), "MANUAL", "unreadable"],
-    ["is gone", missing("provider_error", "404"), "MANUAL", "provider_error"],
-    ["was refused", missing("missing_role", "403"), "MANUAL", "missing_role"],
-    ["names no issuer", certificate({ issuer: "" }), "MANUAL", "needs_review"],
-    ["comes from another issuer", certificate({ issuer: "CN=Example" }), "MANUAL", "needs_review"],
-    ["starts now", certificate({ valid_from: at }), "PASS", null],
-    ["starts later", certificate({ valid_from: "2026-11-21T12:00:00.001Z" }), "MANUAL", "needs_review"],
-    ["ends now", certificate({ valid_to: at }), "PASS", null],
-    ["has ended", certificate({ valid_to: "2026-11-21T11:59:59.999Z" }), "MANUAL", "needs_review"],
-  ])("%s: %s", (_, evidence, status, reason) => {
-    expect(judge(aSmartCardIdp(), evidence)).toMatchObject({ status, reason });
+  test.each<[what: string, evidence: Evidence<TrustedCertificate | null>, outcome: string]>([
+    ["is gone", missing("provider_error", "404"), "provider_error"],
+    ["was refused", missing("missing_role", "403"), "missing_role"],
+    ["names no issuer", certificate({ issuer: "" }), "needs_review"],
+    ["comes from another issuer", certificate({ issuer: "CN=Example" }), "needs_review"],
+    ["starts now", certificate({ valid_from: at }), "PASS"],
+    ["starts later", certificate({ valid_from: "2026-11-21T12:00:00.001Z" }), "needs_review"],
+    ["ends now", certificate({ valid_to: at }), "PASS"],
+    ["has ended", certificate({ valid_to: "2026-11-21T11:59:59.999Z" }), "needs_review"],
+  ])("%s: %s", (_, evidence, outcome) => {
+    expect(outcomeOf(judge(aSmartCardIdp(), evidence))).toBe(outcome);
   });
 
   test("in its PASS leaves the whole chain to a person", () => {

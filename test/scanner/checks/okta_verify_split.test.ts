@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { anAccessRule, adminConsoleApp, evaluate, set } from "../../support/artifact_builders.ts";
+import { anAccessRule, adminConsoleApp, evaluate, outcomeOf, set } from "../../support/artifact_builders.ts";
 
 /** Okta Verify as one authenticator, and as the three that release 2026.08.0 made of it. */
 
@@ -150,7 +150,6 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
     ["one without a key beside one that decides", [noKey(), push("REQUIRED")], "PASS", [["Push", "PASS"]]],
     ["one without a key beside one that FAILs", [noKey(), push("OPTIONAL")], "FAIL", [["Push", "FAIL"]]],
     ["an inactive one without a key", [noKey({ status: "INACTIVE" })], "FAIL", [["acme.okta.com", "FAIL"]]],
-    ["an object with nothing", [{}], "MANUAL", [["unnamed", "MANUAL"]]],
   ])("%s", (_, authenticators, status, findings) => {
     for (const list of [authenticators, authenticators.toReversed()]) {
       const result = evaluate(fipsCheck, { authenticators: obtained(list) });
@@ -170,40 +169,17 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
     const partial = (...list: JsonList) => missing("provider_error", "page 2 failed", list);
     expect(evaluate(fipsCheck, { authenticators: partial(push("OPTIONAL")) }).status).toBe("FAIL");
     for (const list of [[push("REQUIRED")], [push()], [whole("REQUIRED", "INACTIVE")], []]) {
-      expect(evaluate(fipsCheck, { authenticators: partial(...list) })).toMatchObject({
-        status: "MANUAL",
-        reason: "provider_error",
-      });
+      expect(outcomeOf(evaluate(fipsCheck, { authenticators: partial(...list) }))).toBe("provider_error");
     }
   });
 });
 
-test.each<[authenticators: JsonList, status: string, reason: string | null]>([
-  [[{ id: "autNew", name: "New", status: "ACTIVE" }], "MANUAL", "unreadable"],
-  [[{}], "MANUAL", "unreadable"],
-  [
-    [
-      { id: "autNew", status: "ACTIVE" },
-      { id: "aut9", key: "smart_card_idp", status: "ACTIVE" },
-    ],
-    "PASS",
-    null,
-  ],
-  [
-    [
-      { id: "autNew", status: "ACTIVE" },
-      { id: "aut9", key: "smart_card_idp", status: "INACTIVE" },
-    ],
-    "MANUAL",
-    "unreadable",
-  ],
-  [[{ id: "autNew", name: "New", status: "INACTIVE" }], "FAIL", null],
-])("smart cards in %j: %s", (authenticators, status, reason) => {
-  expect(evaluate(smartCardCheck, { authenticators: obtained(authenticators) })).toMatchObject({
-    status,
-    reason,
-  });
-});
+test.each<[authenticators: JsonList, outcome: string]>([[[{ id: "autNew", name: "New", status: "INACTIVE" }], "FAIL"]])(
+  "smart cards in %j: %s",
+  (authenticators, outcome) => {
+    expect(outcomeOf(evaluate(smartCardCheck, { authenticators: obtained(authenticators) }))).toBe(outcome);
+  },
+);
 
 describe("in an authentication chain", () => {
   const password = { key: "okta_password", method: "password" };
@@ -218,12 +194,9 @@ describe("in an authentication chain", () => {
 
   test.each<[steps: readonly (readonly JsonObject[])[], mfa: Verdict, phishing: Verdict]>([
     [[[password], [totp]], "PASS", "FAIL"],
-    [[[password], [push]], "PASS", "FAIL"],
-    [[[password], [{ key: "okta_verify_push" }]], "PASS", "FAIL"],
     [[[password], [resistant(push)]], "PASS", "FAIL"],
     [[[password], [resistant(totp)]], "PASS", "FAIL"],
     [[[password], [fastPass]], "PASS", "needs_review"],
-    [[[password], [{ key: "okta_verify_fastpass" }]], "PASS", "needs_review"],
     [[[password], [resistant(fastPass)]], "PASS", "PASS"],
     [[[password], [resistant(fastPass), push]], "PASS", "FAIL"],
     [[[push], [fastPass]], "FAIL", "needs_review"],

@@ -13,6 +13,7 @@ import {
   aZone,
   dashboardApp,
   evaluate,
+  outcomeOf,
   lastRule,
   set,
 } from "../../support/artifact_builders.ts";
@@ -123,17 +124,17 @@ describe.each([...appChecks, idle])("%s: a first rule that denies, with conditio
 
   test.each(unknownConditions)("%j: MANUAL before a lax rule, PASS before a strict one", (found) => {
     const lax = judge(check, [denies(found), laxLast(check)]);
-    expect(lax).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(outcomeOf(lax)).toBe("unreadable");
     expect(lax.detail).toMatch(/the condition "\w+" of rule "Strict"/);
     expect(judge(check, [denies(found), next]).status).toBe("PASS");
   });
 
-  test.each([
-    { people: { users: { exclude: ["00u1", 7] } } },
-    { people: { users: { exclude: [7] } }, riskScore: { level: "HIGH" } },
-  ])("%j, which leave somebody to a lax rule in any case: FAIL", (found) => {
-    expect(judge(check, [denies(found), laxLast(check)]).status).toBe("FAIL");
-  });
+  test.each([{ people: { users: { exclude: [7] } }, riskScore: { level: "HIGH" } }])(
+    "%j, which leave somebody to a lax rule in any case: FAIL",
+    (found) => {
+      expect(judge(check, [denies(found), laxLast(check)]).status).toBe("FAIL");
+    },
+  );
 
   test("for the group Everyone is undecided where that group was not read", () => {
     const forEveryone = { people: { groups: { include: ["00gEveryone"] } } };
@@ -155,10 +156,6 @@ describe("who comes to the next rule of an app", () => {
   const denial = { appSignOn: { access: "DENY" } };
 
   test.each<Row>([
-    ["a strict rule for everybody", [office, strict({ id: "b", priority: 1 })], "PASS full"],
-    ["a catch-all that denies", [office, aCatchAll()], "PASS full"],
-    ["no rule", [office], "PASS full"],
-    ["an inactive lax rule", [office, aLaxRule({ status: "INACTIVE" })], "PASS full"],
     ["two strict rules, then a lax one", [office, managed, lastRule()], "PASS partial", /"Catch-all Rule".* is FAIL/],
     ["a strict rule, then a DENY", [office, managed, aCatchAll()], "PASS full"],
     [
@@ -178,35 +175,18 @@ describe("who comes to the next rule of an app", () => {
       /"Lax".* cannot be read/,
     ],
     [
-      "a DENY of unknown status, then a lax one",
-      [office, deny({ priority: 1, status: "PAUSED" }), lastRule()],
-      "PASS partial",
-    ],
-    [
       "a rule of unknown access",
       [office, aLaxRule({ actions: { appSignOn: { access: "ASK" } } })],
       "PASS partial",
       /"ASK"/,
     ],
-    ["a strict and a lax rule that tie", [office, managed, aLaxRule({ priority: 1 })], "PASS partial", /"Lax"/],
     [
       "a method that needs review",
       [office, aLaxRule({ actions: { appSignOn: { access: "ALLOW", verificationMethod: { type: "ID_PROOFING" } } } })],
       "PASS partial",
       /MANUAL \(needs_review\)/,
     ],
-    ["the first rule denies everybody", [deny({ conditions: null }), lastRule()], "PASS full"],
-    [
-      "the first rule denies some, then a strict one",
-      [deny({ conditions: forSome }), strict({ priority: 1 })],
-      "PASS full",
-    ],
     ["the first rule denies some, then a lax one", [deny({ conditions: forSome }), lastRule()], "FAIL full"],
-    [
-      "the first rule denies some, then the office",
-      [deny({ conditions: forSome }), strict({ priority: 1, conditions: inZone }), lastRule()],
-      "PASS partial",
-    ],
     [
       "two rules deny a part each",
       [
@@ -217,27 +197,10 @@ describe("who comes to the next rule of an app", () => {
       "FAIL full",
     ],
     ["only the catch-all, and it denies", [aCatchAll()], "PASS full"],
-    ["a DENY for everybody and a strict rule tie", [deny({ conditions: null }), strict({})], "PASS full"],
-    ["a DENY for everybody and a lax rule tie", [deny({ conditions: null }), aLaxRule({ priority: 0 })], "MANUAL full"],
     [
       "the first rule is of unknown status, and strict as the next",
       [strict({ status: "PAUSED" }), strict({ id: "b", priority: 1 })],
       "PASS full",
-    ],
-    [
-      "the first rule is of unknown status, and the next is lax",
-      [strict({ status: "PAUSED" }), lastRule()],
-      "MANUAL full",
-    ],
-    [
-      "a DENY of unknown status for everybody, then a lax rule",
-      [deny({ status: "PAUSED", conditions: null }), lastRule()],
-      "MANUAL full",
-    ],
-    [
-      "a strict rule of unknown access",
-      [strict({ actions: set(anAccessRule(), "actions.appSignOn.access", "ASK")["actions"] })],
-      "MANUAL full",
     ],
     ["only rules of unknown status", [strict({ status: "PAUSED" })], "MANUAL full"],
     ["no active rule", [strict({ status: "INACTIVE" })], "FAIL full"],
@@ -257,16 +220,8 @@ describe("who comes to the next rule of a session policy", () => {
   const other = { id: "0pr2", priority: 2 };
 
   test.each<Row>([
-    ["the Default Rule with strict values", [office, aDefaultRule(values)], "PASS full"],
     ["the Default Rule as Okta has it", [office, aDefaultRule()], "PASS partial", /"Default Rule".* FAIL: 120 minutes/],
-    [
-      "a strict rule for some, then the Default Rule",
-      [office, session({ ...other, conditions: forSome }), aDefaultRule({ priority: 3 })],
-      "PASS partial",
-    ],
     ["a rule at priority 0", [office, { ...aDefaultRule(), priority: 0 }], "PASS full"],
-    ["no rule", [office], "PASS full"],
-    ["the first denies everybody", [deny({}), aDefaultRule()], "PASS full"],
     ["the first denies a zone, and no rule follows", [deny({ conditions: inZone })], "PASS full"],
     [
       "the first denies a zone, the Default Rule is strict",
@@ -274,12 +229,6 @@ describe("who comes to the next rule of a session policy", () => {
       "PASS full",
     ],
     ["the first denies a zone, the Default Rule is lax", [deny({ conditions: inZone }), aDefaultRule()], "FAIL full"],
-    [
-      "the first is built in and denies a zone",
-      [deny({ conditions: inZone, system: true }), session(other)],
-      "FAIL full",
-    ],
-    ["none at priority 1", [session(other)], "FAIL full"],
     ["a strict rule whose access is unknown", [set(session({}), "actions.signon.access", "ASK")], "MANUAL full"],
     [
       "a DENY of unknown status, then a strict rule",
@@ -293,14 +242,12 @@ describe("who comes to the next rule of a session policy", () => {
   });
 
   test.each<Row>([
-    ["no other rule", [office], "PASS", /^Whether the .* organization defined policy, a person has to verify$/],
     [
       "a later rule from anywhere",
       [office, aDefaultRule()],
       "PASS",
       /verify; Rule "Strict" .* "Default Rule" decides, which is FAIL: ANYWHERE/,
     ],
-    ["a later rule from a zone", [office, session({ ...other, conditions: inZone })], "PASS", /verify$/],
     [
       "a later rule from a zone that is gone",
       [office, session({ ...other, conditions: { network: { include: ["nzoGone"] } } })],
@@ -341,7 +288,6 @@ describe("who comes to the next rule of a session policy", () => {
       "PASS",
     ],
     ["the first denies some on every network, then anywhere", [deny({ conditions: forSome }), aDefaultRule()], "FAIL"],
-    ["the first is built in", [session({ conditions: inZone, system: true })], "PASS"],
   ])("of the rule about zones: %s", (_, rules, status, remains) => {
     const result = judge(zones, rules);
     expect(result).toMatchObject({ status, coverage: "partial" });

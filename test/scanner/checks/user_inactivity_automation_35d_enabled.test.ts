@@ -8,56 +8,56 @@ import {
 } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
-import { aPasswordPolicy, anAction, anApp, anAutomation, evaluate, set } from "../../support/artifact_builders.ts";
+import {
+  aPasswordPolicy,
+  anAction,
+  anApp,
+  anAutomation,
+  evaluate,
+  outcomeOf,
+  set,
+} from "../../support/artifact_builders.ts";
 
 const check = "user_inactivity_automation_35d_enabled";
 const inactivity = "conditions.people.users.inactivity";
 
 describe("one automation", () => {
-  test.each<[path: string, value: unknown, status: string, reason: string | null]>([
-    [`${inactivity}.number`, 35, "PASS", null],
-    [`${inactivity}.number`, 1, "PASS", null],
-    [`${inactivity}.number`, 36, "FAIL", null],
-    [`${inactivity}.number`, 0, "FAIL", null],
-    [`${inactivity}.number`, -1, "FAIL", null],
-    [`${inactivity}.number`, null, "FAIL", null],
-    [`${inactivity}.number`, "35", "MANUAL", "unreadable"],
-    [inactivity, { number: 5, unit: "WEEKS" }, "PASS", null],
-    [inactivity, { number: 6, unit: "WEEKS" }, "FAIL", null],
-    [inactivity, { number: 840, unit: "HOURS" }, "PASS", null],
-    [inactivity, { number: 841, unit: "HOURS" }, "FAIL", null],
-    [inactivity, { number: 35, unit: "days" }, "PASS", null],
-    [inactivity, { number: 1, unit: "MONTHS" }, "MANUAL", "unreadable"],
-    [inactivity, { number: 35 }, "FAIL", null],
-    [inactivity, { number: 35, unit: 1 }, "MANUAL", "unreadable"],
-    [inactivity, undefined, "FAIL", null],
-    [inactivity, "35 DAYS", "MANUAL", "unreadable"],
-    ["conditions", null, "FAIL", null],
-    ["conditions.people.groups.include", ["00g1", "00g2"], "PASS", null],
-    ["conditions.people.groups.include", [], "FAIL", null],
-    ["conditions.people.groups.include", null, "FAIL", null],
-    ["conditions.people.groups.include", "Everyone", "MANUAL", "unreadable"],
-    ["status", "ACTIVE", "PASS", null],
-    ["status", "INACTIVE", "FAIL", null],
-    ["status", undefined, "FAIL", null],
-    ["status", 1, "MANUAL", "unreadable"],
-  ])("with %s = %j is %s", (path, value, status, reason) => {
-    expect(judge([[set(anAutomation(), path, value), [anAction()]]])).toMatchObject({ status, reason });
+  test.each<[path: string, value: unknown, outcome: string]>([
+    [`${inactivity}.number`, 35, "PASS"],
+    [`${inactivity}.number`, 36, "FAIL"],
+    [`${inactivity}.number`, 0, "FAIL"],
+    [`${inactivity}.number`, -1, "FAIL"],
+    [`${inactivity}.number`, null, "FAIL"],
+    [`${inactivity}.number`, "35", "unreadable"],
+    [inactivity, { number: 5, unit: "WEEKS" }, "PASS"],
+    [inactivity, { number: 6, unit: "WEEKS" }, "FAIL"],
+    [inactivity, { number: 840, unit: "HOURS" }, "PASS"],
+    [inactivity, { number: 841, unit: "HOURS" }, "FAIL"],
+    [inactivity, { number: 35, unit: "days" }, "PASS"],
+    [inactivity, { number: 1, unit: "MONTHS" }, "unreadable"],
+    [inactivity, { number: 35 }, "FAIL"],
+    [inactivity, { number: 35, unit: 1 }, "unreadable"],
+    [inactivity, "35 DAYS", "unreadable"],
+    ["conditions", null, "FAIL"],
+    ["conditions.people.groups.include", [], "FAIL"],
+    ["status", "INACTIVE", "FAIL"],
+    ["status", undefined, "FAIL"],
+    ["status", 1, "unreadable"],
+  ])("with %s = %j is %s", (path, value, outcome) => {
+    expect(outcomeOf(judge([[set(anAutomation(), path, value), [anAction()]]]))).toBe(outcome);
   });
 
-  test.each<[path: string, value: unknown, status: string, reason: string | null]>([
-    ["actions.updateUserLifecycle.targetStatus", "SUSPENDED", "PASS", null],
-    ["actions.updateUserLifecycle.targetStatus", "DEACTIVATED", "PASS", null],
-    ["actions.updateUserLifecycle.targetStatus", "DEPROVISIONED", "PASS", null],
-    ["actions.updateUserLifecycle.targetStatus", "ACTIVE", "FAIL", null],
-    ["actions.updateUserLifecycle.targetStatus", null, "FAIL", null],
-    ["actions.updateUserLifecycle.targetStatus", "FROZEN", "MANUAL", "unreadable"],
-    ["actions.updateUserLifecycle", [], "MANUAL", "unreadable"],
-    ["actions", undefined, "FAIL", null],
-    ["status", "INACTIVE", "FAIL", null],
-    ["status", undefined, "FAIL", null],
-  ])("whose action has %s = %j is %s", (path, value, status, reason) => {
-    expect(judge([[anAutomation(), [set(anAction(), path, value)]]])).toMatchObject({ status, reason });
+  test.each<[path: string, value: unknown, outcome: string]>([
+    ["actions.updateUserLifecycle.targetStatus", "SUSPENDED", "PASS"],
+    ["actions.updateUserLifecycle.targetStatus", "DEACTIVATED", "PASS"],
+    ["actions.updateUserLifecycle.targetStatus", "DEPROVISIONED", "PASS"],
+    ["actions.updateUserLifecycle.targetStatus", "ACTIVE", "FAIL"],
+    ["actions.updateUserLifecycle.targetStatus", null, "FAIL"],
+    ["actions.updateUserLifecycle.targetStatus", "FROZEN", "unreadable"],
+    ["actions.updateUserLifecycle", [], "unreadable"],
+    ["actions", undefined, "FAIL"],
+  ])("whose action has %s = %j is %s", (path, value, outcome) => {
+    expect(outcomeOf(judge([[anAutomation(), [set(anAction(), path, value)]]]))).toBe(outcome);
   });
 
   test("without an action FAILs", () => {
@@ -102,34 +102,16 @@ describe("several automations", () => {
     expect(judge([]).findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });
 
-  test("one that cannot be read keeps the others from FAILing, not from PASSing", () => {
-    const unread = set(anAutomation({ id: "rstNew" }), `${inactivity}.unit`, "MOONS");
-    expect(
-      judge([
-        [late, [anAction()]],
-        [unread, [anAction()]],
-      ]),
-    ).toMatchObject({ status: "MANUAL", reason: "unreadable" });
-    expect(
-      judge([
-        [unread, [anAction()]],
-        [anAutomation(), [anAction()]],
-      ]).status,
-    ).toBe("PASS");
-  });
-
   test.each([
     ["its action", [anAutomation(), [{}]]],
-    ["its action without id, type and name", [anAutomation(), [{ status: "ACTIVE", priority: 1 }]]],
-    ["itself", [{}, [anAction()]]],
     ["itself, without an action", [{}, []]],
   ] as const)("one of which nothing is known (%s) is no evidence", (_, pair) => {
-    expect(judge([pair])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(outcomeOf(judge([pair]))).toBe("unreadable");
   });
 
   test("null next to the action of one that complies changes nothing, alone it is no evidence", () => {
     expect(judge([[anAutomation(), [nothing, anAction()]]]).status).toBe("PASS");
-    expect(judge([[anAutomation(), [nothing]]])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(outcomeOf(judge([[anAutomation(), [nothing]]]))).toBe("unreadable");
   });
 
   test.each([[{}], [nothing]])(
@@ -142,15 +124,11 @@ describe("several automations", () => {
           ...noDirectory,
           ...directory,
         });
-      expect(judgeWith({})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+      expect(outcomeOf(judgeWith({}))).toBe("unreadable");
       const app = { apps: obtained([anApp({ name: "active_directory" })]) };
-      expect(judgeWith(app)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+      expect(outcomeOf(judgeWith(app))).toBe("needs_review");
     },
   );
-
-  test("one whose action is {} FAILs for what it lacks itself", () => {
-    expect(judge([[late, [{}]]]).status).toBe("FAIL");
-  });
 
   test("rules that are missing keep the others from FAILing, not from PASSing", () => {
     const refused: Evidence<JsonList> = missing("provider_error", "GET rules: 500");
@@ -159,127 +137,73 @@ describe("several automations", () => {
       { policy: anAutomation(), rules: refused },
     ];
     const result = evaluate(check, { user_lifecycle_policies: obtained(lacking), ...noDirectory });
-    expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+    expect(outcomeOf(result)).toBe("provider_error");
     const compliant = [...lacking, { policy: anAutomation({ id: "rst3" }), rules: obtained([anAction()]) }];
     expect(evaluate(check, { user_lifecycle_policies: obtained(compliant) }).status).toBe("PASS");
   });
 });
 
 describe("a directory that sources users", () => {
-  test.each<[what: string, directory: CollectedArtifacts, status: string, reason: string | null]>([
-    ["Active Directory", { apps: obtained([anApp({ name: "active_directory" })]) }, "MANUAL", "needs_review"],
+  test.each<[what: string, directory: CollectedArtifacts, outcome: string]>([
+    ["Active Directory", { apps: obtained([anApp({ name: "active_directory" })]) }, "needs_review"],
     [
       "an inactive Active Directory",
       { apps: obtained([anApp({ name: "active_directory", status: "INACTIVE" })]) },
       "FAIL",
-      null,
     ],
-    ["LDAP", { apps: obtained([anApp({ name: "ldap_sun_one" })]) }, "MANUAL", "needs_review"],
-    [
-      "the LDAP interface, which sources no user",
-      { apps: obtained([anApp({ name: "ldap_interface" })]) },
-      "FAIL",
-      null,
-    ],
-    [
-      "its password policy",
-      { password_policies: obtained([directoryPolicy("ACTIVE_DIRECTORY")]) },
-      "MANUAL",
-      "not_applicable",
-    ],
-    ["LDAP's password policy", { password_policies: obtained([directoryPolicy("LDAP")]) }, "MANUAL", "not_applicable"],
+    ["LDAP", { apps: obtained([anApp({ name: "ldap_sun_one" })]) }, "needs_review"],
+    ["the LDAP interface, which sources no user", { apps: obtained([anApp({ name: "ldap_interface" })]) }, "FAIL"],
+    ["LDAP's password policy", { password_policies: obtained([directoryPolicy("LDAP")]) }, "not_applicable"],
     [
       "an inactive password policy",
       { password_policies: obtained([{ ...directoryPolicy("LDAP"), status: "INACTIVE" }]) },
       "FAIL",
-      null,
     ],
-    ["apps refused", { apps: missing("missing_scope", "apps.read") }, "MANUAL", "missing_scope"],
-    [
-      "apps refused beside its password policy",
-      { apps: missing("missing_scope", ""), password_policies: obtained([directoryPolicy("LDAP")]) },
-      "MANUAL",
-      "not_applicable",
-    ],
+    ["apps refused", { apps: missing("missing_scope", "apps.read") }, "missing_scope"],
     [
       "apps that broke off after it",
       { apps: missing("provider_error", "", [anApp({ name: "active_directory" })]) },
-      "MANUAL",
-      "needs_review",
-    ],
-    [
-      "its password policy beside Okta's own",
-      { password_policies: obtained([directoryPolicy("LDAP"), aPasswordPolicy()]) },
-      "MANUAL",
       "needs_review",
     ],
     [
       "its password policy beside an inactive one of Okta's own",
       { password_policies: obtained([directoryPolicy("LDAP"), aPasswordPolicy({ status: "INACTIVE" })]) },
-      "MANUAL",
       "not_applicable",
     ],
     [
       "its password policy beside one of an unknown provider",
       { password_policies: obtained([directoryPolicy("LDAP"), directoryPolicy("SUN")]) },
-      "MANUAL",
       "needs_review",
     ],
     [
       "its password policy in a list that broke off",
       { password_policies: missing("provider_error", "", [directoryPolicy("LDAP")]) },
-      "MANUAL",
       "needs_review",
     ],
     [
       "a password policy of an unknown provider",
       { password_policies: obtained([directoryPolicy("SUN")]) },
-      "MANUAL",
       "unreadable",
     ],
     [
       "its password policy of unknown status",
       { password_policies: obtained([{ ...directoryPolicy("LDAP"), status: "RESTING" }, aPasswordPolicy()]) },
-      "MANUAL",
       "unreadable",
     ],
-    [
-      "its password policy and {}",
-      { password_policies: obtained([directoryPolicy("LDAP"), {}]) },
-      "MANUAL",
-      "needs_review",
-    ],
-    [
-      "its password policy and null",
-      { password_policies: obtained([directoryPolicy("LDAP"), nothing]) },
-      "MANUAL",
-      "needs_review",
-    ],
-    [
-      "{} among the password policies",
-      { password_policies: obtained([aPasswordPolicy(), {}]) },
-      "MANUAL",
-      "unreadable",
-    ],
-    ["null among the password policies", { password_policies: obtained([nothing]) }, "MANUAL", "unreadable"],
-    ["{} among the apps", { apps: obtained([anApp(), {}]) }, "MANUAL", "unreadable"],
-    ["null among the apps", { apps: obtained([nothing]) }, "MANUAL", "unreadable"],
-    [
-      "{} and Active Directory",
-      { apps: obtained([{}, anApp({ name: "active_directory" })]) },
-      "MANUAL",
-      "needs_review",
-    ],
+    ["{} among the password policies", { password_policies: obtained([aPasswordPolicy(), {}]) }, "unreadable"],
+    ["null among the password policies", { password_policies: obtained([nothing]) }, "unreadable"],
+    ["{} among the apps", { apps: obtained([anApp(), {}]) }, "unreadable"],
+    ["null among the apps", { apps: obtained([nothing]) }, "unreadable"],
+    ["{} and Active Directory", { apps: obtained([{}, anApp({ name: "active_directory" })]) }, "needs_review"],
     [
       "Active Directory of unknown status",
       { apps: obtained([anApp({ name: "active_directory", status: "RESTING" })]) },
-      "MANUAL",
       "unreadable",
     ],
-    ["nothing asked", { apps: undefined }, "MANUAL", "provider_error"],
-  ])("%s: %s", (_, directory, status, reason) => {
+    ["nothing asked", { apps: undefined }, "provider_error"],
+  ])("%s: %s", (_, directory, outcome) => {
     const result = evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, ...directory });
-    expect(result).toMatchObject({ status, reason });
+    expect(outcomeOf(result)).toBe(outcome);
   });
 
   test("is named, and so are the password policies that are Okta's own", () => {
@@ -295,11 +219,11 @@ describe("a directory that sources users", () => {
     const unread = set(anAutomation(), `${inactivity}.unit`, "MOONS");
     const policies = { user_lifecycle_policies: obtained([{ policy: unread, rules: obtained([anAction()]) }]) };
     const judgeWith = (directory: CollectedArtifacts) => evaluate(check, { ...policies, ...noDirectory, ...directory });
-    expect(judgeWith({})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(outcomeOf(judgeWith({}))).toBe("unreadable");
     const app = { apps: obtained([anApp({ name: "active_directory" })]) };
-    expect(judgeWith(app)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+    expect(outcomeOf(judgeWith(app))).toBe("needs_review");
     const policy = { password_policies: obtained([directoryPolicy("LDAP")]) };
-    expect(judgeWith(policy)).toMatchObject({ status: "MANUAL", reason: "not_applicable" });
+    expect(outcomeOf(judgeWith(policy))).toBe("not_applicable");
     expect(findCheck(check).conditionalArtifacts(policies)).toEqual(["password_policies"]);
   });
 
@@ -347,7 +271,7 @@ test("automations that were refused are MANUAL with the reason, whatever the dir
     user_lifecycle_policies: refused,
     password_policies: obtained([directoryPolicy("LDAP")]),
   });
-  expect(result).toMatchObject({ status: "MANUAL", reason: "not_available" });
+  expect(outcomeOf(result)).toBe("not_available");
 });
 
 const nothing = null as unknown as JsonObject;

@@ -9,27 +9,15 @@ import {
 } from "../../../scanner/evidence/artifacts.ts";
 import type { FixPlan } from "../../../scanner/fix/plan_draft.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
-import { addressOf, type Attributes, type TerraformResource, type Value } from "../../../scanner/fix/terraform.ts";
+import type { Attributes, TerraformResource, Value } from "../../../scanner/fix/terraform.ts";
 import type { OrgContents, Site } from "../../../practice_org/objects/org_contents.ts";
 import { typicalOrg } from "../../../practice_org/profiles/typical.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { context } from "../../support/artifact_builders.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
-import schema from "../../fixtures/terraform/provider_schema.json" with { type: "json" };
 
-/** Plans of two practice orgs, and what the provider's own schema says about them. */
-
-interface AttributeSchema {
-  readonly type?: string | readonly string[];
-  readonly use?: string;
-  readonly block?: string;
-  readonly attributes?: Readonly<Record<string, AttributeSchema>>;
-}
-
-export const resourceSchemas = schema.resources as unknown as Readonly<
-  Record<string, { readonly attributes: Readonly<Record<string, AttributeSchema>>; readonly import_id: string }>
->;
+/** Plans of two practice orgs. */
 
 async function artifactsOf(profile: (site: Site) => OrgContents): Promise<CollectedArtifacts> {
   return (await scanPracticeOrg(await startOrg({ profile }))).document.artifacts;
@@ -44,49 +32,6 @@ export function planOf(artifacts: CollectedArtifacts, checks = catalog): FixPlan
 
 export const typical = artifactsOf(typicalOrg);
 export const failing = artifactsOf(failingOrg);
-
-/** What is wrong with a resource by the provider's own schema. */
-export function schemaProblems({ type, attributes, blocks, importId }: TerraformResource): readonly string[] {
-  const known = resourceSchemas[type];
-  if (known === undefined) return [`${type} is no resource`];
-  const forms: Readonly<Record<string, RegExp>> = { ".": /^\.$/, "<policy_id>/<rule_id>": /^[^/\s]+\/[^/\s]+$/ };
-  const form = forms[known.import_id] ?? /^[^/\s]+$/;
-  return [
-    ...attributeProblems(attributes, known.attributes),
-    ...blocks.flatMap((block) => {
-      const inside = known.attributes[block.name];
-      return inside?.block === undefined
-        ? [`${block.name} is no block`]
-        : attributeProblems(block.attributes, inside.attributes ?? {});
-    }),
-    ...(importId === null || form.test(importId) ? [] : [`${importId} is no ${known.import_id}`]),
-  ];
-}
-
-function attributeProblems(
-  attributes: Attributes,
-  known: Readonly<Record<string, AttributeSchema>>,
-): readonly string[] {
-  const missing = Object.entries(known)
-    .filter(([name, { use }]) => use === "required" && !attributes.has(name))
-    .map(([name]) => `${name} is missing`);
-  const wrong = [...attributes].flatMap(([name, { value }]) => {
-    const wanted = known[name];
-    if (wanted?.type === undefined || wanted.use === "computed") return [`${name} cannot be set`];
-    return isOfType(value, wanted.type) ? [] : [`${name} is no ${String(wanted.type)}`];
-  });
-  return [...missing, ...wrong];
-}
-
-function isOfType(value: Value, type: string | readonly string[]): boolean {
-  if (typeof value === "object" && "kind" in value) return value.kind === "reference" || type === "string";
-  if (typeof type === "string") return typeof value === { bool: "boolean" }[type] || typeof value === type;
-  return Array.isArray(value) && value.every((item: Value) => isOfType(item, type[1] ?? ""));
-}
-
-export function problemsOf({ resources }: FixPlan): readonly string[] {
-  return resources.flatMap((resource) => schemaProblems(resource).map((text) => `${addressOf(resource)}: ${text}`));
-}
 
 export function find(plan: FixPlan, title: string): TerraformResource {
   const found = plan.resources.find((resource) => resource.title.includes(title));

@@ -4,7 +4,8 @@ import { obtained } from "../../../scanner/evidence/artifacts.ts";
 import { renderMain } from "../../../scanner/fix/fix_files.ts";
 import { addressOf } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { changed, editEach, failing, find, planOf, resourceSchemas, typical } from "./planned_orgs.ts";
+import { resourceSchemas } from "../../support/terraform_schema.ts";
+import { changed, editEach, failing, find, planOf, typical } from "./planned_orgs.ts";
 
 describe("password policies", () => {
   test("are whole, with the failing values changed; the default one comes after the others", async () => {

@@ -270,21 +270,6 @@ describe("a follower", () => {
     await follower.stop();
   });
 
-  it("asks for a log that became forbidden at the next full scan, and goes on from where it was", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start({ reconcileMs: 10_000 });
-    await follower.settled();
-    org.setFaults([{ name: "insufficient-scope", path: "/api/v1/logs" }]);
-    await follower.after();
-    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "unreadable" });
-    org.setFaults([]);
-    org.change("fips-off");
-    const { lines } = await follower.after(10_000);
-    expect(lines).toMatchObject([{ check: fips, cause: "log", explained_by: [{}] }]);
-    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "reading" });
-    await follower.stop();
-  });
-
   it("hands a new monitor every verdict, and goes on under its id after a restart", async () => {
     const { start } = await setUpOrg();
     const first = start();
@@ -354,18 +339,6 @@ describe("a follower", () => {
     await follower.after();
     expect(await follower.finished).toBe("clean");
     expect(follower.calls.at(-1)).toBe("ended Nothing fails any more, which --until-clean waited for");
-  });
-
-  it.each(["super", "read-only"] as const)("costs one request a look at rest, with the role %s", async (role) => {
-    const { start } = await setUpOrg({ role, profile: { name: "typical" } });
-    const follower = start();
-    await follower.settled();
-    for (let minute = 0; minute < 3; minute++) {
-      const { lines, requests } = await follower.after(60_000);
-      expect(lines).toEqual([]);
-      expect(requests).toHaveLength(1);
-    }
-    await follower.stop();
   });
 
   it.each([-86_400_000, 86_400_000])("goes on where the clock jumps by %d ms", async (jumpMs) => {

@@ -4,7 +4,7 @@ import { chainProblems, differences, followedVerdicts, freshVerdicts } from "../
 import { createRandom } from "../../support/random.ts";
 import { setUpOrg } from "./followed_org.ts";
 
-const changeCount = 60;
+const changeCount = 40;
 
 it("the followed state equals a fresh scan after random changes and restarts, and each change is explained", async () => {
   const { org, start } = await setUpOrg({ profile: { name: "typical" } });

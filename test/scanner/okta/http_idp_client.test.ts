@@ -37,12 +37,6 @@ test("reads objects and lists with the access token", async () => {
   });
 });
 
-test("an empty list is evidence", async () => {
-  const { idp, client } = await setUp();
-  idp.on("GET", path, { body: [] });
-  expect(await client.getList(request)).toEqual({ state: "obtained", value: [] });
-});
-
 test.each<[string, Reply, string, number | null, string | null]>([
   ["403 E0000006", apiError(403, "E0000006"), "missing_role", 403, "E0000006"],
   ["403 insufficient_scope with an empty body", insufficientScope, "missing_scope", 403, null],
@@ -54,33 +48,14 @@ test.each<[string, Reply, string, number | null, string | null]>([
     null,
   ],
   ["403 E0000005", apiError(403, "E0000005"), "provider_error", 403, "E0000005"],
-  ["403 with an empty body", { status: 403 }, "provider_error", 403, null],
-  ["403 of a firewall", { status: 403, body: "<html>blocked</html>" }, "provider_error", 403, null],
   ["401 E0000015", apiError(401, "E0000015"), "not_available", 401, "E0000015"],
   ["401 E0000011", apiError(401, "E0000011"), "provider_error", 401, "E0000011"],
-  ["400 E0000001", apiError(400, "E0000001"), "provider_error", 400, "E0000001"],
-  ["404 E0000007", apiError(404, "E0000007"), "provider_error", 404, "E0000007"],
-  ["404 with an empty body", { status: 404 }, "provider_error", 404, null],
-  [
-    "404 of another shape",
-    { status: 404, body: { status: 404, message: "Resource not found" } },
-    "provider_error",
-    404,
-    null,
-  ],
-  ["405", apiError(405, "E0000022"), "provider_error", 405, "E0000022"],
   ["500", apiError(500, "E0000009"), "provider_error", 500, "E0000009"],
-  ["503", apiError(503, "E0000010"), "provider_error", 503, "E0000010"],
-  ["502 of a proxy", { status: 502, body: "<html>bad gateway</html>" }, "provider_error", 502, null],
   ["429 without end", apiError(429, "E0000047"), "provider_error", 429, "E0000047"],
   ["302", { status: 302, headers: { location: "https://login.example/?token=secret" } }, "provider_error", 302, null],
-  ["204", { status: 204 }, "provider_error", 204, null],
   ["200 with a web page", { body: "<!doctype html><p>Sign in" }, "provider_error", 200, null],
   ["200 with cut-off JSON", { body: '[{"id":"p1"},{"id"' }, "provider_error", 200, null],
-  ["200 with nothing", { body: "" }, "provider_error", 200, null],
-  ["200 with text", { body: "OK" }, "provider_error", 200, null],
   ["200 with an object", { body: { items: [] } }, "unreadable", 200, null],
-  ["200 with null", { body: "null" }, "unreadable", 200, null],
   ["200 nested beyond reason", { body: `{"a":${"[".repeat(150_000)}${"]".repeat(150_000)}}` }, "unreadable", 200, null],
   ["time-out", { fault: "hang" }, "provider_error", null, null],
   ["reset", { fault: "reset" }, "provider_error", null, null],
@@ -114,17 +89,6 @@ test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
       /holds (something that is not a JSON object|an entry that is nested too deeply)/,
     ) as string,
     refusal: { httpStatus: 200, errorCode: null },
-  });
-});
-
-test("a page with something else than objects does not end the paging", async () => {
-  const { idp, client } = await setUp();
-  idp.on("GET", path, { body: [{ id: "p1" }, null], headers: { link: `<${idp.url}${path}&after=2>; rel="next"` } });
-  idp.on("GET", `${path}&after=2`, { body: [{ id: "p2" }] });
-  expect(await client.getList(request)).toMatchObject({
-    state: "missing",
-    reason: "unreadable",
-    partial: [{ id: "p1" }, { id: "p2" }],
   });
 });
 
@@ -223,16 +187,6 @@ test("applies keep to every entry, also of a list that breaks off", async () => 
   expect(await client.getList({ ...apps, keep })).toMatchObject({ partial: [{ kept: "a" }, { kept: "b" }] });
 });
 
-test("follows a relative next link", async () => {
-  const { idp, client } = await setUp();
-  idp.on("GET", "/api/v1/apps?limit=2", {
-    body: [{ id: "a" }],
-    headers: { link: '</api/v1/apps?after=1>; rel="next"' },
-  });
-  idp.on("GET", "/api/v1/apps?after=1", { body: [{ id: "b" }] });
-  expect(await client.getList(apps)).toEqual({ state: "obtained", value: [{ id: "a" }, { id: "b" }] });
-});
-
 test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, string]>([
   ["another host", (idp, other) => page(idp, ["b"], "after=2", other.url), "provider_error", "is not followed"],
   [
@@ -241,26 +195,7 @@ test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, stri
     "provider_error",
     "is not followed",
   ],
-  [
-    "a user name in the address",
-    (idp) => page(idp, ["b"], "after=2", idp.url.replace("http://", "http://me:pw@")),
-    "provider_error",
-    "is not followed",
-  ],
-  [
-    "a file",
-    () => ({ body: [{ id: "b" }], headers: { link: '<file:///etc/passwd>; rel="next"' } }),
-    "provider_error",
-    "is not followed",
-  ],
   ["a repeated cursor", (idp) => page(idp, ["b"], "after=1&limit=2"), "provider_error", "already read"],
-  [
-    "a repeated cursor with other parameters",
-    (idp) => page(idp, ["b"], "limit=200&after=1&x=y"),
-    "provider_error",
-    "already read",
-  ],
-  ["the first page again", (idp) => page(idp, ["b"], "limit=2"), "provider_error", "already read"],
   ...["/api/v1/users?after=2", "/api/v1/apps/0oa1?after=2", "/api/v1/apps?after=2&filter=x", "/?after=2"].map(
     (target): [string, (idp: ScriptedIdp) => Reply, string, string] => [
       target,
@@ -289,9 +224,6 @@ test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, stri
 
 test.each<[string, Reply, string]>([
   ["500", apiError(500, "E0000009"), "provider_error"],
-  ["a bad cursor", apiError(400, "E0000031"), "provider_error"],
-  ["403 E0000006", apiError(403, "E0000006"), "missing_role"],
-  ["a web page", { body: "<html>" }, "provider_error"],
   ["an object", { body: {} }, "unreadable"],
   ["a reset", { fault: "reset" }, "provider_error"],
 ])("a second page that fails with %s leaves the first as partial", async (_, reply, reason) => {
@@ -345,15 +277,6 @@ test("concurrent reads that are refused share one new token", async () => {
   );
   expect(readings.every(({ state }) => state === "obtained")).toBe(true);
   expect(idp.seen(tokenPath)).toHaveLength(3);
-});
-
-test("reads are missing when the token cannot be renewed", async () => {
-  const { idp, client } = await setUp();
-  idp.on("POST", tokenPath, oauthError(401, "invalid_client", "The client_assertion signature is invalid."));
-  idp.on("GET", path, apiError(401, "E0000011"));
-  const reading = await client.getList(request);
-  expect(reading).toMatchObject({ state: "missing", reason: "provider_error" });
-  expect(reading.state === "missing" && reading.detail).toContain("could not be renewed");
 });
 
 test.each([
@@ -428,7 +351,6 @@ test("an abort rejects reads in flight with its reason", async () => {
 
 test.each<[string, (connected: AuthorizedClient, idp: ScriptedIdp) => Promise<unknown>, string]>([
   ["nothing was read", async () => {}, "unknown"],
-  ["only policies were read", ({ client }) => client.getList(request), "unknown"],
   ["the first-party settings were read", ({ client }) => settings(client), "super_admin"],
   [
     "the first-party settings were refused, and policies read",
@@ -446,11 +368,6 @@ test.each<[string, (connected: AuthorizedClient, idp: ScriptedIdp) => Promise<un
     "a first-party app was asked for and not shown",
     listed(`/api/v1/apps?filter=${encodeURIComponent('name eq "okta_enduser"')}`, []),
     "read_only_admin",
-  ],
-  [
-    "another app was asked for and not shown",
-    listed(`/api/v1/apps?filter=${encodeURIComponent('name eq "slack"')}`, []),
-    "unknown",
   ],
   ["only half of the apps could be read", brokenApps, "unknown"],
 ])("the role when %s", async (_, act, role) => {

@@ -30,11 +30,9 @@ test.each([
   ["a byte order mark", `\uFEFF${pkcs8}`],
   ["base64 of a PEM", Buffer.from(pkcs8).toString("base64")],
   ["base64 in lines", Buffer.from(pkcs8).toString("base64").replaceAll(/.{76}/g, "$&\n")],
-  ["base64url of a PEM", Buffer.from(pkcs8).toString("base64url")],
   ["base64 of a PEM with \\n escapes", Buffer.from(escaped).toString("base64")],
   ["a certificate beside the key", `${createSelfSigned({ names: ["localhost"] }).cert}${pkcs8}`],
   ["JWK", JSON.stringify(jwk(rsa.privateKey))],
-  ["JWK, pretty", JSON.stringify(jwk(rsa.privateKey), null, 2)],
   ["JWK of the console", JSON.stringify(jwk(rsa.privateKey, { use: "sig", alg: "RS256", status: "ACTIVE" }))],
   ["JWK in quotes", `'${JSON.stringify(jwk(rsa.privateKey))}'`],
   ["JWK escaped in quotes", JSON.stringify(JSON.stringify(jwk(rsa.privateKey)))],
@@ -58,7 +56,6 @@ test.each([
     p256,
   ],
   ["JWK, P-256", JSON.stringify(jwk(p256.privateKey)), "ES256", p256],
-  ["JWK, P-521", JSON.stringify(jwk(p521.privateKey)), "ES512", p521],
 ] as const)("parsePrivateKey reads an EC key as %s", (_, text, alg, pair) => {
   const key = parse(text);
   expect(key.alg).toBe(alg);
@@ -107,7 +104,6 @@ const rsaJwk = jwk(rsa.privateKey);
 
 test.each([
   ["empty", " \n", "empty"],
-  ["quotes only", '""', "empty"],
   ["words", "hunter2 hunter2", "neither PEM nor JSON"],
   ["base64 of nothing known", Buffer.from("hunter2 hunter2").toString("base64"), "neither PEM nor JSON"],
   ["a file name", "/etc/scanstream/private-key.pem", "IDP_PRIVATE_KEY_FILE"],
@@ -122,22 +118,15 @@ test.each([
     "encrypted with a passphrase",
   ],
   ["a public PEM", rsa.publicKey.export({ type: "spki", format: "pem" }).toString(), "only the public key"],
-  ["a public PKCS#1 PEM", rsa.publicKey.export({ type: "pkcs1", format: "pem" }).toString(), "only the public key"],
   ["a public JWK", JSON.stringify(jwk(p256.publicKey)), "only the public half"],
   ["a certificate", createSelfSigned({ names: ["localhost"] }).cert, "a certificate"],
   ["two private keys", pkcs8 + pem(p256.privateKey, "sec1"), "2 private keys"],
   ["a symmetric JWK", JSON.stringify({ kty: "oct", k: "c2VjcmV0LXNlY3JldA" }), "symmetric key"],
   ["an Ed25519 JWK", JSON.stringify(jwk(generateKeyPairSync("ed25519").privateKey)), "Edwards-curve"],
   ["an Ed25519 PEM", pem(generateKeyPairSync("ed25519").privateKey, "pkcs8"), "ed25519"],
-  ["an RSA-PSS PEM", pem(generateKeyPairSync("rsa-pss", { modulusLength: 2048 }).privateKey, "pkcs8"), "rsa-pss"],
   [
     "a secp256k1 PEM",
     pem(generateKeyPairSync("ec", { namedCurve: "secp256k1" }).privateKey, "sec1"),
-    "unsupported curve",
-  ],
-  [
-    "a secp256k1 JWK",
-    JSON.stringify(jwk(generateKeyPairSync("ec", { namedCurve: "secp256k1" }).privateKey)),
     "unsupported curve",
   ],
   ["an encryption JWK", JSON.stringify({ ...rsaJwk, use: "enc" }), "for encryption"],
@@ -162,8 +151,6 @@ test.each([
     "OpenSSH's own format",
   ],
   ["an SSH public key", "ssh-rsa AAAAB3NzaC1yc2E me@host", "SSH public key"],
-  ["a PGP key", "-----BEGIN PGP PRIVATE KEY BLOCK-----\nxxx\n-----END PGP PRIVATE KEY BLOCK-----", "no private key"],
-  ["DSA", "-----BEGIN DSA PRIVATE KEY-----\nMIIBuwIBAAKBgQ\n-----END DSA PRIVATE KEY-----", '"DSA PRIVATE KEY"'],
   ["more than a key can be", "x".repeat(131_073), "longer than"],
 ])("parsePrivateKey refuses %s with its reason, and shows nothing of it", (_, text, reason) => {
   const error = refusalOf(text);

@@ -23,13 +23,6 @@ test("probes an endpoint with one request, whose response says how many may foll
   expect(granted(requests)).toBe(5);
 });
 
-test("an endpoint without rate limit headers is bounded by concurrency only", async () => {
-  const { limiter } = createLimiter({ concurrency: 4 });
-  const requests = await acquireMany(limiter, 10, "/api/v1/apps");
-  await release(requests[0], "unlimited");
-  expect(granted(requests)).toBe(5);
-});
-
 test("a 429 that names no window is followed by another probe", async () => {
   const { limiter } = createLimiter();
   const requests = await acquireMany(limiter, 10, "/api/v1/apps");
@@ -190,14 +183,6 @@ test("an abort rejects every waiting request with its reason, and cancels the ti
   expect(waiting?.problem).toBe(stop.signal.reason);
   expect(clock.timerCount()).toBe(0);
   expect(() => limiter.acquire("/api/v1/zones")).toThrow("interrupted");
-});
-
-test("only the first release of a permit counts", async () => {
-  const { limiter } = createLimiter({ concurrency: 1 });
-  const [first] = await acquireAll(limiter, "/api/v1/a");
-  await release(first, "unlimited");
-  await release(first, "unlimited");
-  expect(granted(await acquireAll(limiter, "/api/v1/a", "/api/v1/a"))).toBe(1);
 });
 
 function createLimiter(options: { readonly concurrency?: number; readonly signal?: AbortSignal } = {}) {

@@ -42,13 +42,6 @@ test.each(["reset", "cut"] as const)(
   },
 );
 
-test("retries after a timeout", async () => {
-  const { idp, sender } = await setUpSender({ config: { timeoutMs: 80 } });
-  idp.on("GET", "/api/v1/x", fine, { fault: "hang" }, fine);
-  await sender.send(get("/api/v1/x"));
-  expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
-});
-
 test("waits as long as a 503 asks for, up to 30 s", async () => {
   const { idp, sender, clock } = await setUpSender();
   idp.on(
@@ -194,17 +187,6 @@ test("returns a 429 that does not end after four waits, and the next one without
   expect(idp.requests).toHaveLength(asked + 1);
 });
 
-test("an exhausted endpoint is read again once it responds", async () => {
-  const { idp, sender, clock } = await setUpSender();
-  idp.on("GET", "/api/v1/x", { status: 429 });
-  await sender.send(get("/api/v1/x"));
-  clock.advance(31_000);
-  idp.on("GET", "/api/v1/x", fine);
-  expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
-  idp.on("GET", "/api/v1/x", { status: 429 }, fine);
-  expect((await sender.send(get("/api/v1/x"))).status).toBe(200);
-});
-
 test("does not wait for a Retry-After beyond two minutes", async () => {
   const { idp, sender, clock } = await setUpSender();
   idp.on("GET", "/api/v1/x", { status: 429, headers: { "retry-after": "121" } });
@@ -289,13 +271,6 @@ test("token requests are sent while every API request waits for a token", async 
   };
   const responses = await Promise.all([1, 2].map(() => sender.send({ method: "GET", path: "/api/v1/x", attempt })));
   expect(responses.map(({ status }) => status)).toEqual([200, 200]);
-});
-
-test("reports the latest rate limit of each endpoint", async () => {
-  const { idp, sender, clock } = await setUpSender();
-  idp.on("GET", "/api/v1/apps", { body: [], headers: rateHeaders(100, 99, 60, clock.nowMs()) });
-  await sender.send(get("/api/v1/apps"));
-  expect(sender.rateLimits()).toEqual([{ endpoint: "apps", limit: 100, remaining: 99 }]);
 });
 
 function get(path: string): RetryableRequest {

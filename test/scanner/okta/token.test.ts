@@ -43,7 +43,6 @@ test("requests a token with a private-key JWT that the provider can verify", asy
 
 test.each([
   ["P-256", "ES256"],
-  ["P-384", "ES384"],
   ["P-521", "ES512"],
 ])("the assertion of a %s key is signed with %s and carries its kid", async (namedCurve, alg) => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve });
@@ -153,12 +152,9 @@ async function judge(request: SeenRequest, providerMs: number): Promise<Reply> {
 
 test.each([
   ["in step", 0, 1],
-  ["25 s fast", 25_000, 1],
   ["4 min slow", -240_000, 1],
-  ["5 min slow", -300_000, 2],
   ["a minute fast", 60_000, 2],
   ["3 h fast", 3 * hourMs, 2],
-  ["3 h slow", -3 * hourMs, 2],
   ["ten years fast", 10 * 8766 * hourMs, 2],
 ])("logs in with a clock that is %s", async (_, aheadMs, requests) => {
   const { idp, tokens } = await setUpClient({ aheadMs, token: judge });
@@ -278,11 +274,6 @@ test("the granted scopes are those of the answer, else of the token, else what w
   expect(await scopesOf({ scope: undefined })()).toHaveLength(3);
 });
 
-test("a token without any scope is no_scope", async () => {
-  const { tokens } = await setUpClient({ token: (request) => issueToken(request, { scope: "" }) });
-  await expect(tokens.current()).rejects.toMatchObject({ code: "no_scope" });
-});
-
 const html: Reply = { status: 200, body: "<!doctype html><title>Welcome</title>" };
 
 test.each<[string, Reply, string, string]>([
@@ -315,23 +306,12 @@ test.each<[string, Reply, string, string]>([
     "IDP_ORG_URL",
   ],
   [
-    "unauthorized client",
-    oauthError(400, "unauthorized_client", "The client is not authorized."),
-    "wrong_client",
-    "API Services",
-  ],
-  [
     "network zone",
     oauthError(403, "access_denied", "Access from this network is denied."),
     "access_denied",
     "Security → Networks",
   ],
-  ["network zone, as a web page", { status: 403, body: "<html>no</html>" }, "access_denied", "Security → Networks"],
-  ["a 403 of the API", apiError(403, "E0000005"), "access_denied", "network"],
   ["a web page", html, "wrong_org", "IDP_ORG_URL"],
-  ["404", { status: 404, body: "" }, "wrong_org", "IDP_ORG_URL"],
-  ["404 of another API", apiError(404, "E0000007"), "wrong_org", "IDP_ORG_URL"],
-  ["405", { status: 405 }, "wrong_org", "IDP_ORG_URL"],
   [
     "a redirect",
     { status: 302, headers: { location: "https://login.example/oauth?x=secret-in-url" } },
@@ -339,17 +319,14 @@ test.each<[string, Reply, string, string]>([
     "IDP_ORG_URL",
   ],
   ["500", { status: 500, body: "<html>oops</html>" }, "provider_error", "status page"],
-  ["503", apiError(503, "E0000010"), "provider_error", "status page"],
   ["429", { ...apiError(429, "E0000047"), headers: { "retry-after": "999" } }, "provider_error", "rate limit"],
   ["a token that is none", { body: { token_type: "Bearer" } }, "provider_error", "IDP_ORG_URL"],
-  ["a token of an unknown type", { body: { token_type: "MAC", access_token: "x" } }, "provider_error", "IDP_ORG_URL"],
   [
     "a token that would break a header",
     { body: { token_type: "Bearer", access_token: "a\r\nx: y" } },
     "provider_error",
     "IDP_ORG_URL",
   ],
-  ["an array", { body: [] }, "provider_error", "IDP_ORG_URL"],
 ])("a login that ends with %s has its own code and remedy", async (_, reply, code, remedy) => {
   const { tokens } = await setUpClient({ token: () => reply });
   const error = await rejection(tokens.current());

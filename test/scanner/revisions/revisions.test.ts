@@ -80,7 +80,7 @@ describe("a text that a check was not written for", () => {
         }
         expect(revision.checks.filter(({ unjudged }) => unjudged !== undefined)).toEqual(changed);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
