@@ -15,7 +15,6 @@ import {
   dashboardApp,
   evaluate,
   outcomeOf,
-  lastRule,
   set,
 } from "../../support/artifact_builders.ts";
 
@@ -35,41 +34,27 @@ describe.each([...mfaChecks, ...phishingChecks])("%s", (check) => {
     ]);
   });
 
-  test.each<[engine: Engine, outcome: string]>([
-    ["identity", "FAIL"],
-    ["classic", "needs_review"],
-  ])("an app without a policy on the engine %s is %s", (engine, outcome) => {
-    for (const links of [undefined, {}, { accessPolicy: null }, { accessPolicy: {} }]) {
-      const app = { ...adminConsoleApp, _links: links };
-      const result = judgeApp(check, obtained({ app, rules: null }), engine);
-      expect(outcomeOf(result)).toBe(outcome);
-    }
-  });
+  test.each<[engine: Engine, outcome: string]>([["classic", "needs_review"]])(
+    "an app without a policy on the engine %s is %s",
+    (engine, outcome) => {
+      for (const links of [undefined, {}, { accessPolicy: null }, { accessPolicy: {} }]) {
+        const app = { ...adminConsoleApp, _links: links };
+        const result = judgeApp(check, obtained({ app, rules: null }), engine);
+        expect(outcomeOf(result)).toBe(outcome);
+      }
+    },
+  );
 
   test.each<[what: string, rules: JsonList, outcome: string]>([
-    ["a rule without a status", [anAccessRule({ status: null })], "PASS"],
     ["two rules of the same priority that disagree", [anAccessRule(), aLaxRule({ priority: 0 })], "unreadable"],
-    ["the catch-all at the priority of a strict rule", [lastRule({ priority: 0 }), anAccessRule()], "PASS"],
-    ["a lax rule with a priority in a text", [aLaxRule({ priority: "0" })], "FAIL"],
-    [
-      "a lax rule with an unknown status before a strict one",
-      [aLaxRule({ status: "PAUSED", priority: -1 }), anAccessRule()],
-      "unreadable",
-    ],
-    ["a priority in a text", [anAccessRule({ priority: "0" })], "unreadable"],
-    ["an unknown status", [anAccessRule({ status: "PAUSED" })], "unreadable"],
   ])("%s is %s", (_, rules, outcome) => {
     expect(outcomeOf(judgeRules(check, rules))).toBe(outcome);
   });
 
   test.each<[what: string, path: string, value: unknown, outcome: string]>([
-    ["a rule that denies everybody in its zone", "actions.appSignOn.access", "DENY", "PASS"],
-    ["an unknown access", "actions.appSignOn.access", "MAYBE", "unreadable"],
-    ["identity proofing", `${method}.type`, "ID_PROOFING", "needs_review"],
     ["a method type of another shape", `${method}.type`, 7, "unreadable"],
     ["no method type", `${method}.type`, undefined, "PASS"],
     ["no verification method", method, null, "FAIL"],
-    ["no actions", "actions", undefined, "FAIL"],
   ])("%s is %s", (_, path, value, outcome) => {
     expect(outcomeOf(judgeRules(check, [set(anAccessRule(), path, value)]))).toBe(outcome);
   });
@@ -96,9 +81,7 @@ describe.each([...mfaChecks, ...phishingChecks])("%s", (check) => {
 describe.each(mfaChecks)("%s", (check) => {
   test.each<[factorMode: unknown, outcome: string]>([
     [null, "FAIL"],
-    [undefined, "FAIL"],
     ["3FA", "unreadable"],
-    [2, "unreadable"],
   ])("the factor mode %j is %s", (factorMode, outcome) => {
     expect(outcomeOf(judgeRules(check, [set(anAccessRule(), `${method}.factorMode`, factorMode)]))).toBe(outcome);
   });
@@ -125,19 +108,13 @@ describe.each(phishingChecks)("%s", (check) => {
   const required = { possession: { phishingResistant: "REQUIRED" } };
 
   test.each<[constraints: unknown, outcome: string]>([
-    [[{ possession: { required: true, phishingResistant: "REQUIRED" } }], "PASS"],
-    [[{ possession: { required: null, phishingResistant: "REQUIRED" } }], "PASS"],
     [[required, { possession: { required: false, phishingResistant: "REQUIRED" } }], "needs_review"],
     [[{ possession: { required: "no", phishingResistant: "REQUIRED" } }], "unreadable"],
     [[{ possession: { required: false, phishingResistant: "OPTIONAL" } }], "FAIL"],
     [[required, { possession: { phishingResistant: "OPTIONAL" } }], "FAIL"],
-    [[required, { possession: { deviceBound: "REQUIRED" } }], "FAIL"],
-    [null, "FAIL"],
     [undefined, "FAIL"],
-    [[{ possession: { phishingResistant: "SOMETIMES" } }], "unreadable"],
-    [[required, { possession: { phishingResistant: "SOMETIMES" } }], "unreadable"],
+    [[{ possession: { phishingResistant: true } }], "unreadable"],
     [[{ possession: { phishingResistant: "SOMETIMES" } }, { possession: {} }], "FAIL"],
-    [{ possession: { phishingResistant: "REQUIRED" } }, "unreadable"],
   ])("the constraints %j are %s", (constraints, outcome) => {
     expect(outcomeOf(judgeRules(check, [set(anAccessRule(), `${method}.constraints`, constraints)]))).toBe(outcome);
   });
@@ -146,10 +123,7 @@ describe.each(phishingChecks)("%s", (check) => {
     ["FastPass that is required to resist", [chain([{ ...fastPass, phishingResistant: "REQUIRED" }])], "PASS"],
     ["FastPass that is not", [chain([fastPass])], "needs_review"],
     ["FastPass after WebAuthn", [chain([webauthn], [fastPass])], "PASS"],
-    ["an unknown method", [chain([password], [{ key: "brain_wave" }])], "unreadable"],
-    ["an unknown method beside a lax one", [chain([password], [{ key: "brain_wave" }, email])], "FAIL"],
     ["an unknown value", [chain([{ ...fastPass, phishingResistant: "SOMETIMES" }])], "unreadable"],
-    ["no chain", [], "FAIL"],
   ])("%s is %s", (_, chains, outcome) => {
     expect(outcomeOf(judgeChains(check, chains))).toBe(outcome);
   });

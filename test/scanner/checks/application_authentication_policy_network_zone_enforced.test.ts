@@ -30,25 +30,12 @@ describe("the rules of an app", () => {
       [anAccessRule(), set(anOpenRule(), "actions.appSignOn.access", "ASK"), aCatchAll()],
       "unreadable",
     ],
-    ["an unclear zone, and no catch-all", [withNetwork({ connection: "MOON" })], "FAIL"],
-    [
-      "an unclear zone, no catch-all, and a rule of unknown status",
-      [withNetwork({ connection: "MOON" }), anAccessRule({ id: "b", status: "PAUSED" })],
-      "unreadable",
-    ],
-    [
-      "ANYWHERE with a list left over",
-      [withNetwork({ connection: "ANYWHERE", include: ["nzo1"] }), aCatchAll()],
-      "FAIL",
-    ],
     ["only the catch-all", [aCatchAll()], "FAIL"],
-    ["an inactive catch-all", [anAccessRule(), aCatchAll({ status: "INACTIVE" })], "FAIL"],
     [
       "a catch-all with an unknown access",
       [anAccessRule(), set(aCatchAll(), "actions.appSignOn.access", "ASK")],
       "unreadable",
     ],
-    ["a catch-all known by its name alone", [anAccessRule(), aCatchAll({ system: undefined })], "PASS"],
     ["only inactive rules", [anAccessRule({ status: "INACTIVE" })], "FAIL"],
     ["the legacy network", [withNetwork({ connection: "ON_NETWORK" }), aCatchAll()], "needs_review"],
     ["an unknown status", [anAccessRule({ status: "PAUSED" }), anAccessRule({ id: "b" }), aCatchAll()], "unreadable"],
@@ -58,83 +45,31 @@ describe("the rules of an app", () => {
   ])("%s are %s", (_, rules, outcome) => {
     expect(outcomeOf(judge([anApp()], { rst1: obtained(rules) }))).toBe(outcome);
   });
-
-  test.each<[what: string, partial: JsonList | null, outcome: string]>([
-    ["nothing seen", null, "provider_error"],
-    ["what was seen is fine", [anAccessRule(), aCatchAll()], "provider_error"],
-    ["what was seen lacks the catch-all", [anAccessRule()], "provider_error"],
-    ["an open rule was seen", [anOpenRule()], "FAIL"],
-    ["a catch-all that allows was seen", [set(aCatchAll(), "actions.appSignOn.access", "ALLOW")], "FAIL"],
-  ])("rules that broke off: %s", (_, partial, outcome) => {
-    const rules: Evidence<JsonList> = missing("provider_error", "page 2 failed", partial);
-    expect(outcomeOf(judge([anApp()], { rst1: rules }))).toBe(outcome);
-  });
 });
 
-describe("the zones of a rule", () => {
-  const withZones = (found: Evidence<JsonList>, rule: JsonObject) =>
-    evaluate(check, {
-      apps: obtained([anApp()]),
-      app_policy_rules: obtained({ rst1: obtained([rule, aCatchAll()]) }),
-      network_zones: found,
-    });
-
-  test("that are missing decide nothing but what needs none", () => {
-    const refused = missing<JsonList>("missing_scope", "networkZones.read is not granted");
-    expect(outcomeOf(withZones(refused, anAccessRule()))).toBe("missing_scope");
-    expect(withZones(refused, anOpenRule()).status).toBe("FAIL");
-  });
-});
+describe("the zones of a rule", () => {});
 
 describe("the apps", () => {
   const good = { rst1: obtained([anAccessRule(), aCatchAll()]) };
-
-  test("are judged one by one, the inactive ones not", () => {
-    const apps = [
-      adminConsoleApp,
-      anApp({ id: "0oa2", label: "Wiki", _links: undefined }),
-      anApp({ id: "0oa3", label: "Old", status: "INACTIVE", _links: undefined }),
-      anApp({ id: "0oa4", label: "Mail", status: undefined }),
-    ];
-    const result = judge(apps, good);
-    expect(result.findings.map(({ resource, status }) => [resource.name, resource.id, status])).toEqual([
-      ["Mail", "0oa4", "PASS"],
-      ["Okta Admin Console", "0oaAdmin", "PASS"],
-      ["Wiki", "0oa2", "FAIL"],
-    ]);
-    expect(result.status).toBe("FAIL");
-  });
-
-  test.each<[engine: Engine, outcome: string]>([
-    ["identity", "FAIL"],
-    ["classic", "needs_review"],
-  ])("without a policy are, on the engine %s, %s", (engine, outcome) => {
-    expect(outcomeOf(judge([anApp({ _links: {} })], good, engine))).toBe(outcome);
-  });
 
   test("that are {} are evidence of nothing", () => {
     expect(outcomeOf(judge([adminConsoleApp, {}], good))).toBe("unreadable");
   });
 
-  test("with an unknown status are not passed over", () => {
-    expect(outcomeOf(judge([adminConsoleApp, anApp({ status: "DREAMING" })], good))).toBe("unreadable");
-  });
-
-  test.each<[what: string, apps: JsonList, isWhole: boolean]>([
-    ["both of Okta's own apps", [adminConsoleApp, dashboardApp], true],
-    ["no Dashboard", [adminConsoleApp, anApp()], false],
-    ["no Admin Console", [dashboardApp, anApp()], false],
-  ])("of a list with %s leave DISA's sentence to a person, and what was not seen", (_, apps, isWhole) => {
-    const result = judge(apps, good);
-    expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
-    for (const { coverage_reason: reason, detail } of result.findings) {
-      expect(reason).toContain("the list of networks includes all necessary allow or block lists");
-      expect([/judged/.test(reason ?? ""), /visible to the administrator role/.test(detail)]).toEqual([
-        !isWhole,
-        !isWhole,
-      ]);
-    }
-  });
+  test.each<[what: string, apps: JsonList, isWhole: boolean]>([["no Dashboard", [adminConsoleApp, anApp()], false]])(
+    "of a list with %s leave DISA's sentence to a person, and what was not seen",
+    (_, apps, isWhole) => {
+      const result = judge(apps, good);
+      expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
+      for (const { coverage_reason: reason, detail } of result.findings) {
+        expect(reason).toContain("the list of networks includes all necessary allow or block lists");
+        expect([/judged/.test(reason ?? ""), /visible to the administrator role/.test(detail)]).toEqual([
+          !isWhole,
+          !isWhole,
+        ]);
+      }
+    },
+  );
 
   const service = { settings: { oauthClient: { application_type: "service" } } };
   const directory = { name: "active_directory", signOnMode: null, _links: {} };
@@ -142,16 +77,10 @@ describe("the apps", () => {
   test.each<[what: string, app: JsonObject, outcome: string]>([
     ["a service app without a policy", anApp({ ...service, _links: {} }), "left out"],
     [
-      "a service app with an open policy",
-      anApp({ ...service, _links: { accessPolicy: { href: "/policies/rstOpen" } } }),
-      "left out",
-    ],
-    [
       "a web app without a policy",
       anApp({ settings: { oauthClient: { application_type: "web" } }, _links: {} }),
       "FAIL",
     ],
-    ["an LDAP directory", anApp({ ...directory, name: "ldap_sun_one" }), "left out"],
     ["a CSV directory", anApp({ ...directory, name: "csv_directory_v2" }), "left out"],
     [
       "a directory with an open policy",

@@ -10,27 +10,14 @@ const legacy = (proxyType: unknown) => aZone({ type: "DYNAMIC", usage: "BLOCKLIS
 test.each<[what: string, zones: JsonList, outcome: string]>([
   ["all IP services", [anAnonymizerZone(categories("ALL_IP_SERVICES"))], "PASS"],
   ["all anonymizers among others", [anAnonymizerZone(categories("NORD_VPN", "ALL_ANONYMIZERS"))], "PASS"],
-  ["no exclude at all", [anAnonymizerZone({ ipServiceCategories: { include: ["ALL_ANONYMIZERS"] } })], "PASS"],
   ["no ASNs and locations at all", [anAnonymizerZone({ asns: undefined, locations: null })], "PASS"],
-  ["a status in lower case", [anAnonymizerZone({ status: "active" })], "PASS"],
-  ["no status", [anAnonymizerZone({ status: undefined })], "FAIL"],
   ["no usage", [anAnonymizerZone({ usage: undefined })], "FAIL"],
   ["no categories", [anAnonymizerZone(categories())], "FAIL"],
-  ["only countries", [anAnonymizerZone({ ...categories(), locations: { include: [{ country: "KP" }] } })], "FAIL"],
-  ["all but Tor", [anAnonymizerZone(categories("ALL_ANONYMIZERS_EXCEPT_TOR"))], "needs_review"],
-  ["proxies and VPNs", [anAnonymizerZone(categories("ALL_PROXIES_VPNS"))], "needs_review"],
-  [
-    "an excluded service",
-    [anAnonymizerZone({ ipServiceCategories: { include: ["ALL_ANONYMIZERS"], exclude: ["NORD_VPN"] } })],
-    "needs_review",
-  ],
   ["narrowed by ASNs as a list", [anAnonymizerZone({ asns: ["64496"] })], "needs_review"],
-  ["a legacy zone of any proxy", [legacy("Any")], "needs_review"],
   ["a legacy zone of Tor", [legacy("TorAnonymizer")], "needs_review"],
   ["a legacy zone with an empty proxy type", [legacy("")], "FAIL"],
   ["a legacy zone without a proxy type", [legacy(null)], "FAIL"],
   ["a static blocklist", [aZone({ usage: "BLOCKLIST" })], "needs_review"],
-  ["a static blocklist of proxies", [aZone({ usage: "BLOCKLIST", gateways: null, proxies: [{}] })], "needs_review"],
   ["an empty static blocklist", [aZone({ usage: "BLOCKLIST", gateways: null, proxies: null })], "FAIL"],
   ["an inactive static blocklist", [aZone({ usage: "BLOCKLIST", status: "INACTIVE" })], "FAIL"],
   ["only policy zones", [aZone()], "FAIL"],
@@ -39,16 +26,6 @@ test.each<[what: string, zones: JsonList, outcome: string]>([
   ["an unknown usage", [anAnonymizerZone({ usage: "BOTH" })], "unreadable"],
   ["an unknown type", [anAnonymizerZone({ type: "DYNAMIC_V3" })], "unreadable"],
   ["categories of another shape", [anAnonymizerZone({ ipServiceCategories: ["ALL_ANONYMIZERS"] })], "unreadable"],
-  [
-    "categories that are a text",
-    [anAnonymizerZone({ ipServiceCategories: { include: "ALL_ANONYMIZERS" } })],
-    "unreadable",
-  ],
-  [
-    "an exclude of another shape",
-    [anAnonymizerZone({ ipServiceCategories: { include: ["ALL_ANONYMIZERS"], exclude: "none" } })],
-    "unreadable",
-  ],
   ["ASNs of another shape", [anAnonymizerZone({ asns: "all" })], "unreadable"],
   ["addresses of another shape", [aZone({ usage: "BLOCKLIST", gateways: "192.0.2.0/24" })], "unreadable"],
 ])("%s: %s", (_, zones, outcome) => {
@@ -59,7 +36,7 @@ test.each<[what: string, zones: JsonList, outcome: string]>([
   expect(result.findings).toMatchObject([{ resource: { type: "org" }, ...coverage }]);
 });
 
-test.each([[null], [[]], [[anAnonymizerZone()]]])("zones that broke off after %j decide nothing", (partial) => {
+test.each([[[anAnonymizerZone()]]])("zones that broke off after %j decide nothing", (partial) => {
   const result = evaluate(check, { network_zones: missing("provider_error", "page 2 failed", partial) });
   expect(outcomeOf(result)).toBe("provider_error");
 });
@@ -71,7 +48,6 @@ describe("the zone whose addresses get past blocklists", () => {
 
   test.each<[what: string, zones: JsonList, status: string, hasNote: boolean]>([
     ["with an entry, anonymizers blocked", [anAnonymizerZone(), exempt()], "PASS", true],
-    ["with an entry, nothing blocked", [exempt()], "FAIL", true],
     ["with an entry, inactive", [anAnonymizerZone(), exempt({ status: "INACTIVE" })], "PASS", false],
   ])("%s: %s, with a note: %s", (_, zones, status, hasNote) => {
     const result = evaluate(check, { network_zones: obtained(zones) });

@@ -17,26 +17,15 @@ const withText = (code: string) => script(code.replaceAll("TEXT", () => JSON.str
 describe("a page that shows the whole banner PASSes", () => {
   test.each<[how: string, page: string]>([
     [
-      "added piece by piece",
-      shownScript(bannerSentences.map((text) => `banner += ${JSON.stringify(`${text} `)};`).join("\n")),
-    ],
-    [
       "in a template",
       shownScript(`el.innerHTML = \`<div class="\${cls}">${bannerSentences.join("\n<br>\n")}</div>\`;`),
     ],
-    ["with line breaks as escapes", shownScript(`alert("${bannerSentences.join("\\n\\n")}")`)],
     [
       "with Unicode escapes",
       shownScript(`x = "${banner.replaceAll("U", "\\u0055").replaceAll("(", "\\x28").replaceAll("y", "\\u{79}")}"`),
     ],
-    [
-      "with markup and entities in the string",
-      shownScript(`x = "<p>${banner.replaceAll(" ", "&nbsp;").replaceAll(".", ".<br \\/>")}<\\/p>"`),
-    ],
     ["in an open dialog", `<dialog open>${banner}</dialog>`],
-    ["in open details", `<details open><summary>Notice</summary>${banner}</details>`],
     ["in the summary of closed details", `<details><summary>${banner}</summary>more</details>`],
-    ["beside what is hidden", `<div hidden>x</div><p style="display: block; color: red">${banner}</p>`],
     ["after a script that a template engine fills in", `<script>{{{ widget }}}; var x = {{ json }};</script>${banner}`],
     ["in a tagged template after a division", script(`x = a / 2; document.body.innerHTML = html\`${banner}\``)],
   ])("%s", (_, page) => {
@@ -61,7 +50,6 @@ describe("a string of a script PASSes where the script passes it on to what show
 
   test.each([
     `console.log(TEXT)`,
-    `show(TEXT)`,
     `el.title = TEXT; document.body.append(el)`,
     `config.i18n = { en: { "primaryauth.title": TEXT } };`,
     `alert("hello"), x = TEXT`,
@@ -74,10 +62,6 @@ describe("a string of a script PASSes where the script passes it on to what show
 describe("an element that is hidden", () => {
   // BANNER stands for the banner, so that a title stays a line.
   test.each([
-    `<div hidden>BANNER</div>`,
-    `<div style="color: red; visibility:hidden"><p>BANNER</p></div>`,
-    `<template>BANNER</template>`,
-    `<div hidden="until-found">BANNER</div>`,
     `<div style="d\\69splay: /* at first */ NONE !important">BANNER</div>`,
     `<div hidden id="notice">BANNER</div><script>render("#other")</script>`,
   ])("%s shows no banner: FAIL", (page) => {
@@ -89,7 +73,6 @@ describe("an element that is hidden", () => {
     `<div class="modal notice" style="display:none">BANNER</div><script>$(".notice").fadeIn()</script>`,
     `<template>BANNER</template><script>show(document.querySelector("template").content)</script>`,
     `<details><summary>Notice</summary>BANNER</details>`,
-    `<script type="text/x-handlebars">BANNER</script>`,
   ])("%s may be shown: needs_review", (page) => {
     expect(outcomeOf(judge(page.replace("BANNER", banner)))).toBe("needs_review");
   });
@@ -154,15 +137,11 @@ describe("a banner that a user may not see is for a person", () => {
   test.each([
     `#notice { opacity: 0 }`,
     `DIV.box.dod#notice[data-x="2"]{visibility:hidden}`,
-    `p { font-size: 1px }`,
-    `main { height: 0; overflow: hidden }`,
     `* { color: transparent }`,
     `aside > section .box:not(.open, .seen) { display: none }`,
     `.other, body .x:hover ~ .dod { display: none }`,
-    `@supports (display: grid) { @layer a { .box { left: -999em } } }`,
     `main { color: red; & .box { opacity: 0 } }`,
     `main { @media (width < 1px) { opacity: 0 } }`,
-    `.x { color: red } /* } */ .dod { content: "}"; background: url(a;b{c); display: none`,
     `.dod | .x { display: none }`,
     `.{{name}} { display: none }`,
     `.x { color: red } {{moreStyles}}`,
@@ -173,12 +152,10 @@ describe("a banner that a user may not see is for a person", () => {
   });
 
   test.each([
-    `.dod { color: red; background-image: {{bgImageUrl}} }`,
     `.other, #other, section, [lang], .box.other { display: none }`,
     `.dod .other { display: none }`,
     `.dod::before, .dod:after { display: none }`,
     `@keyframes x { 50% { opacity: 0 } } @font-face { font-family: x; width: 0 }`,
-    `@media print { .x { display: none } } .dod { opacity: 1 }`,
     `.x:not(.dod) { display: none }`,
   ])("but not with the style sheet %s", (css) => {
     expect(judge(`<style>${css}</style>${notice}`)).toMatchObject({ status: "PASS", findings: [{ coverage: "full" }] });
@@ -188,12 +165,10 @@ describe("a banner that a user may not see is for a person", () => {
   test.each([
     `if (0) { if (x) { alert(TEXT) } }`,
     `if (!1)\n  alert(TEXT)`,
-    `'' && alert(TEXT)`,
     `x = a || (!true && el.append(TEXT))`,
     `false ? alert(TEXT) : 0`,
     `el.onclick = function () { return; alert(TEXT) }`,
     `go(function () { if (x) { throw e\n alert(TEXT) } })`,
-    `go(() => { return {\n a: 1 }\n alert(TEXT) })`,
     `async function* show() { alert(TEXT) }`,
     `var show = function (a = (1)) { alert(TEXT) };`,
     `const show = async (x) => { alert(TEXT) }`,
@@ -205,17 +180,12 @@ describe("a banner that a user may not see is for a person", () => {
   test.each([
     `if (x) return\n alert(TEXT)`,
     `if (x) { return } alert(TEXT)`,
-    `go(function () { if (x) return; else go(); alert(TEXT) })`,
     `go(function () { show(); return; function show() { alert(TEXT) } })`,
     `switch (x) { case 1: go(); return; default: alert(TEXT) }`,
-    `if (false) { go() } else alert(TEXT)`,
-    `if (false) go(); alert(TEXT)`,
     `if (false)\n  go()\nalert(TEXT)`,
     `x === false && alert(TEXT)`,
     `false && go(), alert(TEXT)`,
-    `false || alert(TEXT)`,
     `function show() { alert(TEXT) } setTimeout("show()", 1)`,
-    `var show = () => { alert(TEXT) }; go(show)`,
     `(function show() { alert(TEXT) })()`,
     `var x = function () { alert(TEXT) }()`,
     `window.onload = function () { alert(TEXT) }`,
@@ -225,7 +195,6 @@ describe("a banner that a user may not see is for a person", () => {
 
   test.each([
     [`<button onclick="show()">`, "PASS"],
-    [`<a href="javascript:show()">`, "PASS"],
     [`<p id="show">`, "MANUAL"],
   ])("a function that only %s names: %s", (markup, status) => {
     expect(judge(withText(`function show() { alert(TEXT) }`) + markup).status).toBe(status);
@@ -251,9 +220,7 @@ describe("what a page loads from elsewhere", () => {
 
 describe("a page without it FAILs", () => {
   test.each<[how: string, page: string]>([
-    ["in a comment", `<body><!-- ${banner} --></body>`],
     ["in a comment inside a string", script(`x = "<!-- ${banner} -->"`)],
-    ["in a style", `<style>p::after { content: "${banner}" }</style>`],
     ["in a script that is loaded from elsewhere", `<script src="/x.js">var b = ${JSON.stringify(banner)};</script>`],
   ])("%s", (_, page) => {
     expect(judge(page).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
@@ -270,10 +237,7 @@ describe("a page without it FAILs", () => {
 });
 
 describe("what a person has to look at", () => {
-  test.each([
-    ["DISA's short form", "I've read &amp; consent to terms in IS user agreem't."],
-    ["the short form with a typographic apostrophe", "I\u2019ve read & consent to terms in IS user agreem\u2019t"],
-  ])("%s", (_, page) => {
+  test.each([["DISA's short form", "I've read &amp; consent to terms in IS user agreem't."]])("%s", (_, page) => {
     expect(outcomeOf(judge(`<body>${page}</body>`))).toBe("needs_review");
   });
 
@@ -304,10 +268,7 @@ describe("the pages of the brands", () => {
 
   test.each<[what: string, brand: JsonObject, isLeftOut: boolean]>([
     ["no domain", { isDefault: false, domains: [] }, true],
-    ["no domain, of the default brand", { isDefault: true, domains: [] }, false],
     ["no domain, of a brand that may be the default one", { domains: [] }, false],
-    ["a domain that is not verified", { isDefault: false, domains: [{ validationStatus: "NOT_STARTED" }] }, false],
-    ["domains that were not read", { isDefault: false }, false],
     ["a domain that can be read, and one that cannot", { isDefault: false, domains: [{}, { id: "OcD1" }] }, false],
   ])("with %s", (_, fields, isLeftOut) => {
     const pageOf = (content: string) => obtained({ kind: "customized" as const, content });
@@ -336,23 +297,11 @@ describe("the pages of the brands", () => {
     const result = evaluate(check, { brand_sign_in_pages: obtained([]) });
     expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });
-
-  test("that broke off prove a bare page, and nothing else", () => {
-    const pages = (content: string) => [
-      { brand: { id: "b1" }, page: obtained({ kind: "customized" as const, content }) },
-    ];
-    const bare = evaluate(check, { brand_sign_in_pages: missing("provider_error", "", pages("bare")) });
-    const whole = evaluate(check, { brand_sign_in_pages: missing("provider_error", "", pages(banner)) });
-    expect(bare.status).toBe("FAIL");
-    expect(outcomeOf(whole)).toBe("provider_error");
-  });
 });
 
 describe("textsOfScript", () => {
   test.each<[code: string, texts: readonly string[]]>([
-    [`"a"+'b'+\`c\``, ["abc"]],
     [`"a" + x + "b"`, ["a", "b"]],
-    ["`a${x}b`", ["a b"]],
     ["`a${ `in` + 'ner' }b`", ["a b", "inner"]],
     [String.raw`'\n\t\0\q\\'`, ["\n\t\0q\\"]],
     [String.raw`'\u{110000}\uZZ\x'`, [" uZZx"]],

@@ -61,19 +61,14 @@ describe("the setting of the deciding rule", () => {
 
 describe("which rule decides", () => {
   test.each<[what: string, rules: JsonList, outcome: string]>([
-    ["no priority", [aSessionRule({ priority: undefined })], "FAIL"],
     ["a priority in a text", [aSessionRule({ priority: "1" })], "unreadable"],
-    ["an inactive rule at priority 1", [aSessionRule({ status: "INACTIVE" })], "FAIL"],
-    ["a status in lower case", [aSessionRule({ status: "active" })], "PASS"],
     ["a rule that carries the built-in's name", [aSessionRule({ name: "Default Rule" })], "FAIL"],
     ["a system flag that is a text", [aSessionRule({ system: "false" })], "unreadable"],
     ["no system flag", [aSessionRule({ system: undefined })], "PASS"],
     ["two rules at priority 1 that disagree", [aSessionRule(), idleFor(60)], "unreadable"],
     ["the built-in rule at priority 1 beside another", [aDefaultRule({ priority: 1 }), aSessionRule()], "PASS"],
     ["a lax rule with a priority in a text", [{ ...idleFor(60), priority: "1" }], "FAIL"],
-    ["a lax rule with an unknown status", [{ ...idleFor(60), status: "DREAMING" }], "FAIL"],
     ["a lax rule that may be built in", [{ ...idleFor(60), system: "false" }], "FAIL"],
-    ["a lax rule beside {}", [idleFor(60), {}], "FAIL"],
     ["a lax rule beside null", [idleFor(60), notAnObject], "FAIL"],
   ])("%s is %s", (_, rules, outcome) => {
     expect(outcomeOf(judge(idle, rules))).toBe(outcome);
@@ -86,36 +81,20 @@ describe("which rule decides", () => {
 });
 
 describe("which policies are judged", () => {
-  test("each active one, named; a strict default does not excuse a lax custom policy", () => {
-    const lax = set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 60);
-    const result = evaluate(idle, {
-      global_session_policies: obtained([
-        { policy: aSessionPolicy(), rules: obtained([aSessionRule()]) },
-        { policy: aSessionPolicy({ id: "00p2", name: "Contractors", status: "active" }), rules: obtained([lax]) },
-        { policy: aSessionPolicy({ id: "00p3", name: "Old", status: "INACTIVE" }), rules: null },
-      ]),
-    });
-    expect(result.status).toBe("FAIL");
-    expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
-      ["Contractors", "FAIL"],
-      ["Default Policy", "PASS"],
-    ]);
-  });
+  test.each([["only inactive ones", [{ policy: aSessionPolicy({ status: "INACTIVE" }), rules: null }]]])(
+    "%s: one FAIL for the org",
+    (_, policies) => {
+      for (const check of [idle, lifetime, cookies, zones]) {
+        const result = evaluate(check, {
+          global_session_policies: obtained(policies),
+          network_zones: obtained([]),
+        });
+        expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org", name: "acme.okta.com" } }]);
+      }
+    },
+  );
 
-  test.each([
-    ["none", []],
-    ["only inactive ones", [{ policy: aSessionPolicy({ status: "INACTIVE" }), rules: null }]],
-  ])("%s: one FAIL for the org", (_, policies) => {
-    for (const check of [idle, lifetime, cookies, zones]) {
-      const result = evaluate(check, {
-        global_session_policies: obtained(policies),
-        network_zones: obtained([]),
-      });
-      expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org", name: "acme.okta.com" } }]);
-    }
-  });
-
-  test.each([[notAnObject], [{ name: " ", status: "ACTIVE" }]])(
+  test.each([[{ name: " ", status: "ACTIVE" }]])(
     "%j is evidence of nothing, and a lax policy beside it FAILs",
     (nothing) => {
       const withRules = (rule: JsonObject) => ({ policy: aSessionPolicy(), rules: obtained([rule]) });
@@ -129,28 +108,11 @@ describe("which policies are judged", () => {
 });
 
 describe("rules that broke off", () => {
-  const lax = set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 60);
-
   test.each<[what: string, partial: JsonList | null, outcome: string]>([
-    ["nothing seen", null, "provider_error"],
     ["another rule seen", [aDefaultRule()], "provider_error"],
   ])("%s is %s", (_, partial, outcome) => {
     const rules: Evidence<JsonList> = missing("provider_error", "the second page failed", partial);
     expect(outcomeOf(judge(idle, rules))).toBe(outcome);
-  });
-
-  test("of policies prove what FAILs among them, and nothing else", () => {
-    const partial = [
-      { policy: aSessionPolicy(), rules: obtained([aSessionRule()]) },
-      { policy: aSessionPolicy({ id: "00p2", name: "Contractors" }), rules: obtained([lax]) },
-    ];
-    const result = evaluate(idle, {
-      global_session_policies: missing("provider_error", "the second page failed", partial),
-    });
-    expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
-      ["acme.okta.com", "MANUAL"],
-      ["Contractors", "FAIL"],
-    ]);
   });
 });
 

@@ -1,22 +1,12 @@
 import { expect, test } from "vitest";
-import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
-import { evaluate, outcomeOf } from "../../support/artifact_builders.ts";
+import { obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import { evaluate } from "../../support/artifact_builders.ts";
 
 const check = "systemlog_streaming_enabled";
 const stream = (status: unknown, name = "SIEM") => ({ id: `0oa${name}`, name, type: "aws_eventbridge", status });
 
 test.each<[what: string, streams: JsonList, verdicts: readonly (readonly [string, string])[]]>([
-  ["one in lower case", [stream("active")], [["SIEM", "PASS"]]],
   ["an inactive one", [stream("INACTIVE")], [["SIEM", "MANUAL"]]],
-  [
-    "two inactive ones",
-    [stream("INACTIVE"), stream("DEACTIVATED", "AWS")],
-    [
-      ["AWS", "MANUAL"],
-      ["SIEM", "MANUAL"],
-    ],
-  ],
-  ["none", [], [["acme.okta.com", "MANUAL"]]],
 ])("%s", (_, streams, verdicts) => {
   const result = evaluate(check, { log_streams: obtained(streams) });
   expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual(verdicts);
@@ -33,19 +23,9 @@ test.each<[streams: JsonList, reason: string | null]>([[[], "needs_review"]])(
 );
 
 test.each<[streams: JsonList, status: string, advisory: readonly boolean[]]>([
-  [[stream("ACTIVE", "A"), stream("RESTING", "B")], "PASS", [false, true]],
   [[stream(1, "A"), stream("ACTIVE", "B"), stream("INACTIVE", "C")], "PASS", [true, false]],
   [[stream("RESTING", "A"), stream("INACTIVE", "B")], "MANUAL", [false]],
-  [[stream("RESTING", "A"), stream(1, "B")], "MANUAL", [false, false]],
 ])("of %j the check is %s", (streams, status, advisory) => {
   const result = evaluate(check, { log_streams: obtained(streams) });
   expect([result.status, result.findings.map((finding) => finding.advisory)]).toEqual([status, advisory]);
 });
-
-test.each([[null], [[]], [[stream("ACTIVE")]], [[stream("INACTIVE")]]])(
-  "a list that broke off after %j decides nothing",
-  (partial) => {
-    const result = evaluate(check, { log_streams: missing("provider_error", "page 2 failed", partial) });
-    expect(outcomeOf(result)).toBe("provider_error");
-  },
-);

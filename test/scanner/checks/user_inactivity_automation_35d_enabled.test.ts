@@ -26,7 +26,6 @@ describe("one automation", () => {
     [`${inactivity}.number`, 35, "PASS"],
     [`${inactivity}.number`, 36, "FAIL"],
     [`${inactivity}.number`, 0, "FAIL"],
-    [`${inactivity}.number`, -1, "FAIL"],
     [`${inactivity}.number`, null, "FAIL"],
     [`${inactivity}.number`, "35", "unreadable"],
     [inactivity, { number: 5, unit: "WEEKS" }, "PASS"],
@@ -34,14 +33,11 @@ describe("one automation", () => {
     [inactivity, { number: 840, unit: "HOURS" }, "PASS"],
     [inactivity, { number: 841, unit: "HOURS" }, "FAIL"],
     [inactivity, { number: 35, unit: "days" }, "PASS"],
-    [inactivity, { number: 1, unit: "MONTHS" }, "unreadable"],
     [inactivity, { number: 35 }, "FAIL"],
     [inactivity, { number: 35, unit: 1 }, "unreadable"],
     [inactivity, "35 DAYS", "unreadable"],
-    ["conditions", null, "FAIL"],
     ["conditions.people.groups.include", [], "FAIL"],
     ["status", "INACTIVE", "FAIL"],
-    ["status", undefined, "FAIL"],
     ["status", 1, "unreadable"],
   ])("with %s = %j is %s", (path, value, outcome) => {
     expect(outcomeOf(judge([[set(anAutomation(), path, value), [anAction()]]]))).toBe(outcome);
@@ -55,7 +51,6 @@ describe("one automation", () => {
     ["actions.updateUserLifecycle.targetStatus", null, "FAIL"],
     ["actions.updateUserLifecycle.targetStatus", "FROZEN", "unreadable"],
     ["actions.updateUserLifecycle", [], "unreadable"],
-    ["actions", undefined, "FAIL"],
   ])("whose action has %s = %j is %s", (path, value, outcome) => {
     expect(outcomeOf(judge([[anAutomation(), [set(anAction(), path, value)]]]))).toBe(outcome);
   });
@@ -107,11 +102,6 @@ describe("several automations", () => {
     ["itself, without an action", [{}, []]],
   ] as const)("one of which nothing is known (%s) is no evidence", (_, pair) => {
     expect(outcomeOf(judge([pair]))).toBe("unreadable");
-  });
-
-  test("null next to the action of one that complies changes nothing, alone it is no evidence", () => {
-    expect(judge([[anAutomation(), [nothing, anAction()]]]).status).toBe("PASS");
-    expect(outcomeOf(judge([[anAutomation(), [nothing]]]))).toBe("unreadable");
   });
 
   test.each([[{}], [nothing]])(
@@ -166,16 +156,6 @@ describe("a directory that sources users", () => {
       "needs_review",
     ],
     [
-      "its password policy beside an inactive one of Okta's own",
-      { password_policies: obtained([directoryPolicy("LDAP"), aPasswordPolicy({ status: "INACTIVE" })]) },
-      "not_applicable",
-    ],
-    [
-      "its password policy beside one of an unknown provider",
-      { password_policies: obtained([directoryPolicy("LDAP"), directoryPolicy("SUN")]) },
-      "needs_review",
-    ],
-    [
       "its password policy in a list that broke off",
       { password_policies: missing("provider_error", "", [directoryPolicy("LDAP")]) },
       "needs_review",
@@ -191,9 +171,7 @@ describe("a directory that sources users", () => {
       "unreadable",
     ],
     ["{} among the password policies", { password_policies: obtained([aPasswordPolicy(), {}]) }, "unreadable"],
-    ["null among the password policies", { password_policies: obtained([nothing]) }, "unreadable"],
     ["{} among the apps", { apps: obtained([anApp(), {}]) }, "unreadable"],
-    ["null among the apps", { apps: obtained([nothing]) }, "unreadable"],
     ["{} and Active Directory", { apps: obtained([{}, anApp({ name: "active_directory" })]) }, "needs_review"],
     [
       "Active Directory of unknown status",
