@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
-import { connect, type Socket } from "node:net";
 import { createParser } from "eventsource-parser";
 
 /** One client of one event stream, and everything it saw. */
@@ -70,16 +69,4 @@ export async function openReader(url: string, authorization: string): Promise<St
     for (const resolve of waiting) resolve();
     waiting.clear();
   }
-}
-
-/** A client that opens a stream on a socket of its own, and then reads nothing. */
-export async function openClientThatNeverReads(url: string, authorization: string): Promise<Socket> {
-  const { hostname, port, pathname } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  socket.on("error", () => undefined);
-  await once(socket, "connect");
-  socket.write(`GET ${pathname} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`);
-  await once(socket, "data");
-  socket.pause();
-  return socket;
 }

@@ -21,6 +21,7 @@ import {
   anApp,
   compliantArtifacts,
   context,
+  outcomeOf,
 } from "../support/artifact_builders.ts";
 
 const reasons: readonly MissingReason[] = [
@@ -84,7 +85,7 @@ describe("evidence that is missing", () => {
 
   test.each(catalog.map((check) => [check.name, check] as const))("%s with nothing collected is MANUAL", (_, check) => {
     const result = evaluateCheck(check, {}, context);
-    expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+    expect(outcomeOf(result)).toBe("provider_error");
     expect(result.findings).toHaveLength(1);
   });
 
@@ -147,7 +148,7 @@ describe("whatever happens gives exactly one result", () => {
         context,
       );
     expect(judge(draft("PASS", "a"), manual, draft("FAIL", "b"))).toMatchObject({ status: "FAIL", reason: null });
-    expect(judge(draft("PASS", "a"), manual)).toMatchObject({ status: "MANUAL", reason: "not_applicable" });
+    expect(outcomeOf(judge(draft("PASS", "a"), manual))).toBe("not_applicable");
     expect(judge(manual, { ...manual, resource: null, reason: "missing_scope" })).toMatchObject({
       reason: "missing_scope",
     });

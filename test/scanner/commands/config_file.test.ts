@@ -85,54 +85,31 @@ describe("parseConfigFile", () => {
     });
   });
 
-  test.each<[string, string, string]>([
+  test.each<[string, string]>([
+    ['{\n  "defaults": {\n    "format": json\n  }\n}', "it is not JSON: invalid symbol (line 3 column 15)"],
+    ['{ "defaults": {', "it is not JSON: close brace expected (line 1 column 16)"],
+    ["[]", "the file: expected an object"],
+    ['{ "parallel": 1,\n "parallel": 2 }', 'the key "parallel" is given twice (line 2 column 2)'],
     [
-      "broken JSON",
-      '{\n  "defaults": {\n    "format": json\n  }\n}',
-      "it is not JSON: invalid symbol (line 3 column 15)",
-    ],
-    ["an end too early", '{ "defaults": {', "it is not JSON: close brace expected (line 1 column 16)"],
-    ["a list", "[]", "the file: expected an object"],
-    [
-      "a key that is given twice",
-      '{ "parallel": 1,\n "parallel": 2 }',
-      'the key "parallel" is given twice (line 2 column 2)',
-    ],
-    [
-      "a misspelt member",
       withOrganization({ org_ulr: "x" }),
       '/organizations/0/org_ulr (line 8 column 7): is no member: did you mean "org_url"?',
     ],
     [
-      "a misspelt default",
       '{ "defaults": { "fail-on": "fail" } }',
       '/defaults/fail-on (line 1 column 17): is no member: did you mean "fail_on"?',
     ],
+    ['{ "zzzzzzzz": 1 }', "is no member: expected one of $schema, defaults, parallel, organizations"],
+    ['{ "organizations": [{}] }', '/organizations/0 (line 1 column 21): "name" is required'],
+    ['{ "defaults": { "timeout": "20" } }', "/defaults/timeout (line 1 column 17): expected a number of seconds"],
+    [withOrganization({ name: "../up" }), "expected a name for a folder"],
+    [withOrganization({ name: "summary.json" }), "expected a name for a folder"],
+    ['{ "organizations": [] }', "expected at least one organization"],
+    [withOrganization({ private_key_env: "not a name" }), "expected the name of a variable, such as ACME_PRIVATE_KEY"],
     [
-      "a member nothing is like",
-      '{ "zzzzzzzz": 1 }',
-      "is no member: expected one of $schema, defaults, parallel, organizations",
-    ],
-    ["no name", '{ "organizations": [{}] }', '/organizations/0 (line 1 column 21): "name" is required'],
-    [
-      "a wrong type",
-      '{ "defaults": { "timeout": "20" } }',
-      "/defaults/timeout (line 1 column 17): expected a number of seconds",
-    ],
-    ["a name that is no folder", withOrganization({ name: "../up" }), "expected a name for a folder"],
-    ["a name of a file of the summary", withOrganization({ name: "summary.json" }), "expected a name for a folder"],
-    ["no organizations", '{ "organizations": [] }', "expected at least one organization"],
-    [
-      "a key in place of a variable",
-      withOrganization({ private_key_env: "not a name" }),
-      "expected the name of a variable, such as ACME_PRIVATE_KEY",
-    ],
-    [
-      "names that differ in case only",
       JSON.stringify({ organizations: [anOrganization, { ...anOrganization, name: "Acme" }] }),
       '/organizations/1/name: "Acme" is given twice',
     ],
-  ])("refuses %s, and says where", (_, text, problem) => {
+  ])("refuses %s, and says where: %s", (text, problem) => {
     const message = problemOf(text);
     expect(message).toMatch(/^Cannot use --config "scanstream\.config\.json": /);
     expect(message).toContain(problem);

@@ -20,8 +20,6 @@ const limitReasons = new Set<unknown>(["missing_scope", "missing_role", "not_ava
 const few = defaultScopes.filter((scope) => !["users.read", "networkZones.read", "brands.read"].includes(scope));
 
 test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonly string[]]>([
-  ["typical", { role: "super" }, []],
-  ["edge", { role: "read-only" }, ["V-273187", "V-273190", "V-273191", "V-273193", "V-273194"]],
   ["typical", { role: "read-only" }, ["V-273187", "V-273190", "V-273191", "V-273193", "V-273194", "V-279693"]],
   [
     "compliant",
@@ -45,16 +43,6 @@ test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonl
   expect(foretold).toEqual(expect.arrayContaining(limited));
   const manual = results.filter(({ status }) => status === "MANUAL").map(({ vuln_id }) => vuln_id);
   expect(manual).toEqual(expect.arrayContaining([...opened]));
-});
-
-test("a doctor of a custom role asks for Super Administrator first only where no other role is enough", async () => {
-  org = await createPracticeOrg({ profile: { name: "compliant" }, role: "custom" });
-  const { limits = [] } = await resultOf(org, "rules");
-  const remedyOf = (call: string) => limits.find(({ why }) => why.endsWith(call))?.remedy;
-  for (const path of ["zones", "authenticators", "logStreams"]) {
-    expect(remedyOf(`/api/v1/${path}`)).toMatch(/^Assign Read-Only Administrator/);
-  }
-  expect(remedyOf("/first-party-app-settings/admin-console")).toMatch(/^Scan with Super Administrator/);
 });
 
 test("a doctor without the built-in groups names the rules that may be for Everyone", async () => {

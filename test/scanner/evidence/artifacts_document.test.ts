@@ -50,101 +50,47 @@ describe("a saved file", () => {
 describe("another file is refused with what is wrong with it", () => {
   const broken = (path: string, value: unknown) => JSON.stringify(set({ ...document }, path, value));
 
-  test.each<[what: string, text: string, code: string, message: string]>([
-    ["an empty one", " \n", "malformed", "Cannot read the evidence: the file is empty"],
-    ["one cut short", saved.slice(0, saved.length / 2), "malformed", "Cannot read the evidence: the file is cut short"],
-    ["one cut in a text", '{"schema": "scan', "malformed", "Cannot read the evidence: the file is cut short"],
-    ["no JSON", "<html></html>", "malformed", "Cannot read the evidence: it is not JSON"],
-    ["a list", "[]", "invalid", 'it names no schema; expected "scanstream.artifacts/1.1"'],
-    ["null", "null", "invalid", "it names no schema"],
+  test.each<[text: string, message: string]>([
+    [" \n", "Cannot read the evidence: the file is empty"],
+    [saved.slice(0, saved.length / 2), "Cannot read the evidence: the file is cut short"],
+    ['{"schema": "scan', "Cannot read the evidence: the file is cut short"],
+    ["<html></html>", "Cannot read the evidence: it is not JSON"],
+    ["[]", 'it names no schema; expected "scanstream.artifacts/1.1"'],
+    ["null", "it names no schema"],
+    ['{"schema":"scanstream.report/1"}', 'its schema is "scanstream.report/1"; expected "scanstream.artifacts/1.1"'],
+    [broken("schema", "scanstream.artifacts/2"), 'its schema is "scanstream.artifacts/2"'],
+    [broken("scan", undefined), '"scan" is undefined'],
+    [broken("scan.org_url", undefined), '"scan.org_url" is undefined'],
+    [broken("scan.org_url", "acme"), '"scan.org_url" is "acme", and should be a URL'],
+    [broken("scan.engine", "steam"), '"scan.engine" is "steam", and should be identity, classic or unknown'],
+    [broken("scan.role", "king"), '"scan.role" is "king", and should be a known role'],
+    [broken("scan.granted_scopes", "all"), '"scan.granted_scopes" is "all", and should be a list'],
+    [broken("scan.requests.total", -1), '"scan.requests.total" is -1, and should not be negative'],
+    [broken("evaluated_at", undefined), '"evaluated_at" is undefined'],
+    [broken("evaluated_at", "today"), '"evaluated_at" is "today", and should be a time as in'],
+    [broken("artifacts", []), '"artifacts'],
+    [broken("artifacts.apps", []), '"artifacts.apps'],
+    [broken("artifacts.apps", { state: "guessed" }), '"artifacts.apps.state" is "guessed"'],
     [
-      "a report",
-      '{"schema":"scanstream.report/1"}',
-      "invalid",
-      'its schema is "scanstream.report/1"; expected "scanstream.artifacts/1.1"',
-    ],
-    ["a later schema", broken("schema", "scanstream.artifacts/2"), "invalid", 'its schema is "scanstream.artifacts/2"'],
-    ["no scan", broken("scan", undefined), "invalid", '"scan" is undefined'],
-    ["no org", broken("scan.org_url", undefined), "invalid", '"scan.org_url" is undefined'],
-    [
-      "an org that is no address",
-      broken("scan.org_url", "acme"),
-      "invalid",
-      '"scan.org_url" is "acme", and should be a URL',
-    ],
-    [
-      "an unknown engine",
-      broken("scan.engine", "steam"),
-      "invalid",
-      '"scan.engine" is "steam", and should be identity, classic or unknown',
-    ],
-    ["an unknown role", broken("scan.role", "king"), "invalid", '"scan.role" is "king", and should be a known role'],
-    [
-      "scopes that are a text",
-      broken("scan.granted_scopes", "all"),
-      "invalid",
-      '"scan.granted_scopes" is "all", and should be a list',
-    ],
-    [
-      "a count below zero",
-      broken("scan.requests.total", -1),
-      "invalid",
-      '"scan.requests.total" is -1, and should not be negative',
-    ],
-    ["no time", broken("evaluated_at", undefined), "invalid", '"evaluated_at" is undefined'],
-    [
-      "a time that is none",
-      broken("evaluated_at", "today"),
-      "invalid",
-      '"evaluated_at" is "today", and should be a time as in',
-    ],
-    ["artifacts that are a list", broken("artifacts", []), "invalid", '"artifacts'],
-    ["evidence without a state", broken("artifacts.apps", []), "invalid", '"artifacts.apps'],
-    [
-      "a state that is none",
-      broken("artifacts.apps", { state: "guessed" }),
-      "invalid",
-      '"artifacts.apps.state" is "guessed"',
-    ],
-    [
-      "an unknown reason",
       broken("artifacts.apps", { state: "missing", reason: "needs_review", detail: "", partial: null }),
-      "invalid",
       '"artifacts.apps.reason" is "needs_review", and should be a known reason',
     ],
+    [broken("artifacts.apps", obtained("all")), '"artifacts.apps.value" is "all", and should be a list'],
+    [broken("artifacts.apps", obtained(["a"])), '"artifacts.apps.value.0" is "a", and should be an object'],
+    [broken("artifacts.app_policy_rules", obtained({ rst1: [] })), '"artifacts.app_policy_rules.value.rst1'],
     [
-      "a value that is no list",
-      broken("artifacts.apps", obtained("all")),
-      "invalid",
-      '"artifacts.apps.value" is "all", and should be a list',
-    ],
-    [
-      "a list of texts",
-      broken("artifacts.apps", obtained(["a"])),
-      "invalid",
-      '"artifacts.apps.value.0" is "a", and should be an object',
-    ],
-    [
-      "rules that are no evidence",
-      broken("artifacts.app_policy_rules", obtained({ rst1: [] })),
-      "invalid",
-      '"artifacts.app_policy_rules.value.rst1',
-    ],
-    [
-      "a certificate without a time",
       broken(
         "artifacts.smart_card_idps",
         obtained([
           { idp: {}, certificate: obtained({ subject: "", issuer: "", valid_from: "", valid_to: "", x5c: "" }) },
         ]),
       ),
-      "invalid",
       "valid_from",
     ],
-  ])("%s", (_, text, code, message) => {
+  ])("%.60s: %s", (text, message) => {
     const error = errorOf(() => parseArtifacts(text));
     expect(error).toBeInstanceOf(AppError);
-    expect(error).toMatchObject({ code });
+    expect(error).toMatchObject({ code: message.startsWith("Cannot read") ? "malformed" : "invalid" });
     expect(error.message).toContain(message);
   });
 

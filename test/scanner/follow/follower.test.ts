@@ -62,16 +62,6 @@ describe("a follower", () => {
     await follower.stop();
   });
 
-  it("has the addresses of actors only where they are asked for", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start({ withAddresses: true });
-    await follower.settled();
-    org.change("fips-off");
-    const { lines } = await follower.after();
-    expect(lines[0]?.explained_by[0]).toHaveProperty("ip_address");
-    await follower.stop();
-  });
-
   it("goes on from its state after a restart: what happened meanwhile is explained", async () => {
     const { org, start } = await setUpOrg();
     const first = start();
@@ -368,17 +358,6 @@ describe("a follower", () => {
     const { lines } = await follower.after();
     expect(lines).toMatchObject([{ check: fips, explained_by: [{ actor: { login: "sam@practice.example" } }] }]);
     expect(follower.said).toHaveLength(2);
-    await follower.stop();
-  });
-
-  it("looks at once when the doorbell rings", async () => {
-    const { org, start } = await setUpOrg();
-    const follower = start({ intervalMs: 3_600_000 });
-    await follower.settled();
-    follower.lines.length = 0;
-    org.change("fips-off");
-    follower.doorbell.ring();
-    await expect.poll(() => follower.lines.map(({ check }) => check)).toEqual([fips]);
     await follower.stop();
   });
 });

@@ -4,7 +4,7 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
 import { overdueLines } from "../../../scanner/commands/closing_lines.ts";
 import type { Finding, Plan } from "../../../shared/report.ts";
-import { aCheckResult, aFinding, aReport, everyVerdict, renderAs } from "../../support/report_builders.ts";
+import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 
 const overdue: Plan = {
   remediation_date: "2026-10-31",
@@ -76,16 +76,6 @@ describe("a plan of action", () => {
     expect(itemsOf(of)[0]?.["fingerprints"]).toHaveLength(2000);
   });
 
-  test("has, if it is asked for, one open line for each failure that no waiver covers", () => {
-    const failing = everyVerdict().flatMap((check) => check.findings.filter((f) => f.status === "FAIL" && !f.waived));
-    const of = aReport(everyVerdict());
-    expect(rowsOf(of, true).map((row) => row["fingerprint"])).toEqual(failing.map(({ fingerprint }) => fingerprint));
-    expect(itemsOf(of, true).map((item) => item["fingerprints"])).toEqual(
-      failing.map((finding) => [finding.fingerprint]),
-    );
-    expect(new Set(rowsOf(of).map((row) => row["status"]))).toEqual(new Set(["open"]));
-  });
-
   test("says of each what it is, where, how bad, since when, and what is planned", () => {
     const [planned, unplanned] = rowsOf();
     expect(planned).toMatchObject({
@@ -130,12 +120,6 @@ describe("a plan of action", () => {
     const attestation = { status: "FAIL", reason: "seen it", by: "A. Person", expires: null } as const;
     const attested = aReport([aCheckResult({ findings: [aFinding({ status: "MANUAL" })], attestation })]);
     expect(rowsOf(attested)).toMatchObject([{ comments: "Attested FAIL by A. Person: seen it" }]);
-  });
-
-  test("of a scan without a failure has its columns and no line", () => {
-    const fine = aReport([aCheckResult({ findings: [aFinding({ status: "PASS" })] })]);
-    expect(renderAs("poam", fine).split("\r\n")).toHaveLength(2);
-    expect(itemsOf(fine)).toEqual([]);
   });
 });
 

@@ -35,14 +35,6 @@ describe.each([40, 60, 80, 120, 200])("at %i columns", (width) => {
   });
 });
 
-test("a wide terminal is used: fewer lines than on a narrow one", () => {
-  expect(linesOf(checks, 200).length).toBeLessThan(linesOf(checks, 80).length);
-});
-
-test("a terminal of unknown width is taken for one of 80 columns", () => {
-  expect(linesOf(checks, 0)).toEqual(linesOf(checks, 80));
-});
-
 test("prints what a check expects once, and what was found for each open resource", () => {
   const findings = ["One", "Two"].map((name) =>
     aFinding({

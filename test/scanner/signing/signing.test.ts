@@ -136,20 +136,6 @@ describe("a forgery is refused with its reason", () => {
   test.each<[string, Parameters<typeof signed>[0] | (() => Parameters<typeof signed>[0]), RegExp]>([
     ["signed by another key", () => ({ signer: keys.other }), /no signature is of the key/],
     [
-      "a key in the envelope",
-      () => ({
-        signer: keys.other,
-        envelope: (text) =>
-          JSON.stringify({
-            ...(JSON.parse(text) as object),
-            publicKey: "MCowBQYDK2VwAyEA",
-            keyid: keys.verifier.keyId,
-          }),
-      }),
-      /no signature is of the key/,
-    ],
-    ["another payload type", { envelope: (text) => text.replace("vnd.in-toto+json", "json") }, /the payload type is/],
-    [
       "a changed payload",
       { envelope: (text) => withPayload(text, (payload) => payload.replace("pass", "Pass")) },
       /was changed/,
@@ -159,18 +145,12 @@ describe("a forgery is refused with its reason", () => {
       { envelope: (text) => text.replace("{", '{"payload":"",') },
       /the envelope cannot be read/,
     ],
-    ["no base64", { envelope: (text) => text.replace(/"payload": "../, '"payload": "é') }, /is no base64/],
     [
       "a path as a subject",
       {
         statement: (given) => ({ ...given, subject: given.subject.map((one) => ({ ...one, name: `../${one.name}` })) }),
       },
       /is no plain file name/,
-    ],
-    [
-      "a subject twice",
-      { statement: (given) => ({ ...given, subject: [...given.subject, ...given.subject] }) },
-      /twice/,
     ],
     [
       "a swapped subject",

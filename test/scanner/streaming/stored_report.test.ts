@@ -99,16 +99,6 @@ test("where it cannot be stored, that is said once, and within the time that an 
   expect(unreachable.warnings).toEqual([expect.stringMatching(/^The report was not stored at the gateway: /)]);
 });
 
-test("is not sent where the gateway was given up at the end", async () => {
-  network.refuse();
-  const scan = startScan({ endTimeoutMs: 300 });
-  await scan.end("completed", results);
-  expect(scan.warnings.length).toBeGreaterThan(0);
-  const before = scan.warnings.length;
-  await scan.storeReport(reportOf(scan.scanId));
-  expect(scan.warnings).toHaveLength(before);
-});
-
 test("a scan that somebody deletes stops, and says why", async () => {
   const scan = startScan();
   await expect.poll(() => scan.registered()).not.toBeNull();
