@@ -103,7 +103,7 @@ test("no Authorization header but a whole one opens anything", async () => {
       const { status } = await send({ path: `/api/v1/scans/${own.id}`, headers: { authorization } });
       if (!isWhole) expect(status, authorization).toBe(isForbidden(authorization) ? 400 : 401);
     }),
-    fuzzed(250),
+    fuzzed(80),
   );
 });
 
@@ -124,7 +124,7 @@ test("no token but a whole one opens a stream, and none another tenant's", async
         given.length === 1 && [gateway.acme.token, streamToken].some((whole) => isSame(given[0] ?? "", whole));
       if (!isWhole || scan === foreign) expect([401, 403, 404], text.slice(0, 200)).toContain(status);
     }),
-    fuzzed(250),
+    fuzzed(80),
   );
 });
 
@@ -164,7 +164,7 @@ test("no matter what path and query say, a tenant's credentials show nothing of 
       const { text } = await send({ path: target, headers: { authorization } });
       if (!target.includes(foreign.id)) expect(text).not.toContain(foreign.id);
     }),
-    fuzzed(300),
+    fuzzed(100),
   );
 });
 
@@ -187,7 +187,7 @@ test("a Last-Event-ID and other headers change nothing of what a stream is", asy
       expect(text).not.toMatch(/^id:/m);
       expect(text).toMatch(/cache-control: no-store, no-transform\r\n/);
     }),
-    fuzzed(120),
+    fuzzed(40),
   );
 });
 
@@ -218,7 +218,7 @@ test("no matter what body is sent to whichever route, the answer is a document a
       const { status } = await send({ method, path, headers, body: sent.toWellFormed() });
       if (path.includes(foreign.id)) expect(status).toBeGreaterThanOrEqual(400);
     }),
-    fuzzed(300),
+    fuzzed(100),
   );
   expect(await stateOfForeign()).toEqual(before);
 });

@@ -146,7 +146,7 @@ describe("a follower", () => {
 
   it("names every transaction that touched what a check reads, and none of another family", async () => {
     const { org, start } = await setUpOrg();
-    const follower = start();
+    const follower = start({ withAddresses: true });
     await follower.settled();
     org.change("fips-off", "dana@practice.example");
     org.change("session-lifetime-long", "sam@practice.example");
@@ -160,6 +160,7 @@ describe("a follower", () => {
       ),
     ];
     expect(logins(fips)).toEqual(["dana@practice.example"]);
+    expect(lines[0]?.explained_by[0]).toHaveProperty("ip_address");
     expect(logins("signon_global_session_idle_timeout_15min")).toEqual([
       "sam@practice.example",
       "alex@practice.example",

@@ -13,7 +13,6 @@ import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 import { aCheckResult, aFinding } from "../../support/report_builders.ts";
-import { startDuplicatingProxy } from "../../support/duplicating_proxy.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
 
 /** The scanner's side of a scan against a real gateway, with a network between the two that is slow and loses answers. */
@@ -240,20 +239,6 @@ describe("createScanPublisher", () => {
     const listed = await gateway.request("/api/v1/scans?limit=200", { as: key() });
     const { items } = (await listed.json()) as { items: readonly { status: string }[] };
     expect(items.filter(({ status }) => status === "pending")).toEqual([]);
-  });
-
-  test("stores and delivers everything once when every request arrives twice", async () => {
-    const twice = await startDuplicatingProxy(gateway.url);
-    const { scan, received } = await startFollowedScan({ url: twice.url });
-    const results = threeChecks(3);
-    evaluate(scan, results);
-    await scan.end("completed", results);
-    const events = await received;
-    await twice.close();
-    expect(countOf(events, "finding.created")).toBe(9);
-    expect(countOf(events, "scan.end")).toBe(1);
-    expect(await storedFindings(scan.scanId)).toHaveLength(9);
-    expect(scan.warnings).toEqual([]);
   });
 
   test("stores each finding, also with names that no database accepts", async () => {
