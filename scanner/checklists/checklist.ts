@@ -25,8 +25,8 @@ interface ChecklistCommon {
   readonly name: string;
   /** What stands at the rules of the benchmark, by V-id. */
   readonly answers: ReadonlyMap<string, Answer>;
-  /** The asset's full name; empty where the checklist has none. */
-  readonly fqdn: string;
+  /** The asset: host and port, else its full name; empty where the checklist has neither. */
+  readonly asset: string;
   /** What became of the answers of another revision; null: it is of the revision that is judged by. */
   readonly carried: Carried | null;
 }
@@ -88,14 +88,15 @@ function ofCklbDocument(
   name: string,
   { target }: Revisions,
 ): Checklist {
-  const fqdn = opened.document.target_data.fqdn ?? "";
+  const { target_data: about } = opened.document;
+  const asset = assetOf(textOf(about, "web_db_site"), about.fqdn ?? "");
   const answers = cklbAnswers(opened.stig);
   if (opened.revision === revisionName(target.benchmark)) {
     const { document, stig } = opened;
-    return { kind: "cklb", name, document, stig, answers, fqdn, carried: null };
+    return { kind: "cklb", name, document, stig, answers, asset, carried: null };
   }
   const { document, stig, carried } = carryAnswers({ ...opened, answers }, target);
-  return { kind: "cklb", name, document, stig, answers: cklbAnswers(stig), fqdn, carried };
+  return { kind: "cklb", name, document, stig, answers: cklbAnswers(stig), asset, carried };
 }
 
 function ofCkl(content: string, name: string, revisions: Revisions): Checklist {
@@ -108,8 +109,8 @@ function ofCkl(content: string, name: string, revisions: Revisions): Checklist {
   });
   const { stig, revision } = findStig(document.stigs, facts, revisions);
   if (revision === revisionName(revisions.target.benchmark)) {
-    const fqdn = childText(document.asset, "HOST_FQDN");
-    return { kind: "ckl", name, document, stig, answers: cklAnswers(stig), fqdn, carried: null };
+    const asset = assetOf(childText(document.asset, "WEB_DB_SITE"), childText(document.asset, "HOST_FQDN"));
+    return { kind: "ckl", name, document, stig, answers: cklAnswers(stig), asset, carried: null };
   }
   // An invalid status is refused in the words of the format that the person has.
   cklAnswers(stig);
@@ -117,6 +118,17 @@ function ofCkl(content: string, name: string, revisions: Revisions): Checklist {
   const moved = converted.stigs[document.stigs.indexOf(stig)];
   if (moved === undefined) throw new Error(`The STIG of ${name} is missing from its list`);
   return ofCklbDocument({ document: converted, stig: moved, revision }, name, revisions);
+}
+
+/** People name sites, too: only a host with a port is scanstream's. */
+function assetOf(site: string, fqdn: string): string {
+  return /^[^\s/]+:\d{1,5}$/.test(site) ? site : fullNameOf(fqdn);
+}
+
+/** The host where readers of checklists take it for a full name or an address; else empty, as they refuse the rest. */
+export function fullNameOf(host: string): string {
+  const isIPv6 = host.includes(":") && URL.canParse(`http://[${host}]/`);
+  return isIPv6 || /^[\w-]+(\.[\w-]+)+$/.test(host) ? host : "";
 }
 
 /** How a checklist says which STIG it is of. */

@@ -5,7 +5,7 @@ import type { Revision } from "../catalog/catalog.ts";
 import { carriedLines } from "../checklists/carry_answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { statusLabels } from "../checklists/status.ts";
-import { fullNameOf, hostOf } from "../reports/benchmark_rules.ts";
+import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklist_answers.ts";
 import { worstFirst } from "../reports/disposition.ts";
 import { overdueItems } from "../reports/plan_items.ts";
@@ -24,14 +24,15 @@ export function writtenLines(files: readonly string[], outputDir: string | null)
 /** Where the scan and the answers of people in the checklist disagree. */
 export function checklistLines(report: Report, checklist: Checklist, revision: Revision): readonly string[] {
   const { differences } = answersOf(report, { toolVersion: "", checklist, revision });
-  const host = hostOf(report);
-  const isOfOther = fullNameOf(checklist.fqdn) !== "" && checklist.fqdn.toLowerCase() !== host.toLowerCase();
+  const { asset } = checklist;
+  // A full name says nothing of the port.
+  const isOfOther = ![hostOf(report), orgNameOf(report), ""].includes(asset.toLowerCase());
   const named = differences.map(
     ({ vulnId, answered, status }) => `${vulnId} (answered ${statusLabels[answered]}, found ${statusLabels[status]})`,
   );
   return [
     ...(checklist.carried === null ? [] : carriedLines(checklist.name, checklist.carried)),
-    ...(isOfOther ? [`The checklist ${checklist.name} is about ${checklist.fqdn}; this scan is of ${host}`] : []),
+    ...(isOfOther ? [`The checklist ${checklist.name} is about ${asset}; this scan is of ${orgNameOf(report)}`] : []),
     ...(named.length === 0
       ? []
       : [

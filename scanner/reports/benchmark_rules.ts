@@ -103,13 +103,13 @@ export function hostOf(report: Report): string {
   return URL.canParse(orgUrl) ? new URL(orgUrl).hostname.replace(/^\[(.*)\]$/, "$1") : orgUrl;
 }
 
-/** The organization as titles name it: the host, with a port that is not the default, since two orgs may share a host. */
-export function orgNameOf({ scan }: Report): string {
-  return URL.canParse(scan.org_url) ? new URL(scan.org_url).host : scan.org_url;
+/** The organization as reports name it: the host, with a port that is not the default, since two orgs may share a host. */
+export function orgNameOf(report: Report): string {
+  return siteOf(report) || hostOf(report);
 }
 
-/** The host where readers of checklists take it for a full name or an address; else empty, as they refuse the rest. */
-export function fullNameOf(host: string): string {
-  const isIPv6 = host.includes(":") && URL.canParse(`http://[${host}]/`);
-  return isIPv6 || /^[\w-]+(\.[\w-]+)+$/.test(host) ? host : "";
+/** Host and port where the org has one that is not the default; else empty. Checklists have a field for it. */
+export function siteOf({ scan }: Report): string {
+  const url = URL.parse(scan.org_url);
+  return url === null || url.port === "" ? "" : url.host;
 }

@@ -1,7 +1,7 @@
 import type { Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
-import type { Checklist } from "../checklists/checklist.ts";
+import { fullNameOf, type Checklist } from "../checklists/checklist.ts";
 import { toCklb } from "../checklists/ckl_document.ts";
 import {
   benchmarkFields,
@@ -13,7 +13,7 @@ import {
   type CklbStig,
 } from "../checklists/cklb_document.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { fullNameOf, hostOf } from "./benchmark_rules.ts";
+import { hostOf, orgNameOf, siteOf } from "./benchmark_rules.ts";
 import { answersOf, engineOf } from "./checklist_answers.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
@@ -53,6 +53,7 @@ function asCklb(checklist: Checklist): OpenChecklist {
 function freshChecklist(report: Report, options: RenderOptions): OpenChecklist {
   const { benchmark } = revisionOf(options);
   const host = hostOf(report);
+  const site = siteOf(report);
   const stig: CklbStig = {
     ...benchmarkFields(benchmark),
     uuid: stableUuid("stig", report.scan.id),
@@ -60,7 +61,7 @@ function freshChecklist(report: Report, options: RenderOptions): OpenChecklist {
     rules: [],
   };
   const document: CklbChecklist = {
-    title: `${host} ${benchmark.title}`,
+    title: `${orgNameOf(report)} ${benchmark.title}`,
     id: stableUuid("checklist", report.scan.id),
     // What follows here is the viewer's own state; these are the values of an unopened file.
     active: false,
@@ -74,9 +75,10 @@ function freshChecklist(report: Report, options: RenderOptions): OpenChecklist {
       fqdn: fullNameOf(host),
       comments: `Scan ${report.scan.id} of ${report.scan.org_url}`,
       role: "None",
-      is_web_database: false,
+      // The one field by which readers of checklists keep apart two assets of one host.
+      is_web_database: site !== "",
       technology_area: "Other Review",
-      web_db_site: "",
+      web_db_site: site,
       web_db_instance: "",
       classification: null,
     },

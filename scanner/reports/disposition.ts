@@ -29,9 +29,9 @@ export function ownDispositionOf(check: CheckResult): Disposition {
 /** STIG Manager cuts details at 32,767 characters; this leaves room for what people write. */
 const maxDetailsLength = 30_000;
 
-/** What was found, a line for each finding, failures first, waived and changed ones marked; `evidence` says what was read. */
+/** A line for each finding, failures first, waived and changed ones marked; `evidence` says what was read. */
 export function findingDetails(check: CheckResult, evidence: string = ""): string {
-  const lines = [verdictOf(check), tailoringLine(check), evidence].filter((line) => line !== "");
+  const lines = [tailoringLine(check), evidence].filter((line) => line !== "");
   const findings = check.findings.toSorted((one, other) => rankOf(one) - rankOf(other)).map(findingLine);
   let length = lines.join("\n").length;
   const fitting = findings.findIndex((line) => (length += line.length + 1) > maxDetailsLength);

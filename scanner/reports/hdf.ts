@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { revisionName } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
-import { allRules, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { allRules, orgNameOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { attestationLine, authorOf, checkComments, dispositionOf, findingLine, tailoringLine } from "./disposition.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
@@ -21,7 +21,7 @@ export const hdfFormat: ReportFormat = {
     const controls = allRules(report, revision).map((outcome) => toControl(outcome, scan.ended_at));
     const duration = (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000;
     const document = {
-      platform: { name: "scanstream", release: options.toolVersion, target_id: hostOf(report) },
+      platform: { name: "scanstream", release: options.toolVersion, target_id: orgNameOf(report) },
       version: options.toolVersion,
       statistics: { duration },
       profiles: [

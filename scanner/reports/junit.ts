@@ -1,7 +1,7 @@
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import { stateOf, type CheckResult } from "../../shared/report.ts";
 import { attestationLine, findingDetails, ownDispositionOf } from "./disposition.ts";
-import { hostOf, levelOf } from "./benchmark_rules.ts";
+import { orgNameOf, levelOf } from "./benchmark_rules.ts";
 import type { ReportFormat } from "./report_format.ts";
 import { createXml, xmlString, xmlText } from "./xml.ts";
 
@@ -20,7 +20,7 @@ export const junitFormat: ReportFormat = {
     const suite = document
       .ele("testsuites", { name: "scanstream", tests: checks.length, failures, errors: 0, time: seconds })
       .ele("testsuite", {
-        name: xmlText(hostOf(report)),
+        name: xmlText(orgNameOf(report)),
         ...counts,
         timestamp: scan.started_at.replace(/\.\d+Z$/, ""),
       });

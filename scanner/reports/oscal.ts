@@ -3,7 +3,7 @@ import { toLine } from "../../shared/text.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { hostOf } from "./benchmark_rules.ts";
+import { orgNameOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
 import { toJson } from "./json.ts";
 import { controlFindings } from "./oscal_findings.ts";
@@ -28,7 +28,7 @@ export const oscalFormat: ReportFormat = {
     const standard = `${revision.benchmark.title} ${revisionName(revision.benchmark)}`;
     const context: OscalContext = { report, revision, toolUuid: stableUuid("tool", scan.id) };
     const planUuid = stableUuid("plan", scan.id);
-    const title = `Scan of ${hostOf(report)} against ${standard}`;
+    const title = `Scan of ${orgNameOf(report)} against ${standard}`;
     const document = {
       "assessment-results": {
         uuid: stableUuid("assessment-results", scan.id),
@@ -108,6 +108,7 @@ function localDefinitions({ report, toolUuid }: OscalContext, toolVersion: strin
     props: oscalProps([
       ["resource-type", type],
       ["resource-id", id],
+      ["asset", orgNameOf(report)],
     ]),
   }));
   return {

@@ -1,5 +1,5 @@
 import type { Finding, Milestone, Report } from "../../shared/report.ts";
-import { hostOf } from "./benchmark_rules.ts";
+import { orgNameOf } from "./benchmark_rules.ts";
 import { toCsv } from "./csv.ts";
 import { attestationLine, planLine } from "./disposition.ts";
 import { planItems, type PlanItem } from "./plan_items.ts";
@@ -15,7 +15,7 @@ const columns = {
   control: ({ controls }: Row) => controls.map(({ label }) => label).join("; "),
   source_id: ({ check, ccis }: Row) => [check.vuln_id, check.rule_id, ...ccis].join("; "),
   check: ({ check }: Row) => check.check,
-  asset: ({ report }: Row) => hostOf(report),
+  asset: ({ report }: Row) => orgNameOf(report),
   resource_type: ({ findings }: Row) => listed(findings, ({ resource }) => resource.type),
   resource_id: ({ findings }: Row) => listed(findings, ({ resource }) => resource.id),
   resource_name: ({ findings }: Row) => listed(findings, ({ resource }) => resource.name),

@@ -1,4 +1,4 @@
-import { hostOf } from "./benchmark_rules.ts";
+import { orgNameOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import { planItems } from "./plan_items.ts";
 import { commentsOf } from "./poam.ts";
@@ -23,7 +23,7 @@ export const poamJsonFormat: ReportFormat = {
         })),
         source_ids: { vuln_id: check.vuln_id, rule_id: check.rule_id, stig_id: check.stig_id, ccis },
         check: check.check,
-        asset: hostOf(report),
+        asset: orgNameOf(report),
         resources: findings.map(({ resource }) => resource),
         severity: check.severity,
         category: check.category,

@@ -1,7 +1,7 @@
 import type { CheckResult, Finding, Report, Waiver } from "../../shared/report.ts";
 import { attestationLine, authorOf, ownDispositionOf, planLine, tailoringLine } from "./disposition.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
-import { hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { orgNameOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
 
@@ -24,7 +24,7 @@ export const sarifFormat: ReportFormat = {
       runs: [
         {
           tool: { driver: driver(report, options.toolVersion, revisionOf(options)) },
-          automationDetails: { id: `scanstream/${hostOf(report)}/`, guid: report.scan.id },
+          automationDetails: { id: `scanstream/${orgNameOf(report)}/`, guid: report.scan.id },
           invocations: [
             {
               executionSuccessful: report.scan.status === "completed",
@@ -105,7 +105,7 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
         logicalLocations: [
           {
             name: resource.name,
-            fullyQualifiedName: `${hostOf(report)}/${resource.type}/${resource.id}`,
+            fullyQualifiedName: `${orgNameOf(report)}/${resource.type}/${resource.id}`,
             kind: "resource",
           },
         ],
@@ -137,7 +137,7 @@ function waiverText(waiver: Waiver): string {
 function toRelativeUri(report: Report, finding: Finding): string {
   // Half a surrogate pair, which a provider's JSON may hold, has no URI: `encodeURIComponent` throws. Dots alone would
   // lead to another folder.
-  const parts = [hostOf(report), finding.resource.type, finding.resource.id];
+  const parts = [orgNameOf(report), finding.resource.type, finding.resource.id];
   return parts
     .map((part) => encodeURIComponent(part.toWellFormed()))
     .map((part) => (/^\.{0,2}$/.test(part) ? `_${part}` : part))

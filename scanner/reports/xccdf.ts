@@ -1,6 +1,7 @@
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
+import type { Report } from "../../shared/report.ts";
 import { revisionName } from "../catalog/catalog.ts";
-import { benchmarkRules, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { benchmarkRules, hostOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
 import type { Disposition } from "./disposition.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
 import { createXml, xmlString, xmlText } from "./xml.ts";
@@ -53,6 +54,7 @@ export const xccdfFormat: ReportFormat = {
     const facts = result.ele("target-facts");
     facts.ele("fact", { name: "urn:scanstream:fact:org_url", type: "string" }).txt(xmlText(scan.org_url));
     facts.ele("fact", { name: "urn:scanstream:fact:role", type: "string" }).txt(scan.role);
+    for (const [name, value] of siteFacts(report)) facts.ele("fact", { name, type: "string" }).txt(xmlText(value));
     for (const outcome of outcomes) addRuleResult(result, outcome, scan.ended_at);
     const passed = outcomes.filter(({ disposition }) => disposition === "pass").length;
     const decided = outcomes.filter(({ disposition }) => disposition === "pass" || disposition === "fail").length;
@@ -61,6 +63,18 @@ export const xccdfFormat: ReportFormat = {
     return xmlString(document);
   },
 };
+
+/** What STIG Manager tells assets of one host apart by: the same values as in the checklists. */
+function siteFacts(report: Report): readonly (readonly [name: string, value: string])[] {
+  const site = siteOf(report);
+  if (site === "") return [];
+  const about = "tag:stig-manager@users.noreply.github.com,2020:asset:metadata:";
+  return [
+    [`${about}cklWebOrDatabase`, "true"],
+    [`${about}cklHostName`, hostOf(report)],
+    [`${about}cklWebDbSite`, site],
+  ];
+}
 
 function addRule(root: XMLBuilder, { rule }: RuleOutcome): void {
   const group = root.ele("Group", { id: idOf("group", rule.vuln_id) });

@@ -2,7 +2,10 @@ import { isIP } from "node:net";
 import { describe, expect, test } from "vitest";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
+import { parseChecklist } from "../../../scanner/checklists/checklist.ts";
+import { checklistLines } from "../../../scanner/commands/closing_lines.ts";
 import type { Finding } from "../../../shared/report.ts";
+import { importToStigManager } from "../../support/checklist_reports.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 
 function reportOf(orgUrl: string) {
@@ -16,23 +19,42 @@ function isAssetName(name: string): boolean {
 }
 
 test.each([
-  ["https://acme.okta.com", "acme.okta.com", "acme.okta.com"],
-  ["https://acme.okta.com:8443/", "acme.okta.com", "acme.okta.com"],
-  ["http://127.0.0.1:34669", "127.0.0.1", "127.0.0.1"],
-  ["http://[::1]:34669", "::1", "::1"],
-  ["http://localhost:8080", "localhost", ""],
-  ["no address", "no address", ""],
-])("the asset of a checklist of %s is the host %s, without a port", (orgUrl, host, fqdn) => {
-  const { target_data: target } = JSON.parse(renderAs("cklb", reportOf(orgUrl))) as {
-    target_data: { host_name: string; fqdn: string };
-  };
-  expect(target).toMatchObject({ host_name: host, fqdn });
-  expect(isAssetName(target.fqdn)).toBe(true);
-  const ckl = renderAs("ckl", reportOf(orgUrl));
-  expect(ckl).toContain(`<HOST_NAME>${host}</HOST_NAME>`);
-  expect(/<HOST_FQDN>(.*)<\/HOST_FQDN>/.exec(ckl)?.[1] ?? "").toBe(fqdn);
-  expect(renderAs("xccdf", reportOf(orgUrl))).toContain(`<target>${host}</target>`);
+  ["https://acme.okta.com", "acme.okta.com", "acme.okta.com", ""],
+  ["https://acme.okta.com:443/", "acme.okta.com", "acme.okta.com", ""],
+  ["https://acme.okta.com:8443/", "acme.okta.com", "acme.okta.com", "acme.okta.com:8443"],
+  ["http://127.0.0.1:34669", "127.0.0.1", "127.0.0.1", "127.0.0.1:34669"],
+  ["http://[::1]:34669", "::1", "::1", "[::1]:34669"],
+  ["http://localhost:8080", "localhost", "", "localhost:8080"],
+  ["no address", "no address", "", ""],
+])("the asset of a checklist of %s is the host %s, with a port as its site", (orgUrl, host, fqdn, site) => {
+  const report = reportOf(orgUrl);
+  expect(isAssetName(fqdn)).toBe(true);
+  const metadata = { cklHostName: host, cklWebDbSite: site };
+  for (const format of ["cklb", "ckl", "xccdf"] as const) {
+    const { target } = importToStigManager(format, renderAs(format, report));
+    expect(target.name).toBe(host);
+    if (format !== "xccdf") expect(target.fqdn ?? "").toBe(fqdn);
+    expect(target.metadata).toEqual(expect.objectContaining(site === "" ? {} : metadata));
+    expect("cklWebOrDatabase" in target.metadata).toBe(site !== "");
+  }
+  for (const [index, format] of (["cklb", "ckl"] as const).entries()) {
+    const checklist = parseChecklist(renderAs(format, report), `edited.${format}`);
+    expect(checklistLines(report, checklist, builtIn)).toEqual([]);
+    const other = checklistLines(reportOf(`http://127.0.0.1:${index + 1}`), checklist, builtIn);
+    expect(other).toHaveLength(site === "" && fqdn === "" ? 0 : 1);
+  }
 });
+
+test.each(["poam", "poam-json", "hdf", "sarif", "junit", "oscal", "html", "markdown"])(
+  "%s keeps two orgs on two ports of one host apart",
+  (format) => {
+    const report = aReport([aCheckResult({ findings: [aFinding({ status: "FAIL" })] })]);
+    const text = renderAs(format, { ...report, scan: { ...report.scan, org_url: "http://a.test:8001" } });
+    // Once besides the address of the org.
+    expect(text.replaceAll("http://a.test:8001", "")).toMatch(/a\.test(:|%3A)8001/);
+    expect(text).not.toMatch(/a\.test(?!(:|%3A)8001)/);
+  },
+);
 
 function waived(expires: string | null): Finding {
   return aFinding({ waived: true, waiver: { reason: `until ${expires}`, expires } });
@@ -81,7 +103,7 @@ describe("the details of a rule", () => {
     );
     const details = rule?.details ?? "";
     expect(details.length).toBeLessThan(31_000);
-    expect(details.split("\n")[2]).toBe("FAIL: Failing one");
+    expect(details.split("\n")[1]).toBe("FAIL: Failing one");
     expect(details).toMatch(/\nand \d+ more findings: see scan\.csv$/);
   });
 });
