@@ -7,7 +7,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { Answer } from "./answers.ts";
 import { carryAnswers, type Carried } from "./carry_answers.ts";
 import { attributeOf, cklAnswers, parseCkl, toCklb, type CklChecklist, type CklStig } from "./ckl_document.ts";
-import { cklbAnswers, parseCklb, textOf, type CklbChecklist, type CklbStig } from "./cklb_document.ts";
+import { cklbAnswers, fullNameOf, parseCklb, textOf, type CklbChecklist, type CklbStig } from "./cklb_document.ts";
 import { childText } from "../xml_elements.ts";
 
 /** Sixty servers' worth of STIGs. */
@@ -123,12 +123,6 @@ function ofCkl(content: string, name: string, revisions: Revisions): Checklist {
 /** People name sites, too: only a host with a port is scanstream's. */
 function assetOf(site: string, fqdn: string): string {
   return /^[^\s/]+:\d{1,5}$/.test(site) ? site : fullNameOf(fqdn);
-}
-
-/** The host where readers of checklists take it for a full name or an address; else empty, as they refuse the rest. */
-export function fullNameOf(host: string): string {
-  const isIPv6 = host.includes(":") && URL.canParse(`http://[${host}]/`);
-  return isIPv6 || /^[\w-]+(\.[\w-]+)+$/.test(host) ? host : "";
 }
 
 /** How a checklist says which STIG it is of. */

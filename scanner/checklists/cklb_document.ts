@@ -159,3 +159,9 @@ export function textOf(fields: Readonly<Record<string, unknown>>, name: string, 
   const value = fields[name];
   return typeof value === "string" && value !== "" ? value : otherwise;
 }
+
+/** The host where readers of checklists take it for a full name or an address; else empty, as they refuse the rest. */
+export function fullNameOf(host: string): string {
+  const isIPv6 = host.includes(":") && URL.canParse(`http://[${host}]/`);
+  return isIPv6 || /^[\w-]+(\.[\w-]+)+$/.test(host) ? host : "";
+}

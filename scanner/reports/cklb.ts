@@ -1,11 +1,12 @@
 import type { Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
-import { fullNameOf, type Checklist } from "../checklists/checklist.ts";
+import type { Checklist } from "../checklists/checklist.ts";
 import { toCklb } from "../checklists/ckl_document.ts";
 import {
   benchmarkFields,
   disaFields,
+  fullNameOf,
   textOf,
   writeCklbAnswers,
   type CklbChecklist,
