@@ -57,6 +57,12 @@ export function wrapText(text: string, width: number): readonly string[] {
   return [...lines, line.trimEnd()];
 }
 
+/** The text as lines of `width` columns, all but the first behind a margin. */
+export function wrapped(text: string, margin: number, width: number): readonly string[] {
+  const [first = "", ...more] = wrapText(printable(text), width - margin);
+  return [first, ...more.map((line) => " ".repeat(margin) + line)];
+}
+
 /** Where names have their joints; else anywhere. */
 function breakWord(word: string, width: number): readonly string[] {
   return word.split(/(?<=[_/.:-])/).flatMap((part) => {

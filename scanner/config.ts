@@ -55,6 +55,8 @@ export function readScannerConfig(flags: ScannerFlags, given: Environment): Conn
     parseClientId,
   );
   const key = readKey(reader, flags.privateKeyFile);
+  if (orgUrl === null && clientId === null && key === null && reader.problems.every((each) => each.includes(notSet)))
+    reader.report("Run scanstream setup to connect an org, or scanstream practice-org for one to try");
   const { scopes, scopePrefix, proxy } = readConnection(reader);
   const concurrency = reader.parsed("--concurrency", flags.concurrency, parseConcurrency) ?? defaultConcurrency;
   const timeoutMs = reader.parsed("--timeout", flags.timeout, parseTimeout) ?? defaultTimeoutSeconds * 1000;
@@ -146,9 +148,11 @@ export function readApprovedIssuers(env: Environment): readonly string[] | null 
   if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer)))
     return isAdded ? [...dodIssuers, ...issuers] : issuers;
   throw new UsageError([
-    "IDP_APPROVED_ISSUERS: is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
+    "IDP_APPROVED_ISSUERS is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
   ]);
 }
+
+const notSet = "is not set";
 
 interface NamedSetting {
   readonly variable: string;
@@ -163,7 +167,7 @@ function readRequired<Value>(
 ): Value | null {
   if (given !== undefined) return reader.parsed(flag, given, parse);
   if (reader.text(variable) !== null) return readVariable(reader, variable, parse);
-  reader.report(`${variable}: is not set: expected ${expectations[variable] ?? "a value"} (or ${flag})`);
+  reader.report(`${variable} ${notSet}: expected ${expectations[variable] ?? "a value"} (or ${flag})`);
   return null;
 }
 
@@ -180,7 +184,7 @@ function readKey(reader: EnvironmentReader, flagFile: string | undefined): Signi
   if (path === "") {
     if (reader.text("OKTA_API_TOKEN") !== null || reader.text("OKTA_CLIENT_TOKEN") !== null) reader.report(apiToken);
     reader.report(
-      `IDP_PRIVATE_KEY: is not set: expected ${expectations["IDP_PRIVATE_KEY"]} (or IDP_PRIVATE_KEY_FILE, or --private-key-file)`,
+      `IDP_PRIVATE_KEY ${notSet}: expected ${expectations["IDP_PRIVATE_KEY"]} (or IDP_PRIVATE_KEY_FILE, or --private-key-file)`,
     );
     return null;
   }
@@ -189,7 +193,7 @@ function readKey(reader: EnvironmentReader, flagFile: string | undefined): Signi
 }
 
 const apiToken =
-  "OKTA_API_TOKEN: is not used: an API token has every right of the person who made it, and this program only needs to read; expected a service app with a key, see scanstream setup";
+  "OKTA_API_TOKEN is not used, because an API token has every right of the person who made it, and a scan only reads: run scanstream setup to make a service app with a key";
 
 function parseKey(reader: EnvironmentReader, name: string, text: string): SigningKey | null {
   const keyId = readVariable(reader, "IDP_PRIVATE_KEY_ID", parseKeyId);

@@ -77,7 +77,7 @@ export function createEnvironmentReader(environment: Environment) {
       return parse(given.trim());
     } catch (error) {
       if (!(error instanceof InvalidSetting)) throw error;
-      report(`${name}: ${error.message}`);
+      report(`${name}${/^(is|has|holds|names) /.test(error.message) ? "" : ":"} ${error.message}`);
       return null;
     }
   }

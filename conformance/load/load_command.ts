@@ -59,14 +59,12 @@ function parse(url: string, { streams, scan, publish, allowRemote }: LoadFlags, 
   const gatewayUrl = reader.url("URL", ["https:", "http:"], "http://127.0.0.1:8787");
   const apiKey = reader.pattern("SCANSTREAM_API_KEY", /^[\x21-\x7e]+$/, "a key as admin api-key create shows it");
   if (apiKey === null && reader.text("SCANSTREAM_API_KEY") === null) {
-    reader.report("SCANSTREAM_API_KEY: is not set: expected a key of a tenant that is there for this");
+    reader.report("SCANSTREAM_API_KEY is not set: expected a key of a tenant that is there for this");
   }
   if (scan !== undefined && !isUuid(scan)) reader.report(`--scan ${JSON.stringify(scan)}: expected the UUID of a scan`);
   if (scan !== undefined && publish > 0) reader.report("--publish: expected without --scan: it registers its own");
   if (gatewayUrl !== null && allowRemote !== true && !isLoopback(new URL(gatewayUrl).hostname)) {
-    reader.report(
-      `URL ${new URL(gatewayUrl).origin}: is not this machine: expected --allow-remote, for a gateway of yours`,
-    );
+    reader.report(`URL ${new URL(gatewayUrl).origin} is not this machine: add --allow-remote if the gateway is yours`);
   }
   const limit = openFileLimit();
   if (limit !== null && streams + otherFiles > limit) {

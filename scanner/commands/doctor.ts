@@ -93,17 +93,13 @@ function examineConfig(flags: ScannerFlags, env: Environment) {
     const results = [
       others.length === 0
         ? ok("configuration", wellFormed)
-        : fail("configuration", joined(others), "Set the variables named above (see docs/reference/environment.md)"),
+        : fail("configuration", others.join("; "), "Set the variables named above (see docs/reference/environment.md)"),
       keyProblems.length === 0
         ? ok("private_key", "A private key in an accepted format")
-        : fail("private_key", joined(keyProblems), remedies.key),
+        : fail("private_key", keyProblems.join("; "), remedies.key),
     ];
     return { config: null, results };
   }
-}
-
-function joined(problems: readonly string[]): string {
-  return problems.map((problem) => problem.replace(": ", " ")).join("; ");
 }
 
 function keyResult({ key }: ConnectionSettings): DoctorResult {
@@ -180,7 +176,7 @@ const failedSteps: Partial<Record<IdpErrorCode, DoctorStep>> = { no_scope: "scop
 
 function scopesResult({ tokens, requestedScopes }: AuthorizedClient): DoctorResult {
   const missing = requestedScopes.filter((scope) => !tokens.granted.includes(scope));
-  const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted (follow also needs logs.read)`;
+  const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted (follow also needs okta.logs.read)`;
   if (missing.length === 0) return ok("scopes", count);
   return warn(
     "scopes",
@@ -210,11 +206,13 @@ async function roleResult(
     );
   }
   const roles = await assignedRoles(config, session);
-  const found = `Role: ${roles.length === 0 ? session.roleEvidence.role() : roles.join(", ")}`;
+  const found = `Role: ${roles.length === 0 ? seenRoles[session.roleEvidence.role()] : roles.join(", ")}`;
   // Every role below Super Administrator is refused these, which says nothing about the role that a scan should have.
   const unexpected = refused.filter(({ detail }) => !detail.includes("/first-party-app-settings/"));
   if (unexpected.length > 0) {
-    const reasons = unexpected.map(({ detail }) => detail).join("; ");
+    const reasons = [...Map.groupBy(unexpected, ({ detail }) => detail.slice(callOf(detail).length))]
+      .map(([why, group]) => `${group.map(({ detail }) => callOf(detail)).join(", ")}${why}`)
+      .join("; ");
     const detail = `${found}; ${unexpected.length} of ${answers.length} reads were refused: ${reasons}`;
     const isRole = unexpected.some(({ reason }) => reason === "missing_role");
     const isReadOnly = roles.includes("READ_ONLY_ADMIN");
@@ -223,6 +221,18 @@ async function roleResult(
   const result =
     session.roleEvidence.role() === "super_admin" ? warn("role", found, remedies.lessRole) : ok("role", found);
   return { ...result, facts };
+}
+
+/** Where the provider does not list the assigned roles. */
+const seenRoles = {
+  super_admin: "Super Administrator",
+  read_only_admin: "below Super Administrator",
+  unknown: "could not be read; grant okta.roles.read to see it",
+} as const;
+
+/** `GET /api/v1/zones` of `GET /api/v1/zones?limit=200 answered 403 …`: what is refused alike stands together. */
+function callOf(detail: string): string {
+  return /^\w+ \S+(?= answered )/.exec(detail)?.[0] ?? "";
 }
 
 function rulesResult({ limits }: RuleAnswers): DoctorResult {

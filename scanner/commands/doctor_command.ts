@@ -8,7 +8,7 @@ import type { DoctorResult, DoctorState } from "./doctor_result.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { createTrace } from "./trace_lines.ts";
 import type { RuleLimit } from "./rule_limits.ts";
-import { printable } from "../../command_line/terminal.ts";
+import { printable, wrapped } from "../../command_line/terminal.ts";
 
 export interface DoctorFlags extends ScannerFlags, OrganizationFlags {
   readonly format: string;
@@ -48,7 +48,7 @@ async function examine(
   const trace = createTrace(flags, (line) => io.terminal.write(`${line}\n`));
   for await (const result of diagnose({ flags, env: io.env, signal: io.interrupted, trace })) {
     results.push(result);
-    if (flags.format === "text") io.stdout(resultText(result, io.colorStdout));
+    if (flags.format === "text") io.stdout(resultText(result, io.colorStdout, io.terminal.columns || unbroken));
   }
   const failed = results.find((result) => result.state === "fail");
   if (failed === undefined) return { code: exitCodes.ok, results };
@@ -56,15 +56,26 @@ async function examine(
   return { code: isOwn ? exitCodes.usage : exitCodes.notAuthenticated, results };
 }
 
-function resultText(result: DoctorResult, color: boolean): string {
+/** Without a terminal a result stays one line, so that it can be searched. */
+const unbroken = Number.MAX_SAFE_INTEGER;
+
+function resultText(result: DoctorResult, color: boolean, width: number): string {
   const { step, state, detail, remedy } = result;
   const mark = color ? styleText(marks[state], state.padEnd(7), { validateStream: false }) : state.padEnd(7);
-  const advice = remedy === null ? "" : `        → ${printable(remedy)}\n`;
-  const facts = (result.facts ?? []).map((fact) => `        ${printable(fact)}\n`);
-  return `${mark} ${step.replaceAll("_", " ")}: ${printable(detail)}\n${advice}${[...facts, ...(result.limits ?? []).map(limitText)].join("")}`;
+  const below = [
+    ...(remedy === null ? [] : [`→ ${remedy}`]),
+    ...(result.facts ?? []),
+    ...(result.limits ?? []).flatMap((limit, index, limits) => limitTexts(limit, limits[index + 1])),
+  ];
+  const lines = [
+    `${mark} ${wrapped(`${step.replaceAll("_", " ")}: ${detail}`, 10, width).join("\n")}`,
+    ...below.flatMap((text) => wrapped(text, 2, width - 8).map((line) => `        ${line}`)),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
-function limitText({ rules, outcome, why, remedy }: RuleLimit): string {
-  const advice = remedy === null ? "" : `          → ${printable(remedy)}\n`;
-  return `        ${outcome === "manual" ? "No verdict" : "In part"}: ${rules.join(", ")}: ${printable(why)}\n${advice}`;
+/** What to do about several in a row stands below the last of them. */
+function limitTexts({ rules, outcome, why, remedy }: RuleLimit, next: RuleLimit | undefined): readonly string[] {
+  const limit = `${outcome === "manual" ? "No verdict" : "In part"}: ${rules.join(", ")}: ${why}`;
+  return remedy === null || remedy === next?.remedy ? [limit] : [limit, `  → ${remedy}`];
 }

@@ -104,7 +104,7 @@ async function readOrgUrl(
 ): Promise<string | null> {
   const given = flags.orgUrl ?? io.env["IDP_ORG_URL"];
   if (given !== undefined) return parsedOrThrow("--org-url", given, parseOrgUrl);
-  if (ask === null) throw new UsageError(["--org-url: is missing: expected the org's address, such as acme.okta.com"]);
+  if (ask === null) throw new UsageError(["--org-url is missing: expected the org's address, such as acme.okta.com"]);
   for (;;) {
     const answer = await ask("Address of your Okta org, such as acme.okta.com: ");
     if (answer === null) return null;

@@ -70,7 +70,7 @@ export function createFollowStore(directory: string): FollowStore {
     }
     if (parsed.org_url !== orgUrl) {
       throw new UsageError([
-        `--state ${JSON.stringify(directory)}: is the state of ${parsed.org_url}, and the organization is ${orgUrl}: expected its own directory`,
+        `--state ${JSON.stringify(directory)} has the state of ${parsed.org_url}, not of ${orgUrl}: give each org a directory, or leave --state out`,
       ]);
     }
     written = { evidence, reference: parsed.evidence };

@@ -36,7 +36,7 @@ export async function readFolder(directory: string, nowMs: number): Promise<Read
   });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   if (paths.length > maxFiles)
-    throw new UsageError([`--from-reports ${JSON.stringify(directory)}: has more than ${maxFiles} files`]);
+    throw new UsageError([`--from-reports ${JSON.stringify(directory)} has more than ${maxFiles} files`]);
   const input = new HistoryInput();
   const problems: string[] = [];
   let used = 0;

@@ -24,7 +24,7 @@ export function toMissing(response: HttpResponse, request: IdpRequest, scope: st
     return { ...missingScope(call, requiredScopes(response) ?? scope), refusal };
   }
   if (response.status === 403 && errorCode === "E0000006") {
-    const detail = `${call}: the service app's admin role may not read this; assign the role that scanstream explain names for this check`;
+    const detail = `${call}: the service app's admin role may not read this; scanstream explain names the role that a rule needs`;
     return { reason: "missing_role", detail, refusal };
   }
   if (response.status === 401 && errorCode === "E0000015") {

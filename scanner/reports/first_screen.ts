@@ -8,7 +8,7 @@ import { levelOf } from "./benchmark_rules.ts";
 import { causesLine } from "./cause_lines.ts";
 import { severityOrder, stateLabels, worstFirst } from "./disposition.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
-import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 /** The rules on the first screen: with the lines around them they fit 24 lines. */
 const maxRules = 4;
@@ -27,7 +27,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
   const left = open.length - shown;
   const lines = [
     `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
-    `Role: ${roleNames[report.scan.role]}.${interrupted.length === 0 ? ` ${unreadLine(reached)}` : ""}`,
+    `Role: ${roleText(report)}.${interrupted.length === 0 ? ` ${unreadLine(reached)}` : ""}`,
     ...revisionLines(reached, options),
     ...(interrupted.length === 0 ? [] : [shorten(interruptedLine(interrupted), width * 2 - 10)]),
     "",

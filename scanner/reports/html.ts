@@ -15,7 +15,7 @@ import { causesLine, closedText } from "./cause_lines.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 
 const stateNames = { pass: "Pass", fail: "Fail", manual: "Manual", not_applicable: "N/A" } as const;
@@ -251,13 +251,14 @@ function wordsOf(reason: ManualReason): string {
   return reason.replaceAll("_", " ");
 }
 
-function facts({ scan }: Report, toolVersion: string): Html {
+function facts(report: Report, toolVersion: string): Html {
+  const { scan } = report;
   const rows = [
     ["Scan", scan.id],
     ["Organization", scan.org_url],
     ["Client", scan.client_id],
     ["Engine", scan.engine],
-    ["Role", roleNames[scan.role]],
+    ["Role", roleText(report)],
     ["Scopes granted", scan.granted_scopes.join(", ")],
     ["Started", readableTime(scan.started_at)],
     ["Ended", readableTime(scan.ended_at)],

@@ -7,7 +7,7 @@ import { controlResults, countBaselines } from "./controls.ts";
 import { causesLine, closedText } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
 import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
 /** Findings of one check that are listed before "and N more". */
@@ -30,7 +30,7 @@ export const markdownFormat: ReportFormat = {
     return [
       `# Scan of ${markdownText(orgNameOf(report))}`,
       "",
-      `**${failed}**; ${others.join("; ")} · STIG ${revisionName(revisionOf(options).benchmark)} · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
+      `**${failed}**; ${others.join("; ")} · STIG ${revisionName(revisionOf(options).benchmark)} · ${scan.status} ${markdownText(scan.ended_at)} · role: ${roleText(report)} · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
       ...(onlyShown === "" ? [] : ["", `${markdownText(onlyShown)}.`]),
       ...causeSection(report),

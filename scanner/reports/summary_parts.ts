@@ -1,12 +1,21 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import { stateOf, type CheckResult, type Report, type RuleState } from "../../shared/report.ts";
+import { catalog } from "../catalog/catalog.ts";
 import { overdueItems } from "./plan_items.ts";
 
-export const roleNames = {
-  super_admin: "Super Administrator",
-  read_only_admin: "Read-Only Administrator",
-  unknown: "unknown",
-} as const;
+/** The role in words, by what the scan could see: custom roles have no name that a scan could read. */
+export function roleText({ scan, checks }: Report): string {
+  if (scan.role === "super_admin") return "Super Administrator";
+  if (scan.role === "unknown") return "unknown";
+  const refused = new Set(checks.filter(({ reason }) => reason === "missing_role").map(({ check }) => check));
+  // Read-Only Administrator reads everything that these rules need but all apps.
+  const seesLess = catalog.some(
+    ({ rule }) => refused.has(rule.check) && rule.role === "read_only_admin" && !rule.scopes.includes("apps.read"),
+  );
+  return seesLess
+    ? "a custom role that sees less than Read-Only Administrator"
+    : "Read-Only Administrator, or a custom role that sees as much";
+}
 
 export interface SummaryPart {
   /** What colors it. */

@@ -1,6 +1,6 @@
 import { stateOf, type CheckResult, type Finding, type Report, type RuleState } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { paintStatus, printable, textWidth, wrapText } from "../../command_line/terminal.ts";
+import { paintStatus, textWidth, wrapped } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
 import {
   attestationLine,
@@ -15,7 +15,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { causesLine, closedText } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
 import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, roleNames, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 /** The width of a terminal that does not report its columns. */
 const defaultWidth = 80;
@@ -48,10 +48,11 @@ export const tableFormat: ReportFormat = {
   },
 };
 
-function header({ scan }: Report): readonly string[] {
+function header(report: Report): readonly string[] {
+  const { scan } = report;
   return [
     `Scan ${scan.id} of ${scan.org_url} (${scan.engine} engine), ${scan.status}`,
-    `Role: ${roleNames[scan.role]} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
+    `Role: ${roleText(report)} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
   ];
 }
 
@@ -111,10 +112,4 @@ function summary(report: Report, options: RenderOptions): readonly string[] {
     return [parts.map(({ text, state }) => paint(text, state)).join("; ")];
   }
   return parts.flatMap(({ text, state }) => wrapped(text, 2, options.width).map((line) => paint(line, state)));
-}
-
-/** The text as lines of `width` columns, all but the first behind a margin. */
-function wrapped(text: string, margin: number, width: number): readonly string[] {
-  const [first = "", ...more] = wrapText(printable(text), width - margin);
-  return [first, ...more.map((line) => " ".repeat(margin) + line)];
 }

@@ -31,7 +31,7 @@ test.each(["+", "+OU=DoD;", "OU=DoD;+O=Agency", "++O=Agency"])(
     expect(await evaluate(issuers)).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringMatching(/IDP_APPROVED_ISSUERS: is not a list of issuers/) as unknown,
+      stderr: expect.stringMatching(/IDP_APPROVED_ISSUERS is not a list of issuers/) as unknown,
     });
   },
 );

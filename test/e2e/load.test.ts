@@ -76,7 +76,7 @@ test("an event that an open stream did not receive is lost, and exit 1", async (
   expect(code).toBe(1);
 });
 
-const noKey = "SCANSTREAM_API_KEY: is not set: expected a key of a tenant that is there for this\n";
+const noKey = "SCANSTREAM_API_KEY is not set: expected a key of a tenant that is there for this\n";
 const wrong: readonly (readonly [args: string, env: Readonly<Record<string, string>>, message: string])[] = [
   ["http://127.0.0.1:9", {}, noKey],
   [

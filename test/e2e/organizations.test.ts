@@ -211,8 +211,8 @@ describe("several organizations", () => {
       /^--org "acmee": scanstream\.config\.json has no organization of this name: did you mean "acme"\?$/m,
     ],
     [["--parallel", "33"], /^--parallel "33": expected a whole number from 1 to 32$/m],
-    [["--baseline", "scan.json"], /^--baseline: is of one organization/m],
-    [["--org-url", "https://acme.okta.com"], /^--org-url: is of one organization/m],
+    [["--baseline", "scan.json"], /^--baseline is of one organization/m],
+    [["--org-url", "https://acme.okta.com"], /^--org-url is of one organization/m],
     [["--output", ""], /^--output: expected a directory$/m],
     [["--config", "other.json"], /^Cannot read --config "other\.json": no such file$/m],
   ])("%j is refused", async (args, problem) => {
@@ -315,7 +315,7 @@ describe("without a list", () => {
     const second = JSON.parse(other.stdout) as Report;
     expect([second.scan.org_url, second.checks.length]).toEqual([globex.url, 2]);
     const without = await callCommand(["scan", "-q", "--no-config"], { cwd });
-    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining("IDP_ORG_URL: is not set") as string });
+    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining("IDP_ORG_URL is not set") as string });
   });
 
   test("--org and --parallel say that there is no list", async () => {

@@ -210,7 +210,7 @@ test.each([
 
 test("a refused key names the accepted formats", () => {
   const { message } = failure({}, { ...whole, IDP_PRIVATE_KEY: "hunter2-hunter2" });
-  expect(message).toContain("IDP_PRIVATE_KEY: is not a usable private key");
+  expect(message).toContain("IDP_PRIVATE_KEY is not a usable private key");
   expect(message).toContain("PKCS#8, PKCS#1 or SEC1");
   expect(message).not.toContain("hunter2");
 });
@@ -276,7 +276,7 @@ describe("Okta's own names of the variables", () => {
 
   test("an API token is no key, and the message says why", () => {
     const { problems } = failure({}, { IDP_ORG_URL: url, IDP_CLIENT_ID: id, OKTA_API_TOKEN: "00secret" });
-    expect(problems[0]).toMatch(/^OKTA_API_TOKEN: is not used: an API token has every right/);
+    expect(problems[0]).toMatch(/^OKTA_API_TOKEN is not used, because an API token has every right/);
     expect(problems.join()).not.toContain("00secret");
   });
 });

@@ -206,7 +206,7 @@ function requireForAll(flags: ScanFlags): void {
   const problems = single.flatMap(([name, value]) =>
     value === undefined
       ? []
-      : [`${name}: is of one organization, and this run has several: expected it in the file, or one of them by --org`],
+      : [`${name} is of one organization, and this run has several: set it in the file, or choose one with --org`],
   );
   if (problems.length > 0) throw new UsageError(problems);
 }
