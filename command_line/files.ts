@@ -203,19 +203,19 @@ async function problemOf(target: Target, work: () => Promise<unknown>): Promise<
 export function explainWriteError(what: string, error: unknown): string {
   if (!(error instanceof Error && "errno" in error && typeof error.errno === "number")) throw error;
   const code = errorCode(error) ?? "unknown";
-  const expected = expectations[code];
-  return `Cannot write ${what}: ${getSystemErrorMessage(error.errno)} (${code})${expected === undefined ? "" : `: expected ${expected}`}`;
+  return `Cannot write ${what}: ${writeProblems[code] ?? `${getSystemErrorMessage(error.errno)} (${code})`}`;
 }
 
-const expectations: Readonly<Record<string, string>> = {
-  EACCES: "a place that this user can write to",
-  EEXIST: "a directory",
-  EISDIR: "a file",
-  ENOENT: "an existing directory",
-  ENAMETOOLONG: "a shorter name",
-  EPIPE: "a reader that reads it to its end",
-  ENOTDIR: "an existing directory",
-  ENXIO: "a pipe that a program reads",
-  EPERM: "a place that this user can write to",
-  EROFS: "a writable disk",
+const writeProblems: Readonly<Record<string, string>> = {
+  EACCES: "permission denied",
+  EEXIST: "it is a file; expected a directory",
+  EISDIR: "it is a directory; expected a file",
+  ENOENT: "the directory does not exist",
+  ENAMETOOLONG: "the name is too long",
+  ENOSPC: "no space left on device",
+  EPIPE: "the program that reads it ended",
+  ENOTDIR: "a part of its path is a file; expected a directory",
+  ENXIO: "it is a pipe that no program reads",
+  EPERM: "permission denied",
+  EROFS: "the disk is read-only",
 };

@@ -57,7 +57,11 @@ export async function examineRules(session: AuthorizedClient): Promise<RuleAnswe
     facts: [
       appsFact(seesAll),
       directoryFact(await askDirectory),
-      answerFact("GET /api/v1/users/{id}/roles", owner[0]?.answer ?? null, "No API token shows an owner to ask for"),
+      answerFact(
+        "GET /api/v1/users/{id}/roles",
+        owner[0]?.answer ?? null,
+        "No API token names an owner, so roles of users were not read",
+      ),
       answerFact("GET /api/v1/logStreams", reads.get("log_streams")?.answer ?? null, "Log streams were not asked for"),
     ],
     reads: [...reads.values(), ...owner],
@@ -171,7 +175,7 @@ function limitsOfArtifact(name: ArtifactName, { session, reads, owner, seesAll }
 }
 
 const superAdmin =
-  "Scan with Super Administrator in a separate run (Applications → your app → Admin roles → Edit assignments), and take that role away again";
+  "Scan with Super Administrator in a separate run (Applications → your app → Admin roles → Edit assignments), and remove that role afterwards";
 const readOnlyFirst = `Assign Read-Only Administrator. If that role is refused too: ${superAdmin.replace("Scan", "scan")}`;
 const hiddenApp: Limit = {
   outcome: "manual",
@@ -246,5 +250,5 @@ function directoryFact(answer: Answer): string {
 
 function answerFact(call: string, answer: Answer, nothing: string): string {
   if (answer === null) return nothing;
-  return answer.state === "obtained" ? `${call} answers this role` : `${call} does not answer: ${answer.detail}`;
+  return answer.state === "obtained" ? `This role may read ${call}` : `Not readable: ${answer.detail}`;
 }

@@ -1,3 +1,4 @@
+import { AppError } from "../../shared/app_error.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile } from "../../command_line/files.ts";
@@ -36,7 +37,16 @@ export async function evaluateSaved(
   let saved = "";
   const document = await readOptionFile({ option: "--from-artifacts", file, maxBytes: maxArtifactsBytes }, (text) => {
     saved = text;
-    return parseArtifacts(text);
+    try {
+      return parseArtifacts(text);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const problem = error.message.replace(
+        "Cannot read the evidence",
+        `Cannot use --from-artifacts ${JSON.stringify(file)}`,
+      );
+      throw new AppError(error.code, problem, { cause: error });
+    }
   });
   if (document.schema !== artifactsSchema) {
     terminal.write(

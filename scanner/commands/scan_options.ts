@@ -1,3 +1,4 @@
+import { nearestName } from "../../shared/nearest_name.ts";
 import type { CommandIo, Environment } from "../../command_line/command_io.ts";
 import { standardStream } from "../../command_line/files.ts";
 import { readSigner, type Signer } from "../signing/keys.ts";
@@ -148,8 +149,11 @@ function chooseFormats<Format extends { readonly name: string }>(
   const unknown = names.filter((name) => !every.includes(name));
   const option = `--format ${JSON.stringify(format)}`;
   if (unknown.length > 0 || formats.length === 0) {
-    const which = unknown.map((name) => `unknown format ${JSON.stringify(name)}; `).join("");
-    problems.push(`${option}: ${which}expected one or more of ${[...every, "all"].join(", ")}`);
+    const which = unknown.map((name) => {
+      const nearest = nearestName(name, every);
+      return `unknown format ${JSON.stringify(name)}${nearest === null ? "" : ` (did you mean ${nearest}?)`}; `;
+    });
+    problems.push(`${option}: ${which.join("")}expected one or more of ${[...every, "all"].join(", ")}`);
   }
   if (names.length > 1 && output === undefined) {
     problems.push(`${option}: several formats need --output DIR, where each becomes a file`);

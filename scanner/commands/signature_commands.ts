@@ -29,7 +29,7 @@ export async function keygenCommand({ output, algorithm }: KeygenFlags, io: Comm
     );
     if (isThere)
       throw new UsageError([
-        `--output ${JSON.stringify(output)}: ${path} exists, and a key is never replaced: expected another name`,
+        `--output ${JSON.stringify(output)}: ${path} exists, and a key is never replaced: choose another name`,
       ]);
   }
   const { privateKey, publicKey } = createKeyPair(algorithm);
@@ -63,7 +63,7 @@ export async function verifyCommand(path: string, flags: VerifyFlags, io: Comman
   const { key, writePae } = flags;
   if (key === undefined)
     throw new UsageError([
-      "--key FILE: is missing: expected the public key of whoever signs; a key in the files proves nothing",
+      "--key FILE is missing: expected the public key of whoever signs; a key in the files proves nothing",
     ]);
   const expected = { ...readExpected(flags), revisions: await knownRevisions(io.env) };
   const verifier = await readVerifier(key);

@@ -44,8 +44,8 @@ export async function readComparedFile(file: string, approvedIssuers: readonly s
     if (schema === "scanstream.report/1") return readReport(content, file);
     if (schema === artifactsSchema || schema === "scanstream.artifacts/1")
       return readArtifacts(content, { file, approvedIssuers });
-    const found = schema === undefined ? "it is neither" : `it has the schema "${schema}"`;
-    throw refusal(file, `${found}: expected a report (--format json) or artifacts (--save-artifacts)`);
+    const found = schema === undefined ? "it has no schema" : `it has the schema "${schema}"`;
+    throw refusal(file, `${found}: expected a report (--format json) or evidence (--save-artifacts)`);
   });
 }
 

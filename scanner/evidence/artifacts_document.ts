@@ -67,7 +67,8 @@ function parseJson(text: string): unknown {
   } catch (error) {
     if (error instanceof RangeError) throw new AppError("invalid", `Cannot read the evidence: ${error.message}`);
     const isCutShort = error instanceof SyntaxError && /unexpected end|unterminated/i.test(error.message);
-    const problem = isCutShort ? "the file is cut short" : "it is not JSON";
+    const place = /line \d+ column \d+/.exec(error instanceof Error ? error.message : "")?.[0];
+    const problem = isCutShort ? "the file is cut short" : `it is not JSON${place === undefined ? "" : ` (${place})`}`;
     throw new AppError("malformed", `Cannot read the evidence: ${problem}`, { cause: error });
   }
 }

@@ -110,7 +110,7 @@ function parse(make: () => KeyObject, where: string): KeyObject {
     return make();
   } catch {
     // The cause may hold a part of the key.
-    throw new UsageError([`${where}: it is no key that can be read: expected ${accepted}`]);
+    throw new UsageError([`${where}: not a readable key: expected ${accepted}`]);
   }
 }
 

@@ -136,7 +136,7 @@ describe("diff", () => {
       /one is evidence, the other a report; give two reports or two evidence files/,
     ],
     ["no such file", "before.json", "none.json", /Cannot read the file "none\.json": no such file/],
-    ["another file", "before.json", "rules.json", /Cannot compare "rules\.json": it is neither: expected a report/],
+    ["another file", "before.json", "rules.json", /Cannot compare "rules\.json": it has no schema: expected a report/],
     [
       "another organization",
       "before.json",

@@ -32,7 +32,7 @@ describe("artifacts on a full disk", () => {
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr.match(/^.*ENOSPC.*$/gm)).toEqual([
-      'Cannot write --save-artifacts "/dev/full": no space left on device (ENOSPC)',
+      'Cannot write --save-artifacts "/dev/full": no space left on device',
     ]);
     const report = JSON.parse(outcome.stdout) as Report;
     expect(report.checks).toHaveLength(catalog.length);
@@ -70,12 +70,16 @@ describe("artifacts on a full disk", () => {
 
 describe("places that cannot be written are refused before the first request", () => {
   test.each([
-    ["a directory in the place of the artifacts", ["--save-artifacts", "taken"], /--save-artifacts "taken": .*EISDIR/],
+    [
+      "a directory in the place of the artifacts",
+      ["--save-artifacts", "taken"],
+      /--save-artifacts "taken": it is a directory/,
+    ],
     ["a file in the place of a folder", ["--save-artifacts", "file/a.json"], /"file\/a\.json": .*ENOTDIR/],
     ["a folder that is not there", ["--save-artifacts", "none/a.json"], /"none\/a\.json": .*ENOENT/],
     ["a name that is too long", ["--save-artifacts", "a".repeat(300)], /ENAMETOOLONG/],
     ["a file in the place of --output", ["--output", "file"], /--output "file": .*EEXIST/],
-    ["a directory in the place of a report", ["--output", "."], /--output "scan\.txt": .*EISDIR/],
+    ["a directory in the place of a report", ["--output", "."], /--output "scan\.txt": it is a directory/],
   ])("%s", async (_, args, message) => {
     await mkdir(join(stage.cwd, "taken"), { recursive: true });
     await mkdir(join(stage.cwd, "scan.txt"), { recursive: true });
@@ -96,7 +100,7 @@ test("one of several reports that cannot be written is exit code 2, and everythi
   const outcome = await runCommand(args, { cwd: stage.cwd, env: { ...stage.gateway.env, ...stage.idpEnv } });
   expectNoBug(outcome);
   expect(outcome.code).toBe(2);
-  expect(outcome.stderr).toMatch(/--output "some\/scan\.csv": .*EISDIR/);
+  expect(outcome.stderr).toMatch(/--output "some\/scan\.csv": it is a directory/);
   const report = JSON.parse(await readFile(join(stage.cwd, "some/scan.json"), "utf8")) as Report;
   const { id } = report.scan;
   expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({

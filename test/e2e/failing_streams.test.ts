@@ -24,7 +24,7 @@ describe("standard output", () => {
     expect(outcome).toEqual({
       code: 2,
       stdout: "",
-      stderr: "Cannot write standard output: no space left on device (ENOSPC)\n",
+      stderr: "Cannot write standard output: no space left on device\n",
     });
   });
 

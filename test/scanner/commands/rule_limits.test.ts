@@ -69,7 +69,7 @@ test("a doctor says what this organization answers this role, with few requests"
     expect.stringContaining("only some of the apps"),
     expect.stringContaining("sees no Active Directory app"),
     expect.stringContaining("/users/{id}/roles answers"),
-    expect.stringMatching(/logStreams does not answer: .*403 E0000006/),
+    expect.stringMatching(/Not readable: .*logStreams.*403 E0000006/),
   ]);
   await org.stop();
   org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
