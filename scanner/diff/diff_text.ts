@@ -72,11 +72,10 @@ export function limitLines({
           `Judged by ${old.benchmark} and by ${now.benchmark}. The revisions differ, not the org: ${ofRules.length === 0 ? "in no rule that was examined" : ofRules.join("; ")}`,
         ]),
     ...lines,
-    ...evidence.map(({ artifact, before, after }) =>
-      before === after
-        ? `Not compared: ${artifact} could not be read for either file (${before})`
-        : `Not compared: ${artifact} is complete in one file only (before: ${before}; after: ${after})`,
-    ),
+    ...evidence.map(({ artifact, before, after }) => {
+      const where = before === "obtained" ? "the second file" : after === "obtained" ? "the first file" : "either file";
+      return `Not compared: ${artifact} could not be read in ${where} (${before} → ${after})`;
+    }),
   ];
 }
 
