@@ -52,8 +52,8 @@ GRANT SELECT, INSERT, UPDATE ON public.${plural} TO scanstream_app;
 function namedInTables({ plural, camel }: Names) {
   const row = (route: string, rest: string) => `| \`${route} /api/v1/${plural}${rest}`;
   const permissions = "docs/permissions.md";
-  const reads = "read | viewer, operator, admin | read |\n";
-  const publishes = "publish | – | publish |\n";
+  const reads = "read |\n";
+  const publishes = "publish |\n";
   const samples = "conformance/gateway/permissions/sample_requests.ts";
   const one = `async ({ make }) => ({ path: \`/api/v1/${plural}/\${String((await make("POST", "/api/v1/${plural}", { name: "one" }))["id"])}`;
   const exported = "gateway/features/tenant/exported_tables.ts";
