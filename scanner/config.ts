@@ -48,15 +48,17 @@ export function readScannerConfig(flags: ScannerFlags, given: Environment): Conn
   const { env, problems } = withAliases(given, flags);
   const reader = createEnvironmentReader(env);
   for (const problem of problems) reader.report(problem);
-  const orgUrl = readRequired(reader, { variable: "IDP_ORG_URL", flag: "--org-url", given: flags.orgUrl }, parseOrgUrl);
+  const orgUrl = readRequired(
+    reader,
+    { variable: "IDP_ORG_URL", flag: "--org-url, or run scanstream setup", given: flags.orgUrl },
+    parseOrgUrl,
+  );
   const clientId = readRequired(
     reader,
     { variable: "IDP_CLIENT_ID", flag: "--client-id", given: flags.clientId },
     parseClientId,
   );
   const key = readKey(reader, flags.privateKeyFile);
-  if (orgUrl === null && clientId === null && key === null && reader.problems.every((each) => each.includes(notSet)))
-    reader.report("Run scanstream setup to connect an org, or scanstream practice-org for one to try");
   const { scopes, scopePrefix, proxy } = readConnection(reader);
   const concurrency = reader.parsed("--concurrency", flags.concurrency, parseConcurrency) ?? defaultConcurrency;
   const timeoutMs = reader.parsed("--timeout", flags.timeout, parseTimeout) ?? defaultTimeoutSeconds * 1000;
@@ -152,8 +154,6 @@ export function readApprovedIssuers(env: Environment): readonly string[] | null 
   ]);
 }
 
-const notSet = "is not set";
-
 interface NamedSetting {
   readonly variable: string;
   readonly flag: string;
@@ -165,9 +165,9 @@ function readRequired<Value>(
   { variable, flag, given }: NamedSetting,
   parse: (text: string) => Value,
 ): Value | null {
-  if (given !== undefined) return reader.parsed(flag, given, parse);
+  if (given !== undefined) return reader.parsed(flag.replace(/,.*/, ""), given, parse);
   if (reader.text(variable) !== null) return readVariable(reader, variable, parse);
-  reader.report(`${variable} ${notSet}: expected ${expectations[variable] ?? "a value"} (or ${flag})`);
+  reader.report(`${variable} is not set: expected ${expectations[variable] ?? "a value"} (or ${flag})`);
   return null;
 }
 
@@ -184,7 +184,7 @@ function readKey(reader: EnvironmentReader, flagFile: string | undefined): Signi
   if (path === "") {
     if (reader.text("OKTA_API_TOKEN") !== null || reader.text("OKTA_CLIENT_TOKEN") !== null) reader.report(apiToken);
     reader.report(
-      `IDP_PRIVATE_KEY ${notSet}: expected ${expectations["IDP_PRIVATE_KEY"]} (or IDP_PRIVATE_KEY_FILE, or --private-key-file)`,
+      `IDP_PRIVATE_KEY is not set: expected ${expectations["IDP_PRIVATE_KEY"]} (or IDP_PRIVATE_KEY_FILE, or --private-key-file)`,
     );
     return null;
   }

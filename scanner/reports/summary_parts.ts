@@ -12,9 +12,7 @@ export function roleText({ scan, checks }: Report): string {
   const seesLess = catalog.some(
     ({ rule }) => refused.has(rule.check) && rule.role === "read_only_admin" && !rule.scopes.includes("apps.read"),
   );
-  return seesLess
-    ? "a custom role that sees less than Read-Only Administrator"
-    : "Read-Only Administrator, or a custom role that sees as much";
+  return seesLess ? "custom, less than Read-Only Administrator" : "Read-Only Administrator (or a similar role)";
 }
 
 export interface SummaryPart {

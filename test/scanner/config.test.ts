@@ -88,7 +88,7 @@ test("empty variables are unset ones", () => {
     {},
     { IDP_ORG_URL: "", IDP_CLIENT_ID: "  ", IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: "" },
   );
-  expect(problems.map((problem) => problem.includes(": is not set"))).toEqual([true, true, true]);
+  expect(problems.map((problem) => problem.includes(" is not set: "))).toEqual([true, true, true]);
   expect(
     readScannerConfig({}, { ...whole, IDP_SCOPES: " ", IDP_SCOPE_PREFIX: "", IDP_PRIVATE_KEY_ID: "", HTTPS_PROXY: "" })
       .scopes,
@@ -102,7 +102,7 @@ test("a flag wins over its variable", () => {
     clientId: "0oaflag",
     key: { alg: "ES384" },
   });
-  expect(failure({ ...flags, orgUrl: "" }, whole).problems).toEqual([expect.stringContaining("--org-url: ")]);
+  expect(failure({ ...flags, orgUrl: "" }, whole).problems).toEqual([expect.stringContaining("--org-url is ")]);
 });
 
 test.each([
@@ -129,7 +129,7 @@ test.each([
   ["https://acme-admin.okta.mil", "without -admin"],
 ])("IDP_ORG_URL may not be %s", (given, text) => {
   const { problems } = failure({}, { ...whole, IDP_ORG_URL: given });
-  expect(problems).toEqual([expect.stringMatching(/^IDP_ORG_URL: /)]);
+  expect(problems).toEqual([expect.stringMatching(/^IDP_ORG_URL (is|has|holds) /)]);
   expect(problems[0]).toContain(text);
 });
 
@@ -149,7 +149,7 @@ test.each([
   "policies.read okta.apps.manage",
   Array.from({ length: 51 }, (_, index) => `s${index}.read`).join(" "),
 ])("IDP_SCOPES may not be %j", (given) => {
-  expect(failure({}, { ...whole, IDP_SCOPES: given }).problems).toEqual([expect.stringContaining("IDP_SCOPES: ")]);
+  expect(failure({}, { ...whole, IDP_SCOPES: given }).problems).toEqual([expect.stringContaining("IDP_SCOPES ")]);
 });
 
 test("IDP_SCOPES may hold fifty scopes", () => {
@@ -177,7 +177,7 @@ test.each([
 ])("--%s %s", (flag, value, isAccepted) => {
   const flags = { [flag]: value };
   if (isAccepted) expect(() => readScannerConfig(flags, whole)).not.toThrow();
-  else expect(failure(flags, whole).problems).toEqual([expect.stringContaining(`--${flag}: `)]);
+  else expect(failure(flags, whole).problems).toEqual([expect.stringContaining(`--${flag} `)]);
 });
 
 test("--timeout is seconds, --concurrency a number of requests", () => {
@@ -203,7 +203,7 @@ test.each([
     {},
     { ...whole, IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: join(directory, name) },
   );
-  expect(problems).toEqual([expect.stringMatching(/^IDP_PRIVATE_KEY_FILE: /)]);
+  expect(problems).toEqual([expect.stringMatching(/^IDP_PRIVATE_KEY_FILE (is|names) /)]);
   expect(problems[0]).toContain(text);
   expect(message).not.toContain("hunter2");
 });
@@ -218,7 +218,7 @@ test("a refused key names the accepted formats", () => {
 test("IDP_PRIVATE_KEY_ID is the kid, and has no blanks", () => {
   expect(readScannerConfig({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid-1" }).key.kid).toBe("kid-1");
   expect(failure({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid 1" }).problems).toEqual([
-    expect.stringContaining("IDP_PRIVATE_KEY_ID: "),
+    expect.stringContaining("IDP_PRIVATE_KEY_ID "),
   ]);
 });
 
@@ -246,7 +246,7 @@ function failure(flags: ScannerFlags, env: Environment): UsageError {
 }
 
 function nameOf(problem: string): string {
-  return problem.slice(0, problem.indexOf(": "));
+  return /^[\w-]+/.exec(problem)?.[0] ?? "";
 }
 
 describe("Okta's own names of the variables", () => {

@@ -68,7 +68,7 @@ test("a doctor says what this organization answers this role, with few requests"
   expect(hidden.facts).toEqual([
     expect.stringContaining("only some of the apps"),
     expect.stringContaining("sees no Active Directory app"),
-    expect.stringContaining("/users/{id}/roles answers"),
+    expect.stringContaining("may read GET /api/v1/users/{id}/roles"),
     expect.stringMatching(/Not readable: .*logStreams.*403 E0000006/),
   ]);
   await org.stop();

@@ -103,7 +103,19 @@ describe("the first screen", () => {
   });
 
   test("names the role and what could not be read", () => {
-    const unread = aCheckResult({ status: "MANUAL", reason: "missing_role", findings: [] });
-    expect(render([unread]).join(" ")).toMatch(/Could not read evidence for 1 rule +\(missing_role: 1\)/);
+    const unread = { status: "MANUAL", reason: "missing_role", findings: [] } as const;
+    const text = (check: string) =>
+      render([aCheckResult({ ...unread, check })])
+        .join("")
+        .replaceAll(/ +/g, " ");
+    const unreadLine = "Could not read evidence for 1 rule (missing_role: 1); run scanstream doctor.";
+    const { check } = aCheckResult({});
+    expect(text(check)).toContain(`Role: custom, less than Read-Only Administrator. ${unreadLine}`);
+    // Read-Only Administrator does not see these two, either.
+    for (const hidden of [
+      "application_admin_console_mfa_required",
+      "application_authentication_policy_network_zone_enforced",
+    ])
+      expect(text(hidden)).toContain(`Role: Read-Only Administrator (or a similar role). ${unreadLine}`);
   });
 });
