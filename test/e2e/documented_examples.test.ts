@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -76,6 +77,41 @@ const outcomes: Readonly<Record<string, Outcome>> = {
 const documentedCommand =
   /(?:^|\s)(?:\S*scanstream|scanstream --) ((?:scan|collect|evaluate|diff|doctor|checks|explain|fix|decisions|members|keys|audit|webhooks|report|stig list)(?: .*)?)$/;
 
+/** Every other line of a shell example: the test that runs it with its outcome, or why none does. */
+const others: readonly (readonly [line: RegExp, by: string])[] = [
+  [/^docs\/cli\.md .*scanstream completion /, "test/e2e/completion.test.ts"],
+  [/^docs\/clients\.md npm run -s conformance /, "test/e2e/conformance.test.ts"],
+  [/^docs\/clients\.md curl /, "a client without dependencies; bench/clients.md has its result"],
+  [/^docs\/deploy\.md (?:export CONFORMANCE_|npm run conformance)/, "test/e2e/gateway_conformance.test.ts"],
+  [
+    /^docs\/deploy\.md (?:export DATABASE_URL|npm run scanstream -- (?:migrate|admin) ?)/,
+    "test/e2e/footprint.test.ts",
+  ],
+  [/^docs\/deploy\.md (?:npx wrangler|for name|done)/, "needs an account at Cloudflare"],
+  [/^docs\/deploy\.md npm run build:web && npm run start:deno/, "test/edge/deno.test.ts"],
+  [/^docs\/(?:deploy|install)\.md (?:npm install|HOST=|npm ci && npm pack|mkdir)/, "test/tools/package.test.ts"],
+  [/^README\.md (?:npm ci && npm pack|mkdir)/, "test/tools/package.test.ts"],
+  [/^docs\/install\.md (?:npm ci && npm run build:executable|\(cd executables)/, "test/e2e/executable.test.ts"],
+  [/^docs\/\w+\.md docker /, "needs a container runtime; test/deploy/files.test.ts reads the files"],
+  [/^docs\/features\.md npm run new /, "test/tools/new.test.ts"],
+  [/npm run (?:check|test:fast)$/, "runs the tests themselves"],
+  [/^(?:README|CONTRIBUTING)\.md npm (?:install && npm test|ci)$/, "runs the tests themselves"],
+  [/^\S+ (?:npm install && )?npm start$/, "test/e2e/start.test.ts"],
+  [/^docs\/fips\.md npm run fips$/, "builds OpenSSL: a part of npm run test:nightly"],
+  [/^docs\/fix\.md (?:scanstream practice-org|set -a)/, "test/e2e/fix.test.ts"],
+  [/^docs\/history\.md scanstream (?:follow|history) /, "test/e2e/history.test.ts"],
+  [/^docs\/keeping\.md .*scanstream admin tenant /, "test/e2e/report.test.ts"],
+  [/^docs\/load\.md .*npm run -s load /, "test/e2e/load.test.ts"],
+  [/^docs\/operate\.md (?:for name|echo|chmod|helm)/, "test/deploy/files.test.ts"],
+  [/^docs\/performance\.md /, "measures for two hours"],
+  [/^docs\/revisions\.md scanstream stig /, "test/e2e/stig.test.ts"],
+  [/^(?:docs\/setup|README)\.md (?:scanstream (?:setup|practice-org)|export IDP_)/, "test/e2e/setup.test.ts"],
+  [/^README\.md scanstream follow$/, "test/e2e/follow_command.test.ts"],
+  [/^docs\/sign_in\.md (?:AUTH|OIDC)_/, "test/web/issuer_sign_in.test.ts"],
+  [/^docs\/signing\.md (?:scanstream (?:keygen|verify|package)|openssl)/, "test/e2e/signing.test.ts"],
+  [/^SECURITY\.md /, "nothing is released yet"],
+];
+
 let stage: OrgStage;
 let gateway: CommandGateway;
 
@@ -97,12 +133,20 @@ function write(name: string, text: string): Promise<void> {
 
 const run = (...args: readonly string[]) => stage.run(...args);
 
-test("every one in the documents has its outcome here", async () => {
-  const found = (await documentedLines()).flatMap(({ text }) => {
-    const [, command] = documentedCommand.exec(text.replaceAll(/\s+/g, " ")) ?? [];
-    return command === undefined ? [] : [command];
-  });
+test("every line of the documents has its outcome here, the test that runs it, or a reason why none does", async () => {
+  const lines = (await documentedLines()).map(({ file, text }) => `${file} ${text.replaceAll(/\s+/g, " ")}`);
+  const commandOf = (line: string) => documentedCommand.exec(line)?.[1];
+  const found = lines.flatMap((line) => commandOf(line) ?? []);
   expect([...new Set(found)].toSorted()).toEqual(Object.keys(outcomes).toSorted());
+  const rest = lines.filter((line) => commandOf(line) === undefined);
+  expect(rest.filter((line) => !others.some(([pattern]) => pattern.test(line)))).toEqual([]);
+  expect(others.filter(([pattern]) => !rest.some((line) => pattern.test(line)))).toEqual([]);
+  const tests = [
+    ...others.map(([, by]) => by),
+    ...Object.values(outcomes).flatMap((of) => ("in" in of ? [of.in] : [])),
+  ];
+  const paths = tests.filter((by) => by.startsWith("test/"));
+  expect(paths.filter((path) => !existsSync(join(import.meta.dirname, "../..", path)))).toEqual([]);
 });
 
 test.each(Object.entries(outcomes).filter(([, outcome]) => "code" in outcome))("%s", async (command, outcome) => {

@@ -1,28 +1,31 @@
 import type { Command } from "commander";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createProgram } from "../../program.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-beforeAll(async () => {
-  folder = await temporaryFolder();
-});
-afterAll(() => folder[Symbol.asyncDispose]());
-
-function namesOf(command: Command, before: string): readonly string[] {
-  const shown = command.commands.filter((below) => below.name() !== "__complete");
-  return shown.flatMap((below) => [`${before}${below.name()}`, ...namesOf(below, `${before}${below.name()} `)]);
+function below(command: Command, before: string): readonly (readonly [name: string, command: Command])[] {
+  const shown = command.commands.filter((each) => each.name() !== "__complete");
+  return shown.flatMap((each) => [[`${before}${each.name()}`, each], ...below(each, `${before}${each.name()} `)]);
 }
 
-const commands = namesOf(
-  createProgram(() => Promise.resolve()),
-  "",
-);
+/** As a terminal of 80 columns shows it, with the examples. */
+function helpOf(command: Command): string {
+  let text = "";
+  command.configureOutput({ writeOut: (part) => (text += part), getOutHelpWidth: () => 80 });
+  command.outputHelp();
+  return text;
+}
 
-test.each(commands)("%s --help describes every option and argument", async (command) => {
-  const { code, stdout } = await runCommand([...command.split(" "), "--help"], { cwd: folder.path });
-  expect(code).toBe(0);
-  const inputs = stdout.match(/^  (--?\w|<?[a-z-]+>? {2}).*$/gm) ?? [];
+const program = createProgram(() => Promise.resolve());
+
+test.each(below(program, ""))("%s --help describes every option and argument", (_, command) => {
+  const inputs = helpOf(command).match(/^  (--?\w|<?[a-z-]+>? {2}).*$/gm) ?? [];
   expect(inputs.length).toBeGreaterThan(0);
   expect(inputs.filter((line) => !/^  \S+(, --\S+)?( [<[]\S+)? {2,}\S/.test(line))).toEqual([]);
+});
+
+test("the command prints it", async () => {
+  await using folder = await temporaryFolder();
+  const { code, stdout } = await runCommand(["decisions", "waive", "--help"], { cwd: folder.path });
+  expect([code, stdout]).toEqual([0, expect.stringContaining("Usage: scanstream decisions waive")]);
 });
