@@ -211,6 +211,7 @@ const writeProblems: Readonly<Record<string, string>> = {
   EEXIST: "it is a file; expected a directory",
   EISDIR: "it is a directory; expected a file",
   ENOENT: "the directory does not exist",
+  EFBIG: "the file is too large",
   ENAMETOOLONG: "the name is too long",
   ENOSPC: "no space left on device",
   EPIPE: "the program that reads it ended",

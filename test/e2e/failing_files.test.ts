@@ -31,7 +31,7 @@ describe("artifacts on a full disk", () => {
     const outcome = await running.finished;
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr.match(/^.*ENOSPC.*$/gm)).toEqual([
+    expect(outcome.stderr.match(/^.*no space left.*$/gm)).toEqual([
       'Cannot write --save-artifacts "/dev/full": no space left on device',
     ]);
     const report = JSON.parse(outcome.stdout) as Report;
@@ -75,10 +75,18 @@ describe("places that cannot be written are refused before the first request", (
       ["--save-artifacts", "taken"],
       /--save-artifacts "taken": it is a directory/,
     ],
-    ["a file in the place of a folder", ["--save-artifacts", "file/a.json"], /"file\/a\.json": .*ENOTDIR/],
-    ["a folder that is not there", ["--save-artifacts", "none/a.json"], /"none\/a\.json": .*ENOENT/],
-    ["a name that is too long", ["--save-artifacts", "a".repeat(300)], /ENAMETOOLONG/],
-    ["a file in the place of --output", ["--output", "file"], /--output "file": .*EEXIST/],
+    [
+      "a file in the place of a folder",
+      ["--save-artifacts", "file/a.json"],
+      /"file\/a\.json": a part of its path is a file/,
+    ],
+    [
+      "a folder that is not there",
+      ["--save-artifacts", "none/a.json"],
+      /"none\/a\.json": the directory does not exist/,
+    ],
+    ["a name that is too long", ["--save-artifacts", "a".repeat(300)], /the name is too long/],
+    ["a file in the place of --output", ["--output", "file"], /--output "file": it is a file; expected a directory/],
     ["a directory in the place of a report", ["--output", "."], /--output "scan\.txt": it is a directory/],
   ])("%s", async (_, args, message) => {
     await mkdir(join(stage.cwd, "taken"), { recursive: true });
@@ -88,7 +96,7 @@ describe("places that cannot be written are refused before the first request", (
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(message);
-    expect(outcome.stderr).toMatch(/: expected /);
+    expect(outcome.stderr).not.toMatch(/\bE[A-Z]{4,}\b/);
     expect(outcome.stderr).not.toContain("Scanning");
     expect(outcome.stdout).toBe("");
   });
@@ -113,7 +121,7 @@ test("practice-org without a place for its key exits with 2 and the reason", asy
   const outcome = await runCommand(["practice-org", "--port", "0", "--state", "/dev/null/state"], { cwd: stage.cwd });
   expectNoBug(outcome);
   expect(outcome.code).toBe(2);
-  expect(outcome.stderr).toMatch(/^Cannot write --state "\/dev\/null\/state": .*\(ENOTDIR\): expected .*\n$/);
+  expect(outcome.stderr).toMatch(/^Cannot write --state "\/dev\/null\/state": .*expected a directory\n$/);
 });
 
 describe("reports in a folder", () => {
@@ -126,7 +134,7 @@ describe("reports in a folder", () => {
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(
-      /^Cannot write --output "full\/scan\.ckl": file too large \(EFBIG\)\nExit 2: a file could not be written; .*\n$/,
+      /^Cannot write --output "full\/scan\.ckl": the file is too large\nExit 2: a file could not be written; .*\n$/,
     );
     expect(await readFile(join(output, "scan.ckl"), "utf8")).toBe("the checklist of yesterday");
     expect((await readdir(output)).toSorted()).toEqual(["scan.ckl", "scan.csv", "scan.junit.xml", "scan.md"]);
@@ -140,7 +148,7 @@ describe("reports in a folder", () => {
     const args = ["scan", "--format", "json,csv", "--output", "linked", "--fail-on", "never", ...oneCheck];
     const outcome = await runCommand(args, { cwd: stage.cwd, env: stage.idpEnv });
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toMatch(/^Cannot write --output "linked\/scan\.json": .*\(ENOSPC\)/m);
+    expect(outcome.stderr).toMatch(/^Cannot write --output "linked\/scan\.json": no space left on device$/m);
     expect(outcome.stderr).toContain("Wrote linked/scan.csv");
     expect(outcome.stderr).not.toContain("Wrote linked/scan.json");
   });
@@ -152,7 +160,7 @@ describe("a named pipe", () => {
     const args = ["collect", ...oneCheck, "--save-artifacts", "unread"];
     const outcome = await runCommand(args, { cwd: stage.cwd, env: stage.idpEnv });
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toMatch(/^Cannot write --save-artifacts "unread": .*\(ENXIO\): expected .*reads/m);
+    expect(outcome.stderr).toMatch(/^Cannot write --save-artifacts "unread": it is a pipe that no program reads$/m);
   });
 
   test("with a reader carries everything", async () => {
