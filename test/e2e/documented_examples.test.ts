@@ -83,10 +83,7 @@ const others: readonly (readonly [line: RegExp, by: string])[] = [
   [/^docs\/clients\.md npm run -s conformance /, "test/e2e/conformance.test.ts"],
   [/^docs\/clients\.md curl /, "a client without dependencies; bench/clients.md has its result"],
   [/^docs\/deploy\.md (?:export CONFORMANCE_|npm run conformance)/, "test/e2e/gateway_conformance.test.ts"],
-  [
-    /^docs\/deploy\.md (?:export DATABASE_URL|npm run scanstream -- (?:migrate|admin) ?)/,
-    "test/e2e/footprint.test.ts",
-  ],
+  [/^docs\/deploy\.md (?:export DATABASE_URL|npm run scanstream -- (?:migrate|admin) ?)/, "test/e2e/footprint.test.ts"],
   [/^docs\/deploy\.md (?:npx wrangler|for name|done)/, "needs an account at Cloudflare"],
   [/^docs\/deploy\.md npm run build:web && npm run start:deno/, "test/edge/deno.test.ts"],
   [/^docs\/(?:deploy|install)\.md (?:npm install|HOST=|npm ci && npm pack|mkdir)/, "test/tools/package.test.ts"],
