@@ -19,9 +19,10 @@ export function statusText(status: unknown, color: boolean): string {
     : text;
 }
 
-/** `name: value` lines, as the admin commands write them. */
+/** `name: value` lines of what is set; an id that stands there under two names is shown once. */
 export function entriesText(resource: Resource): string {
   return Object.entries(resource)
+    .filter(([name, value]) => valueText(value) !== "" && !(name.endsWith("_id") && value === resource["id"]))
     .map(([name, value]) => `${printable(name)}: ${valueText(value)}\n`)
     .join("");
 }
