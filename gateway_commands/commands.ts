@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
-import { offering } from "../command_line/completion/offered_values.ts";
+import { offering, wordsOption } from "../command_line/completion/offered_values.ts";
 import { addExamples } from "../command_line/examples.ts";
 import { addDecisionCommands } from "./decisions/commands.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
@@ -100,11 +100,12 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .argument("[scan-id]", "the scan's UUID")
     .option("--latest", "use the newest scan")
     .addOption(
-      offering(
-        new Option("--status <statuses>", "only these states: pass, fail, manual, n/a, separated by commas"),
-        "list",
-        () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
-      ),
+      wordsOption("--status <statuses>", "only these states: pass, fail, manual, n/a, separated by commas", "list", [
+        "pass",
+        "fail",
+        "manual",
+        "not_applicable",
+      ]),
     )
     .option("--check <names>", "only these checks: names or V-, SV- or OKTA-APP- ids, separated by commas")
     .addOption(formats("table", "json", "ndjson"))

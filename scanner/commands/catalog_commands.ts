@@ -9,13 +9,10 @@ import { explanationMarkdown, explanationText } from "../explain/explain_text.ts
 import { markdownText } from "../reports/markdown_text.ts";
 import { readParameters } from "../decisions/company_rules/parameters.ts";
 import { revisionName, type CatalogCheck } from "../catalog/catalog.ts";
-import { readApprovedIssuers, readScannerConfig } from "../config.ts";
-import { connect } from "../okta/connection.ts";
-import { IdpError } from "../okta/idp_error.ts";
-import { runScan, type FinishedScan } from "../run_scan.ts";
-import { writeIdpError } from "./finish_scan.ts";
+import { readApprovedIssuers } from "../config.ts";
 import { forOrganization, type OrganizationFlags } from "./organizations/one_organization.ts";
-import { evaluateSaved } from "./saved_evidence.ts";
+import { findVerdicts } from "./org_evidence.ts";
+import { silentProgress } from "./progress.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 
 export interface CatalogFlags extends RuleFlags {
@@ -78,27 +75,9 @@ function writtenFor({ unjudged }: CatalogCheck): object {
 }
 
 /** What was found for one check, in a file or in an org; the exit code where the org lets nobody in. */
-async function evidenceOf(
-  check: CatalogCheck,
-  flags: ExplainFlags,
-  io: CommandIo,
-): Promise<Pick<FinishedScan, "results" | "document"> | number> {
+async function evidenceOf(check: CatalogCheck, flags: ExplainFlags, io: CommandIo) {
   const of = await forOrganization(flags, io);
-  const approvedIssuers = readApprovedIssuers(of.io.env);
-  const parameters = await readParameters(of.flags.parameters, approvedIssuers);
-  if (flags.fromArtifacts !== undefined)
-    return evaluateSaved(flags.fromArtifacts, { selected: [check], isNamed: true, parameters }, of.io);
-  const config = readScannerConfig(of.flags, of.io.env);
-  const { orgUrl, clientId } = config;
-  try {
-    const scan = await runScan(
-      { orgUrl, clientId, checks: [check], approvedIssuers, parameters, signal: io.interrupted },
-      { connect: (options) => connect(config, options), onResult: () => {}, now: io.now },
-    );
-    return scan.status === "cancelled" ? exitCodes.interrupted : scan;
-  } catch (error) {
-    if (!(error instanceof IdpError)) throw error;
-    writeIdpError(error, io);
-    return exitCodes.notAuthenticated;
-  }
+  const parameters = await readParameters(of.flags.parameters, readApprovedIssuers(of.io.env));
+  const wanted = { checks: [check], isNamed: true, parameters };
+  return findVerdicts(of.flags, wanted, { io: of.io, progress: silentProgress });
 }

@@ -1,6 +1,6 @@
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
-import { offering } from "../../command_line/completion/offered_values.ts";
+import { wordsOption } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
 import { addConnectedCommands } from "./connected_commands.ts";
 import type { DiffFlags } from "./diff_command.ts";
@@ -120,10 +120,11 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .argument("<before>", "an earlier scan.json or evidence file")
     .argument("<after>", "a later file of the same kind")
     .addOption(
-      offering(
-        new Option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)"),
+      wordsOption(
+        "--format <formats>",
+        "table, json, markdown, html; several separated by commas (default: table)",
         "list",
-        () => Promise.resolve(["table", "json", "markdown", "html"]),
+        ["table", "json", "markdown", "html"],
       ),
     )
     .option("--output <dir>", "write diff.<ext> for each format there")

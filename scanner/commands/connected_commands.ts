@@ -1,6 +1,6 @@
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
-import { offering } from "../../command_line/completion/offered_values.ts";
+import { wordsOption } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
 import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmallest } from "./keep_heap_small.ts";
@@ -66,11 +66,7 @@ export function addConnectedCommands(program: Command, run: RunCommand): void {
         "exit 1 when a new finding of this kind appears: fail, manual, never, fail:high, … (default: never)",
       ),
     )
-    .addOption(
-      offering(new Option("--format <format>", "table or ndjson (default: table)"), "one", () =>
-        Promise.resolve(["table", "ndjson"]),
-      ),
-    )
+    .addOption(wordsOption("--format <format>", "table or ndjson (default: table)", "one", ["table", "ndjson"]))
     .option("--output <file>", "also append every line to this NDJSON file, for `history`")
     .addOption(signOption())
     .option("--with-addresses", "include the IP address of who made a change")

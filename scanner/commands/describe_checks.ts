@@ -1,21 +1,9 @@
 import { builtIn, revisionName, type CatalogCheck } from "../catalog/catalog.ts";
 import type { Parameter } from "../checks/parameter.ts";
+import { levelOf } from "../reports/benchmark_rules.ts";
 
 /** A check as `checks --format json` lists it. */
-export interface CheckDescription {
-  readonly check: string;
-  readonly vuln_id: string;
-  readonly stig_id: string;
-  readonly rule_id: string;
-  readonly category: string;
-  readonly severity: string;
-  readonly scopes: readonly string[];
-  readonly role: string;
-  readonly coverage: string;
-  readonly title: string;
-}
-
-export function describeCheck({ name, rule }: CatalogCheck): CheckDescription {
+export function describeCheck({ name, rule }: CatalogCheck) {
   const { vuln_id, stig_id, rule_id, category, severity, scopes, role, coverage, title } = rule;
   return { check: name, vuln_id, stig_id, rule_id, category, severity, scopes, role, coverage, title };
 }
@@ -26,7 +14,7 @@ export function listChecks(checks: readonly CatalogCheck[]): string {
   const lines = checks.map(({ name, rule, origin }) => {
     const role = rule.role === "super_admin" ? "super" : "read-only";
     const ids = origin === "company" ? rule.vuln_id.padEnd(25) : `${rule.vuln_id}  ${rule.stig_id}`;
-    return `${ids}  ${levelOf({ origin, rule }).padEnd(7)} ${name.padEnd(width)}  ${role.padEnd(9)}  ${rule.scopes.join(" ")}`;
+    return `${ids}  ${levelOf({ origin, ...rule }).padEnd(7)} ${name.padEnd(width)}  ${role.padEnd(9)}  ${rule.scopes.join(" ")}`;
   });
   return `${lines.join("\n")}\n`;
 }
@@ -80,10 +68,6 @@ function describeParameter(parameter: Parameter): string {
   const { name, unit, stigValue } = parameter;
   if (parameter.kind === "list") return `${name}: ${parameter.stigValue.join(" or ")} in the STIG; fewer are stricter`;
   return `${name}: ${String(stigValue)} ${unit} in the STIG; ${parameter.stricter} is stricter`;
-}
-
-function levelOf({ origin, rule }: Pick<CatalogCheck, "origin" | "rule">): string {
-  return origin === "company" ? rule.severity : `CAT ${rule.category}`;
 }
 
 function indent(text: string): string {

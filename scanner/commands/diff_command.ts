@@ -1,11 +1,11 @@
-import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { requireWritable, writeWhole } from "../../command_line/files.ts";
+import { requireWritable } from "../../command_line/files.ts";
 import { readApprovedIssuers } from "../config.ts";
 import { compareFiles } from "../diff/compare_files.ts";
-import { diffFormats, type DiffFormat } from "../diff/diff_formats.ts";
+import { diffFormats } from "../diff/diff_formats.ts";
 import { readComparedFile } from "../diff/read_side.ts";
+import { fileNameOf, writeFormats } from "../reports/write_reports.ts";
 import { parseFormats } from "./scan_options.ts";
 
 export interface DiffFlags {
@@ -25,22 +25,13 @@ export async function diffCommand(
   const before = await readComparedFile(files.before, approvedIssuers);
   const after = await readComparedFile(files.after, approvedIssuers);
   const diff = compareFiles(before, after);
-  await requireWritable({ directory, fileNames: formats.map(fileName) });
-  let areWritten = true;
-  for (const format of formats) {
-    if (directory === null) {
-      io.stdout(format.render(diff, { width: io.terminal.columns }));
-      continue;
-    }
-    const path = join(directory, fileName(format));
-    const problem = await writeWhole({ option: "--output", path }, format.render(diff, { width: 120 }));
-    io.terminal.write(`${problem ?? `Wrote ${path}`}\n`);
-    areWritten &&= problem === null;
-  }
-  if (!areWritten) return exitCodes.usage;
+  await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("diff", format)) });
+  const { files: written, problems } = await writeFormats(
+    diff,
+    { formats, outputDir: directory, stdout: io.stdout, name: "diff" },
+    { onStdout: { width: io.terminal.columns }, ofFile: { width: 120 } },
+  );
+  for (const line of [...written.map((path) => `Wrote ${path}`), ...problems]) io.terminal.write(`${line}\n`);
+  if (problems.length > 0) return exitCodes.usage;
   return diff.identical ? exitCodes.ok : exitCodes.findings;
-}
-
-function fileName({ extension }: DiffFormat): string {
-  return `diff.${extension}`;
 }

@@ -10,13 +10,12 @@ import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../co
 import { readDecisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { readParameters } from "../decisions/company_rules/parameters.ts";
-import { connect } from "../okta/connection.ts";
-import { IdpError } from "../okta/idp_error.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { sha256 } from "../digest.ts";
-import { runScan, type FinishedScan } from "../run_scan.ts";
-import { finishScan, saveArtifacts, writeIdpError } from "./finish_scan.ts";
+import type { FinishedScan } from "../run_scan.ts";
+import { finishScan, saveArtifacts } from "./finish_scan.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
+import { scanOrg } from "./org_evidence.ts";
 import { newProgress } from "./progress.ts";
 import { evaluateSaved } from "./saved_evidence.ts";
 import {
@@ -50,44 +49,30 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
   const config = readScannerConfig(flags, io.env);
   if (file !== standardStream) await requireWritable({ file });
   const progress = newProgress(flags, io);
-  try {
-    const { orgUrl, clientId } = config;
-    const scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers: null, parameters, signal: io.interrupted },
-      {
-        connect: (connectOptions) => connect(config, connectOptions),
-        onResult: () => {},
-        now: io.now,
-        trace: createTrace(flags, (line) => progress.message(line)),
-      },
-    );
-    let areSaved = await saveArtifacts(file, scan, io);
-    if (areSaved && signer !== null) {
-      const evidence = sha256(JSON.stringify(scan.document));
-      const facts = {
-        scan: scan.document.scan,
-        revision,
-        report: null,
-        evidence,
-        toolVersion: io.toolVersion,
-        parameters,
-        approvedIssuers: null,
-      };
-      const { problems } = await signFiles([file], facts, { signer, name: null });
-      for (const problem of problems) io.terminal.write(`${problem}\n`);
-      areSaved = problems.length === 0;
-    }
-    if (areSaved && flags.quiet !== true)
-      progress.message(
-        `Saved evidence for ${countOf(checks.length, "check")} to ${file === standardStream ? "stdout" : file}`,
-      );
-    if (scan.status === "cancelled") return exitCodes.interrupted;
-    return areSaved ? exitCodes.ok : exitCodes.usage;
-  } catch (error) {
-    if (!(error instanceof IdpError)) throw error;
-    writeIdpError(error, io);
-    return exitCodes.notAuthenticated;
+  const scan = await scanOrg(config, { checks, approvedIssuers: null, parameters }, { flags, io, progress });
+  if (typeof scan === "number") return scan;
+  let areSaved = await saveArtifacts(file, scan, io);
+  if (areSaved && signer !== null) {
+    const evidence = sha256(JSON.stringify(scan.document));
+    const facts = {
+      scan: scan.document.scan,
+      revision,
+      report: null,
+      evidence,
+      toolVersion: io.toolVersion,
+      parameters,
+      approvedIssuers: null,
+    };
+    const { problems } = await signFiles([file], facts, { signer, name: null });
+    for (const problem of problems) io.terminal.write(`${problem}\n`);
+    areSaved = problems.length === 0;
   }
+  if (areSaved && flags.quiet !== true)
+    progress.message(
+      `Saved evidence for ${countOf(checks.length, "check")} to ${file === standardStream ? "stdout" : file}`,
+    );
+  if (scan.status === "cancelled") return exitCodes.interrupted;
+  return areSaved ? exitCodes.ok : exitCodes.usage;
 }
 
 export interface EvaluateFlags extends SelectionFlags, ReportFlags {

@@ -13,9 +13,9 @@ import { applyGate } from "../decisions/gates/gate.ts";
 import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
 import { allRules } from "../reports/benchmark_rules.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
-import { reportFileName, writeReports } from "../reports/write_reports.ts";
+import { reportFileName, writeReports, type WrittenFiles } from "../reports/write_reports.ts";
 import type { Signer } from "../signing/keys.ts";
-import { signFiles, type SignedFiles } from "../signing/sign_files.ts";
+import { signFiles } from "../signing/sign_files.ts";
 import type { StatementFacts } from "../signing/statement.ts";
 import { causesOf } from "../causes/causes.ts";
 import { sha256 } from "../digest.ts";
@@ -150,7 +150,7 @@ async function signRun(
   signing: Signing | null,
   facts: Pick<StatementFacts, "scan" | "revision" | "report" | "toolVersion">,
   reports: readonly string[],
-): Promise<SignedFiles> {
+): Promise<WrittenFiles> {
   if (signing === null) return { files: [], problems: [] };
   const { signer, evidenceFile, ...judged } = signing;
   const paths = evidenceFile === undefined ? reports : [...reports, evidenceFile];

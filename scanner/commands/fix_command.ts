@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { Cause, CheckResult } from "../../shared/report.ts";
+import type { Cause } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
@@ -9,9 +9,8 @@ import { makeDirectory, requireWritable, writeWhole } from "../../command_line/f
 import { printable } from "../../command_line/terminal.ts";
 import { causesOf } from "../causes/causes.ts";
 import { listTexts } from "../checks/parsing/names.ts";
-import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import type { ScannerFlags } from "../config.ts";
 import { applyDecisions } from "../decisions/decisions.ts";
-import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { fixFileNames, readFixFolder } from "../fix/fix_folder.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
@@ -19,15 +18,10 @@ import { renderPlanJson } from "../impact/plan_json.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
 import { withImpact } from "../impact/impact.ts";
 import { parseImpact, readImpact, readImpactConfig } from "../impact/read_impact.ts";
-import { connect } from "../okta/connection.ts";
-import { IdpError } from "../okta/idp_error.ts";
 import { sha256 } from "../digest.ts";
-import { runScan } from "../run_scan.ts";
-import { evaluateSaved } from "./saved_evidence.ts";
-import { writeIdpError } from "./finish_scan.ts";
-import { readJudging, type Judging, type JudgingFlags } from "./judging_options.ts";
+import { readJudging, type JudgingFlags } from "./judging_options.ts";
+import { findVerdicts } from "./org_evidence.ts";
 import { newProgress } from "./progress.ts";
-import { createTrace } from "./trace_lines.ts";
 
 export interface FixFlags extends ScannerFlags, JudgingFlags {
   readonly fromArtifacts?: string;
@@ -48,7 +42,9 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   const logConfig = impactDays === null ? null : readImpactConfig(flags, io);
   const folder = await readFixFolder(output);
   const judging = await readJudging(flags, io);
-  const judged = await judge(flags, judging, io);
+  const { checks, parameters } = judging;
+  const wanted = { checks, parameters, isNamed: flags.check !== undefined };
+  const judged = await findVerdicts(flags, wanted, { io, progress: newProgress(flags, io) });
   if (typeof judged === "number") return judged;
   const { document } = judged;
   const orgUrl = document.scan.org_url;
@@ -61,7 +57,7 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const causes = causesOf(results, document.artifacts, sha256);
   const only = readOnly(flags.only, causes);
-  const planned = planFixes(results, document.artifacts, { parameters: judging.parameters, ...(only && { only }) });
+  const planned = planFixes(results, document.artifacts, { parameters, ...(only && { only }) });
   await requireWritable({ directory: output, fileNames: fixFileNames });
   const say = (text: string) => {
     if (flags.quiet !== true) io.terminal.write(`${printable(text)}\n`);
@@ -111,41 +107,4 @@ function readOnly(ids: readonly string[] | undefined, causes: readonly Cause[]):
     });
   if (problems.length > 0) throw new UsageError(problems);
   return new Set(ids);
-}
-
-interface Judged {
-  readonly results: readonly CheckResult[];
-  readonly document: ArtifactsDocument;
-}
-
-/** From a file or from the org; the exit code where there is nothing to plan with. */
-async function judge(flags: FixFlags, { checks, parameters }: Judging, io: CommandIo): Promise<Judged | number> {
-  if (flags.fromArtifacts !== undefined) {
-    const trace = createTrace(flags, (line) => io.terminal.write(`${line}\n`));
-    const selection = { selected: checks, isNamed: flags.check !== undefined, parameters, trace };
-    return evaluateSaved(flags.fromArtifacts, selection, io);
-  }
-  const config = readScannerConfig(flags, io.env);
-  const approvedIssuers = readApprovedIssuers(io.env);
-  const { orgUrl, clientId } = config;
-  const progress = newProgress(flags, io);
-  progress.started(checks.map((check) => check.name));
-  try {
-    const scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers, parameters, signal: io.interrupted },
-      {
-        connect: (options) => connect(config, options),
-        onResult: (result, counts) => progress.checkEvaluated(result, counts),
-        now: io.now,
-        trace: createTrace(flags, (line) => progress.message(line)),
-      },
-    );
-    return scan.status === "cancelled" ? exitCodes.interrupted : scan;
-  } catch (error) {
-    if (!(error instanceof IdpError)) throw error;
-    writeIdpError(error, io);
-    return exitCodes.notAuthenticated;
-  } finally {
-    progress.ended();
-  }
 }

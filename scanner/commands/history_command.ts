@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { requireWritable, writeWhole } from "../../command_line/files.ts";
+import { requireWritable } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
 import { printable } from "../../command_line/terminal.ts";
@@ -13,9 +12,10 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
 import { computeHistory } from "../history/compute_history.ts";
 import { chooseOrganizations, readGatewayHistory } from "../history/gateway_history.ts";
-import { historyFormats, type HistoryFormat, type HistoryView } from "../history/history_formats.ts";
+import { historyFormats, type HistoryView } from "../history/history_formats.ts";
 import { controlView, ksiView, viewDays } from "../history/ksi.ts";
 import { readFolder } from "../history/read_folder.ts";
+import { fileNameOf, writeFormats } from "../reports/write_reports.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { parseFormats, readSigning, splitList } from "./scan_options.ts";
 
@@ -45,14 +45,21 @@ export async function historyCommand(org: string | undefined, flags: HistoryFlag
   const history = await read;
   if (typeof history === "number") return history;
   if (history.organizations.length === 0) io.terminal.write("No organization has a history yet: scan one first\n");
-  await requireWritable({ directory, fileNames: formats.map(fileName) });
+  await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("history", format)) });
   const view = flags.by === undefined ? history : flags.by === "ksi" ? ksiView(history) : controlView(history);
-  const written = await write(view, formats, { directory, io });
-  if (signer === null || written === null) return written === null ? exitCodes.usage : exitCodes.ok;
-  const signed = await signFiles(written, factsOf(history, io), { signer, name: "history" });
-  for (const line of [...signed.files.map((path) => `Wrote ${path}`), ...signed.problems])
+  const written = await writeFormats<HistoryView, { readonly width: number }>(
+    view,
+    { formats, outputDir: directory, stdout: io.stdout, name: "history" },
+    { onStdout: { width: io.terminal.columns }, ofFile: { width: 160 } },
+  );
+  const signed =
+    written.problems.length > 0
+      ? { files: [], problems: [] }
+      : await signFiles(written.files, factsOf(history, io), { signer, name: "history" });
+  const problems = [...written.problems, ...signed.problems];
+  for (const line of [...[...written.files, ...signed.files].map((path) => `Wrote ${path}`), ...problems])
     io.terminal.write(`${printable(line)}\n`);
-  return signed.problems.length === 0 ? exitCodes.ok : exitCodes.usage;
+  return problems.length === 0 ? exitCodes.ok : exitCodes.usage;
 }
 
 interface Wanted {
@@ -114,32 +121,6 @@ function readRules(text: string, io: CommandIo): ReadonlySet<string> {
   for (const { rule } of found)
     if (typeof rule?.warning === "string") io.terminal.write(`${printable(rule.warning)}\n`);
   return new Set(found.map(({ name, rule }) => rule?.rule.check ?? name));
-}
-
-/** What was written; null where something could not be. */
-async function write(
-  view: HistoryView,
-  formats: readonly HistoryFormat[],
-  { directory, io }: { readonly directory: string | null; readonly io: CommandIo },
-): Promise<readonly string[] | null> {
-  const files: string[] = [];
-  let areWritten = true;
-  for (const format of formats) {
-    if (directory === null) {
-      io.stdout(format.render(view, { width: io.terminal.columns }));
-      continue;
-    }
-    const path = join(directory, fileName(format));
-    const problem = await writeWhole({ option: "--output", path }, format.render(view, { width: 160 }));
-    io.terminal.write(`${printable(problem ?? `Wrote ${path}`)}\n`);
-    if (problem === null) files.push(path);
-    else areWritten = false;
-  }
-  return areWritten ? files : null;
-}
-
-function fileName({ extension }: HistoryFormat): string {
-  return `history.${extension}`;
 }
 
 function factsOf({ from, to, organizations }: History, io: CommandIo) {

@@ -1,5 +1,5 @@
 import { Option, type Command } from "commander";
-import { offering, type OfferedValue } from "../../command_line/completion/offered_values.ts";
+import { offering, wordsOption, type OfferedValue } from "../../command_line/completion/offered_values.ts";
 
 /** The options that several commands of the scanner share, each described once. */
 
@@ -27,13 +27,11 @@ export function addSelectionOptions(command: Command): void {
     .addOption(excludeOption("--exclude <names>"))
     .addOption(excludeOption("--exclude-check <names>").hideHelp())
     .addOption(
-      offering(
-        new Option(
-          "--severity <levels>",
-          "run only checks of these severities: high, medium, low (CAT I, II, III), separated by commas",
-        ),
+      wordsOption(
+        "--severity <levels>",
+        "run only checks of these severities: high, medium, low (CAT I, II, III), separated by commas",
         "list",
-        () => Promise.resolve(["high", "medium", "low"]),
+        ["high", "medium", "low"],
       ),
     );
 }
@@ -63,30 +61,25 @@ export function verboseOption(): Option {
 
 /** For a command that works on every organization of the file. */
 export function addSeveralOrganizationsOptions(command: Command): void {
-  command.optionsGroup("Organizations:");
-  command
-    .option("--config <file>", "configuration file (default: scanstream.config.json, if it exists)")
-    .option("--no-config", "ignore scanstream.config.json")
-    .addOption(
-      offering(
-        new Option("--org <names>", "only these organizations of the file, separated by commas"),
-        "list",
-        async () => (await import("./organizations/read_config_file.ts")).organizationNames(),
-      ),
-    );
+  addOrganizationOptions(
+    command,
+    ["--org <names>", "only these organizations of the file, separated by commas"],
+    "list",
+  );
 }
 
 /** For a command that works on one organization of the file. */
 export function addOneOrganizationOptions(command: Command): void {
+  addOrganizationOptions(command, ["--org <name>", "the organization of the file"], "one");
+}
+
+function addOrganizationOptions(command: Command, org: readonly [flags: string, text: string], kind: "one" | "list") {
+  const names = async () => (await import("./organizations/read_config_file.ts")).organizationNames();
   command.optionsGroup("Organizations:");
   command
     .option("--config <file>", "configuration file (default: scanstream.config.json, if it exists)")
     .option("--no-config", "ignore scanstream.config.json")
-    .addOption(
-      offering(new Option("--org <name>", "the organization of the file"), "one", async () =>
-        (await import("./organizations/read_config_file.ts")).organizationNames(),
-      ),
-    );
+    .addOption(offering(new Option(...org), kind, names));
 }
 
 export function addConfigOptions(command: Command): void {
@@ -156,13 +149,11 @@ export function addReportOptions(command: Command): void {
     .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
     .addOption(signOption())
     .addOption(
-      offering(
-        new Option(
-          "--status <states>",
-          "list only these states in table, html, markdown, csv and ndjson: pass, fail, manual, n/a",
-        ),
+      wordsOption(
+        "--status <states>",
+        "list only these states in table, html, markdown, csv and ndjson: pass, fail, manual, n/a",
         "list",
-        () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
+        ["pass", "fail", "manual", "not_applicable"],
       ),
     )
     .addOption(

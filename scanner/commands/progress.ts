@@ -42,6 +42,8 @@ export function createQuietProgress(terminal: Terminal): Progress {
   return { ...createLines(terminal), started: () => {}, checkEvaluated: () => {} };
 }
 
+export const silentProgress: Progress = { started() {}, checkEvaluated() {}, message() {}, ended() {} };
+
 /** What is left of a scan that runs with others: its totals, when it has ended. */
 export function createTotals(terminal: Terminal, now: () => number = () => performance.now()): Progress {
   let counts: ScanCounts | null = null;

@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
-import { offering } from "../../command_line/completion/offered_values.ts";
+import { offering, wordsOption } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
 import type { HistoryFlags } from "./history_command.ts";
 import { addJudgingOptions, addVerbosityOptions, checkNames, signOption } from "./option_groups.ts";
@@ -31,9 +31,13 @@ function addHistoryCommand(program: Command, run: RunCommand): void {
       ]),
     )
     .addOption(
-      offering(new Option("--format <formats>", "table, json, csv, html, markdown (default: table)"), "list", () =>
-        Promise.resolve(["table", "json", "csv", "html", "markdown"]),
-      ),
+      wordsOption("--format <formats>", "table, json, csv, html, markdown (default: table)", "list", [
+        "table",
+        "json",
+        "csv",
+        "html",
+        "markdown",
+      ]),
     )
     .option("--output <dir>", "write history.<ext> for each format there")
     .addOption(signOption());

@@ -47,11 +47,9 @@ export async function prepare(
       evidence: null,
       parameters: {},
       approvedIssuers: null,
+      toolVersion: io.toolVersion,
     };
-    const signed =
-      signer === null
-        ? { files: [], problems: [] }
-        : await signFiles(written.files, { ...facts, toolVersion: io.toolVersion }, { signer, name: "scan" });
+    const signed = await signFiles(written.files, facts, { signer, name: "scan" });
     const files = [...written.files, ...signed.files];
     const problems = [...written.problems, ...signed.problems];
     for (const line of [...writtenLines(files, outputDir), ...problems]) io.terminal.write(`${printable(line)}\n`);

@@ -1,6 +1,7 @@
 import type { History } from "../../shared/schemas/history.ts";
 import { toCsv } from "../reports/csv.ts";
 import { toJson } from "../reports/json.ts";
+import type { Format } from "../reports/report_format.ts";
 import { historyPage, secondsBetween, type HistoryPage } from "./history_page.ts";
 import type { ControlView, KsiView } from "./ksi.ts";
 import { ksiColumns, ksiPage, ksiRows } from "./ksi_page.ts";
@@ -8,16 +9,7 @@ import { renderHtml, renderMarkdown, renderText } from "./render_page.ts";
 
 export type HistoryView = History | KsiView | ControlView;
 
-/** One way to write a history, or what it indicates. */
-export interface HistoryFormat {
-  /** The word of `--format`. */
-  readonly name: string;
-  /** Part of the file that `--output` writes: `history.<extension>`. */
-  readonly extension: string;
-  readonly render: (view: HistoryView, options: { readonly width: number }) => string;
-}
-
-export const historyFormats: readonly HistoryFormat[] = [
+export const historyFormats: readonly Format<HistoryView, { readonly width: number }>[] = [
   { name: "table", extension: "txt", render: (view, options) => renderText(pageOf(view), options) },
   { name: "json", extension: "json", render: (view) => `${toJson(view, 2)}\n` },
   { name: "csv", extension: "csv", render: csvOf },

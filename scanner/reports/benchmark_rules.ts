@@ -93,7 +93,9 @@ export function standardOf(check: CheckResult, { benchmark }: Revision): string 
 }
 
 /** DISA's category; only the severity of a rule that is not DISA's. */
-export function levelOf(check: Pick<CheckResult, "origin" | "category" | "severity">): string {
+export function levelOf(
+  check: Pick<CheckResult, "category" | "severity"> & { readonly origin?: string | undefined },
+): string {
   return check.origin === "company" ? check.severity : `CAT ${check.category}`;
 }
 

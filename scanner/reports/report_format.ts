@@ -29,15 +29,18 @@ export interface RenderOptions {
   readonly checklist?: Checklist;
 }
 
-/** One way to write a report. */
-export interface ReportFormat {
+/** One way to write a document. */
+export interface Format<Document, Options> {
   /** The word of `--format`. */
   readonly name: string;
   /** The extension of the file that `--output` writes: `scan.<extension>`. */
   readonly extension: string;
+  render(document: Document, options: Options): string;
+}
+
+export interface ReportFormat extends Format<Report, RenderOptions> {
   /** Read by programs: alone on stdout, it is the only thing there. */
   readonly isMachine: boolean;
-  render(report: Report, options: RenderOptions): string;
 }
 
 export function revisionOf({ revision = builtIn }: Pick<RenderOptions, "revision">): Revision {

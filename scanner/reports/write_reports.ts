@@ -1,41 +1,49 @@
 import { join } from "node:path";
 import type { Report } from "../../shared/report.ts";
 import { writeWhole } from "../../command_line/files.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import type { Format, RenderOptions, ReportFormat } from "./report_format.ts";
 
-export interface ReportTarget {
-  readonly formats: readonly ReportFormat[];
+export interface Target<Known> {
+  readonly formats: readonly Known[];
   /** An existing directory; null: the one format goes to stdout. */
   readonly outputDir: string | null;
   readonly stdout: (text: string) => void;
 }
 
-export interface WrittenReports {
+export interface WrittenFiles {
   readonly files: readonly string[];
   /** Why the others could not be written, a line for each. */
   readonly problems: readonly string[];
 }
 
-/** Writes the report in every format that can be written; what a format itself throws is thrown after that. */
-export async function writeReports(
+export function writeReports(
   report: Report,
-  target: ReportTarget,
+  target: Target<ReportFormat>,
   options: RenderOptions,
-): Promise<WrittenReports> {
-  const { formats, outputDir, stdout } = target;
+): Promise<WrittenFiles> {
+  // A file is for later and for others: without the colours and width of this terminal.
+  const ofFile = { ...options, color: false, width: 120, isBrief: false };
+  return writeFormats(report, { ...target, name: "scan" }, { onStdout: options, ofFile });
+}
+
+/** Writes the document in every format that can be written; what a format itself throws is thrown after that. */
+export async function writeFormats<Document, Options>(
+  document: Document,
+  target: Target<Format<Document, Options>> & { readonly name: string },
+  { onStdout, ofFile }: { readonly onStdout: Options; readonly ofFile: Options },
+): Promise<WrittenFiles> {
+  const { formats, outputDir, stdout, name } = target;
   const files: string[] = [];
   const problems: string[] = [];
   const bugs: unknown[] = [];
   for (const format of formats) {
     try {
       if (outputDir === null) {
-        stdout(format.render(report, options));
+        stdout(format.render(document, onStdout));
         continue;
       }
-      const path = join(outputDir, reportFileName(format));
-      // A file is for later and for others: without the colours and width of this terminal.
-      const text = format.render(report, { ...options, color: false, width: 120, isBrief: false });
-      const problem = await writeWhole({ option: "--output", path }, text);
+      const path = join(outputDir, fileNameOf(name, format));
+      const problem = await writeWhole({ option: "--output", path }, format.render(document, ofFile));
       if (problem === null) files.push(path);
       else problems.push(problem);
     } catch (error) {
@@ -48,5 +56,9 @@ export async function writeReports(
 
 /** What a report is called in `--output`. */
 export function reportFileName(format: Pick<ReportFormat, "extension">): string {
-  return `scan.${format.extension}`;
+  return fileNameOf("scan", format);
+}
+
+export function fileNameOf(name: string, { extension }: { readonly extension: string }): string {
+  return `${name}.${extension}`;
 }

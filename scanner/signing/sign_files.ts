@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { writeWhole } from "../../command_line/files.ts";
+import type { WrittenFiles } from "../reports/write_reports.ts";
 import { signStatement } from "./envelope.ts";
 import type { Signer } from "./keys.ts";
 import { makeStatement, type StatementFacts } from "./statement.ts";
@@ -15,21 +16,16 @@ export function stemOf(file: string): string {
   return basename(file).replace(/(?<=.)\.[^.]*$/, "");
 }
 
-export interface SignedFiles {
-  /** What was written. */
-  readonly files: readonly string[];
-  readonly problems: readonly string[];
-}
-
 /**
- * Signs the files of one run: one statement in each folder, called after `name` where it is the folder of the reports, else
+ * Signs the files of one run, where there is a key: one statement in each folder, called after `name` where it is the folder of the reports, else
  * after the file.
  */
 export async function signFiles(
   paths: readonly string[],
   facts: StatementFacts,
-  { signer, name }: { readonly signer: Signer; readonly name: string | null },
-): Promise<SignedFiles> {
+  { signer, name }: { readonly signer: Signer | null; readonly name: string | null },
+): Promise<WrittenFiles> {
+  if (signer === null) return { files: [], problems: [] };
   const files: string[] = [];
   const problems: string[] = [];
   for (const [folder, inFolder] of Map.groupBy(paths, dirname)) {
