@@ -87,7 +87,7 @@ describe("another file is refused with what is wrong with it", () => {
       ),
       "valid_from",
     ],
-  ])("%.60s: %s", (text, message) => {
+  ])("text %#", (text, message) => {
     const error = errorOf(() => parseArtifacts(text));
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject({ code: message.startsWith("Cannot read") ? "malformed" : "invalid" });

@@ -152,6 +152,17 @@ test("recognizes servers without HTTP and without TLS", async () => {
   expect(unreachableError(error, plain.url).code).toBe("tls_failed");
 });
 
+test("a self-signed certificate is refused, and the remedy names NODE_EXTRA_CA_CERTS", async () => {
+  const idp = await scripted({ tls: createSelfSigned({ names: ["localhost"] }) });
+  const error = await failure(idp.url);
+  expect(error).toMatchObject({ kind: "tls_untrusted" });
+  expect(unreachableError(error, idp.url)).toMatchObject({
+    code: "tls_failed",
+    remedy: expect.stringContaining("NODE_EXTRA_CA_CERTS") as string,
+  });
+  expect(idp.requests).toHaveLength(0);
+});
+
 test.each([
   ["localhost", 0, "answered 200"],
   ["localhost", -86_400_000, "tls_expired"],
