@@ -4,6 +4,7 @@ import type { Database } from "../../../../drizzle/database.ts";
 import { asOwner } from "../../../../drizzle/with_tenant.ts";
 import { markStale } from "../../../../gateway/features/monitors/mark_stale.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
+import { AppError } from "../../../../shared/app_error.ts";
 import type { Publisher } from "../../../../shared/broker.ts";
 import { parseMessage } from "../../../../shared/event.ts";
 import { createMonitorClient, newMonitor } from "../../../support/monitor_requests.ts";
@@ -96,4 +97,14 @@ test("after its next report it runs, and can go stale again", async () => {
   await silence(61);
   await run();
   expect(ids()).toEqual([id, id, id]);
+});
+
+test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {
+  const { read } = await startMonitor(10, 61);
+  const unavailable = () => Promise.reject(new AppError("unavailable", "Not there"));
+  const publisher: Publisher = { publish: unavailable };
+  const options = { database, publisher, log: silentLog, attemptsAfterMs: [0, 1] };
+  expect(await markStale(options)).toBe(1);
+  expect((await read()).status).toBe("stale");
+  expect(await markStale({ ...options, database: { ...database, transact: unavailable } })).toBe(0);
 });

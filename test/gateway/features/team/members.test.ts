@@ -124,6 +124,13 @@ describe("the last admin", () => {
     expect((await gateway.request("/api/v1/members", { as: asRoot })).status).toBe(403);
   });
 
+  test("an admin may name the role that they have", async () => {
+    await add("ann", "admin");
+    const as = await asUser("ann");
+    expect((await add("ann", "admin", as)).status).toBe(200);
+    expect((await add("ann", undefined, as)).status).toBe(200);
+  });
+
   test.each(Object.entries(change))("an admin is not %s by themselves", async (_name, run) => {
     await add("ann", "admin");
     await add("bob", "admin");

@@ -292,6 +292,16 @@ async function changeAs(tenantId: string, actor: string, text: string): Promise<
   ).rows;
 }
 
+test("a URL that the rules refuse by now is not requested", async () => {
+  await createWebhook("127.0.0.1");
+  const recorder = createRecorder();
+  const deliverer = createDeliverer(recorder.options);
+  await deliverer.sendDue();
+  await deliverer.idle();
+  expect(recorder.tried).toEqual([]);
+  expect(recorder.outcomes).toEqual(["failed"]);
+});
+
 test("stopping releases what is under way for another gateway, without counting it as failed", async () => {
   await createWebhook("slow.example");
   const recorder = createRecorder();
