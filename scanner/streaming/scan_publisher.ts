@@ -165,7 +165,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       const state = scan === null ? "not registered" : "not complete";
       const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
       const what = end === null ? "The scan goes on without its live view" : "The gateway was given up";
-      warn(`${what}, and the scan is ${state} there: ${problem}`);
+      warn(`${what}; the scan is ${state} at the gateway: ${problem}`);
     }
   }
 

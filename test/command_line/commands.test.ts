@@ -99,11 +99,6 @@ describe("short flags", () => {
     for (const taken of ["-h", "-V"]) expect(letters).not.toContain(taken);
   });
 
-  test("are those of docs/cli.md", () => {
-    const rows = [...page.matchAll(/`(-\w)` \| `(--[a-z]+)`/g)].map(([, short, long]) => [long, short] as const);
-    expect(Object.fromEntries(rows)).toEqual({ ...shortFlags, "--help": "-h", "--version": "-V" });
-  });
-
   test.each(commands)("%s has them, each once, and shows them", (_, command) => {
     const help = command.createHelp();
     const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];

@@ -129,7 +129,7 @@ test("scan writes no refusal of a gateway raw", async () => {
       IDP_PRIVATE_KEY: await newPrivateKey(),
     },
   });
-  expect(stderr).toContain("the scan is not registered there: 403");
+  expect(stderr).toContain("the scan is not registered at the gateway: 403");
   expect(stderr).not.toMatch(steersTerminal);
 });
 
