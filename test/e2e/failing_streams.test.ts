@@ -31,7 +31,7 @@ describe("standard output", () => {
   test("on a disk that becomes full in the middle of a report: exit 2 and the reason", async () => {
     const outcome = await stage.shell('ulimit -f 1; "$@" > cut.json', ["checks", "--format", "json"]);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toMatch(/^Cannot write standard output: .*\(EFBIG\).*\n$/);
+    expect(outcome.stderr).toMatch(/^Cannot write standard output: the file is too large\n$/);
   });
 
   test("an artifacts file that is standard output gets there", async () => {
@@ -48,7 +48,7 @@ describe("standard output", () => {
     });
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toMatch(/Cannot write standard output: .*\(EPIPE\)/);
+    expect(outcome.stderr).toMatch(/Cannot write standard output: the program that reads it ended/);
     const [, id = ""] = /Streaming as scan ([0-9a-f-]{36})/.exec(outcome.stderr) ?? [];
     expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", checks_done: 1 });
   });
@@ -59,7 +59,7 @@ describe("standard output", () => {
   ])("of %s on a full disk: exit 2 and one line", async (_, args) => {
     const outcome = await stage.shell('"$@" > /dev/full', args, stage.idpEnv);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toMatch(/^Cannot write standard output: .*\(ENOSPC\).*\n$/);
+    expect(outcome.stderr).toMatch(/^Cannot write standard output: no space left on device\n$/);
   });
 
   test("of evaluate on a full disk: exit 2", async () => {
@@ -67,7 +67,7 @@ describe("standard output", () => {
     const outcome = await stage.shell('"$@" > /dev/full', ["evaluate", "--from-artifacts", "kept.json"]);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(
-      /^Exit 1: .*--fail-on fail.*\n(?:.*\n)*Cannot write standard output: .*\(ENOSPC\).*\n$/,
+      /^Exit 1: .*--fail-on fail.*\n(?:.*\n)*Cannot write standard output: no space left on device\n$/,
     );
   });
 

@@ -82,7 +82,7 @@ const wrong: readonly (readonly [args: string, env: Readonly<Record<string, stri
   [
     "https://scans.example.com",
     key,
-    "URL https://scans.example.com: is not this machine: expected --allow-remote, for a gateway of yours\n",
+    "URL https://scans.example.com is not this machine: add --allow-remote if the gateway is yours\n",
   ],
   [
     "http://127.0.0.1:9 --publish 1 --scan 8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11",

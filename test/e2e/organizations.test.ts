@@ -196,9 +196,9 @@ describe("several organizations", () => {
     const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
-      expect.stringMatching(/^scanstream\.config\.json \/organizations\/0 \(acme\): org_url: is not https:\/\//),
+      expect.stringMatching(/^scanstream\.config\.json \/organizations\/0 \(acme\): org_url is not https:\/\//),
       expect.stringMatching(
-        /^scanstream\.config\.json \/organizations\/1 \(globex\): private_key_file: names a file that cannot be read/,
+        /^scanstream\.config\.json \/organizations\/1 \(globex\): private_key_file names a file that cannot be read/,
       ),
       expect.stringMatching(/^scanstream\.config\.json \/organizations\/2 \(third\): Unknown check "nonsense"/),
       "scanstream.config.json /organizations/3 (fourth): private_key_env: the variable NOT_SET is not set: expected a private key in it",

@@ -145,7 +145,7 @@ function problemsOf(error: unknown, organization: OrganizationConfig, config: Co
   const place = `${config.file} /organizations/${index} (${organization.name})`;
   const problems = error instanceof UsageError ? error.problems : [error.message];
   return problems.map((problem) => {
-    const [variable, member] = memberNames.find(([name]) => problem.startsWith(`${name}:`)) ?? [];
+    const [variable, member] = memberNames.find(([name]) => /^\w+/.exec(problem)?.[0] === name) ?? [];
     return `${place}: ${variable === undefined ? problem : `${member}${problem.slice(variable.length)}`}`;
   });
 }
