@@ -1,4 +1,5 @@
 import { html, raw } from "hono/html";
+import { toBase64 } from "../../shared/base64.ts";
 import type { OpenApi } from "./describe_api.ts";
 import type { AsyncApi } from "./describe_events.ts";
 
@@ -22,7 +23,7 @@ type Operation = NonNullable<OpenApi["paths"][string]["get"]>;
 /** The Content-Security-Policy that allows the page's own style and nothing else. */
 export async function pagePolicy(): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(docsStyle));
-  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
+  const hash = toBase64(new Uint8Array(digest));
   return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }
 

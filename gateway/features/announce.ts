@@ -1,3 +1,4 @@
+import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/broker.ts";
 import type { Log } from "../observability/log.ts";
 
@@ -38,7 +39,7 @@ async function publishUntilTaken(
   let pending = publish;
   let reason: unknown;
   for (const pauseMs of attemptsAfterMs) {
-    if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    if (pauseMs > 0) await pause(pauseMs, []);
     const results = await Promise.allSettled(pending.map(async (each) => each(publisher)));
     pending = pending.filter((_, index) => results[index]?.status === "rejected");
     reason = results.find((result) => result.status === "rejected")?.reason;

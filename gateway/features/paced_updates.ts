@@ -1,3 +1,5 @@
+import { pause } from "../../shared/abortable.ts";
+
 /** No update of one resource is published sooner than a second after the last. */
 export interface PacedUpdates {
   /**
@@ -33,7 +35,7 @@ export function createPacedUpdates(nowMs: () => number): PacedUpdates {
       }
       if (pace.isWaiting) return;
       pace.isWaiting = true;
-      await new Promise((resolve) => setTimeout(resolve, Math.max(0, pace.nextAtMs - startedMs)));
+      await pause(Math.max(0, pace.nextAtMs - startedMs), []);
       allowNext(key, nowMs());
       await publish(true);
     },

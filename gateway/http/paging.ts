@@ -1,6 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 import { AppError } from "../../shared/app_error.ts";
+import { fromBase64, toBase64 } from "../../shared/base64.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import type { Parameter } from "../description/operation.ts";
 
@@ -137,15 +138,11 @@ function decodeCursor(cursor: string, kind: CursorKind): Position | null {
 }
 
 function toBase64Url(text: string): string {
-  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
-    .replaceAll("+", "-")
-    .replaceAll("/", "_")
-    .replaceAll("=", "");
+  return toBase64(new TextEncoder().encode(text)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function fromBase64Url(text: string): string {
   if (!/^[\w-]+$/.test(text)) throw new TypeError("Cannot read a cursor: it is not base64url");
-  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"));
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }

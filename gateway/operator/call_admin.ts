@@ -1,3 +1,4 @@
+import { pause } from "../../shared/abortable.ts";
 import { noDatabase, type Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
@@ -187,7 +188,7 @@ async function runEmbedded(config: AdminConfig, state: LocalState, request: Admi
     }
     if (Date.now() > deadlineMs)
       throw new AppError("unavailable", "The embedded database is in use by another command");
-    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    await pause(retryMs, []);
   }
 }
 

@@ -1,3 +1,4 @@
+import { pause } from "../../shared/abortable.ts";
 import { settingsError } from "../config.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
@@ -30,7 +31,7 @@ export async function requireMigrated(database: Database, options: RequireMigrat
       if (Date.now() + retryMs > deadlineMs) {
         throw settingsError(["DATABASE_URL: expected a Postgres database that answers: it cannot be reached"]);
       }
-      await new Promise((resolve) => setTimeout(resolve, retryMs));
+      await pause(retryMs, []);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { pause } from "../../shared/abortable.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
@@ -82,7 +83,7 @@ async function lockEmbedded(state: LocalState, handler: RequestHandler): Promise
           "stop that one, start in another folder, or name a Postgres database",
       ]);
     }
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await pause(100, []);
   }
 }
 

@@ -1,3 +1,4 @@
+import { pause } from "../../shared/abortable.ts";
 import { AppError, isUnavailable } from "../../shared/app_error.ts";
 import { FairShare } from "../../shared/fair_share.ts";
 import { FairTurns } from "../../shared/fair_turns.ts";
@@ -97,7 +98,7 @@ export class Lookups {
   async #startAfter<Result>(entry: Entry, key: string, run: () => Promise<Result>): Promise<Result> {
     await entry.done;
     const waitMs = this.#waitMs(entry);
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (waitMs > 0) await pause(waitMs, []);
     return this.#start(key, run);
   }
 

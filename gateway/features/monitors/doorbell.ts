@@ -1,3 +1,4 @@
+import { pause } from "../../../shared/abortable.ts";
 import { Hono, type Context } from "hono";
 import { openTo } from "../../auth/access.ts";
 import { findDoorbells, type FoundDoorbell } from "../../../drizzle/across_tenants.ts";
@@ -153,7 +154,7 @@ export function createRingAnnouncer({
     if (nowMs() < (ringingAgainUntilMs.get(channel) ?? 0)) return;
     ringingAgainUntilMs.set(channel, nowMs() + 2 * pollHookAgainAfterMs);
     try {
-      await new Promise((resolve) => setTimeout(resolve, pollHookAgainAfterMs));
+      await pause(pollHookAgainAfterMs, []);
       ringingAgainUntilMs.delete(channel);
       const isFirst = await withTenant(database, tenantId, (db) => ringDoorbell(db, monitorId));
       if (isFirst) await publishRing(tenantId, monitorId);

@@ -1,3 +1,5 @@
+import { fromBase64, toBase64 } from "../../../shared/base64.ts";
+
 /** Signatures and secrets of webhooks, https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 
 const prefix = "whsec_";
@@ -29,11 +31,7 @@ export async function signatureHeaders(
 }
 
 async function sign(secret: string, signed: Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = Uint8Array.from(atob(secret.slice(prefix.length)), (character) => character.charCodeAt(0));
+  const bytes = fromBase64(secret.slice(prefix.length));
   const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   return toBase64(new Uint8Array(await crypto.subtle.sign("HMAC", key, signed)));
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes));
 }

@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { constraintViolation } from "../../../../drizzle/database_error.ts";
 import { scanReports } from "../../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../../drizzle/with_tenant.ts";
+import { fromBase64, toBase64 } from "../../../../shared/base64.ts";
 import { AppError, NotFound } from "../../../../shared/app_error.ts";
 import { selectScan } from "../scan_store.ts";
 import type { ReceivedReport } from "./read_report.ts";
@@ -61,22 +62,6 @@ export async function selectPart(
       and tenant_id = ${report.tenantId}::uuid`);
   if (row === undefined) throw new NotFound("No report of this scan is stored");
   return fromBase64(row.content);
-}
-
-/** A multiple of 3, so that concatenated base64 pieces equal the base64 of the whole. */
-const piece = 3 * 4096;
-
-function toBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += piece) text += btoa(String.fromCharCode(...bytes.subarray(at, at + piece)));
-  return text;
-}
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
-  return bytes;
 }
 
 async function findReport(db: TenantDatabase, scanId: string): Promise<ReportRow | null> {
