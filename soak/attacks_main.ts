@@ -1,10 +1,12 @@
 import { once } from "node:events";
-import { mkdir, mkdtemp, rmdir, rm, writeFile } from "node:fs/promises";
+import { fork } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
 import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Worker } from "node:worker_threads";
 import { attacks, type Attack } from "./attacks.ts";
+import type { Attacking } from "./attacker.ts";
+import { createControlGroup } from "./control_groups.ts";
 import { startEnvironment } from "./environment.ts";
 import { startGatewayProcess } from "./gateway_process.ts";
 import { useAsVictim, type GatewayUse, type VictimFigures } from "./victim.ts";
@@ -48,7 +50,7 @@ const memoryBytes = 1024 * 1_048_576;
 const leastBoundMs = 100;
 
 await using opened = new AsyncDisposableStack();
-preferThisProcess();
+const groups = await createGroups();
 const target = values.url === undefined ? await startTarget() : givenTarget(values.url);
 console.log("| | attack | what it tried | what holds | the victim | the gateway |\n|---|---|---|---|---|---|");
 const failures: string[] = [];
@@ -57,9 +59,14 @@ if (minutes > 0) {
   const running = chosen.map(({ name }) => startAttack(name));
   const during: Measured[] = [];
   for (let minute = 1; minute <= minutes; minute += 1) during.push(await measure(60_000));
-  await Promise.all(running.map((attack) => attack.stop()));
+  const reached = await Promise.all(running.map((attack) => attack.stop()));
   const after = await measure(seconds * 1000);
-  const all = { name: "all together", tries: `${tenants} tenants`, holds: "all of the above" };
+  const times = reached.reduce((sum, count) => sum + count, 0);
+  const all = {
+    name: "all together",
+    tries: `${tenants} tenants, ${times} connections and requests`,
+    holds: "all of the above",
+  };
   for (const [index, minute] of during.entries())
     report({ ...all, name: `minute ${index + 1}` }, minute, [before, after]);
 } else {
@@ -67,10 +74,10 @@ if (minutes > 0) {
   for (const attack of chosen) {
     const running = startAttack(attack.name);
     const during = await measure(seconds * 1000);
-    await running.stop();
+    const reached = await running.stop();
     // What others do on this machine slows the victim, too: it is measured alone on both sides of each attack.
     const after = await measure(seconds * 1000);
-    report(attack, during, [before, after]);
+    report({ ...attack, tries: `${attack.tries} (${reached} in all)` }, during, [before, after]);
     before = after;
   }
 }
@@ -78,28 +85,45 @@ console.log(failures.length === 0 ? "Every attack was held." : `Not held: ${fail
 await opened.disposeAsync();
 process.exit(failures.length === 0 ? 0 : 1);
 
-/** What else runs on this machine is to slow neither the gateway nor the victim's clock. Not everybody may; children inherit it. */
-function preferThisProcess(): void {
+/** The attackers share this machine with the gateway and with the victim's clock, and take the processor from neither. */
+async function createGroups() {
   try {
     setPriority(-10);
   } catch {
-    console.error("Run as root to keep other programs of this machine out of the figures");
+    console.error("Run as root to keep attackers and other programs of this machine out of the figures");
   }
+  const create = async (name: string, weight: number, memory: { readonly memoryBytes?: number } = {}) => {
+    const group = await createControlGroup(`scanstream-${name}-${process.pid}`, { weight, ...memory });
+    if (group !== null) opened.defer(() => group.remove());
+    return group;
+  };
+  const measured = await create("measured", 10_000);
+  await measured?.add(process.pid);
+  const gateway = await create("gateway", 10_000, { memoryBytes });
+  if (gateway === null)
+    console.error("No control group can be had here: the gateway's memory is shown, and not bounded");
+  return { attackers: await create("attackers", 300), gateway };
 }
 
 function startAttack(name: string) {
-  const workers = target.uses.map((use) => {
-    const worker = new Worker(new URL("attacker.ts", import.meta.url), { workerData: { name, use } });
-    worker.on("error", (error) => {
-      failures.push(`"${name}" did not attack: ${error instanceof Error ? error.message : String(error)}`);
+  const attackers = target.uses.map((use) => {
+    const child = fork(join(import.meta.dirname, "attacker.ts"));
+    if (child.pid !== undefined) void groups.attackers?.add(child.pid);
+    child.send({ name, use } satisfies Attacking);
+    let reached = 0;
+    child.on("message", (said: { readonly reached: number }) => {
+      ({ reached } = said);
+      child.disconnect();
     });
-    // It rejects with the error that was counted.
-    return { worker, ended: once(worker, "exit").catch(() => undefined) };
+    return { child, ended: once(child, "exit").then(() => reached) };
   });
   return {
-    async stop() {
-      for (const { worker } of workers) worker.postMessage("stop", []);
-      await Promise.all(workers.map(({ ended }) => ended));
+    /** Resolves with how often they came through to the gateway: an attack that never did has shown nothing. */
+    async stop(): Promise<number> {
+      for (const { child } of attackers) child.send("stop");
+      const reached = await Promise.all(attackers.map(({ ended }) => ended));
+      if (reached.some((times) => times < 3)) failures.push(`"${name}" came through ${reached.join(", ")} times only`);
+      return reached.reduce((sum, times) => sum + times, 0);
     },
   };
 }
@@ -113,20 +137,26 @@ interface Measured {
 async function measure(durationMs: number): Promise<Measured> {
   const victim = await useAsVictim(target.uses[0], durationMs).catch((error: unknown) => {
     console.error(error instanceof Error ? error.message : error);
-    return { requests: 0, failed: 1, p50Ms: 0, p99Ms: 0, lost: 0 };
+    return { requests: 0, failed: 1, reasons: {}, p50Ms: 0, p99Ms: 0, lost: 0 };
   });
   return { victim, rssBytes: await target.rssBytes() };
 }
 
 /** The victim's p99 may be twice what it is alone, nothing may fail or be lost, and the memory is the chart's. */
 function report({ name, tries, holds }: Omit<Attack, "run">, during: Measured, alone: readonly Measured[]): void {
-  const { requests, failed, p50Ms, p99Ms, lost } = during.victim;
+  const { requests, failed, reasons, p50Ms, p99Ms, lost } = during.victim;
   const aloneMs = Math.max(...alone.map(({ victim }) => victim.p99Ms));
   const boundMs = Math.max(2 * aloneMs, leastBoundMs);
   const isHeld = failed === 0 && lost === 0 && p99Ms <= boundMs && (during.rssBytes ?? 0) <= memoryBytes;
   if (!isHeld) failures.push(name);
   const memory = during.rssBytes === null ? "" : `${Math.round(during.rssBytes / 1_048_576)} MiB`;
-  const figures = `p50 ${p50Ms} ms, p99 ${p99Ms} ms (alone ${aloneMs}), ${failed} of ${requests} failed, ${lost} events lost`;
+  const why =
+    failed === 0
+      ? ""
+      : ` (${Object.entries(reasons)
+          .map(([reason, count]) => `${count} × ${reason}`)
+          .join("; ")})`;
+  const figures = `p50 ${p50Ms} ms, p99 ${p99Ms} ms (alone ${aloneMs}), ${failed} of ${requests} failed${why}, ${lost} events lost`;
   console.log(`| ${isHeld ? "held" : "NOT HELD"} | ${name} | ${tries} | ${holds} | ${figures} | ${memory} |`);
 }
 
@@ -151,14 +181,12 @@ async function startTarget(): Promise<Target> {
   opened.defer(() => servers.close());
   const cwd = await mkdtemp(join(tmpdir(), "scanstream-attacks-"));
   opened.defer(() => rm(cwd, { recursive: true, force: true }));
-  const group = await createMemoryGroup();
-  if (group === null) console.error("No memory cgroup can be had here: the gateway's memory is shown, and not bounded");
   const gateway = await startGatewayProcess({
     environment: servers.environment,
     cwd,
     program: "dist/scanstream.js",
     runtime: runtime === "deno" ? "deno" : "node",
-    ...(group === null ? {} : { onStarted: (pid: number) => group.add(pid) }),
+    onStarted: async (pid) => groups.gateway?.add(pid),
   });
   opened.defer(async () => void (await gateway.stop()));
   const keyOf = async (name: string) => {
@@ -172,23 +200,4 @@ async function startTarget(): Promise<Target> {
   const uses: [GatewayUse, ...GatewayUse[]] = [first];
   while (uses.length < tenants) uses.push({ ...first, attackerKey: await keyOf(`Attacker ${uses.length + 1}`) });
   return { uses, rssBytes: async () => (await gateway.outside()).rssBytes };
-}
-
-/** A cgroup of either version that bounds the memory of what is put into it; null where this user may make none. */
-async function createMemoryGroup(): Promise<{ add(pid: number): Promise<void> } | null> {
-  for (const [root, file] of [
-    ["/sys/fs/cgroup/memory", "memory.limit_in_bytes"],
-    ["/sys/fs/cgroup", "memory.max"],
-  ] as const) {
-    const folder = join(root, `scanstream-attacks-${process.pid}`);
-    try {
-      await mkdir(folder);
-      await writeFile(join(folder, file), String(memoryBytes));
-      opened.defer(() => rmdir(folder).catch(() => undefined));
-      return { add: (pid) => writeFile(join(folder, "cgroup.procs"), String(pid)) };
-    } catch {
-      await rmdir(folder).catch(() => undefined);
-    }
-  }
-  return null;
 }

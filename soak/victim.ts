@@ -12,6 +12,8 @@ export interface VictimFigures {
   readonly requests: number;
   /** Answers that were not 200, and connections that failed. */
   readonly failed: number;
+  /** How often each of these was the reason. */
+  readonly reasons: Readonly<Record<string, number>>;
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** Events that were published, and did not come on the victim's stream. */
@@ -26,21 +28,22 @@ const graceMs = 3000;
 /** Uses the gateway for so long as the victim: reads a list, publishes events and follows them. */
 export async function useAsVictim(use: GatewayUse, durationMs: number): Promise<VictimFigures> {
   const times: number[] = [];
-  let failed = 0;
+  const reasons: Record<string, number> = {};
+  const fail = (reason: string) => void (reasons[reason] = (reasons[reason] ?? 0) + 1);
   const over = AbortSignal.timeout(durationMs);
   const stream = await follow(use);
   const reading = repeat(requestEveryMs, over, async () => {
     const begunMs = performance.now();
-    const status = await send(use, "GET", "/api/v1/scans?limit=20").catch(() => 0);
+    const answer = await send(use, "GET", "/api/v1/scans?limit=20");
     times.push(performance.now() - begunMs);
-    if (status !== 200) failed += 1;
+    if (answer !== "200") fail(answer);
   });
   let published = 0;
   const publishing = repeat(eventEveryMs, over, async () => {
     const event = { type: "scan.progress", data: { n: published + 1 } };
-    const status = await send(use, "POST", stream.eventsPath, JSON.stringify(event)).catch(() => 0);
-    if (status >= 200 && status < 300) published += 1;
-    else failed += 1;
+    const answer = await send(use, "POST", stream.eventsPath, JSON.stringify(event));
+    if (/^2\d\d$/.test(answer)) published += 1;
+    else fail(answer);
   });
   await Promise.all([reading, publishing]);
   for (let waitedMs = 0; stream.received() < published && waitedMs < graceMs; waitedMs += 50) await pause(50, []);
@@ -48,7 +51,8 @@ export async function useAsVictim(use: GatewayUse, durationMs: number): Promise<
   times.sort((one, other) => one - other);
   const at = (share: number) => Math.round((times[Math.floor(times.length * share)] ?? 0) * 10) / 10;
   const lost = Math.max(0, published - stream.received());
-  return { requests: times.length, failed, p50Ms: at(0.5), p99Ms: at(0.99), lost };
+  const failed = Object.values(reasons).reduce((sum, count) => sum + count, 0);
+  return { requests: times.length, failed, reasons, p50Ms: at(0.5), p99Ms: at(0.99), lost };
 }
 
 /** At even times, whether the one before was answered or not: a slow gateway is not asked less. */
@@ -94,13 +98,18 @@ function headersOf({ victimKey }: GatewayUse) {
   return { authorization: `Api-Key ${victimKey}`, "content-type": "application/json" };
 }
 
-async function send(use: GatewayUse, method: "GET" | "POST", path: string, body?: string): Promise<number> {
-  const response = await request(new URL(path, use.url), {
-    method,
-    headers: headersOf(use),
-    ...(body === undefined ? {} : { body }),
-    headersTimeout: 10_000,
-  });
-  await response.body.dump();
-  return response.statusCode;
+/** The status, with what a refusal says, or why there is none. */
+async function send(use: GatewayUse, method: "GET" | "POST", path: string, body?: string): Promise<string> {
+  try {
+    const { statusCode, body: answer } = await request(new URL(path, use.url), {
+      method,
+      headers: headersOf(use),
+      ...(body === undefined ? {} : { body }),
+      headersTimeout: 10_000,
+    });
+    const text = await answer.text();
+    return statusCode < 300 ? String(statusCode) : `${statusCode} ${(JSON.parse(text) as { detail?: string }).detail}`;
+  } catch (error) {
+    return error instanceof Error ? ((error as { readonly code?: string }).code ?? error.message) : String(error);
+  }
 }
