@@ -228,7 +228,8 @@ async function registerScan(use: GatewayUse): Promise<{ readonly id: string; rea
 /** What the attack needs; while other attacks of the tenant hold its share, it tries again. */
 async function create(use: GatewayUse, method: "POST" | "PUT", path: string, body: string): Promise<string> {
   for (;;) {
-    const { status, text } = await send(use, method, path, body);
+    // A large body that is refused is cut off, at times before its sender has read why.
+    const { status, text } = await send(use, method, path, body).catch(() => ({ status: 503, text: "" }));
     if (status === 201) return text;
     if (status !== 429 && status !== 503) throw new Error(`The attacker cannot ${method} ${path}: ${status} ${text}`);
     await pause(againAfterMs, []);

@@ -120,7 +120,7 @@ function startAttack(name: string) {
   return {
     /** Resolves with how often they came through to the gateway: an attack that never did has shown nothing. */
     async stop(): Promise<number> {
-      for (const { child } of attackers) child.send("stop");
+      for (const { child } of attackers) if (child.connected) child.send("stop");
       const reached = await Promise.all(attackers.map(({ ended }) => ended));
       if (reached.some((times) => times < 3)) failures.push(`"${name}" came through ${reached.join(", ")} times only`);
       return reached.reduce((sum, times) => sum + times, 0);

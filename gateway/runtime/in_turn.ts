@@ -29,6 +29,19 @@ export function inTurn(listener: RequestListener): RequestListener {
     };
     if (!turn.isTaken) begin();
     else if (turn.waiting.length < maxWaiting) turn.waiting.push(begin);
-    else socket.destroy();
+    else cutOff(socket);
   };
 }
+
+/**
+ * Closes the connection of a client that floods it. Node would parse hundreds of requests more that have come with these, and make and
+ * destroy as many answers; its parser stops when it hears that the connection now speaks another protocol.
+ */
+function cutOff(socket: Socket): void {
+  const { parser } = socket as { readonly parser?: { onIncoming: () => number } | null };
+  if (parser !== undefined && parser !== null) parser.onIncoming = () => anotherProtocol;
+  socket.destroy();
+}
+
+/** As `parserOnIncomingServer` of Node answers an upgrade. */
+const anotherProtocol = 2;

@@ -9,6 +9,7 @@ import type { WebAssets } from "../http/dependencies.ts";
 import { openGatewayParts, respondMetrics, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
 import { problemResponse } from "../http/problem.ts";
 import { accountOf } from "../http/budget.ts";
+import { FairStart } from "./fair_start.ts";
 import { inTurn } from "./in_turn.ts";
 import { isClientGone } from "./is_client_gone.ts";
 import { leaveUnread } from "./leave_unread.ts";
@@ -92,12 +93,17 @@ function appListener(parts: GatewayParts): RequestListener {
   const app = createApp(parts.dependencies);
   const fetch = withNodeSockets((request, bindings) => app.fetch(request, bindings));
   const unread = new UnreadAnswers(parts.dependencies.budget);
+  const starts = new FairStart();
   const listener = toListener(async (request, bindings) => {
     const isForStream = /\/event-stream(\?|$)/.test(bindings.incoming.url ?? "");
     // Nobody reads the answer; the status is the one that proxies log for a client that left.
     if (isForStream && (await isClientGone(bindings))) return new Response(null, { status: 499 });
     leaveUnread(bindings.incoming as IncomingMessage, bindings.outgoing as ServerResponse);
-    const response = await fetch(request, bindings);
+    // What asks whether this process lives is not to wait behind anybody.
+    const isProbe = /^\/(?:healthz|readyz|metrics)$/.test(bindings.incoming.url ?? "");
+    const response = isProbe
+      ? await fetch(request, bindings)
+      : await starts.run(parts.dependencies.holderOf(request, bindings), async () => fetch(request, bindings));
     // Streams have bounds of their own.
     if (!isForStream) unread.watch(bindings.outgoing as ServerResponse, accountOf(request).holder);
     return response;

@@ -1,0 +1,38 @@
+import { setImmediate as turnOfLoop } from "node:timers/promises";
+import { AppError } from "../../shared/app_error.ts";
+import { FairShare } from "../../shared/fair_share.ts";
+import { FairTurns } from "../../shared/fair_turns.ts";
+
+/** A holder alone has four of them. */
+const startsPerTurn = 5;
+const maxWaiting = 2048;
+const maxWaitMs = 5000;
+
+/**
+ * Begins a few requests in each turn of the event loop, one of each holder before the second of any. However many requests a tenant
+ * sends, turns stay short, and a request of another one begins in the next of them. What waits has cost little more than its parsing.
+ */
+export class FairStart {
+  readonly #waiting = new FairShare({ max: maxWaiting, what: "requests" });
+  readonly #turns = new FairTurns(startsPerTurn, {
+    maxWaitMs,
+    toLate: () => new AppError("unavailable", "Too many requests: the gateway is busy", { retryAfterSeconds: 2 }),
+  });
+
+  /** Rejects as `FairShare.take` throws where the holder has too many waiting, and with what `work` rejects with. */
+  async run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
+    this.#waiting.take(holder);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#turns
+      .run(holder, async () => {
+        this.#waiting.give(holder);
+        work().then(resolve, reject);
+        await turnOfLoop();
+      })
+      .catch((error: unknown) => {
+        this.#waiting.give(holder);
+        reject(error);
+      });
+    return promise;
+  }
+}
