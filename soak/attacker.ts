@@ -12,6 +12,8 @@ export interface Attacking {
 setPriority(19);
 const stopping = new AbortController();
 process.once("disconnect", () => process.exit(1));
+// The measurement begins when all attackers are there: to start them takes the processor, too.
+process.send?.({ reached: 0 });
 process.once("message", ({ name, use }: Attacking) => {
   process.once("message", () => stopping.abort());
   void attack(name, use);

@@ -56,7 +56,7 @@ console.log("| | attack | what it tried | what holds | the victim | the gateway 
 const failures: string[] = [];
 if (minutes > 0) {
   const before = await measure(seconds * 1000);
-  const running = chosen.map(({ name }) => startAttack(name));
+  const running = await Promise.all(chosen.map(({ name }) => startAttack(name)));
   const during: Measured[] = [];
   for (let minute = 1; minute <= minutes; minute += 1) during.push(await measure(60_000));
   const reached = await Promise.all(running.map((attack) => attack.stop()));
@@ -72,7 +72,7 @@ if (minutes > 0) {
 } else {
   let before = await measure(seconds * 1000);
   for (const attack of chosen) {
-    const running = startAttack(attack.name);
+    const running = await startAttack(attack.name);
     const during = await measure(seconds * 1000);
     const reached = await running.stop();
     // What others do on this machine slows the victim, too: it is measured alone on both sides of each attack.
@@ -105,18 +105,21 @@ async function createGroups() {
   return { attackers: await create("attackers", 300), gateway };
 }
 
-function startAttack(name: string) {
+async function startAttack(name: string) {
   const attackers = target.uses.map((use) => {
     const child = fork(join(import.meta.dirname, "attacker.ts"));
     if (child.pid !== undefined) void groups.attackers?.add(child.pid);
-    child.send({ name, use } satisfies Attacking);
     let reached = 0;
-    child.on("message", (said: { readonly reached: number }) => {
-      ({ reached } = said);
-      child.disconnect();
+    const isThere = once(child, "message").then(() => {
+      child.on("message", (said: { readonly reached: number }) => {
+        ({ reached } = said);
+        child.disconnect();
+      });
     });
-    return { child, ended: once(child, "exit").then(() => reached) };
+    return { use, child, isThere, ended: once(child, "exit").then(() => reached) };
   });
+  await Promise.all(attackers.map(({ isThere }) => isThere));
+  for (const { child, use } of attackers) child.send({ name, use } satisfies Attacking);
   return {
     /** Resolves with how often they came through to the gateway: an attack that never did has shown nothing. */
     async stop(): Promise<number> {
@@ -182,7 +185,7 @@ async function startTarget(): Promise<Target> {
   const cwd = await mkdtemp(join(tmpdir(), "scanstream-attacks-"));
   opened.defer(() => rm(cwd, { recursive: true, force: true }));
   const gateway = await startGatewayProcess({
-    environment: servers.environment,
+    environment: servers.directEnvironment,
     cwd,
     program: "dist/scanstream.js",
     runtime: runtime === "deno" ? "deno" : "node",

@@ -16,6 +16,8 @@ import { startTcpProxy, type TcpProxy } from "../test/support/tcp_proxy.ts";
 export interface SoakEnvironment {
   /** What `serve` needs to run on them. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The same without networks that can be broken: they are part of this process, and take its time. */
+  readonly directEnvironment: Readonly<Record<string, string>>;
   readonly brokerNetwork: TcpProxy;
   readonly databaseNetwork: TcpProxy;
   /** Between the gateway and the issuer's JWKS. */
@@ -54,18 +56,20 @@ export async function startEnvironment(): Promise<SoakEnvironment> {
   const issuerNetwork = await startTcpProxy({ host: "127.0.0.1", port: keys.port });
   for (const network of [brokerNetwork, databaseNetwork, issuerNetwork]) opened.defer(() => network.close());
   databaseUrl.port = String(databaseNetwork.port);
+  const environment = {
+    DATABASE_URL: databaseUrl.href,
+    REDIS_URL: `redis://127.0.0.1:${brokerNetwork.port}`,
+    STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!",
+    AUTH_JWKS_URL: `http://127.0.0.1:${issuerNetwork.port}/jwks.json`,
+    AUTH_ISSUER: issuer,
+    AUTH_AUDIENCE: audience,
+  };
   const producer = createRedisBroker({ url: redis.url, database: 2 });
   opened.defer(() => producer.close());
   const owned = opened.move();
   return {
-    environment: {
-      DATABASE_URL: databaseUrl.href,
-      REDIS_URL: `redis://127.0.0.1:${brokerNetwork.port}`,
-      STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!",
-      AUTH_JWKS_URL: `http://127.0.0.1:${issuerNetwork.port}/jwks.json`,
-      AUTH_ISSUER: issuer,
-      AUTH_AUDIENCE: audience,
-    },
+    environment,
+    directEnvironment: { ...environment, DATABASE_URL: database.appUrl, REDIS_URL: redis.url },
     brokerNetwork,
     databaseNetwork,
     issuerNetwork,

@@ -3,8 +3,8 @@ import { AppError } from "../../shared/app_error.ts";
 import { FairShare } from "../../shared/fair_share.ts";
 import { FairTurns } from "../../shared/fair_turns.ts";
 
-/** A holder alone has four of them. */
-const startsPerTurn = 5;
+/** A holder alone has two of them. */
+const startsPerTurn = 3;
 const maxWaiting = 2048;
 const maxWaitMs = 5000;
 

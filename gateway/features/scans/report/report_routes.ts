@@ -33,7 +33,8 @@ export function defineReportRoutes(scans: Resource): void {
     },
     async ({ c, id, query }) => {
       const report = await readReport(c.req.raw, id);
-      const { isNew } = await query((db) => storeReport(db, id, report));
+      const account = accountOf(c.req.raw);
+      const { isNew } = await query((db) => storeReport(db, id, report, (write) => account.readLarge(write)));
       const { digest, sizeBytes } = report;
       return c.json({ scan_id: id, size_bytes: sizeBytes }, isNew ? 201 : 200, { etag: toEtag({ digest }) });
     },

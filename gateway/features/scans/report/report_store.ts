@@ -17,6 +17,8 @@ export async function storeReport(
   db: TenantDatabase,
   scanId: string,
   { digest, sizeBytes, parts }: ReceivedReport,
+  /** Writes a part when it is the tenant's turn. */
+  inTurn: (write: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<{ readonly isNew: boolean }> {
   const stored = await findReport(db, scanId);
   if (stored === null) await selectScan(db, scanId);
@@ -25,10 +27,12 @@ export async function storeReport(
   const uploadId = crypto.randomUUID();
   try {
     for (const [part, content] of parts.entries()) {
-      await db.execute(sql`
-        insert into scan_report_parts (tenant_id, scan_id, upload_id, part, content)
-        select tenant_id, id, ${uploadId}::uuid, ${part}::integer, decode(${toBase64(content)}, 'base64')
-        from scans where id = ${scanId}::uuid`);
+      await inTurn(() =>
+        db.execute(sql`
+          insert into scan_report_parts (tenant_id, scan_id, upload_id, part, content)
+          select tenant_id, id, ${uploadId}::uuid, ${part}::integer, decode(${toBase64(content)}, 'base64')
+          from scans where id = ${scanId}::uuid`),
+      );
     }
     const [kept] = await db.execute<{ digest: string | null }>(sql`
       select scanstream.finish_report(${scanId}::uuid, ${uploadId}::uuid, ${digest}, ${sizeBytes}::integer, ${parts.length}::integer) as digest`);
