@@ -32,6 +32,8 @@ export interface GatewayConfig {
   /** How long the history of organizations is kept. */
   readonly historyDays: number;
   readonly bounds: StreamBounds;
+  /** How many proxies before this gateway append to `X-Forwarded-For`; 0: nobody is believed. */
+  readonly trustedProxyHops: number;
   /** Webhooks may lead to private and loopback addresses, and without TLS. */
   readonly webhookAllowPrivate: boolean;
 }
@@ -90,6 +92,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     retentionDays: parseRetentionDays(reader),
     historyDays: reader.integer("HISTORY_DAYS", { fallback: 400, min: 1, max: 36_500 }),
     bounds: parseBounds(reader),
+    trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: 0, min: 0, max: 10 }),
     webhookAllowPrivate: reader.integer("WEBHOOK_ALLOW_PRIVATE", { fallback: 0, min: 0, max: 1 }) === 1,
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);

@@ -12,6 +12,10 @@ export interface FairShareOptions {
 /** A holder may have this many times what is still free: one alone has at most 80 % of all, two have 44 % each. Its first piece it gets while there is room. */
 export const timesFree = 4;
 
+/** A part of all that the first pieces of holders leave free, unless they are small: a few large ones would else shut everybody out. */
+const reservePart = 8;
+const smallPieces = 512;
+
 /**
  * Something of which a process has only so much (requests, bytes), held by tenants. Whoever holds much is refused before there is
  * nothing left, so that a tenant who holds little always finds some. The bound moves with what is free, so that nothing is kept
@@ -49,7 +53,8 @@ export class FairShare {
     const free = this.max - this.#total - amount;
     // Spread, so that those who are refused together do not come back together.
     const retryAfterSeconds = 1 + Math.floor(this.#random() * 4);
-    if (free < 0 && held === amount) {
+    const isLarge = amount > Math.max(1, this.max / smallPieces);
+    if (held === amount && free < (isLarge ? this.max / reservePart : 0)) {
       throw new AppError("unavailable", `Too many ${this.#what}: the gateway is busy`, { retryAfterSeconds });
     }
     if (held > amount && held > timesFree * free) {

@@ -1,3 +1,5 @@
+import { networkOf } from "./client_address.ts";
+
 export interface KnownCallersOptions {
   /** A collision-resistant digest: the credentials themselves are not stored. */
   readonly digest: (credential: string) => string;
@@ -23,7 +25,7 @@ export class KnownCallers {
   holderOf(request: Request, address: string | null): string {
     const credential = credentialOf(request);
     const known = credential === null ? undefined : this.#tenants.get(this.#digest(credential));
-    return known ?? `address:${address ?? ""}`;
+    return known ?? `address:${networkOf(address ?? "")}`;
   }
 
   learn(request: Request, tenantId: string): void {

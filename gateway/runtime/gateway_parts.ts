@@ -43,6 +43,7 @@ import { createIssuerVerifier } from "./issuer_verifier.ts";
 import { createWebhookSender } from "./webhook_sender.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 import { accountOf, boundsFor, Budget } from "../http/budget.ts";
+import { clientAddress } from "../auth/client_address.ts";
 import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withTokenCache } from "../auth/token_cache.ts";
@@ -206,7 +207,8 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       webhooks: { rules, sendDue: () => deliveries.sendDue() },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
-      holderOf: (request, env) => callers.holderOf(request, options.peerAddress(env)),
+      holderOf: (request, env) =>
+        callers.holderOf(request, clientAddress(request.headers, options.peerAddress(env), config.trustedProxyHops)),
       nowMs,
       retentionDays,
       historyDays,

@@ -36,6 +36,7 @@ test("an empty environment is the embedded default", () => {
     drainDelaySeconds: 5,
     retentionDays: null,
     historyDays: 400,
+    trustedProxyHops: 0,
     webhookAllowPrivate: false,
     bounds,
   });

@@ -35,6 +35,15 @@ test("a holder over its share is told so, and another that there is nothing left
   expect(() => share.take("d")).toThrow(expect.objectContaining({ code: "unavailable", retryAfterSeconds: 1 }));
 });
 
+test("large pieces of many holders leave room for the small ones of others", () => {
+  const share = shareOf(1024);
+  const take = (holder: string, amount: number) => () => share.take(holder, amount);
+  for (let holder = 0; holder < 14; holder += 1) take(`hostile ${holder}`, 64)();
+  expect(take("hostile 14", 64)).toThrow(expect.objectContaining({ code: "unavailable" }));
+  for (let holder = 0; holder < 64; holder += 1) take(`victim ${holder}`, 2)();
+  expect(take("victim 64", 2)).toThrow(expect.objectContaining({ code: "unavailable" }));
+});
+
 test("what is given back is free, in any order", () => {
   const step = record({ holder: constantFrom("a", "b", "c"), amount: integer({ min: 1, max: 30 }) });
   assert(

@@ -9,6 +9,7 @@ import type { Readiness } from "../../observability/readiness.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { createReadiness } from "../../observability/readiness.ts";
 import { noStreamMetrics } from "../../observability/stream_metrics.ts";
+import { networkOf } from "../../auth/client_address.ts";
 import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { deliverFor } from "../../features/webhooks/deliver.ts";
@@ -63,7 +64,8 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     webhooks: { rules: webhooks.rules, sendDue: () => deliverFor(afterRequestMs, webhooks) },
     metricsText: null,
     peerAddress: () => null,
-    holderOf: () => "",
+    // Set by Cloudflare, whatever a client sends: https://developers.cloudflare.com/fundamentals/reference/http-headers/
+    holderOf: (request) => `address:${networkOf(request.headers.get("cf-connecting-ip") ?? "")}`,
     nowMs,
     retentionDays: gateway.retentionDays,
     historyDays: gateway.historyDays,

@@ -1,0 +1,26 @@
+const longest = 45;
+
+/**
+ * The address that a request came from, with so many proxies before this gateway. Each appends to `X-Forwarded-For` whom it spoke to, so
+ * what a client writes there itself stands to the left of what counts. Without that number of addresses the nearest peer counts.
+ */
+export function clientAddress(headers: Headers, peer: string | null, trustedProxyHops: number): string | null {
+  if (trustedProxyHops === 0) return peer;
+  const named = headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops)?.trim() ?? "";
+  return named.length <= longest && /^[\d.]+$|^[\da-f:.]*:[\da-f:.]*$/i.test(named) ? named : peer;
+}
+
+/** A host has a whole /64 of IPv6 addresses to choose from: they count as one. */
+export function networkOf(address: string): string {
+  const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (ipv4 !== undefined || !address.includes(":")) return ipv4 ?? address;
+  const [left = "", right] = address.toLowerCase().split("::");
+  const groups = left === "" ? [] : left.split(":");
+  const given = groups.length + (right === undefined || right === "" ? 0 : right.split(":").length);
+  const zeros = right === undefined ? 0 : Math.max(0, 8 - given);
+  const all = [...groups, ...Array.from({ length: zeros }, () => "0"), ...(right ?? "").split(":")];
+  return all
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ""))
+    .join(":");
+}
