@@ -66,6 +66,10 @@ export const gatewayVariables: readonly Entry[] = [
     "default 400: how many days the history of organizations is kept ([keeping](../keeping.md#history))",
   ],
   [
+    "TRUSTED_PROXY_HOPS",
+    "default 0, at most 10: how many proxies before the gateway append to `X-Forwarded-For`; with 0 the header is ignored ([operating](../operate.md#what-one-tenant-may-take))",
+  ],
+  [
     "WEBHOOK_ALLOW_PRIVATE",
     "1: webhooks may use private and loopback addresses, any port, and no TLS ([webhooks](../webhooks.md))",
   ],

@@ -10,6 +10,7 @@ import { openGatewayParts, respondMetrics, type GatewayParts, type GatewayPartsO
 import { problemResponse } from "../http/problem.ts";
 import { accountOf } from "../http/budget.ts";
 import { FairStart } from "./fair_start.ts";
+import { boundIdleConnections } from "./idle_connections.ts";
 import { inTurn } from "./in_turn.ts";
 import { isClientGone } from "./is_client_gone.ts";
 import { leaveUnread } from "./leave_unread.ts";
@@ -57,6 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     const { host, port, metricsPort } = config;
     const listening = await listenForMany(appListener(parts), { host, port, variable: "PORT" });
     servers.push(...listening.servers);
+    boundIdleConnections(servers);
     const metrics = metricsPort === null ? null : await listenForMetrics(parts, host, metricsPort);
     if (metrics !== null) servers.push(...metrics.servers);
     return {

@@ -77,8 +77,25 @@ test("pods of the chart and services of the compose file have no root, no writab
       read_only: true,
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
+      mem_limit: "1g",
     });
   }
+  // Database, broker and metrics are reached by the gateways' network alone.
+  expect(Object.keys(compose.services).filter((name) => "ports" in (compose.services[name] ?? {}))).toEqual(["proxy"]);
+  const values = parse(await read("values.yaml")) as { readonly resources: unknown };
+  expect(values.resources).toMatchObject({ limits: { memory: "1Gi" } });
+  expect(await readFile(join(root, "deploy/systemd/scanstream-gateway@.service"), "utf8")).toContain(
+    "\nMemoryMax=1G\n",
+  );
+});
+
+test("no input of the action becomes a command of its shell", async () => {
+  const action = parse(await readFile(join(root, "action.yml"), "utf8")) as {
+    readonly runs: { readonly steps: readonly { readonly run?: string }[] };
+  };
+  const scripts = action.runs.steps.flatMap(({ run }) => run ?? []);
+  expect(scripts.length).toBeGreaterThan(0);
+  expect(scripts.filter((script) => script.includes("${{"))).toEqual([]);
 });
 
 test("the gate of our own CI holds, and fails when a rule fails", async () => {
