@@ -71,7 +71,8 @@ async function follow(use: GatewayUse) {
     headers: headersOf(use),
     body: "{}",
   });
-  if (registered.statusCode !== 201) throw new Error(`The victim cannot register a scan: ${await registered.body.text()}`);
+  if (registered.statusCode !== 201)
+    throw new Error(`The victim cannot register a scan: ${await registered.body.text()}`);
   const scan = (await registered.body.json()) as { readonly channel: string; readonly event_stream: string };
   const leaving = new AbortController();
   const response = await fetch(new URL(scan.event_stream, use.url), {
