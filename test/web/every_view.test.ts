@@ -1,6 +1,5 @@
-import type { Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Browser } from "playwright-core";
 import { launchChromium } from "../support/chromium.ts";
 import { expectAccessible } from "./accessible.ts";
 import { scenes, showScene, type Scene } from "./shot_scenes.ts";
@@ -27,7 +26,10 @@ test.each(scenes)("$name: axe finds nothing in light or dark, nothing moves or i
       await page.goto(url);
       return { evaluate: (expression) => page.evaluate(expression) };
     });
-    expect(await layoutShift(page)).toBeLessThanOrEqual(maxLayoutShift);
+    // What somebody unfolds may move what is below it.
+    if (scene.clicks === undefined && scene.away === undefined) {
+      expect(await layoutShift(page)).toBeLessThanOrEqual(maxLayoutShift);
+    }
     await expectAccessible(page, scene.name);
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 320, height: 800 });
@@ -46,16 +48,14 @@ async function expectFitting(page: Page, { name }: Scene): Promise<void> {
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), name).toBeLessThanOrEqual(0);
 }
 
-/** What moved without that somebody clicked, https://developer.mozilla.org/docs/Web/API/LayoutShift */
+/** What moved while it loaded, https://developer.mozilla.org/docs/Web/API/LayoutShift */
 function layoutShift(page: Page): Promise<number> {
   return page.evaluate(
     () =>
       new Promise<number>((resolve) => {
         let sum = 0;
         new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) {
-            if (Reflect.get(entry, "hadRecentInput") !== true) sum += Number(Reflect.get(entry, "value"));
-          }
+          for (const entry of list.getEntries()) sum += Number(Reflect.get(entry, "value"));
         }).observe({ type: "layout-shift", buffered: true });
         setTimeout(() => resolve(sum), 50);
       }),
