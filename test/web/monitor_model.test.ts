@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { actorOf, filterChanges, isUnexplained, toChecks, toFinding } from "../../gateway/web/model/change_view.ts";
+import { noChanges, withNewer, withOlder, type ChangeWindow } from "../../gateway/web/model/change_window.ts";
 import { noFilter } from "../../gateway/web/model/findings_filter.ts";
 import { pulseOf } from "../../gateway/web/model/monitor_pulse.ts";
 import { parseChange, parseMonitor, type Monitor } from "../../gateway/web/monitor_wire.ts";
@@ -111,6 +112,21 @@ describe("toFinding", () => {
     expect(toFinding(aChange({ from: to, to }), 1)?.detail).not.toContain("before");
     expect(toFinding(aChange({ from: null, cause: "start", actual: "15 minutes" }), 1)?.detail).toBe("15 minutes");
   });
+});
+
+test("a window keeps the newest 1,000 changes and says that it left out older ones, however they come", () => {
+  const page = (from: number, count: number) =>
+    Array.from({ length: count }, (_change, index) => aChange({ id: String(from - index) }));
+  const idsOf = ({ changes }: ChangeWindow) => [changes.length, changes[0]?.id, changes.at(-1)?.id];
+  let window = withOlder(noChanges, page(50, 50), "older");
+  for (let newest = 100; newest <= 1000; newest += 50) window = withNewer(window, page(newest, 60));
+  expect([idsOf(window), window.isCut]).toEqual([[1000, "1000", "1"], true]);
+  window = withNewer(window, page(5000, 550));
+  expect([idsOf(window), window.isCut, window.nextCursor]).toEqual([[1000, "5000", "551"], true, null]);
+  window = withOlder(noChanges, page(2000, 999), "older");
+  expect([window.isCut, window.nextCursor]).toEqual([false, "older"]);
+  expect(withOlder(window, page(1001, 1), "older")).toMatchObject({ isCut: true, nextCursor: null });
+  expect(withOlder(window, [...page(1001, 1), aChange({ cause: "start" })], "older")).toMatchObject({ isCut: false });
 });
 
 test("toChecks takes the worst finding of each check", () => {

@@ -2,6 +2,7 @@ import { pause } from "../../../shared/abortable.ts";
 import { parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
 import { ApiError, toMonitorPath, type Api } from "./api.ts";
 import { toFinding } from "./change_view.ts";
+import { noChanges, withNewer, withOlder } from "./change_window.ts";
 import {
   continueAfterExpiry,
   noConnection,
@@ -23,6 +24,8 @@ export interface MonitorFollower {
   readonly changes: readonly Change[];
   /** The ones that came while the page watched. */
   readonly freshIds: ReadonlySet<string>;
+  /** Older ones were left out: the page keeps no more. */
+  readonly isCut: boolean;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   /** Why older changes could not be read. */
@@ -45,9 +48,8 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
   const findings = new Map<string, Finding>();
   let findingCount = 0;
   let monitor: Monitor | null = null;
-  let changes: readonly Change[] = [];
+  let timeline = noChanges;
   let freshIds: ReadonlySet<string> = new Set();
-  let nextCursor: string | null = null;
   let isLoadingMore = false;
   let problem: string | null = null;
   let connection = noConnection;
@@ -79,10 +81,9 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     hasSnapshot = false;
     onChange();
     const first = await api.listChanges(monitorId, { limit: timelineLimit, cursor: null, signal });
-    const known = new Set(changes.map(({ id }) => id));
-    const newCount = first.items.findIndex(({ id }) => known.has(id));
-    if (newCount === -1) show(first.items, first.nextCursor);
-    else changes = [...first.items.slice(0, newCount), ...changes];
+    const known = new Set(timeline.changes.map(({ id }) => id));
+    const isConnected = first.items.some(({ id }) => known.has(id));
+    timeline = isConnected ? withNewer(timeline, first.items) : withOlder(noChanges, first.items, first.nextCursor);
     const present: Change[] = [];
     for (let cursor: string | null = null; ;) {
       const page = await api.listVerdicts(monitorId, { limit: pageLimit, cursor, signal });
@@ -96,12 +97,6 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     findings.clear();
     for (const change of present) apply(change);
     connect({ refetchedAtMs: Date.now() });
-  }
-
-  /** The first state is one line for every finding, and older than all else: it is where the timeline ends. */
-  function show(newest: readonly Change[], cursor: string | null): void {
-    changes = newest.filter(({ cause }) => cause !== "start");
-    nextCursor = newest.at(-1)?.cause === "start" ? null : cursor;
   }
 
   /** Reads the changes that are new; of many events at once only the first and the last cause a reading. */
@@ -125,7 +120,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
   }
 
   async function readNewChanges(signal: AbortSignal): Promise<void> {
-    const known = new Set(changes.map(({ id }) => id));
+    const known = new Set(timeline.changes.map(({ id }) => id));
     const fresh: Change[] = [];
     let cursor: string | null = null;
     for (let count = 0; ; count += 1) {
@@ -137,9 +132,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
       cursor = page.nextCursor;
     }
     for (const change of fresh.toReversed()) apply(change);
-    // Only these: a new first page may have been shown in the meantime.
-    const shown = new Set(changes.map(({ id }) => id));
-    changes = [...fresh.filter(({ id }) => !shown.has(id)), ...changes];
+    timeline = withNewer(timeline, fresh);
     freshIds = new Set(fresh.map(({ id }) => id));
     onChange();
   }
@@ -152,16 +145,16 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
   }
 
   async function loadMore(): Promise<void> {
-    if (isLoadingMore || nextCursor === null) return;
+    const cursor = timeline.nextCursor;
+    if (isLoadingMore || cursor === null) return;
     isLoadingMore = true;
     problem = null;
     onChange();
     try {
       const { signal } = closing;
-      const cursor = nextCursor;
       const page = await api.listChanges(monitorId, { limit: timelineLimit, cursor, signal });
       // Else the timeline began again in the meantime.
-      if (cursor === nextCursor) show([...changes, ...page.items], page.nextCursor);
+      if (cursor === timeline.nextCursor) timeline = withOlder(timeline, page.items, page.nextCursor);
     } catch (error) {
       if (closing.signal.aborted) return;
       problem = error instanceof ApiError ? toProblem(error) : "The answer could not be read";
@@ -201,13 +194,16 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     },
     findings,
     get changes() {
-      return changes;
+      return timeline.changes;
     },
     get freshIds() {
       return freshIds;
     },
+    get isCut() {
+      return timeline.isCut;
+    },
     get hasMore() {
-      return nextCursor !== null;
+      return timeline.nextCursor !== null;
     },
     get isLoadingMore() {
       return isLoadingMore;

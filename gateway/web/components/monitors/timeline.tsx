@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { groupChanges, groupText } from "../../../../shared/change_groups.ts";
 import { stateOf } from "../../../../shared/report.ts";
+import { toMonitorPath } from "../../model/api.ts";
 import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import type { FindingsFilter } from "../../model/findings_filter.ts";
@@ -23,7 +24,7 @@ export function Timeline({
   readonly filter: FindingsFilter;
 }) {
   useZone();
-  const { changes, freshIds, hasMore, problem, connection } = follower;
+  const { changes, freshIds, hasMore, isCut, problem, connection } = follower;
   const [isUnexplainedOnly, setUnexplainedOnly] = useState(false);
   const [page, setPage] = useState(0);
   const matching = filterChanges(changes, filter);
@@ -41,7 +42,7 @@ export function Timeline({
         <p>
           {isFiltered
             ? `${formatCount(shown.length)} of ${toChanges(changes.length)} that are loaded match the filters`
-            : `${toChanges(changes.length)}${hasMore ? " loaded" : ""}`}
+            : `${toChanges(changes.length)}${hasMore || isCut ? " loaded" : ""}`}
         </p>
         <button
           type="button"
@@ -97,6 +98,12 @@ export function Timeline({
         {problem}
       </p>
       {page >= lastPage && <MoreButton list={follower} label="Load older changes" />}
+      {isCut && (
+        <p class="card-note note">
+          {`This page keeps the newest ${toChanges(changes.length)}. Open a finding for its own, or read all at `}
+          <code>{`/${toMonitorPath(follower.monitor?.id ?? "")}/changes`}</code>.
+        </p>
+      )}
     </section>
   );
 }
@@ -120,7 +127,9 @@ function toChanges(count: number): string {
   return count === 1 ? "1 change" : `${formatCount(count)} changes`;
 }
 
-/** What one act of a person moved is one entry; it opens into its changes. */
+const rowsOfGroup = 100;
+
+/** What one act of a person moved is one entry; it opens into its changes, which are made only then. */
 function ChangeGroup({
   group,
   freshIds,
@@ -128,13 +137,14 @@ function ChangeGroup({
   readonly group: readonly Change[];
   readonly freshIds: ReadonlySet<string>;
 }) {
+  const [isOpen, setOpen] = useState(false);
   const [first] = group;
   if (first === undefined || group.length === 1) {
     return first === undefined ? null : <ChangeRow change={first} isFresh={freshIds.has(first.id)} hasName />;
   }
   return (
     <li class="change change-group">
-      <details>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>
           <span class="fine">
             <Time atMs={Date.parse(first.seen_at)} isClockOnly />
@@ -142,10 +152,13 @@ function ChangeGroup({
           <span class="strong">{groupText(group)}</span>
         </summary>
         <ol class="changes">
-          {group.map((change) => (
+          {group.slice(0, isOpen ? rowsOfGroup : 0).map((change) => (
             <ChangeRow key={change.id} change={change} isFresh={freshIds.has(change.id)} hasName />
           ))}
         </ol>
+        {group.length > rowsOfGroup && (
+          <p class="note">{`and ${formatCount(group.length - rowsOfGroup)} more: filter them by rule or text`}</p>
+        )}
       </details>
     </li>
   );
