@@ -19,48 +19,33 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-test("retries a full gateway after its Retry-After, and shows the countdown", async () => {
-  let isFull = true;
+test("shows why a stream is refused and when it tries again; 'Try now' ends the pause, and a final refusal", async () => {
+  let refusal: readonly [status: number, detail: string] | null = [
+    429,
+    "This tenant has as many open streams as it may",
+  ];
   await registerScan();
   await using watched = await openWith(async (route) => {
-    if (!isFull || !isStream(route.request())) return route.fallback();
-    await refuse(route, 429, "This tenant has as many open streams as it may", { "retry-after": "2" });
+    if (refusal === null || !isStream(route.request())) return route.fallback();
+    await refuse(route, ...refusal, { "retry-after": "600" });
   });
+  const main = watched.page.locator("main");
+  const retry = async () => {
+    expect(await main.getByRole("heading", { level: 1, name: "acme.okta.com" }).isVisible()).toBe(true);
+    await main.getByRole("button", { name: "Try now" }).click();
+  };
   await watched.untilConnection("reconnecting");
-  const connection = watched.page.locator("main .connection");
-  await connection.filter({ hasText: "This tenant has as many open streams as it may · next try in" }).waitFor();
-  expect(await watched.page.getByRole("heading", { level: 1, name: "acme.okta.com" }).isVisible()).toBe(true);
-  isFull = false;
-  await watched.untilConnection("live");
-  expect(await connection.textContent()).not.toContain("as many");
-});
-
-test("'Try now' ends the pause before the next retry", async () => {
-  let isUnavailable = true;
-  await registerScan();
-  await using watched = await openWith(async (route) => {
-    if (!isUnavailable || !isStream(route.request())) return route.fallback();
-    await refuse(route, 503, "The broker is unavailable", { "retry-after": "600" });
-  });
-  await watched.page.locator("main .connection", { hasText: "The broker is unavailable · next try in" }).waitFor();
-  isUnavailable = false;
-  await watched.page.locator("main").getByRole("button", { name: "Try now" }).click();
-  await watched.untilConnection("live");
-});
-
-test("keeps showing the scan when its stream is refused for good, and offers a retry", async () => {
-  let isRefused = true;
-  await registerScan();
-  await using watched = await openWith(async (route) => {
-    if (!isRefused || !isStream(route.request())) return route.fallback();
-    await refuse(route, 403, "You may not follow this scan");
-  });
+  await main
+    .locator(".connection", { hasText: "This tenant has as many open streams as it may · next try in" })
+    .waitFor();
+  refusal = [403, "You may not follow this scan"];
+  await retry();
   await watched.untilConnection("failed");
-  await watched.page.locator("main .connection", { hasText: "You may not follow this scan" }).waitFor();
-  expect(await watched.page.getByRole("heading", { level: 1, name: "acme.okta.com" }).isVisible()).toBe(true);
-  isRefused = false;
-  await watched.page.locator("main").getByRole("button", { name: "Try now" }).click();
+  await main.locator(".connection", { hasText: "You may not follow this scan" }).waitFor();
+  refusal = null;
+  await retry();
   await watched.untilConnection("live");
+  expect(await main.locator(".connection").textContent()).not.toContain("may not");
 });
 
 test("shows every finding after a stream that was cut three times", async () => {
@@ -96,49 +81,48 @@ test("retries after a proxy's error page, without showing its markup", async () 
   await watched.untilConnection("live");
 });
 
-test("keeps the lists while the tenant's stream is lost, says so, and reads them again", async () => {
-  let isBroken = false;
+test("keeps what is known of a tenant whose stream is refused or lost, says so, and reads it again", async () => {
+  let refusal: readonly [status: number, detail: string] | null = [
+    429,
+    "This tenant has as many open streams as it may",
+  ];
   const scan = await registerScan();
   await using watched = await openWith(async (route) => {
-    if (!isBroken || !route.request().url().endsWith("/api/v1/event-stream?snapshot=1")) return route.fallback();
-    await refuse(route, 503, "The database is unavailable");
+    if (refusal === null || !route.request().url().endsWith("/api/v1/event-stream?snapshot=1")) return route.fallback();
+    await refuse(route, ...refusal, { "retry-after": "1" });
   });
-  const state = (name: string) => watched.page.locator(`.top .connection[data-state="${name}"]`);
-  await watched.untilConnection("live");
-  await openOverview(watched.page);
-  await watched.page.locator(".scan-link").waitFor();
-  isBroken = true;
+  const { page } = watched;
+  const untilState = (name: string, text = "") =>
+    page.locator(`.top .connection[data-state="${name}"]`, { hasText: text }).waitFor();
+  await untilState("reconnecting", "as many open");
+  await openOverview(page);
+  await page.locator(".scan-link").waitFor();
+  // Nothing says that it is alive, and no count is of what was not read.
+  await page.locator(".organization", { hasText: "acme.okta.com" }).waitFor();
+  refusal = null;
+  await untilState("live");
+  refusal = [503, "The database is unavailable"];
   gateway.loseBroker();
-  await state("reconnecting").filter({ hasText: "The database is unavailable" }).waitFor();
-  expect(await watched.page.locator(".scan-link").count()).toBe(1);
+  await untilState("reconnecting", "The database is unavailable");
+  expect(await page.locator(".scan-link").count()).toBe(1);
   await scan.end("completed", { pass: 0, fail: 0, manual: 0 });
-  isBroken = false;
-  await watched.page.locator(".top").getByRole("button", { name: "Try now" }).click();
-  await state("live").waitFor();
-  await watched.page.locator(".scan-link", { hasText: "Completed" }).waitFor();
+  refusal = null;
+  await page.locator(".top").getByRole("button", { name: "Try now" }).click();
+  await untilState("live");
+  await page.locator(".scan-link", { hasText: "Completed" }).waitFor();
 });
 
-test("shows the lists of a gateway that has no room for a stream, and that they are not live", async () => {
-  let isFull = true;
-  await registerScan();
-  await using watched = await openWith(async (route) => {
-    if (!isFull || !route.request().url().endsWith("/api/v1/event-stream?snapshot=1")) return route.fallback();
-    await refuse(route, 429, "This tenant has as many open streams as it may", { "retry-after": "1" });
-  });
-  await watched.page.locator('.top .connection[data-state="reconnecting"]', { hasText: "as many open" }).waitFor();
-  await openOverview(watched.page);
-  await watched.page.locator(".scan-link").waitFor();
-  isFull = false;
-  await watched.page.locator('.top .connection[data-state="live"]').waitFor();
-});
-
-test("shows that the gateway is unavailable, and can retry", async () => {
+test("shows that it is loading until the first answer comes, that the gateway is unavailable, and can retry", async () => {
+  const answered = Promise.withResolvers<void>();
   let isUnavailable = true;
   await registerScan();
   await using watched = await openWith(async (route) => {
     if (!isUnavailable || !isDemoSession(route.request())) return route.fallback();
+    await answered.promise;
     await refuse(route, 503, "Starting");
   });
+  await watched.page.getByText("Loading…").waitFor();
+  answered.resolve();
   await watched.page.getByRole("heading", { name: "The gateway does not answer" }).waitFor();
   await watched.page.getByText("Starting").waitFor();
   isUnavailable = false;
@@ -146,16 +130,27 @@ test("shows that the gateway is unavailable, and can retry", async () => {
   await watched.untilConnection("live");
 });
 
-test("shows that it is loading until the first answer comes", async () => {
-  const answered = Promise.withResolvers<void>();
-  await registerScan();
+test("no view states what was not read, of a gateway that does not answer, or answers half", async () => {
+  let isHalf = false;
+  const scan = await registerScan();
   await using watched = await openWith(async (route) => {
-    if (isDemoSession(route.request())) await answered.promise;
-    await route.fallback();
+    const url = route.request().url();
+    if (!url.includes("/api/v1/") || url.endsWith("/session")) return route.fallback();
+    if (isHalf) await route.fulfill({ contentType: "application/json", body: '{"items":[{"id"' });
   });
-  await watched.page.getByText("Loading…").waitFor();
-  answered.resolve();
-  await watched.untilConnection("live");
+  const { page } = watched;
+  for (const words of [/Loading|NOT LIVE: connecting/, /could not be read|cannot be|NOT LIVE: /]) {
+    await page.reload();
+    for (const hash of ["#/", "#/wall", `#/organizations/${scan.id}`, `#/monitors/${scan.id}`, `#/compare/a/b`]) {
+      await page.evaluate((next) => (location.hash = next), hash);
+      const main = page.locator("main");
+      await main.getByText(words).first().waitFor();
+      expect(await main.textContent(), hash).not.toMatch(
+        /No scans|No organi|nothing open|No difference|Alive|\d rule/i,
+      );
+    }
+    isHalf = true;
+  }
 });
 
 test("renews the demo's token when the gateway no longer accepts it", async () => {
@@ -177,9 +172,9 @@ async function registerScan(): Promise<ProducedScan> {
   return tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
 }
 
-function openWith(answer: (route: Route) => Promise<void>): Promise<WatchedPage> {
+function openWith(answer: (route: Route) => Promise<void>, hash = ""): Promise<WatchedPage> {
   const beforeOpen = async (page: Page) => void (await page.route("**/*", answer));
-  return openPage(browser, gateway.url, { beforeOpen });
+  return openPage(browser, `${gateway.url}/${hash}`, { beforeOpen });
 }
 
 function isStream(request: Request): boolean {

@@ -14,7 +14,7 @@ import { ConnectionState } from "./connection.tsx";
 import { DecisionsPage } from "./decisions/decisions_page.tsx";
 import { useStore } from "./hooks.ts";
 import { MonitorPage } from "./monitors/monitor_page.tsx";
-import { OrganizationPage } from "./organizations/organization_page.tsx";
+import { OrganizationPage, type ShowResource } from "./organizations/organization_page.tsx";
 import { OverviewPage } from "./organizations/overview_page.tsx";
 import { ScanPage } from "./scan_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
@@ -129,21 +129,26 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
   function shownPage() {
     const key = `${target} ${attempt}`;
     const { caller } = session;
+    const followed = { api, caller, decisions, onReopen: reopen };
+    const show: ShowResource = ({ page, id }, more) =>
+      page === "monitor" ? (
+        <MonitorPage key={`${key} ${id}`} {...followed} monitorId={id} more={more} onMonitor={onMonitor} />
+      ) : (
+        <ScanPage
+          key={`${key} ${id}`}
+          {...followed}
+          scanId={id}
+          isDeleted={tenant.deletedScans.has(id)}
+          knownScans={scans.items}
+          more={more}
+          onScan={onScan}
+        />
+      );
     switch (route.page) {
       case "overview":
         return <OverviewPage api={api} tenant={tenant} />;
       case "organization":
-        return (
-          <OrganizationPage
-            key={key}
-            api={api}
-            caller={caller}
-            id={route.id}
-            tenant={tenant}
-            onScan={onScan}
-            onReopen={reopen}
-          />
-        );
+        return <OrganizationPage key={key} api={api} id={route.id} tenant={tenant} show={show} />;
       case "decisions":
         return <DecisionsPage api={api} store={decisions} scans={scans.items} mayDecide={mayDo(caller, "decide")} />;
       case "settings":
@@ -151,31 +156,8 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
       case "compare":
         return <ComparePage key={key} api={api} beforeId={route.beforeId} afterId={route.afterId} onReopen={reopen} />;
       case "monitor":
-        return (
-          <MonitorPage
-            key={key}
-            api={api}
-            caller={caller}
-            monitorId={route.id}
-            decisions={decisions}
-            onMonitor={onMonitor}
-            onReopen={reopen}
-          />
-        );
       case "scan":
-        return (
-          <ScanPage
-            key={key}
-            api={api}
-            caller={caller}
-            scanId={route.id}
-            isDeleted={tenant.deletedScans.has(route.id)}
-            knownScans={scans.items}
-            decisions={decisions}
-            onScan={onScan}
-            onReopen={reopen}
-          />
-        );
+        return show(route);
       case "wall":
       case "unknown":
         break;

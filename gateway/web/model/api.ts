@@ -178,7 +178,10 @@ export async function fetchJson(
   const body = parseJson(text);
   if (response.ok && body !== undefined) return body;
   const detail = toText(toRecord(body)["detail"]);
-  throw new ApiError(response.status, detail ?? `The gateway answered with status ${response.status}`);
+  const words = response.ok
+    ? "The gateway's answer could not be read"
+    : `The gateway answered with status ${response.status}`;
+  throw new ApiError(response.status, detail ?? words);
 }
 
 export function toPath(scanId: string): string {

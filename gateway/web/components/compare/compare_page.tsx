@@ -5,13 +5,14 @@ import {
   findingChangeTitles,
   type ComparedVerdict,
   type FindingChange,
+  type FindingChangeKind,
 } from "../../../../shared/finding_diff.ts";
 import { ApiError, type Api } from "../../model/api.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import { compareScans, type ComparedSide, type ScanComparison } from "../../model/compare_scans.ts";
 import { toChangeRow } from "../../model/export_rows.ts";
 import { formatCount, formatOrg, formatTime } from "../../model/format.ts";
-import { BackLink, Message, StateTag } from "../basics.tsx";
+import { BackLink, Message, MoreButton, StateTag } from "../basics.tsx";
 import { ExportButtons } from "../export_buttons.tsx";
 import { useTitle, useZone } from "../hooks.ts";
 
@@ -111,27 +112,43 @@ function Changes({ result: { before, after, comparison } }: { readonly result: S
   return (
     <div class="compare stack">
       {changes.length === 0 && <Message level={2} title="No difference" text="Both sides found the same." />}
-      {findingChangeKinds.map((kind) => {
-        const found = changes.filter(({ change }) => change === kind);
-        return (
-          found.length > 0 && (
-            <section key={kind} class="card" aria-labelledby={`compare-${kind}`}>
-              <h2 id={`compare-${kind}`}>{`${findingChangeTitles[kind]} (${formatCount(found.length)})`}</h2>
-              <ul class="changes">
-                {found.map((change, index) => (
-                  <ChangeRow key={index} change={change} />
-                ))}
-              </ul>
-            </section>
-          )
-        );
-      })}
+      {findingChangeKinds.map((kind) => (
+        <ChangesOfKind key={kind} kind={kind} found={changes.filter(({ change }) => change === kind)} />
+      ))}
       {notCompared.length > 0 && (
         <p class="fine">
           {`Not compared, as only one side evaluated them: ${notCompared.map(({ check }) => checkTitle(check)).join("; ")}`}
         </p>
       )}
     </div>
+  );
+}
+
+const rowsAtOnce = 500;
+
+function ChangesOfKind({
+  kind,
+  found,
+}: {
+  readonly kind: FindingChangeKind;
+  readonly found: readonly FindingChange[];
+}) {
+  const [limit, setLimit] = useState(rowsAtOnce);
+  if (found.length === 0) return null;
+  const list = { hasMore: found.length > limit, isLoadingMore: false, loadMore: () => setLimit(limit + rowsAtOnce) };
+  return (
+    <section class="card" aria-labelledby={`compare-${kind}`}>
+      <h2 id={`compare-${kind}`}>{`${findingChangeTitles[kind]} (${formatCount(found.length)})`}</h2>
+      <ul class="changes">
+        {found.slice(0, limit).map((change, index) => (
+          <ChangeRow key={index} change={change} />
+        ))}
+      </ul>
+      {list.hasMore && (
+        <p class="card-note note">{`${formatCount(limit)} of ${formatCount(found.length)} are shown.`}</p>
+      )}
+      <MoreButton list={list} label="Show more" />
+    </section>
   );
 }
 

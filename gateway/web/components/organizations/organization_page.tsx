@@ -1,28 +1,30 @@
+import type { ComponentChild } from "preact";
 import { useHistory } from "../trend.tsx";
-import type { Caller } from "../../caller_wire.ts";
 import type { Api } from "../../model/api.ts";
 import { toOrigin } from "../../model/decisions/decision_index.ts";
 import type { TenantFollower } from "../../model/tenant_follower.ts";
-import { isEnded, type Scan } from "../../scan_wire.ts";
+import { isEnded } from "../../scan_wire.ts";
 import { BackLink, Message } from "../basics.tsx";
-import { MonitorPage } from "../monitors/monitor_page.tsx";
-import { ScanPage } from "../scan_page.tsx";
 import { CompareChoice } from "../compare/compare_choice.tsx";
 import { OrganizationHistory } from "./organization_history.tsx";
 
+/** A page of one monitor or scan, with what an organization adds to it. */
+export type ShowResource = (
+  resource: { readonly page: "monitor" | "scan"; readonly id: string },
+  more?: ComponentChild,
+) => ComponentChild;
+
 interface OrganizationPageProps {
   readonly api: Api;
-  readonly caller: Caller;
   readonly id: string;
   readonly tenant: TenantFollower;
-  readonly onScan: (scan: Scan) => void;
-  readonly onReopen: () => void;
+  readonly show: ShowResource;
 }
 
 /** An organization: its monitor's state, else that of its last scan, and its past. */
-export function OrganizationPage({ api, caller, id, tenant, onScan, onReopen }: OrganizationPageProps) {
+export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProps) {
   const history = useHistory(api);
-  const { organizations, decisions, deletedScans, scans, monitors, connection } = tenant;
+  const { organizations, scans, connection } = tenant;
   const organization = organizations.items?.find((one) => one.id === id);
   if (organization === undefined) {
     if (organizations.items === null && connection.problem === null)
@@ -48,20 +50,7 @@ export function OrganizationPage({ api, caller, id, tenant, onScan, onReopen }: 
       <CompareChoice scans={own} monitorId={monitorId} />
     </>
   );
-  if (monitorId !== null) {
-    return (
-      <MonitorPage
-        key={monitorId}
-        api={api}
-        caller={caller}
-        monitorId={monitorId}
-        decisions={decisions}
-        more={more}
-        onMonitor={(monitor) => monitors.put(monitor)}
-        onReopen={onReopen}
-      />
-    );
-  }
+  if (monitorId !== null) return show({ page: "monitor", id: monitorId }, more);
   const scanId = organization.last_scan_id ?? own[0]?.id ?? null;
   if (scanId === null) {
     return (
@@ -72,18 +61,5 @@ export function OrganizationPage({ api, caller, id, tenant, onScan, onReopen }: 
       </>
     );
   }
-  return (
-    <ScanPage
-      key={scanId}
-      api={api}
-      caller={caller}
-      scanId={scanId}
-      isDeleted={deletedScans.has(scanId)}
-      knownScans={scans.items}
-      decisions={decisions}
-      onScan={onScan}
-      onReopen={onReopen}
-      more={more}
-    />
-  );
+  return show({ page: "scan", id: scanId }, more);
 }
