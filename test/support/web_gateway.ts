@@ -39,6 +39,8 @@ export interface WebGateway extends AsyncDisposable {
   readonly publisher: Publisher;
   /** Every subscription is lost, as when the broker's connection breaks. */
   loseBroker(): void;
+  /** As its metrics count them. */
+  openStreams(): Promise<number>;
   revokeApiKey(apiKeyId: string): Promise<void>;
   addMember(tenant: WebTenant, sub: string, role: Role): Promise<void>;
   removeMember(tenant: WebTenant, sub: string): Promise<void>;
@@ -82,6 +84,10 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
     stop: () => gateway.stop(),
     async start() {
       gateway = await start();
+    },
+    async openStreams() {
+      const text = await (await fetch(`${gateway.url}/metrics`)).text();
+      return Number(/^scanstream_streams_open (\d+)$/m.exec(text)?.[1]);
     },
     async revokeApiKey(apiKeyId) {
       await gateway.gateway.admin("api-key.revoke", { id: apiKeyId });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserNames, launchBrowser, type DrivenBrowser, type DrivenTab } from "../support/driven_browser.ts";
+import { aChange } from "../support/change_builders.ts";
+import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import { startWebGateway, type WebGateway } from "../support/web_gateway.ts";
 
@@ -18,11 +20,6 @@ const untilShown = (tab: DrivenTab, selector: string, text: string | RegExp) =>
     })
     .toMatch(text);
 
-async function openStreams(): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  return Number(/^scanstream_streams_open (\d+)$/m.exec(text)?.[1]);
-}
-
 describe.each(browserNames)("%s", (name) => {
   let browser: DrivenBrowser;
   beforeAll(async () => {
@@ -30,7 +27,7 @@ describe.each(browserNames)("%s", (name) => {
   });
   afterAll(() => browser[Symbol.asyncDispose]());
 
-  test("shows a scan as it runs to its end, and the wall", async () => {
+  test("shows a scan as it runs to its end, calls until it is acknowledged, and shows the wall", async () => {
     const acme = await gateway.createTenant("Acme");
     gateway.setDemo(acme);
     const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 2 });
@@ -45,6 +42,23 @@ describe.each(browserNames)("%s", (name) => {
     await untilShown(tab, ".finding", "A policy");
     await scan.end("completed", { pass: 1, fail: 1, manual: 0 });
     await untilShown(tab, "main .connection", /^Ended/);
+    // It calls, on the page of a scan, on a monitor's and on the overview, until somebody acknowledges.
+    await untilShown(tab, ".attention:not([hidden])", "acme.okta.com: 1 more CAT I rule fails, 1 in all");
+    expect(await tab.evaluate("document.title")).toMatch(/^⚠ 1 CAT I · /);
+    await tab.evaluate("document.querySelector('.attention button:last-of-type').click()");
+    await untilShown(tab, ".attention[hidden]", "0 since");
+    const monitor = await produceMonitor(gateway.url, acme.apiKey);
+    await monitor.store([aChange({ from: null, cause: "start", explained_by: [] })]);
+    await tab.evaluate(`location.hash = '#/monitors/${monitor.id}'`);
+    await untilShown(tab, "main .connection", /^Live/);
+    await monitor.store([aChange({ cause: "reconciliation", explained_by: [] })]);
+    await monitor.update({ pass: 26, fail: 2 });
+    await untilShown(tab, ".change-unexplained", "Unexplained");
+    await untilShown(tab, ".attention:not([hidden])", /^1 since.*no log event says why/);
+    await tab.evaluate("location.hash = '#/'");
+    await untilShown(tab, ".organization", "acme.okta.com");
+    await tab.evaluate("document.querySelector('.attention button:last-of-type').click()");
+    await untilShown(tab, ".attention[hidden]", "0 since");
     await tab.evaluate("location.hash = '#/wall'");
     await untilShown(tab, ".wall-row", /acme\.okta\.com.*1 CAT I open/);
     expect(await tab.evaluate("document.body.dataset.error ?? ''")).toBe("");
@@ -57,12 +71,12 @@ describe.each(browserNames)("%s", (name) => {
     const tabs: DrivenTab[] = [];
     for (let count = 0; count < 4; count += 1) tabs.push(await browser.openTab(`${gateway.url}/#/wall`));
     for (const tab of tabs) await untilShown(tab, ".wall-live", /^Live/);
-    await expect.poll(openStreams).toBe(1);
+    await expect.poll(() => gateway.openStreams()).toBe(1);
     await tabs[0]?.close();
     const scan = await acme.producer.register({ org_url: "https://later.okta.com", checks_total: 1 });
     await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
     for (const tab of tabs.slice(1)) await untilShown(tab, ".wall-row", "later.okta.com");
-    await expect.poll(openStreams).toBe(1);
+    await expect.poll(() => gateway.openStreams()).toBe(1);
     for (const tab of tabs.slice(1)) await tab.close();
   });
 });

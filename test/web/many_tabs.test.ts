@@ -8,11 +8,6 @@ import { openOverview, openPage, openStage, signIn } from "./watched_page.ts";
 
 const { browser, gateway, demoTenant } = await openStage({ EVENTSTREAM_RECHECK_SECONDS: "1" });
 
-async function openStreams(): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  return Number(/^scanstream_streams_open (\d+)$/m.exec(text)?.[1]);
-}
-
 async function openTab(context: BrowserContext, address: string, secret: string | null = null): Promise<Page> {
   const page = await context.newPage();
   await page.goto(address);
@@ -35,7 +30,7 @@ test("eight tabs, each with a scan that runs, are live on one connection", async
   for (const page of pages) {
     await expect.poll(() => page.locator('.connection[data-state="live"]').count(), { timeout: 15_000 }).toBe(2);
   }
-  await expect.poll(openStreams).toBe(1);
+  await expect.poll(() => gateway.openStreams()).toBe(1);
   for (const [n, scan] of scans.entries()) {
     await scan.check("a_check", [buildFinding({ check: "a_check", resource_name: `Policy ${n}` })], {
       done: 1,
@@ -53,7 +48,7 @@ test("eight tabs, each with a scan that runs, are live on one connection", async
   await pages[0]?.close();
   await acme.producer.register({ org_url: "https://later.okta.com", checks_total: 1 });
   for (const page of pages.slice(1)) await page.locator(".scan-link", { hasText: "later.okta.com" }).waitFor();
-  expect(await openStreams()).toBe(1);
+  expect(await gateway.openStreams()).toBe(1);
 });
 
 test("signing out in one tab signs the person out in all, and nobody else", async () => {
@@ -66,13 +61,13 @@ test("signing out in one tab signs the person out in all, and nobody else", asyn
   const second = await openTab(context, gateway.url, acme.accessToken);
   const other = await openTab(context, gateway.url, globex.apiKey);
   for (const page of [watched.page, second, other]) await page.locator('.connection[data-state="live"]').waitFor();
-  await expect.poll(openStreams).toBe(2);
+  await expect.poll(() => gateway.openStreams()).toBe(2);
   await second.getByRole("button", { name: "Sign out" }).click();
   await watched.page.getByText("You signed out in another tab.").waitFor();
   await second.getByRole("button", { name: "Sign in", exact: true }).waitFor();
   expect(await second.getByText("another tab").count()).toBe(0);
   expect(await other.getByRole("button", { name: "Sign out" }).count()).toBe(1);
-  await expect.poll(openStreams).toBe(1);
+  await expect.poll(() => gateway.openStreams()).toBe(1);
 });
 
 test("a member who is removed sees nothing of the tenant any more, in any tab", async () => {

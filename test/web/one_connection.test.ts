@@ -5,12 +5,7 @@ import { openOverview, openPage, openStage, signIn } from "./watched_page.ts";
 
 const { browser, gateway, demoTenant } = await openStage();
 
-async function openStreams(): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  return Number(/^scanstream_streams_open (\d+)$/m.exec(text)?.[1]);
-}
-
-const untilOpenStreams = (count: number) => expect.poll(openStreams, { timeout: 10_000 }).toBe(count);
+const untilOpenStreams = (count: number) => expect.poll(() => gateway.openStreams(), { timeout: 10_000 }).toBe(count);
 
 test("50 live scans move on one connection, and nothing is polled", async () => {
   const acme = await gateway.createTenant("Acme");
@@ -38,7 +33,7 @@ test("50 live scans move on one connection, and nothing is polled", async () => 
   await acme.producer.register({ org_url: "https://newest.okta.com", checks_total: 29 });
   await rows.first().filter({ hasText: "newest.okta.com" }).waitFor();
 
-  expect(await openStreams()).toBe(1);
+  expect(await gateway.openStreams()).toBe(1);
   const requested = requestUrls.slice(requestsBefore);
   // Events are flat: the trends of the overview are read, once a minute.
   expect(requested.filter((url) => !url.includes("/api/v1/organizations"))).toEqual([]);
@@ -87,7 +82,7 @@ test("where tabs cannot share, a hidden one keeps only the stream of its scan, a
   await untilOpenStreams(2);
   await look("hidden");
   await page.clock.fastForward(20_000);
-  expect(await openStreams()).toBe(2);
+  expect(await gateway.openStreams()).toBe(2);
   await page.clock.fastForward(15_000);
   await untilOpenStreams(1);
   await scan.check("a_check", [], { done: 1, total: 2 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ManualReason } from "../../shared/report.ts";
 import { filterFindings, noFilter } from "../../gateway/web/model/findings_filter.ts";
+import { causesOfScan, withCauses } from "../../gateway/web/model/scan_causes.ts";
 import { createScanModel, mergeScan } from "../../gateway/web/model/scan_model.ts";
 import { parseFinding, parsePage, parseScan, type Scan } from "../../gateway/web/scan_wire.ts";
 import { toAuthorization } from "../../gateway/web/model/session.ts";
@@ -40,6 +41,26 @@ test("the model merges events and state by fingerprint, whichever comes first", 
     expect(model.findings.get("a")?.actual).toBe("120 minutes");
     expect(model.isIncomplete).toBe(false);
   }
+});
+
+test("what a monitor sees failing has the causes of the last scan, where that failed for it, too", () => {
+  const found = (fingerprint: string, status: "PASS" | "FAIL", order: number) => ({
+    ...parseFinding(buildFinding({ fingerprint, check: `check ${fingerprint}`, status })),
+    order,
+  });
+  const scanned = (fingerprint: string, status: "PASS" | "FAIL") =>
+    parseFinding(
+      buildFinding({ fingerprint, status, cause: "0123456789ab", to_pass: `In rule "A": set ${fingerprint}` }),
+    );
+  const now = withCauses(
+    [found("a", "FAIL", 1), found("b", "FAIL", 2), found("c", "FAIL", 3), found("d", "PASS", 4)],
+    [scanned("a", "FAIL"), scanned("b", "FAIL"), scanned("c", "PASS"), scanned("d", "FAIL")],
+  );
+  expect(causesOfScan(now)).toEqual({
+    causes: [{ id: "0123456789ab", change: 'In rule "A": set a; set b', checks: 2, findings: 2 }],
+    failing: 3,
+    closed: 2,
+  });
 });
 
 test("isIncomplete while a finding came as an event only", () => {

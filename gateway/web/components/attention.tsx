@@ -14,7 +14,9 @@ export function useAttention({ session, tenant }: WatchedTenant) {
   const { api, caller } = session;
   useNow();
   const rows = toOverview(tenant, api.nowMs());
-  const [watch] = useStore((onChange) => createWatch(api, `${caller.id}.${caller.tenant?.id ?? ""}`, onChange));
+  const [watch] = useStore((onChange) =>
+    createWatch(`${caller.id}.${caller.tenant?.id ?? ""}`, { nowMs: api.nowMs, changes: tenant.lastChanges }, onChange),
+  );
   useEffect(() => {
     if (rows !== null && tenant.connection.state === "live") watch.update(rows);
   });

@@ -1,19 +1,24 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { countOf } from "../../../shared/outcome_text.ts";
-import { causesOfScan } from "../model/scan_causes.ts";
+import type { Api } from "../model/api.ts";
+import { listAllFindings } from "../model/compare_scans.ts";
+import { formatTime } from "../model/format.ts";
+import { causesOfScan, withCauses } from "../model/scan_causes.ts";
 import type { Finding } from "../model/scan_model.ts";
+import type { FindingRecord } from "../scan_wire.ts";
 
 /** More changes than this are counted. */
 const maxListed = 10;
 
 interface CausesProps {
-  readonly findings: ReadonlyMap<string, Finding>;
+  readonly findings: { values(): Iterable<Finding> };
   /** Changes with the findings. */
   readonly frame: number;
+  readonly note?: string;
 }
 
 /** What to change, first what closes most rules. */
-export function Causes({ findings, frame }: CausesProps) {
+export function Causes({ findings, frame, note }: CausesProps) {
   const { causes, failing, closed } = useMemo(
     () => causesOfScan(findings.values()),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
@@ -34,7 +39,43 @@ export function Causes({ findings, frame }: CausesProps) {
           </li>
         ))}
       </ol>
+      {note !== undefined && <p class="card-note note">{note}</p>}
       {left > 0 && <p class="card-note note">{`and ${countOf(left, "more change")}`}</p>}
     </section>
   );
+}
+
+interface Scanned {
+  readonly atMs: number | null;
+  readonly findings: readonly FindingRecord[];
+}
+
+interface MonitorCausesProps extends CausesProps {
+  readonly api: Api;
+  /** The organization's last scan. */
+  readonly scanId: string;
+}
+
+/** For what a monitor sees failing now, as far as the last scan names a cause of it. */
+export function MonitorCauses({ api, scanId, findings, frame }: MonitorCausesProps) {
+  const [scanned, setScanned] = useState<Scanned | null>(null);
+  const [hasFailed, setFailed] = useState(false);
+  useEffect(() => {
+    const closing = new AbortController();
+    const { signal } = closing;
+    Promise.all([api.getScan(scanId, signal), listAllFindings(api, scanId, signal)]).then(
+      ([scan, found]) => setScanned({ atMs: scan.createdAtMs, findings: found }),
+      () => setFailed(!signal.aborted),
+    );
+    return () => closing.abort();
+  }, [api, scanId]);
+  const explained = useMemo(
+    () => (scanned === null ? [] : withCauses(findings.values(), scanned.findings)),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
+    [findings, frame, scanned],
+  );
+  if (scanned === null)
+    return hasFailed ? <p class="note">The causes that the last scan named could not be read.</p> : null;
+  const time = scanned.atMs === null ? "" : ` of ${formatTime(scanned.atMs)}`;
+  return <Causes findings={explained} frame={frame} note={`Of what fails now, as the last scan${time} explains it.`} />;
 }

@@ -130,9 +130,16 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     const key = `${target} ${attempt}`;
     const { caller } = session;
     const followed = { api, caller, decisions, onReopen: reopen };
-    const show: ShowResource = ({ page, id }, more) =>
+    const show: ShowResource = ({ page, id }, more, scanId = null) =>
       page === "monitor" ? (
-        <MonitorPage key={`${key} ${id}`} {...followed} monitorId={id} more={more} onMonitor={onMonitor} />
+        <MonitorPage
+          key={`${key} ${id}`}
+          {...followed}
+          monitorId={id}
+          scanId={scanId}
+          more={more}
+          onMonitor={onMonitor}
+        />
       ) : (
         <ScanPage
           key={`${key} ${id}`}

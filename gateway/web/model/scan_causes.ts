@@ -1,4 +1,5 @@
 import { stateOf } from "../../../shared/report.ts";
+import type { FindingRecord } from "../scan_wire.ts";
 import type { Finding } from "./scan_model.ts";
 
 /** One change, and what it closes. */
@@ -34,6 +35,15 @@ export function causesOfScan(findings: Iterable<Finding>): ScanCauses {
     failing: byCheck.length,
     closed: byCheck.filter((ofCheck) => ofCheck.every(({ cause }) => cause !== null)).length,
   };
+}
+
+/** What fails now as the last scan explains it: a monitor's change does not name the object that decides. */
+export function withCauses(findings: Iterable<Finding>, scanned: readonly FindingRecord[]): readonly Finding[] {
+  const failed = new Map(scanned.flatMap((one) => (one.status === "FAIL" ? [[one.fingerprint, one] as const] : [])));
+  return [...findings].map((finding) => {
+    const { cause = null, toPass = null } = failed.get(finding.fingerprint) ?? {};
+    return { ...finding, cause, toPass };
+  });
 }
 
 /** `In rule "A": set b` and `In rule "A": set c` as `In rule "A": set b; set c`. */

@@ -6,6 +6,7 @@ import { isEnded, parseScan, toRecord, type Scan } from "../scan_wire.ts";
 import type { Api } from "./api.ts";
 import { continueAfterExpiry, noConnection, rethrowAsFinal, toConnection, type Connection } from "./connection.ts";
 import { createDecisionStore, parseDecision, type DecisionStore } from "./decisions/decision_store.ts";
+import { createLastChanges, type LastChangesReader } from "./last_changes.ts";
 import { createListStore, listPageLimit, type ListStore } from "./list_store.ts";
 import { applyMonitorEvent } from "./monitor_model.ts";
 import { createOrganizationStore, type OrganizationStore } from "./organization_store.ts";
@@ -16,6 +17,7 @@ export interface TenantFollower {
   readonly scans: ListStore<Scan>;
   readonly monitors: ListStore<Monitor>;
   readonly organizations: OrganizationStore;
+  readonly lastChanges: LastChangesReader;
   readonly decisions: DecisionStore;
   /** Scans that were deleted since the page was opened. */
   readonly deletedScans: ReadonlySet<unknown>;
@@ -52,6 +54,7 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     signal,
   );
   const organizations = createOrganizationStore(api, onChange, signal);
+  const lastChanges = createLastChanges(api, onChange, signal);
   const decisions = createDecisionStore(api, onChange, signal);
   let connection = noConnection;
   let subscription: Subscription<TenantEvents> | null = null;
@@ -167,6 +170,7 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     scans,
     monitors,
     organizations,
+    lastChanges,
     decisions,
     deletedScans,
     get connection() {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import type { Api } from "./api.ts";
 import { toAlarms, toChangeAlarm, toSeen, type Alarm, type Seen } from "./attention.ts";
+import type { LastChanges, LastChangesReader } from "./last_changes.ts";
 import type { OverviewRow } from "./overview.ts";
 
 /** What happened since the person looked. It lives in this browser only, and is no record of who has seen what. */
@@ -18,24 +18,25 @@ export interface Watch {
 }
 
 const maxAlarms = 50;
-const newestChanges = 20;
-const maxReadsAtOnce = 4;
 const maxRemembered = 1000;
 const notifyKey = "scanstream.notify";
 
-export function createWatch(api: Api, person: string, onChange: () => void): Watch {
+/** `person`: whose it is, in which tenant. */
+export function createWatch(
+  person: string,
+  { nowMs, changes }: { readonly nowMs: () => number; readonly changes: LastChangesReader },
+  onChange: () => void,
+): Watch {
   const closing = new AbortController();
   const seenKey = `scanstream.seen.${person}`;
   const stored = readStored(seenKey);
-  let sinceMs = typeof stored?.["at"] === "number" ? stored["at"] : api.nowMs();
+  let sinceMs = typeof stored?.["at"] === "number" ? stored["at"] : nowMs();
   /** Null: the first rows are what everything after is compared with. */
   let seen = stored === null ? null : toSeenMap(stored["organizations"]);
   let rows: readonly OverviewRow[] = [];
   let alarms: readonly Alarm[] = [];
   const told = new Set<string>();
-  const versions = new Map<string, string>();
-  const waiting: OverviewRow[] = [];
-  let reading = 0;
+  const heard = new WeakSet<LastChanges>();
   let isTeller = false;
 
   // Only one tab of a browser notifies, so that each alarm comes once. The next tab takes over when it closes.
@@ -60,35 +61,18 @@ export function createWatch(api: Api, person: string, onChange: () => void): Wat
     onChange();
   }
 
-  /** Reads the newest changes of the monitors whose counts have moved. */
-  function readChanges(): void {
-    for (const row of rows) {
-      const { monitor } = row;
-      if (monitor === null) continue;
-      const version = [monitor.status, monitor.pass, monitor.fail, monitor.manual].join();
-      if (versions.get(monitor.id) === version) continue;
-      versions.set(monitor.id, version);
-      if (!waiting.some(({ organization }) => organization.id === row.organization.id)) waiting.push(row);
-    }
-    while (reading < maxReadsAtOnce && waiting.length > 0) void readNext();
-  }
-
-  async function readNext(): Promise<void> {
-    const row = waiting.shift();
-    if (row?.monitor === undefined || row.monitor === null) return;
-    reading += 1;
-    try {
-      const request = { limit: newestChanges, cursor: null, signal: closing.signal };
-      const { items } = await api.listChanges(row.monitor.id, request);
-      const news = items.filter(
-        ({ cause, explained_by: by, seen_at: at }) => cause !== "start" && by.length === 0 && Date.parse(at) > sinceMs,
-      );
-      raise(news.map((change) => toChangeAlarm(row, change)));
-    } catch {
-      versions.delete(row.monitor.id);
-    }
-    reading -= 1;
-    if (!closing.signal.aborted && waiting.length > 0) void readNext();
+  /** Of the monitors whose counts have moved. */
+  function toChangeAlarms(row: OverviewRow): readonly Alarm[] {
+    const { monitor } = row;
+    if (monitor === null) return [];
+    changes.want(monitor.id, [monitor.status, monitor.pass, monitor.fail, monitor.manual].join());
+    const read = changes.of(monitor.id);
+    if (read === null || heard.has(read)) return [];
+    heard.add(read);
+    // By the gateway's clock, as the time since which somebody looked: the follower's may be another one.
+    return read.unexplained
+      .filter(({ created_at: at }) => Date.parse(at) > sinceMs)
+      .map((change) => toChangeAlarm(row, change));
   }
 
   return {
@@ -108,12 +92,11 @@ export function createWatch(api: Api, person: string, onChange: () => void): Wat
       rows = next;
       const raised = seen === null ? [] : toAlarms(rows, seen);
       seen = toSeen(rows);
-      raise(raised);
-      readChanges();
+      raise([...raised, ...rows.flatMap(toChangeAlarms)]);
     },
     acknowledge() {
       alarms = [];
-      sinceMs = api.nowMs();
+      sinceMs = nowMs();
       store(seenKey, JSON.stringify({ at: sinceMs, organizations: Object.fromEntries(toSeen(rows)) }));
       onChange();
     },

@@ -13,6 +13,7 @@ import { pulseOf } from "../../model/monitor_pulse.ts";
 import type { Finding } from "../../model/scan_model.ts";
 import type { Change, Monitor } from "../../monitor_wire.ts";
 import { BackLink, Message, Tiles } from "../basics.tsx";
+import { MonitorCauses } from "../causes.tsx";
 import { Checks, chooseRule } from "../checks.tsx";
 import { Announcement, ConnectionState } from "../connection.tsx";
 import { useDeciding } from "../decisions/use_deciding.tsx";
@@ -30,6 +31,8 @@ interface MonitorPageProps {
   readonly caller: Caller;
   readonly monitorId: string;
   readonly decisions: DecisionStore;
+  /** The organization's last scan; null: not known. */
+  readonly scanId?: string | null;
   /** What the page shows of the organization, between the present state and the findings. */
   readonly more?: ComponentChild;
   /** Called with what is known of the monitor whenever that changed. */
@@ -40,7 +43,7 @@ interface MonitorPageProps {
 
 /** One organization, live: its present verdicts, and what moved. */
 export function MonitorPage(props: MonitorPageProps) {
-  const { api, caller, monitorId, decisions, more, onMonitor, onReopen } = props;
+  const { api, caller, monitorId, decisions, scanId = null, more, onMonitor, onReopen } = props;
   const [follower, frame] = useStore(
     (onChange) => followMonitor(api, monitorId, onChange),
     ({ findings }) => (findings.size > manyFindings ? manyFindingsPauseMs : 0),
@@ -126,6 +129,7 @@ export function MonitorPage(props: MonitorPageProps) {
               nowMs={api.nowMs}
             />
           </div>
+          {scanId !== null && <MonitorCauses api={api} scanId={scanId} findings={findings} frame={frame} />}
           {more}
           <div class="split">
             <div class="monitor-side">

@@ -12,6 +12,8 @@ import { OrganizationHistory } from "./organization_history.tsx";
 export type ShowResource = (
   resource: { readonly page: "monitor" | "scan"; readonly id: string },
   more?: ComponentChild,
+  /** For a monitor's causes: the organization's last scan. */
+  scanId?: string | null,
 ) => ComponentChild;
 
 interface OrganizationPageProps {
@@ -50,7 +52,7 @@ export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProp
       <CompareChoice scans={own} monitorId={monitorId} />
     </>
   );
-  if (monitorId !== null) return show({ page: "monitor", id: monitorId }, more);
+  if (monitorId !== null) return show({ page: "monitor", id: monitorId }, more, organization.last_scan_id);
   const scanId = organization.last_scan_id ?? own[0]?.id ?? null;
   if (scanId === null) {
     return (

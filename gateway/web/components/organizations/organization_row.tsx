@@ -1,4 +1,3 @@
-import { useEffect, useRef, useState } from "preact/hooks";
 import { actorOf } from "../../model/change_view.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import { formatAgo, formatCount, formatTime, formatVerdict } from "../../model/format.ts";
@@ -15,19 +14,13 @@ interface OrganizationRowProps {
 
 /** One line: whether it is watched, what is open, what moved last, and the month. */
 export function OrganizationRow({ row, lastChanges, nowMs }: OrganizationRowProps) {
-  const { organization, monitor, pulse } = row;
+  const { organization, pulse } = row;
   const { id, name, cat1_open: cat1, cat2_open: cat2, last_scan_at: scannedAt } = organization;
-  const line = useRef<HTMLTableRowElement>(null);
-  const isSeen = useIsSeen(line);
   const monitorId = organization.monitor_id;
-  const version = monitor === null ? "" : [monitor.status, monitor.pass, monitor.fail, monitor.manual].join();
-  useEffect(() => {
-    if (isSeen && monitorId !== null) lastChanges.want(monitorId, version);
-  }, [isSeen, monitorId, version, lastChanges]);
   const changes = monitorId === null ? null : lastChanges.of(monitorId);
   const open = notReviewed(organization);
   return (
-    <tr ref={line} class="organization">
+    <tr class="organization">
       <td data-label="Watched">
         {pulse === null ? (
           <span class="fine" title={scannedAt === null ? undefined : formatTime(Date.parse(scannedAt))}>
@@ -54,8 +47,8 @@ export function OrganizationRow({ row, lastChanges, nowMs }: OrganizationRowProp
       <td data-label="Last change" class="organization-change">
         <LastChange hasMonitor={monitorId !== null} changes={changes} nowMs={nowMs} />
       </td>
-      <td data-label="Unexplained" class={(changes?.unexplained ?? 0) > 0 ? "inked tone-manual strong" : "fine"}>
-        {changes === null ? "–" : formatCount(changes.unexplained)}
+      <td data-label="Unexplained" class={(changes?.unexplained.length ?? 0) > 0 ? "inked tone-manual strong" : "fine"}>
+        {changes === null ? "–" : formatCount(changes.unexplained.length)}
       </td>
       <td class="organization-trend">
         <Trend trend={organization.trend} />
@@ -120,17 +113,4 @@ function Trend({ trend }: Pick<Organization, "trend">) {
       })}
     </svg>
   );
-}
-
-/** True from when the element was on the screen. */
-function useIsSeen(element: { readonly current: Element | null }): boolean {
-  const [isSeen, setSeen] = useState(false);
-  useEffect(() => {
-    const observer = new IntersectionObserver((entries) => {
-      if (entries.some(({ isIntersecting }) => isIntersecting)) setSeen(true);
-    });
-    if (element.current !== null) observer.observe(element.current);
-    return () => observer.disconnect();
-  }, [element]);
-  return isSeen;
 }

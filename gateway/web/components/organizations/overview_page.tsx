@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { countOf } from "../../../../shared/outcome_text.ts";
 import type { Api } from "../../model/api.ts";
 import { formatCount } from "../../model/format.ts";
-import { createLastChanges } from "../../model/last_changes.ts";
+import type { LastChangesReader } from "../../model/last_changes.ts";
 import {
   filterOverview,
   needsAttention,
@@ -12,7 +12,7 @@ import {
 } from "../../model/overview.ts";
 import type { TenantFollower } from "../../model/tenant_follower.ts";
 import { Icon, Message } from "../basics.tsx";
-import { useNow, useStore, useTitle } from "../hooks.ts";
+import { useNow, useTitle } from "../hooks.ts";
 import { ScanList } from "../scan_list.tsx";
 import { OrganizationRow } from "./organization_row.tsx";
 
@@ -31,7 +31,6 @@ const choices: readonly { readonly only: OverviewFilter; readonly label: string 
 
 /** All organizations of the tenant, worst first, and the newest scans. */
 export function OverviewPage({ api, tenant }: OverviewPageProps) {
-  const [lastChanges] = useStore((onChange) => createLastChanges(api, onChange));
   const [text, setText] = useState("");
   const [only, setOnly] = useState<OverviewFilter>("all");
   const { organizations, connection } = tenant;
@@ -51,7 +50,9 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
   const current = shown.filter(({ isEnded }) => !isEnded);
   const ended = shown.filter(({ isEnded }) => isEnded);
   const hasAny = tenant.scans.items.length > 0 || tenant.monitors.items.length > 0;
-  const table = (of: readonly OverviewRow[]) => <OrganizationTable rows={of} lastChanges={lastChanges} api={api} />;
+  const table = (of: readonly OverviewRow[]) => (
+    <OrganizationTable rows={of} lastChanges={tenant.lastChanges} api={api} />
+  );
 
   return (
     <article class="overview-page stack" aria-labelledby="overview-title">
@@ -134,7 +135,7 @@ function toSummary(rows: readonly OverviewRow[]): string {
 
 function OrganizationTable(props: {
   readonly rows: readonly OverviewRow[];
-  readonly lastChanges: ReturnType<typeof createLastChanges>;
+  readonly lastChanges: LastChangesReader;
   readonly api: Api;
 }) {
   const { rows, lastChanges, api } = props;
