@@ -72,11 +72,15 @@ export interface ApiOptions {
 
 /** What the date of an answer, in whole seconds and some time under way, cannot tell. */
 const clockToleranceMs = 3000;
+const clockAskedEveryMs = 10_000;
 
 export function createApi(options: ApiOptions): Api {
   let clockSkewMs = 0;
   let identity: string | null = null;
+  let offsetMs = clockOffset();
+  let askedAtMs = -clockAskedEveryMs;
   const onDate = (dateMs: number) => {
+    offsetMs = clockOffset();
     const skewMs = dateMs - Date.now();
     clockSkewMs = Math.abs(skewMs) > clockToleranceMs ? skewMs : 0;
   };
@@ -104,6 +108,14 @@ export function createApi(options: ApiOptions): Api {
   }
 
   const call = (method: string, path: string, signal: AbortSignal) => request(method, path, { signal });
+
+  /** The clock of this machine was set, or it slept: only the gateway knows what time it is. */
+  function askAfterJump(): void {
+    const isJump = Math.abs(clockOffset() - offsetMs) > clockToleranceMs;
+    if (!isJump || performance.now() - askedAtMs < clockAskedEveryMs) return;
+    askedAtMs = performance.now();
+    call("GET", "api/v1/session", AbortSignal.timeout(clockAskedEveryMs)).catch(() => undefined);
+  }
 
   return {
     async getCaller(signal) {
@@ -147,8 +159,16 @@ export function createApi(options: ApiOptions): Api {
       const response = await open();
       return response.status === 401 && (await options.onRefused()) ? open() : response;
     },
-    nowMs: () => Date.now() + clockSkewMs,
+    nowMs() {
+      askAfterJump();
+      return Date.now() + clockSkewMs;
+    },
   };
+}
+
+/** Another one when the clock jumps. */
+function clockOffset(): number {
+  return Date.now() - performance.now();
 }
 
 /** Paths are relative to the page, so that it also works behind a path of a proxy. */
