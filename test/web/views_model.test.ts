@@ -90,6 +90,7 @@ test("the overview is worst first, what nobody looks at is last, and a page that
   const tenant = {
     organizations: { items: organizations },
     monitors: { items: [] },
+    scans: { items: [] },
     connection: { state: "live" },
   } as const;
   const rows = toOverview(tenant, nowMs) ?? [];

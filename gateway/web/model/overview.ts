@@ -1,6 +1,8 @@
 import type { Monitor } from "../monitor_wire.ts";
 import type { Organization } from "../organization_wire.ts";
+import { isEnded, type Scan } from "../scan_wire.ts";
 import type { Connection } from "./connection.ts";
+import { toOrigin } from "./decisions/decision_index.ts";
 import { pulseOf, type Pulse } from "./monitor_pulse.ts";
 
 /** One organization of the overview: what is stored of it, and what its monitor says now. */
@@ -17,6 +19,7 @@ export interface OverviewRow {
 interface OverviewSource {
   readonly organizations: { readonly items: readonly Organization[] | null };
   readonly monitors: { readonly items: readonly Monitor[] };
+  readonly scans: { readonly items: readonly Scan[] };
   readonly connection: Pick<Connection, "state">;
 }
 
@@ -29,15 +32,16 @@ const attention: readonly (Pulse | null)[] = ["stale", "blind", "delayed", "stop
 /** All organizations, worst first, as of now. Null: they are not read yet. */
 export function toOverview(tenant: OverviewSource, nowMs: number): readonly OverviewRow[] | null {
   const isLive = tenant.connection.state === "live";
+  const scanned = new Set(tenant.scans.items.flatMap((scan) => (isEnded(scan.status) ? [] : [toOrigin(scan.orgUrl)])));
   const byId = new Map(tenant.monitors.items.map((monitor) => [monitor.id, monitor]));
   const rows = tenant.organizations.items?.map((organization): OverviewRow => {
     const monitor = byId.get(organization.monitor_id ?? "") ?? null;
     const isWatched = organization.monitor_id !== null && organization.monitor_status !== "ended";
     const scannedAtMs = organization.last_scan_at === null ? 0 : Date.parse(organization.last_scan_at);
-    const isEnded = !isWatched && monitor?.status !== "running" && nowMs - scannedAtMs > forgottenAfterMs;
+    const isLookedAt = isWatched || monitor?.status === "running" || scanned.has(organization.org_url);
     const pulse =
       organization.monitor_id === null ? null : isLive && monitor !== null ? pulseOf(monitor, nowMs) : "unknown";
-    return { organization, monitor, pulse, isEnded };
+    return { organization, monitor, pulse, isEnded: !isLookedAt && nowMs - scannedAtMs > forgottenAfterMs };
   });
   return rows?.toSorted(byWorst) ?? null;
 }
