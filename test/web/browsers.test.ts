@@ -60,7 +60,7 @@ describe.each(browserNames)("%s", (name) => {
     await tab.evaluate("document.querySelector('.attention button:last-of-type').click()");
     await untilShown(tab, ".attention[hidden]", "0 since");
     await tab.evaluate("location.hash = '#/wall'");
-    await untilShown(tab, ".wall-row", /acme\.okta\.com.*1 CAT I open/);
+    await untilShown(tab, ".wall-row", /acme\.okta\.com.*1 CAT I/);
     expect(await tab.evaluate("document.body.dataset.error ?? ''")).toBe("");
     await tab.close();
   });
