@@ -6,7 +6,7 @@ import { suitePostgres } from "../support/suite_postgres.ts";
 const server = await suitePostgres();
 afterAll(() => server.stop());
 
-/** From the smaller size on every page of a list is full. Many tenants are a test of their own: PostgreSQL plans for the average one. */
+/** From the smaller size on every page of a list is full. Tenants grow separately, because PostgreSQL plans for the average one. */
 test.each<[what: string, few: GrowthSizes, many: GrowthSizes]>([
   ["of everything that a tenant has", { rows: 500, tenants: 10 }, { rows: 5000, tenants: 10 }],
   ["tenants", { rows: 100, tenants: 30 }, { rows: 100, tenants: 300 }],

@@ -7,10 +7,10 @@ import { growthRequests, type Asked, type GrowthRequest } from "./requests.ts";
 import { explainDatabase, type ExplainedDatabase, type StatementCost } from "./statement_costs.ts";
 import { fillAll, fillLarge, fillTenants } from "./stored_rows.ts";
 
-/** A gateway on a database of its own, in which everything that is stored can grow. */
+/** A gateway with a separate database, in which everything that is stored can grow. */
 export interface GrowthStage extends Asked {
   readonly database: ExplainedDatabase;
-  /** Fills up to so many of everything, and so many tenants. */
+  /** Fills up to this many rows of everything, and this many tenants. */
   grow(sizes: GrowthSizes): Promise<void>;
   requests(): Promise<readonly GrowthRequest[]>;
   explain(request: GrowthRequest): Promise<readonly StatementCost[]>;
