@@ -55,7 +55,7 @@ for (const [name, stage, sign] of [
   ["in a hidden frame", inFrame, "prompt=none"],
   ["by its refresh token", byRefreshToken, "/v1/token"],
 ] as const) {
-  test.concurrent(`a session is renewed ${name} before its token ends, and open streams go on without a break`, async () => {
+  test(`a session is renewed ${name} before its token ends, and open streams go on without a break`, async () => {
     await using watched = await openScan(stage);
     const { page, requestUrls } = watched;
     // That of the list as well.
