@@ -174,6 +174,8 @@ function toOperation(path: string, options: DescribedRoute, resource: ResourceOp
   }));
   const parameters = [...ofPath, ...(page === undefined ? [] : pageParameters), ...ofQuery];
   const isQueried = page !== undefined || ofQuery.length > 0;
+  const hasNotFound = ofPath.length > 0 && resource.what !== null;
+  const notFound: Answers = hasNotFound ? { 404: problem(`No such ${resource.what} in this tenant`) } : {};
   return {
     operationId,
     tags: [resource.tag],
@@ -186,7 +188,7 @@ function toOperation(path: string, options: DescribedRoute, resource: ResourceOp
     }),
     responses: {
       ...(body === undefined ? refusals(...(isQueried ? [400 as const] : []), 401, 403, 503) : bodyRefusals),
-      ...(ofPath.length > 0 && resource.what !== null && { 404: problem(`No such ${resource.what} in this tenant`) }),
+      ...notFound,
       ...answers,
     },
   };

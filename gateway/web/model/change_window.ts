@@ -10,7 +10,7 @@ export interface ChangeWindow {
   readonly isCut: boolean;
 }
 
-export const maxChanges = 1000;
+const maxChanges = 1000;
 
 export const noChanges: ChangeWindow = { changes: [], nextCursor: null, isCut: false };
 
