@@ -113,7 +113,7 @@ describe(notSuper, () => {
       "FAIL",
     ],
     ["the role beside null", anOwner({ roles: obtained([aRole("SUPER_ADMIN"), nothing]) }), "FAIL"],
-  ])("%s: %s", (_, owner, outcome) => {
+  ])("$0: $2", (_, owner, outcome) => {
     const result = judge(obtained([aToken()]), { "00u1": owner });
     expect(outcomeOf(result)).toBe(outcome);
   });

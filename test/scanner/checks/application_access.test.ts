@@ -47,7 +47,7 @@ describe.each([...mfaChecks, ...phishingChecks])("%s", (check) => {
 
   test.each<[what: string, rules: JsonList, outcome: string]>([
     ["two rules of the same priority that disagree", [anAccessRule(), aLaxRule({ priority: 0 })], "unreadable"],
-  ])("%s is %s", (_, rules, outcome) => {
+  ])("$0 is $2", (_, rules, outcome) => {
     expect(outcomeOf(judgeRules(check, rules))).toBe(outcome);
   });
 
@@ -55,7 +55,7 @@ describe.each([...mfaChecks, ...phishingChecks])("%s", (check) => {
     ["a method type of another shape", `${method}.type`, 7, "unreadable"],
     ["no method type", `${method}.type`, undefined, "PASS"],
     ["no verification method", method, null, "FAIL"],
-  ])("%s is %s", (_, path, value, outcome) => {
+  ])("$0 is $3", (_, path, value, outcome) => {
     expect(outcomeOf(judgeRules(check, [set(anAccessRule(), path, value)]))).toBe(outcome);
   });
 
@@ -99,7 +99,7 @@ describe.each(mfaChecks)("%s", (check) => {
     ["a chain of another shape beside a good one", ["any", chain([password], [webauthn])], "unreadable"],
     ["a step without methods", [chain([])], "unreadable"],
     ["a chain without an end", [endless(50)], "unreadable"],
-  ])("%s is %s", (_, chains, outcome) => {
+  ])("$0 is $2", (_, chains, outcome) => {
     expect(outcomeOf(judgeChains(check, chains))).toBe(outcome);
   });
 });
@@ -124,7 +124,7 @@ describe.each(phishingChecks)("%s", (check) => {
     ["FastPass that is not", [chain([fastPass])], "needs_review"],
     ["FastPass after WebAuthn", [chain([webauthn], [fastPass])], "PASS"],
     ["an unknown value", [chain([{ ...fastPass, phishingResistant: "SOMETIMES" }])], "unreadable"],
-  ])("%s is %s", (_, chains, outcome) => {
+  ])("$0 is $2", (_, chains, outcome) => {
     expect(outcomeOf(judgeChains(check, chains))).toBe(outcome);
   });
 });

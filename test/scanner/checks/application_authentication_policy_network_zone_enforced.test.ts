@@ -42,12 +42,10 @@ describe("the rules of an app", () => {
     ["an open rule that may be the catch-all", [anOpenRule({ system: "no" }), anAccessRule(), aCatchAll()], "FAIL"],
     ["an open rule beside null", [anOpenRule(), aCatchAll(), null as unknown as JsonObject], "FAIL"],
     ["a system flag that is a text", [anAccessRule({ system: "no" }), aCatchAll()], "unreadable"],
-  ])("%s are %s", (_, rules, outcome) => {
+  ])("$0: $2", (_, rules, outcome) => {
     expect(outcomeOf(judge([anApp()], { rst1: obtained(rules) }))).toBe(outcome);
   });
 });
-
-describe("the zones of a rule", () => {});
 
 describe("the apps", () => {
   const good = { rst1: obtained([anAccessRule(), aCatchAll()]) };
@@ -91,7 +89,7 @@ describe("the apps", () => {
     ["the LDAP interface", anApp({ ...directory, name: "ldap_interface" }), "needs_review"],
     ["an identity source", anApp({ ...directory, name: "custom_identity_source" }), "needs_review"],
     ["an inactive service app", anApp({ ...service, status: "INACTIVE" }), "not there"],
-  ])("%s is %s", (_, app, outcome) => {
+  ])("$0 is $2", (_, app, outcome) => {
     const result = judge([adminConsoleApp, dashboardApp, { ...app, id: "0oaOne" }], {
       ...good,
       rstOpen: obtained([lastRule()]),

@@ -157,7 +157,7 @@ describe("authenticator_password_lockout_threshold_3", () => {
     ["nothing that can be read", [{}], "unreadable"],
     ["an inactive one of Okta's", [of("OKTA", { status: "INACTIVE" })], "not_applicable"],
     ["another directory's", [of("ACTIVE_DIRECTORY")], "not_applicable"],
-  ])("a directory's policy and %s: %s", (_, others, outcome) => {
+  ])("a directory's policy and $0: $2", (_, others, outcome) => {
     const result = evaluate(check, { password_policies: obtained([directory, ...others]) });
     expect(outcomeOf(result)).toBe(outcome);
     const theirs = result.findings.find(({ resource }) => resource.name === "Corp");

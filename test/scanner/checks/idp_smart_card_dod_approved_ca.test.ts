@@ -72,7 +72,7 @@ describe("its certificate", () => {
     ["starts later", certificate({ valid_from: "2026-11-21T12:00:00.001Z" }), "needs_review"],
     ["ends now", certificate({ valid_to: at }), "PASS"],
     ["has ended", certificate({ valid_to: "2026-11-21T11:59:59.999Z" }), "needs_review"],
-  ])("%s: %s", (_, evidence, outcome) => {
+  ])("$0: $2", (_, evidence, outcome) => {
     expect(outcomeOf(judge(aSmartCardIdp(), evidence))).toBe(outcome);
   });
 

@@ -28,7 +28,7 @@ test.each<[what: string, zones: JsonList, outcome: string]>([
   ["categories of another shape", [anAnonymizerZone({ ipServiceCategories: ["ALL_ANONYMIZERS"] })], "unreadable"],
   ["ASNs of another shape", [anAnonymizerZone({ asns: "all" })], "unreadable"],
   ["addresses of another shape", [aZone({ usage: "BLOCKLIST", gateways: "192.0.2.0/24" })], "unreadable"],
-])("%s: %s", (_, zones, outcome) => {
+])("$0: $2", (_, zones, outcome) => {
   const result = evaluate(check, { network_zones: obtained(zones) });
   expect(outcomeOf(result)).toBe(outcome);
   const open = expect.stringContaining("If the CSSP has provided a list of anonymizers to block") as unknown;
@@ -49,7 +49,7 @@ describe("the zone whose addresses get past blocklists", () => {
   test.each<[what: string, zones: JsonList, status: string, hasNote: boolean]>([
     ["with an entry, anonymizers blocked", [anAnonymizerZone(), exempt()], "PASS", true],
     ["with an entry, inactive", [anAnonymizerZone(), exempt({ status: "INACTIVE" })], "PASS", false],
-  ])("%s: %s, with a note: %s", (_, zones, status, hasNote) => {
+  ])("$0: $2, with a note: $3", (_, zones, status, hasNote) => {
     const result = evaluate(check, { network_zones: obtained(zones) });
     expect(result.status).toBe(status);
     expect(note.test(result.detail)).toBe(hasNote);

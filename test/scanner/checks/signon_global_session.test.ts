@@ -70,7 +70,7 @@ describe("which rule decides", () => {
     ["a lax rule with a priority in a text", [{ ...idleFor(60), priority: "1" }], "FAIL"],
     ["a lax rule that may be built in", [{ ...idleFor(60), system: "false" }], "FAIL"],
     ["a lax rule beside null", [idleFor(60), notAnObject], "FAIL"],
-  ])("%s is %s", (_, rules, outcome) => {
+  ])("$0 is $2", (_, rules, outcome) => {
     expect(outcomeOf(judge(idle, rules))).toBe(outcome);
   });
 
@@ -110,7 +110,7 @@ describe("which policies are judged", () => {
 describe("rules that broke off", () => {
   test.each<[what: string, partial: JsonList | null, outcome: string]>([
     ["another rule seen", [aDefaultRule()], "provider_error"],
-  ])("%s is %s", (_, partial, outcome) => {
+  ])("$0 is $2", (_, partial, outcome) => {
     const rules: Evidence<JsonList> = missing("provider_error", "the second page failed", partial);
     expect(outcomeOf(judge(idle, rules))).toBe(outcome);
   });

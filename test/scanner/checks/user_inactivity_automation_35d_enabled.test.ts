@@ -179,7 +179,7 @@ describe("a directory that sources users", () => {
       "unreadable",
     ],
     ["nothing asked", { apps: undefined }, "provider_error"],
-  ])("%s: %s", (_, directory, outcome) => {
+  ])("$0: $2", (_, directory, outcome) => {
     const result = evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, ...directory });
     expect(outcomeOf(result)).toBe(outcome);
   });

@@ -84,7 +84,7 @@ test.each([
   ["the last address of the zone", "198.51.100.255", 0],
   ["one address further", "198.51.101.0", 1],
   ["an IPv4 address in IPv6", "::ffff:198.51.100.7", 0],
-])("%s: outside %s times", async (_, ip, expected) => {
+])("$0: outside $2 times", async (_, ip, expected) => {
   const { zones = [] } = await of(await impactOf(await entries({ type: start, ip })), session);
   expect(zones.find(({ name }) => name === "Headquarters")).toMatchObject({ users: expected, sign_ins: expected });
 });
