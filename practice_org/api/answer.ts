@@ -109,10 +109,10 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
   if (found === null || isHidden) return providerError("E0000007");
   if (request.method !== "GET") return providerError("E0000022");
   const { route, segments } = found;
-  const scopes = (route.scopes ?? []).map((scope) => `${org.scopePrefix}.${scope}`);
+  const scopes = route.scope === null ? [] : [`${org.scopePrefix}.${route.scope}`];
   let scheme: TokenScheme = "Bearer";
   let clientId = org.serviceApp.id;
-  if (route.scopes !== null) {
+  if (route.scope !== null) {
     const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
     if (!verdict.isAuthorized) return verdict.response;
     ({ scheme, clientId } = verdict);
@@ -121,8 +121,8 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
   return withinRateLimit(exchange, route.bucket, () => {
     const faulty = firstFaultyAnswer(exchange, { scheme, scopes });
     if (faulty !== null) return faulty;
-    if (route.scopes !== null && role === "none") return providerError("E0000006");
-    if (route.scopes !== null && role === "custom" && !isReadableByCustomRole(request.path, request.query)) {
+    if (route.scope !== null && role === "none") return providerError("E0000006");
+    if (route.scope !== null && role === "custom" && !isReadableByCustomRole(request.path, request.query)) {
       return providerError("E0000006");
     }
     const contents = org.state.contents();

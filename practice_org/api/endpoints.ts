@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { answerLogRequest, type LogReading } from "../log/log_endpoint.ts";
+import type { ListName } from "../changes/draft.ts";
 import { json, notFound, providerError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import {
   listingOf,
@@ -38,6 +39,7 @@ export type Answer = PagedList | PracticeResponse;
 
 /** The page size of most lists. */
 const twentyPerPage: Paging = { defaultLimit: 20, maxLimit: 200 };
+const peoplePerPage: Paging = { defaultLimit: 200, maxLimit: 200 };
 
 /** A list without pages. */
 export function unpaged(items: readonly unknown[]): PagedList {
@@ -51,6 +53,11 @@ export function paged(items: readonly unknown[], paging: Paging = twentyPerPage)
 export function byId(items: readonly Resource[], id: string | undefined, kind: string): Answer {
   const found = items.find((item) => item.id === id);
   return found === undefined ? notFound(id ?? "", kind) : json(200, found);
+}
+
+/** An entry of one of the org's lists. */
+export function oneOf(list: ListName, kind: string): (call: Call) => Answer {
+  return ({ contents, segments }) => byId(contents[list], segments[0], kind);
 }
 
 export function organization({ contents, url }: Call): Answer {
@@ -235,6 +242,22 @@ export function roleAssignees({ contents, url }: Call): Answer {
     }));
   return { ...paged(assignees, { defaultLimit: 100, maxLimit: 200 }), envelope: "value" };
 }
+
+export function customRoles({ contents }: Call): Answer {
+  return { ...paged(contents.customRoles, { defaultLimit: 100, maxLimit: 100 }), envelope: "roles" };
+}
+
+export function users({ contents }: Call): Answer {
+  return paged(
+    contents.users.map(({ user }) => user),
+    peoplePerPage,
+  );
+}
+
+export const groupsOfUser = ofUser(({ groupIds }, { contents }) => {
+  const found = contents.groups.map(({ group }) => group).filter(({ id }) => groupIds.includes(id));
+  return paged(found, peoplePerPage);
+});
 
 export function ofUser(answer: (found: User, call: Call) => Answer): (call: Call) => Answer {
   return ofNamed(

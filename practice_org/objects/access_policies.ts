@@ -1,18 +1,9 @@
-import { policyWithRules } from "./policy_objects.ts";
-import type { RuleSpec } from "./policy_objects.ts";
+import { policyWithRules, type PolicySpec, type RuleSpec } from "./policy_objects.ts";
 import { anywhere } from "./sign_on_policies.ts";
 import type { PolicyWithRules, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
-export interface AccessPolicySpec {
-  readonly name: string;
-  readonly description?: string;
-  readonly status?: string;
-  readonly system?: boolean;
-  readonly rules: readonly RuleSpec[];
-}
-
-export interface AccessRule {
+interface AccessRule {
   readonly name: string;
   readonly priority: number;
   readonly status?: string;
@@ -22,7 +13,10 @@ export interface AccessRule {
 }
 
 /** Application sign-on policies all have priority 1: an app is bound to one of them, they do not compete. */
-export function accessPolicy(site: Site, spec: AccessPolicySpec): PolicyWithRules {
+export function accessPolicy(
+  site: Site,
+  spec: Pick<PolicySpec, "name" | "description" | "system" | "rules">,
+): PolicyWithRules {
   return policyWithRules(site, { ...spec, type: "ACCESS_POLICY", priority: 1, conditions: null });
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { link, oktaId } from "./ids_and_links.ts";
+import { policyId } from "./policy_objects.ts";
 import type { App, Site } from "./org_contents.ts";
 
 const created = "2026-01-06T09:19:34.000Z";
@@ -91,6 +92,15 @@ export function appObject(site: Site, spec: AppSpec): App {
       [verb]: link(`${href}/lifecycle/${verb}`),
     },
   };
+}
+
+/** An app of a web server that people sign in to with OpenID Connect, bound to a policy. */
+export function webApp(
+  site: Site,
+  { label, policy, orgId }: { readonly label: string; readonly policy: string; readonly orgId: string },
+): App {
+  const id = policyId("ACCESS_POLICY", policy);
+  return appObject(site, { name: "oidc_client", label, signOnMode: "OPENID_CONNECT", policyId: id, orgId });
 }
 
 interface ModeFields {

@@ -1,14 +1,8 @@
 import { groupId } from "./people_objects.ts";
-import { defaultPolicy, policyWithRules } from "./policy_objects.ts";
-import type { RuleSpec } from "./policy_objects.ts";
+import { defaultPolicy, policyWithRules, type PolicySpec, type RuleSpec } from "./policy_objects.ts";
 import type { PolicyWithRules, Site } from "./org_contents.ts";
 
-export interface PasswordPolicySpec {
-  readonly name: string;
-  readonly description?: string;
-  readonly priority: number;
-  readonly status?: string;
-  readonly system?: boolean;
+export interface PasswordPolicySpec extends Omit<PolicySpec, "type" | "conditions" | "fields" | "rules"> {
   readonly provider?: "OKTA" | "ACTIVE_DIRECTORY" | "LDAP";
   readonly groupIds: readonly string[];
   readonly settings?: Partial<PasswordSettings>;
@@ -45,12 +39,8 @@ const initialSettings: PasswordSettings = {
 export function passwordPolicy(site: Site, spec: PasswordPolicySpec): PolicyWithRules {
   const set = { ...initialSettings, ...spec.settings };
   return policyWithRules(site, {
+    ...spec,
     type: "PASSWORD",
-    name: spec.name,
-    ...(spec.description === undefined ? {} : { description: spec.description }),
-    priority: spec.priority,
-    ...(spec.status === undefined ? {} : { status: spec.status }),
-    ...(spec.system === undefined ? {} : { system: spec.system }),
     conditions: {
       people: { groups: { include: spec.groupIds } },
       authProvider: { provider: spec.provider ?? "OKTA" },

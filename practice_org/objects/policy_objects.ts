@@ -40,6 +40,15 @@ export function policyId(type: string, name: string): string {
   return oktaId(idPrefixes[type] ?? "00p", `${type} ${name}`);
 }
 
+/** The policies of an org, of which those with the same type and name are replaced. */
+export function withPolicies(
+  policies: readonly PolicyWithRules[],
+  others: readonly PolicyWithRules[],
+): readonly PolicyWithRules[] {
+  const replaced = new Set(others.map(({ policy }) => policy.id));
+  return [...policies.filter(({ policy }) => !replaced.has(policy.id)), ...others];
+}
+
 /** Field order and links as recorded: a system policy has no mappings, and can be neither deleted nor deactivated. */
 export function policyWithRules(site: Site, spec: PolicySpec): PolicyWithRules {
   const id = policyId(spec.type, spec.name);

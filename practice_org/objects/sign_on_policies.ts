@@ -1,13 +1,12 @@
 import { groupId } from "./people_objects.ts";
-import { defaultPolicy, policyWithRules } from "./policy_objects.ts";
-import type { RuleSpec } from "./policy_objects.ts";
+import { defaultPolicy, policyWithRules, type PolicySpec, type RuleSpec } from "./policy_objects.ts";
+import { zoneId } from "./zone_objects.ts";
 import type { PolicyWithRules, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
 export interface SessionRule {
   readonly name: string;
   readonly priority: number;
-  readonly status?: string;
   readonly idleMinutes: number;
   readonly lifetimeMinutes: number;
   readonly persistentCookie: boolean;
@@ -15,14 +14,8 @@ export interface SessionRule {
   readonly access?: "ALLOW" | "DENY";
 }
 
-export interface SignOnPolicySpec {
-  readonly name: string;
-  readonly description?: string;
-  readonly priority: number;
-  readonly status?: string;
-  readonly system?: boolean;
+export interface SignOnPolicySpec extends Omit<PolicySpec, "type" | "conditions" | "fields"> {
   readonly groupIds: readonly string[];
-  readonly rules: readonly RuleSpec[];
 }
 
 export const anywhere: JsonObject = { connection: "ANYWHERE" };
@@ -30,6 +23,28 @@ export const anywhere: JsonObject = { connection: "ANYWHERE" };
 /** Traffic from these zones only. */
 export function fromZones(...zoneIds: readonly string[]): JsonObject {
   return { connection: "ZONE", include: zoneIds };
+}
+
+/** Traffic from everywhere but these zones. */
+export function allBut(...names: readonly string[]): JsonObject {
+  return { connection: "ZONE", exclude: names.map(zoneId) };
+}
+
+/** A rule of any policy that is for the people of one group. */
+export function forGroup(rule: RuleSpec, group: string): RuleSpec {
+  return withCondition(rule, { people: { groups: { include: [groupId(group)] } } });
+}
+
+export function onManagedDevices(rule: RuleSpec): RuleSpec {
+  return withCondition(rule, { device: { registered: true, managed: true } });
+}
+
+export function atHighRisk(rule: RuleSpec): RuleSpec {
+  return withCondition(rule, { riskScore: { level: "HIGH" } });
+}
+
+function withCondition(rule: RuleSpec, condition: JsonObject): RuleSpec {
+  return { ...rule, conditions: { ...rule.conditions, ...condition } };
 }
 
 export function signOnPolicy(site: Site, spec: SignOnPolicySpec): PolicyWithRules {
@@ -49,7 +64,6 @@ export function sessionRule(rule: SessionRule): RuleSpec {
   return {
     name: rule.name,
     priority: rule.priority,
-    ...(rule.status === undefined ? {} : { status: rule.status }),
     conditions: ruleConditions(rule.network),
     actions: signOnActions(rule),
   };

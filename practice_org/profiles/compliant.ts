@@ -1,5 +1,5 @@
 import { accessPolicy, accessRule, catchAllRule, phishingResistant } from "../objects/access_policies.ts";
-import { appObject } from "../objects/app_objects.ts";
+import { appObject, webApp } from "../objects/app_objects.ts";
 import { commonAuthenticators, oktaVerify, smartCard } from "../objects/authenticator_objects.ts";
 import { automation, policyId } from "../objects/policy_objects.ts";
 import { brand } from "../objects/brand_objects.ts";
@@ -35,13 +35,7 @@ export function compliantOrg(site: Site): OrgContents {
     adminConsoleSettings: { sessionIdleTimeoutMinutes: 15, sessionMaxLifetimeMinutes: 720 },
     apps: listingOf([
       ...firstPartyApps(site, id, { browserPlugin: stig }),
-      appObject(site, {
-        name: "oidc_client",
-        label: "Travel portal",
-        signOnMode: "OPENID_CONNECT",
-        policyId: policyId("ACCESS_POLICY", stig),
-        orgId: id,
-      }),
+      webApp(site, { label: "Travel portal", policy: stig, orgId: id }),
       appObject(site, {
         name: "practice_timekeeping_1",
         label: "Timekeeping",

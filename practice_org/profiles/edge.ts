@@ -1,17 +1,20 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
-import { appId, appObject } from "../objects/app_objects.ts";
+import { appId, appObject, webApp } from "../objects/app_objects.ts";
 import { smartCard } from "../objects/authenticator_objects.ts";
 import { oktaId } from "../objects/ids_and_links.ts";
 import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
 import { apiToken, groupId } from "../objects/people_objects.ts";
-import { policyId, type RuleSpec } from "../objects/policy_objects.ts";
+import { withPolicies, type RuleSpec } from "../objects/policy_objects.ts";
 import {
+  allBut,
   anywhere,
   defaultSessionRule,
   defaultSignOnPolicy,
+  forGroup,
   fromZones,
+  onManagedDevices,
   sessionRule,
   signOnPolicy,
 } from "../objects/sign_on_policies.ts";
@@ -32,16 +35,13 @@ const stig = "STIG strong authentication";
 /** The compliant org with what decides in rare cases only: rules that deny, zones left out, devices, a directory as well as Okta. */
 export function edgeOrg(site: Site): OrgContents {
   const whole = compliantOrg(site);
-  const policies = [...sessionPolicies(site), ...appPolicies(site)];
-  const replaced = new Set(policies.map(({ policy }) => policy.id));
   return {
     ...whole,
     name: "Edge practice org",
     apps: listingOf([...firstPartyApps(site, whole.id, { browserPlugin: stig }), ...apps(site, whole.id)]),
     assignedApps: [appId("Travel portal")],
     policies: [
-      ...whole.policies.filter(({ policy }) => !replaced.has(policy.id)),
-      ...policies,
+      ...withPolicies(whole.policies, [...sessionPolicies(site), ...appPolicies(site)]),
       passwordPolicy(site, {
         name: "Active Directory Policy",
         priority: 3,
@@ -139,7 +139,7 @@ function appPolicies(site: Site): readonly PolicyWithRules[] {
     policy(
       "Okta Dashboard",
       deny("Not as a guest", fromZones(zoneId(guests))),
-      withDevice(allow("Managed devices", 1, fromZones(zoneId(office)))),
+      onManagedDevices(allow("Managed devices", 1, fromZones(zoneId(office)))),
       accessRule({
         name: "Other devices",
         priority: 2,
@@ -177,29 +177,9 @@ function apps(site: Site, orgId: string): readonly App[] {
     "Any defined zone",
     "Unclear zone, open catch-all",
   ];
-  const app = (label: string, policyName: string) =>
-    appObject(site, {
-      name: "oidc_client",
-      label,
-      signOnMode: "OPENID_CONNECT",
-      policyId: policyId("ACCESS_POLICY", policyName),
-      orgId,
-    });
   return [
-    app("Travel portal", stig),
-    ...names.map((name) => app(name, name)),
+    webApp(site, { label: "Travel portal", policy: stig, orgId }),
+    ...names.map((name) => webApp(site, { label: name, policy: name, orgId })),
     appObject(site, { name: "practice_source_1", label: "Identity source", signOnMode: null, policyId: null, orgId }),
   ];
-}
-
-function allBut(...names: readonly string[]): JsonObject {
-  return { connection: "ZONE", exclude: names.map((name) => zoneId(name)) };
-}
-
-function forGroup(rule: RuleSpec, group: string): RuleSpec {
-  return { ...rule, conditions: { ...rule.conditions, people: { groups: { include: [groupId(group)] } } } };
-}
-
-function withDevice(rule: RuleSpec): RuleSpec {
-  return { ...rule, conditions: { ...rule.conditions, device: { registered: true, managed: true } } };
 }

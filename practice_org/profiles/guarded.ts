@@ -7,15 +7,19 @@ import {
   passwordOnly,
   phishingResistant,
 } from "../objects/access_policies.ts";
-import { appObject } from "../objects/app_objects.ts";
+import { webApp } from "../objects/app_objects.ts";
 import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
 import { apiToken, groupId } from "../objects/people_objects.ts";
-import { policyId, type RuleSpec } from "../objects/policy_objects.ts";
+import { withPolicies, type RuleSpec } from "../objects/policy_objects.ts";
 import {
+  allBut,
   anywhere,
+  atHighRisk,
   defaultSessionRule,
   defaultSignOnPolicy,
+  forGroup,
   fromZones,
+  onManagedDevices,
   sessionRule,
   signOnPolicy,
 } from "../objects/sign_on_policies.ts";
@@ -38,15 +42,17 @@ const closedApps = "Closed since the incident";
  */
 export function guardedOrg(site: Site): OrgContents {
   const whole = typicalOrg(site);
-  const policies = [...sessionPolicies(site), ...appPolicies(site)];
-  const replaced = new Set(policies.map(({ policy }) => policy.id));
-  const kept = whole.policies.filter(({ policy }) => !replaced.has(policy.id) && policy.type !== "OKTA_SIGN_ON");
+  const kept = whole.policies.filter(({ policy }) => policy.type !== "OKTA_SIGN_ON");
   const system = whole.zones.filter((zone) => zone["system"] === true);
   return {
     ...whole,
     name: "Guarded practice org",
-    apps: listingOf([...appsOf(whole), ...sharedApps(site, whole.id), closedApp(site, whole.id)]),
-    policies: [...kept, ...policies],
+    apps: listingOf([
+      ...appsOf(whole),
+      ...sharedApps(site, whole.id),
+      webApp(site, { label: "Old ledger", policy: closedApps, orgId: whole.id }),
+    ]),
+    policies: withPolicies(kept, [...sessionPolicies(site), ...appPolicies(site)]),
     zones: [
       ...system,
       zoneObject(site, {
@@ -133,36 +139,10 @@ function appPolicies(site: Site): readonly PolicyWithRules[] {
 
 function sharedApps(site: Site, orgId: string): readonly App[] {
   return Array.from({ length: 15 }, (_, index) =>
-    app(site, { label: `Department ${index + 1}`, policy: shared, orgId }),
+    webApp(site, { label: `Department ${index + 1}`, policy: shared, orgId }),
   );
-}
-
-function closedApp(site: Site, orgId: string): App {
-  return app(site, { label: "Old ledger", policy: closedApps, orgId });
-}
-
-function app(site: Site, spec: { readonly label: string; readonly policy: string; readonly orgId: string }): App {
-  const { label, policy, orgId } = spec;
-  const bound = policyId("ACCESS_POLICY", policy);
-  return appObject(site, { name: "oidc_client", label, signOnMode: "OPENID_CONNECT", policyId: bound, orgId });
 }
 
 function appsOf({ apps }: OrgContents): readonly App[] {
   return Array.from({ length: apps.length }, (_, index) => apps.get(index));
-}
-
-function allBut(zone: string): JsonObject {
-  return { connection: "ZONE", exclude: [zoneId(zone)] };
-}
-
-function atHighRisk(rule: RuleSpec): RuleSpec {
-  return { ...rule, conditions: { ...rule.conditions, riskScore: { level: "HIGH" } } };
-}
-
-function onManagedDevices(rule: RuleSpec): RuleSpec {
-  return { ...rule, conditions: { ...rule.conditions, device: { registered: true, managed: true } } };
-}
-
-function forGroup(rule: RuleSpec, group: string): RuleSpec {
-  return { ...rule, conditions: { ...rule.conditions, people: { groups: { include: [groupId(group)] } } } };
 }

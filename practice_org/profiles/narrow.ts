@@ -1,12 +1,18 @@
 import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
-import { apiToken, groupId } from "../objects/people_objects.ts";
+import { apiToken } from "../objects/people_objects.ts";
+import { withPolicies } from "../objects/policy_objects.ts";
 import { brand } from "../objects/brand_objects.ts";
 import { hiddenBannerPage } from "../objects/sign_in_page.ts";
-import { defaultSessionRule, defaultSignOnPolicy, fromZones, sessionRule } from "../objects/sign_on_policies.ts";
+import {
+  defaultSessionRule,
+  defaultSignOnPolicy,
+  forGroup,
+  fromZones,
+  sessionRule,
+} from "../objects/sign_on_policies.ts";
 import { ipZone, zoneId } from "../objects/zone_objects.ts";
 import { compliantOrg } from "./compliant.ts";
 import type { OrgContents, PolicyWithRules, Site } from "../objects/org_contents.ts";
-import type { RuleSpec } from "../objects/policy_objects.ts";
 
 const office = "Office network";
 const everywhere = "Everywhere in two halves";
@@ -15,12 +21,10 @@ const nowhere = "Not filled in yet";
 /** The compliant org, with rules for a few people only and with zones that do not restrict. */
 export function narrowOrg(site: Site): OrgContents {
   const whole = compliantOrg(site);
-  const policies = [sessionPolicy(site), consolePolicy(site)];
-  const replaced = new Set(policies.map(({ policy }) => policy.id));
   return {
     ...whole,
     name: "Narrow practice org",
-    policies: [...whole.policies.filter(({ policy }) => !replaced.has(policy.id)), ...policies],
+    policies: withPolicies(whole.policies, [sessionPolicy(site), consolePolicy(site)]),
     zones: [
       ...whole.zones.map((zone) =>
         zone["name"] === "DefaultExemptIpZone"
@@ -71,8 +75,4 @@ function consolePolicy(site: Site): PolicyWithRules {
     name: "Okta Admin Console",
     rules: [forGroup(strict, "HR integrations"), catchAllRule("ALLOW", passwordOnly)],
   });
-}
-
-function forGroup(rule: RuleSpec, group: string): RuleSpec {
-  return { ...rule, conditions: { ...rule.conditions, people: { groups: { include: [groupId(group)] } } } };
 }

@@ -1,4 +1,4 @@
-import { appId, appObject, directoryApp, serviceApp } from "../objects/app_objects.ts";
+import { appId, appObject, directoryApp, serviceApp, webApp } from "../objects/app_objects.ts";
 import { policyId } from "../objects/policy_objects.ts";
 import type { App, Site } from "../objects/org_contents.ts";
 
@@ -30,7 +30,7 @@ export function businessApps(site: Site, orgId: string): readonly App[] {
     ...strong.map((label) =>
       app(label, highAssurance, `practice_${label.toLowerCase().replace(" ", "_")}_1`, "SAML_2_0"),
     ),
-    ...usual.map((label) => app(label, "Any two factors", "oidc_client", "OPENID_CONNECT")),
+    ...usual.map((label) => webApp(site, { label, policy: "Any two factors", orgId })),
     app("Cafeteria menu", passwordThenEmail, "bookmark", "BOOKMARK"),
     app("Parking", passwordThenEmail, "template_swa", "BROWSER_PLUGIN"),
     appObject(site, {

@@ -6,13 +6,13 @@ import type { Value } from "./terraform.ts";
  * An attribute of a resource and where the provider's object has it. Terraform sets every attribute that is not written to
  * a default, so a resource is written whole, or not at all.
  */
-export interface Source {
-  readonly attribute: string;
-  readonly path: string;
-  readonly read: "number" | "text" | "boolean" | "texts";
+export type Source = readonly [
+  attribute: string,
+  read: "number" | "text" | "boolean" | "texts",
+  path: string,
   /** What the provider means where the field is absent; null: the attribute is left out. Undefined: it has to be there. */
-  readonly ifAbsent?: Value | null;
-}
+  ifAbsent?: Value | null,
+];
 
 export interface WholeObject {
   readonly attributes: Readonly<Record<string, Value>>;
@@ -23,7 +23,7 @@ export interface WholeObject {
 export function readWhole(object: JsonObject, sources: readonly Source[]): WholeObject {
   const attributes: Record<string, Value> = {};
   const missing: string[] = [];
-  for (const { attribute, path, read, ifAbsent } of sources) {
+  for (const [attribute, read, path, ifAbsent] of sources) {
     const field = readers[read](object, path);
     const value = field.kind === "absent" ? ifAbsent : field.kind === "value" ? field.value : undefined;
     if (value === undefined || isChanged(value, read)) missing.push(path);
@@ -41,7 +41,7 @@ export function writeWhole(
   attributes: ReadonlyMap<string, { readonly value: Value }>,
   sources: readonly Source[],
 ): JsonObject {
-  return sources.reduce((written, { attribute, path, read }) => {
+  return sources.reduce((written, [attribute, read, path]) => {
     const value = attributes.get(attribute)?.value;
     const plain = value === undefined ? undefined : plainValue(value);
     // A variable may stand for a whole list.
@@ -64,13 +64,13 @@ function plainValue(value: Value): unknown {
 }
 
 /** Whether it is not as the provider sent it (`okta/provider_text.ts`): lists hold ids and words, which have no blanks. */
-function isChanged(value: Value | null, read: Source["read"]): boolean {
+function isChanged(value: Value | null, read: Source[1]): boolean {
   if (read === "texts") return Array.isArray(value) && value.some((item) => /[\s\uFFFD]/.test(String(item)));
   // Terraform writes texts in the Unicode form NFC.
   return typeof value === "string" && (value.includes("\uFFFD") || value !== value.normalize("NFC"));
 }
 
-const readers: Readonly<Record<Source["read"], (object: JsonObject, path: string) => Field<Value>>> = {
+const readers: Readonly<Record<Source[1], (object: JsonObject, path: string) => Field<Value>>> = {
   number: readNumber,
   text: readText,
   boolean: readBoolean,

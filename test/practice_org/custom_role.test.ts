@@ -13,7 +13,7 @@ const roles = ["super", "read-only", "custom"] as const;
 describe("the custom role", () => {
   test("reads what Okta's permissions catalog names, and nothing else", () => {
     const refused = routes
-      .filter(({ path, scopes }) => scopes !== null && !isReadableByCustomRole(path, new URLSearchParams()))
+      .filter(({ path, scope }) => scope !== null && !isReadableByCustomRole(path, new URLSearchParams()))
       .map(({ path }) => path);
     expect(refused).toEqual([
       "/api/v1/org",

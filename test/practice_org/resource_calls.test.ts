@@ -28,7 +28,7 @@ describe("Authorization", () => {
       const response = await fetch(`${org.url}${route.path.replaceAll("*", "some-id")}`);
       const { status, code } = await errorOf(response);
       expect([route.path, status, code]).toEqual(
-        route.scopes === null ? [route.path, 200, undefined] : [route.path, 403, "E0000005"],
+        route.scope === null ? [route.path, 200, undefined] : [route.path, 403, "E0000005"],
       );
     }
   });
@@ -149,14 +149,14 @@ describe("Scope", () => {
   });
 
   test("opens its own endpoints and no others", async () => {
-    const withIds = routes.filter(({ scopes }) => scopes !== null);
-    for (const name of new Set(withIds.flatMap(({ scopes }) => scopes ?? []))) {
+    const withIds = routes.filter(({ scope }) => scope !== null);
+    for (const name of new Set(withIds.flatMap(({ scope }) => scope ?? []))) {
       if (name === "orgs.read") continue;
       const narrow = await signedIn(org, [`okta.${name}`]);
       for (const route of withIds) {
         const path = `${route.path.replaceAll("*", "some-id")}${route.path.endsWith("/policies") ? "?type=PASSWORD" : ""}`;
         const { status, challenge } = await errorOfAny(await narrow.get(path));
-        const isOpen = route.scopes?.includes(name) === true;
+        const isOpen = route.scope === name;
         expect([name, path, challenge === null]).toEqual([name, path, isOpen]);
         expect([name, path, [200, 404].includes(status)]).toEqual([name, path, isOpen]);
       }
@@ -209,7 +209,7 @@ describe("Role", () => {
   test("none: a token is issued, and every read is forbidden", async () => {
     const { get } = await signedIn(await startOrg({ role: "none" }));
     for (const route of routes) {
-      if (route.scopes === null || route.scopes.includes("orgs.read")) continue;
+      if (route.scope === null || route.scope === "orgs.read") continue;
       const answer = await errorOf(await get(route.path.replaceAll("*", "some-id")));
       expect([route.path, answer.status, answer.code]).toEqual([route.path, 403, "E0000006"]);
     }

@@ -17,35 +17,30 @@ export type AppRule =
 const method = "actions.appSignOn.verificationMethod";
 
 const sources: readonly Source[] = [
-  { attribute: "name", path: "name", read: "text" },
-  { attribute: "status", path: "status", read: "text", ifAbsent: "ACTIVE" },
-  { attribute: "priority", path: "priority", read: "number" },
-  { attribute: "access", path: "actions.appSignOn.access", read: "text" },
-  { attribute: "type", path: `${method}.type`, read: "text", ifAbsent: "ASSURANCE" },
-  { attribute: "factor_mode", path: `${method}.factorMode`, read: "text", ifAbsent: null },
-  { attribute: "re_authentication_frequency", path: `${method}.reauthenticateIn`, read: "text", ifAbsent: "" },
-  { attribute: "inactivity_period", path: `${method}.inactivityPeriod`, read: "text", ifAbsent: null },
+  ["name", "text", "name"],
+  ["status", "text", "status", "ACTIVE"],
+  ["priority", "number", "priority"],
+  ["access", "text", "actions.appSignOn.access"],
+  ["type", "text", `${method}.type`, "ASSURANCE"],
+  ["factor_mode", "text", `${method}.factorMode`, null],
+  ["re_authentication_frequency", "text", `${method}.reauthenticateIn`, ""],
+  ["inactivity_period", "text", `${method}.inactivityPeriod`, null],
 ];
 
 const conditions: readonly Source[] = [
-  { attribute: "network_connection", path: "conditions.network.connection", read: "text", ifAbsent: "ANYWHERE" },
-  { attribute: "network_includes", path: "conditions.network.include", read: "texts", ifAbsent: null },
-  { attribute: "network_excludes", path: "conditions.network.exclude", read: "texts", ifAbsent: null },
-  { attribute: "users_included", path: "conditions.people.users.include", read: "texts", ifAbsent: null },
-  { attribute: "users_excluded", path: "conditions.people.users.exclude", read: "texts", ifAbsent: null },
-  { attribute: "groups_included", path: "conditions.people.groups.include", read: "texts", ifAbsent: null },
-  { attribute: "groups_excluded", path: "conditions.people.groups.exclude", read: "texts", ifAbsent: null },
-  { attribute: "user_types_included", path: "conditions.userType.include", read: "texts", ifAbsent: null },
-  { attribute: "user_types_excluded", path: "conditions.userType.exclude", read: "texts", ifAbsent: null },
-  { attribute: "risk_score", path: "conditions.riskScore.level", read: "text", ifAbsent: null },
-  { attribute: "device_is_registered", path: "conditions.device.registered", read: "boolean", ifAbsent: null },
-  { attribute: "device_is_managed", path: "conditions.device.managed", read: "boolean", ifAbsent: null },
-  {
-    attribute: "device_assurances_included",
-    path: "conditions.device.assurance.include",
-    read: "texts",
-    ifAbsent: null,
-  },
+  ["network_connection", "text", "conditions.network.connection", "ANYWHERE"],
+  ["network_includes", "texts", "conditions.network.include", null],
+  ["network_excludes", "texts", "conditions.network.exclude", null],
+  ["users_included", "texts", "conditions.people.users.include", null],
+  ["users_excluded", "texts", "conditions.people.users.exclude", null],
+  ["groups_included", "texts", "conditions.people.groups.include", null],
+  ["groups_excluded", "texts", "conditions.people.groups.exclude", null],
+  ["user_types_included", "texts", "conditions.userType.include", null],
+  ["user_types_excluded", "texts", "conditions.userType.exclude", null],
+  ["risk_score", "text", "conditions.riskScore.level", null],
+  ["device_is_registered", "boolean", "conditions.device.registered", null],
+  ["device_is_managed", "boolean", "conditions.device.managed", null],
+  ["device_assurances_included", "texts", "conditions.device.assurance.include", null],
 ];
 
 const platform = "conditions.platform.include";
@@ -64,7 +59,7 @@ const ofPossession = [
 
 /** What Terraform carries. What it leaves as it is counts too. */
 const known: readonly string[] = [
-  ...[...sources, ...conditions].map(({ path }) => path),
+  ...[...sources, ...conditions].map(([, , path]) => path),
   ...ofConstraint.map((field) => `${method}.constraints[].knowledge.${field}`),
   ...[...ofConstraint, ...ofPossession].map((field) => `${method}.constraints[].possession.${field}`),
   ...["type", "os.type", "os.expression"].map((field) => `${platform}[].${field}`),
@@ -75,11 +70,7 @@ const known: readonly string[] = [
 
 /** Where the provider has what Terraform writes; constraints and chains are written as JSON. */
 export function appRuleSources(isCatchAll: boolean): readonly Source[] {
-  const lists: readonly Source[] = ["constraints", "chains"].map((attribute) => ({
-    attribute,
-    path: `${method}.${attribute}`,
-    read: "texts",
-  }));
+  const lists = ["constraints", "chains"].map((name): Source => [name, "texts", `${method}.${name}`]);
   return [...sources, ...lists, ...(isCatchAll ? [] : conditions)];
 }
 
@@ -152,8 +143,8 @@ export function keepSignedInBlock(rule: JsonObject): Block | null {
 
 /** Where the provider has the option, below `keepMeSignedIn`. */
 export const keepSignedInSources: readonly Source[] = [
-  { attribute: "post_auth", path: "postAuth", read: "text", ifAbsent: null },
-  { attribute: "post_auth_prompt_frequency", path: "postAuthPromptFrequency", read: "text", ifAbsent: null },
+  ["post_auth", "text", "postAuth", null],
+  ["post_auth_prompt_frequency", "text", "postAuthPromptFrequency", null],
 ];
 
 function platformsOf(rule: JsonObject): readonly Block[] {
@@ -161,9 +152,9 @@ function platformsOf(rule: JsonObject): readonly Block[] {
   if (platforms.kind !== "value") return [];
   return platforms.value.filter(isJsonObject).map((item) => {
     const { attributes } = readWhole(item, [
-      { attribute: "type", path: "type", read: "text", ifAbsent: null },
-      { attribute: "os_type", path: "os.type", read: "text", ifAbsent: null },
-      { attribute: "os_expression", path: "os.expression", read: "text", ifAbsent: null },
+      ["type", "text", "type", null],
+      ["os_type", "text", "os.type", null],
+      ["os_expression", "text", "os.expression", null],
     ]);
     return { name: "platform_include", attributes: toAttributes(attributes) };
   });

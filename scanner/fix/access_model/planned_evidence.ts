@@ -2,13 +2,24 @@ import { findCheck } from "../../catalog/select_checks.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { availableValue, obtained, type CollectedArtifacts, type JsonList } from "../../evidence/artifacts.ts";
 import type { Failed, PlanDraft } from "../plan_draft.ts";
-import { plannedRules, type PolicyOf } from "./planned_policies.ts";
+import { changeOf, lossOf, plannedRules, type PolicyOf } from "./planned_policies.ts";
+
+/**
+ * Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less, and makes
+ * these findings pass. Notes who loses access.
+ */
+export function whyNotChanged(draft: PlanDraft, of: PolicyOf, failed: readonly Failed[]): string | null {
+  const effect = changeOf(draft.artifacts, of, draft.resources());
+  if (effect.kind === "violation") return effect.why;
+  if (effect.lost !== null) draft.loses(lossOf(draft.artifacts, { ...of, lost: effect.lost }));
+  return whyStillFailing(draft, of, failed);
+}
 
 /**
  * Why a plan does not do what it says: a finding that still fails once the policy's rules are as planned. Null where each of
  * these findings passes then, or is for a person to judge.
  */
-export function whyStillFailing(draft: PlanDraft, of: PolicyOf, failed: readonly Failed[]): string | null {
+function whyStillFailing(draft: PlanDraft, of: PolicyOf, failed: readonly Failed[]): string | null {
   const { artifacts, parameters } = draft;
   const rules = plannedRules(artifacts, of, draft.resources());
   if (rules === null) return "not all rules of the policy could be read";

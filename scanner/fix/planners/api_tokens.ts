@@ -9,11 +9,11 @@ import { readWhole, type Source } from "../whole_objects.ts";
 const check = "apitoken_restricted_to_network_zone";
 
 const sources: readonly Source[] = [
-  { attribute: "id", path: "id", read: "text" },
-  { attribute: "name", path: "name", read: "text" },
-  { attribute: "user_id", path: "userId", read: "text" },
-  { attribute: "client_name", path: "clientName", read: "text" },
-  { attribute: "created", path: "created", read: "text" },
+  ["id", "text", "id"],
+  ["name", "text", "name"],
+  ["user_id", "text", "userId"],
+  ["client_name", "text", "clientName"],
+  ["created", "text", "created"],
 ];
 
 /** V-279689: each failing token, to be used from the zones of its application only. */

@@ -8,8 +8,8 @@ import { activityOf } from "../../checks/parsing/activity.ts";
 import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
-import { whyStillFailing } from "../access_model/planned_evidence.ts";
-import { appsOf, areAllAppsSeen, changeOf, lossOf, rulesOf, zonesIn } from "../access_model/planned_policies.ts";
+import { whyNotChanged } from "../access_model/planned_evidence.ts";
+import { appsOf, areAllAppsSeen, rulesOf, zonesIn } from "../access_model/planned_policies.ts";
 import { constraintsOf, keepSignedInBlock, readAppRule } from "../access_model/app_rule_fields.ts";
 import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
 import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
@@ -66,20 +66,8 @@ function planByPolicy(
   }
   for (const [policyId, ofPolicy] of byPolicy) {
     const of = { policyId, failed: ofPolicy };
-    draft.attempt(ofPolicy, () => plan(draft, of) ?? proofOf(draft, of));
+    draft.attempt(ofPolicy, () => plan(draft, of) ?? whyNotChanged(draft, { kind: "app", policyId }, ofPolicy));
   }
-}
-
-/**
- * Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less, and makes
- * these findings pass.
- */
-function proofOf(draft: PlanDraft, { policyId, failed }: OfPolicy): string | null {
-  const of = { kind: "app", policyId } as const;
-  const effect = changeOf(draft.artifacts, of, draft.resources());
-  if (effect.kind === "violation") return effect.why;
-  if (effect.lost !== null) draft.loses(lossOf(draft.artifacts, { ...of, lost: effect.lost }));
-  return whyStillFailing(draft, of, failed);
 }
 
 function planVerification(draft: PlanDraft, { policyId, failed }: OfPolicy): string | null {

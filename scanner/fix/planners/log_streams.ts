@@ -3,7 +3,7 @@ import { nameOf } from "../../checks/parsing/names.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { freeName } from "./network_zones.ts";
 import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
-import { change, identifier, toAttributes, type Value, type Variable } from "../terraform.ts";
+import { change, identifier, toAttributes, type Value } from "../terraform.ts";
 import { readWhole, type Source } from "../whole_objects.ts";
 
 const check = "systemlog_streaming_enabled";
@@ -11,37 +11,24 @@ const type = "okta_log_stream";
 
 const settingsByType: Readonly<Record<string, readonly Source[]>> = {
   aws_eventbridge: [
-    { attribute: "account_id", path: "settings.accountId", read: "text" },
-    { attribute: "event_source_name", path: "settings.eventSourceName", read: "text" },
-    { attribute: "region", path: "settings.region", read: "text" },
+    ["account_id", "text", "settings.accountId"],
+    ["event_source_name", "text", "settings.eventSourceName"],
+    ["region", "text", "settings.region"],
   ],
   splunk_cloud_logstreaming: [
-    { attribute: "edition", path: "settings.edition", read: "text" },
-    { attribute: "host", path: "settings.host", read: "text" },
+    ["edition", "text", "settings.edition"],
+    ["host", "text", "settings.host"],
   ],
 };
 
 /** The destination, which only a person knows; those of the other type stay null. */
-const variables: Readonly<Record<string, Omit<Variable, "name">>> = {
-  account_id: { type: "string", default: null, description: "For aws_eventbridge: the AWS account." },
-  event_source_name: {
-    type: "string",
-    default: null,
-    description: "For aws_eventbridge: the name of the event source.",
-  },
-  region: { type: "string", default: null, description: "For aws_eventbridge: the AWS region." },
-  edition: { type: "string", default: null, description: "For splunk_cloud_logstreaming: aws, aws_govcloud or gcp." },
-  host: {
-    type: "string",
-    default: null,
-    description: "For splunk_cloud_logstreaming: the host, as acme.splunkcloud.com.",
-  },
-  token: {
-    type: "string",
-    default: null,
-    description: "For splunk_cloud_logstreaming: the HEC token. Give it as TF_VAR_log_stream_token, not in a file.",
-    isSensitive: true,
-  },
+const variables: Readonly<Record<string, string>> = {
+  account_id: "For aws_eventbridge: the AWS account.",
+  event_source_name: "For aws_eventbridge: the name of the event source.",
+  region: "For aws_eventbridge: the AWS region.",
+  edition: "For splunk_cloud_logstreaming: aws, aws_govcloud or gcp.",
+  host: "For splunk_cloud_logstreaming: the host, as acme.splunkcloud.com.",
+  token: "For splunk_cloud_logstreaming: the HEC token. Give it as TF_VAR_log_stream_token, not in a file.",
 };
 
 /** V-273202: a stream that was switched off is switched on, or a new one goes where a person says. */
@@ -110,8 +97,9 @@ function planNewStream(
   );
   change(resource.attributes, "status", "ACTIVE", { rules, was: "the org has no log stream" });
   const settings: Record<string, Value> = {};
-  for (const [attribute, variable] of Object.entries(variables)) {
-    settings[attribute] = draft.variable({ ...variable, name: `log_stream_${attribute}` });
+  for (const [attribute, description] of Object.entries(variables)) {
+    const variable = { name: `log_stream_${attribute}`, type: "string", default: null, description } as const;
+    settings[attribute] = draft.variable({ ...variable, ...(attribute === "token" && { isSensitive: true }) });
   }
   resource.blocks.push({ name: "settings", attributes: toAttributes(settings) });
 }

@@ -25,78 +25,44 @@ const factors = "settings.recovery.factors";
 
 /** Fields of both resources. A field that the rules are about may be absent: the org does not set it, and the plan may. */
 const settings: readonly Source[] = [
-  { attribute: "password_min_length", path: `${password}.complexity.minLength`, read: "number", ifAbsent: null },
-  { attribute: "password_min_lowercase", path: `${password}.complexity.minLowerCase`, read: "number", ifAbsent: 0 },
-  { attribute: "password_min_uppercase", path: `${password}.complexity.minUpperCase`, read: "number", ifAbsent: 0 },
-  { attribute: "password_min_number", path: `${password}.complexity.minNumber`, read: "number", ifAbsent: 0 },
-  { attribute: "password_min_symbol", path: `${password}.complexity.minSymbol`, read: "number", ifAbsent: 0 },
-  { attribute: "password_exclude_username", path: `${password}.complexity.excludeUsername`, read: "boolean" },
-  {
-    attribute: "password_dictionary_lookup",
-    path: `${password}.complexity.dictionary.common.exclude`,
-    read: "boolean",
-    ifAbsent: false,
-  },
-  { attribute: "password_max_age_days", path: `${password}.age.maxAgeDays`, read: "number", ifAbsent: 0 },
-  { attribute: "password_expire_warn_days", path: `${password}.age.expireWarnDays`, read: "number" },
-  { attribute: "password_min_age_minutes", path: `${password}.age.minAgeMinutes`, read: "number", ifAbsent: 0 },
-  { attribute: "password_history_count", path: `${password}.age.historyCount`, read: "number", ifAbsent: 0 },
-  { attribute: "password_max_lockout_attempts", path: `${password}.lockout.maxAttempts`, read: "number", ifAbsent: 0 },
-  { attribute: "password_auto_unlock_minutes", path: `${password}.lockout.autoUnlockMinutes`, read: "number" },
-  { attribute: "password_show_lockout_failures", path: `${password}.lockout.showLockoutFailures`, read: "boolean" },
-  {
-    attribute: "password_lockout_notification_channels",
-    path: `${password}.lockout.userLockoutNotificationChannels`,
-    read: "texts",
-    ifAbsent: [],
-  },
-  {
-    attribute: "breached_password_expire_after_days",
-    path: `${password}.breachedProtection.expireAfterDays`,
-    read: "number",
-    ifAbsent: null,
-  },
-  {
-    attribute: "breached_password_logout_enabled",
-    path: `${password}.breachedProtection.logoutEnabled`,
-    read: "boolean",
-    ifAbsent: null,
-  },
-  {
-    attribute: "breached_password_delegated_workflow_id",
-    path: `${password}.breachedProtection.delegatedWorkflowId`,
-    read: "text",
-    ifAbsent: null,
-  },
-  { attribute: "question_recovery", path: `${factors}.recovery_question.status`, read: "text" },
-  {
-    attribute: "question_min_length",
-    path: `${factors}.recovery_question.properties.complexity.minLength`,
-    read: "number",
-    ifAbsent: null,
-  },
-  { attribute: "email_recovery", path: `${factors}.okta_email.status`, read: "text" },
-  {
-    attribute: "recovery_email_token",
-    path: `${factors}.okta_email.properties.recoveryToken.tokenLifetimeMinutes`,
-    read: "number",
-  },
+  ["password_min_length", "number", `${password}.complexity.minLength`, null],
+  ["password_min_lowercase", "number", `${password}.complexity.minLowerCase`, 0],
+  ["password_min_uppercase", "number", `${password}.complexity.minUpperCase`, 0],
+  ["password_min_number", "number", `${password}.complexity.minNumber`, 0],
+  ["password_min_symbol", "number", `${password}.complexity.minSymbol`, 0],
+  ["password_exclude_username", "boolean", `${password}.complexity.excludeUsername`],
+  ["password_dictionary_lookup", "boolean", `${password}.complexity.dictionary.common.exclude`, false],
+  ["password_max_age_days", "number", `${password}.age.maxAgeDays`, 0],
+  ["password_expire_warn_days", "number", `${password}.age.expireWarnDays`],
+  ["password_min_age_minutes", "number", `${password}.age.minAgeMinutes`, 0],
+  ["password_history_count", "number", `${password}.age.historyCount`, 0],
+  ["password_max_lockout_attempts", "number", `${password}.lockout.maxAttempts`, 0],
+  ["password_auto_unlock_minutes", "number", `${password}.lockout.autoUnlockMinutes`],
+  ["password_show_lockout_failures", "boolean", `${password}.lockout.showLockoutFailures`],
+  ["password_lockout_notification_channels", "texts", `${password}.lockout.userLockoutNotificationChannels`, []],
+  ["breached_password_expire_after_days", "number", `${password}.breachedProtection.expireAfterDays`, null],
+  ["breached_password_logout_enabled", "boolean", `${password}.breachedProtection.logoutEnabled`, null],
+  ["breached_password_delegated_workflow_id", "text", `${password}.breachedProtection.delegatedWorkflowId`, null],
+  ["question_recovery", "text", `${factors}.recovery_question.status`],
+  ["question_min_length", "number", `${factors}.recovery_question.properties.complexity.minLength`, null],
+  ["email_recovery", "text", `${factors}.okta_email.status`],
+  ["recovery_email_token", "number", `${factors}.okta_email.properties.recoveryToken.tokenLifetimeMinutes`],
   // An org without telephony does not list them.
-  { attribute: "sms_recovery", path: `${factors}.okta_sms.status`, read: "text", ifAbsent: "INACTIVE" },
-  { attribute: "call_recovery", path: `${factors}.okta_call.status`, read: "text", ifAbsent: "INACTIVE" },
-  { attribute: "skip_unlock", path: "settings.delegation.options.skipUnlock", read: "boolean", ifAbsent: false },
+  ["sms_recovery", "text", `${factors}.okta_sms.status`, "INACTIVE"],
+  ["call_recovery", "text", `${factors}.okta_call.status`, "INACTIVE"],
+  ["skip_unlock", "boolean", "settings.delegation.options.skipUnlock", false],
 ];
 
 const ownFields: readonly Source[] = [
-  { attribute: "name", path: "name", read: "text" },
-  { attribute: "status", path: "status", read: "text", ifAbsent: "ACTIVE" },
-  { attribute: "priority", path: "priority", read: "number" },
-  { attribute: "groups_included", path: "conditions.people.groups.include", read: "texts", ifAbsent: null },
-  { attribute: "auth_provider", path: "conditions.authProvider.provider", read: "text", ifAbsent: "OKTA" },
+  ["name", "text", "name"],
+  ["status", "text", "status", "ACTIVE"],
+  ["priority", "number", "priority"],
+  ["groups_included", "texts", "conditions.people.groups.include", null],
+  ["auth_provider", "text", "conditions.authProvider.provider", "OKTA"],
 ];
 
 const excludedAttributes = `${password}.complexity.excludeAttributes`;
-const known = [...settings, ...ownFields].map(({ path }) => path);
+const known = [...settings, ...ownFields].map(([, , path]) => path);
 const type = "okta_policy_password";
 
 /** The rules about passwords: each failing policy as a whole, with the failing values changed. */

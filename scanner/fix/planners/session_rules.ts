@@ -6,8 +6,7 @@ import { activityOf } from "../../checks/parsing/activity.ts";
 import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
-import { whyStillFailing } from "../access_model/planned_evidence.ts";
-import { changeOf, lossOf } from "../access_model/planned_policies.ts";
+import { whyNotChanged } from "../access_model/planned_evidence.ts";
 import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
 import { behavior, sessionRuleSources } from "../access_model/session_rule_fields.ts";
 import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
@@ -31,25 +30,14 @@ export function planSessionRules(draft: PlanDraft): void {
     for (const parent of listed(draft.artifacts.global_session_policies)) {
       const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(parent.policy));
       if (ofPolicy.length === 0) continue;
-      draft.attempt(ofPolicy, () => planPolicy(draft, parent, ofPolicy) ?? proofOf(draft, parent, ofPolicy));
+      const of = { kind: "session", policyId: String(parent.policy["id"]) } as const;
+      draft.attempt(ofPolicy, () => planPolicy(draft, parent, ofPolicy) ?? whyNotChanged(draft, of, ofPolicy));
     }
     draft.byHand(
       failed.filter(({ finding }) => finding.resource.type !== "policy"),
       "the org has no active global session policy",
     );
   }
-}
-
-/**
- * Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less, and makes
- * these findings pass.
- */
-function proofOf(draft: PlanDraft, { policy }: PolicyWithRules, failed: readonly Failed[]): string | null {
-  const of = { kind: "session", policyId: String(policy["id"]) } as const;
-  const effect = changeOf(draft.artifacts, of, draft.resources());
-  if (effect.kind === "violation") return effect.why;
-  if (effect.lost !== null) draft.loses(lossOf(draft.artifacts, { ...of, lost: effect.lost }));
-  return whyStillFailing(draft, of, failed);
 }
 
 function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed: readonly Failed[]): string | null {
@@ -60,7 +48,7 @@ function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed
   const base = rule ?? all.find((other) => isBuiltIn(other) === true);
   if (base === undefined || (isOwn && idOf(base) === null)) return "no rule of the policy could be read";
   const { attributes, missing } = readWhole(base, isOwn ? sessionRuleSources : behavior);
-  const known = sessionRuleSources.map(({ path }) => path);
+  const known = sessionRuleSources.map(([, , path]) => path);
   const unknown = isOwn ? unknownFields(base, ["conditions", "actions"], known) : [];
   if (missing.length > 0) return `the evidence does not have ${missing.join(", ")}`;
   if (unknown.length > 0) return `Terraform would reset ${unknown.join(", ")}`;

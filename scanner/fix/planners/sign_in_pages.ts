@@ -32,34 +32,19 @@ const texts = [
 ] as const;
 
 const widget: readonly Source[] = [
-  { attribute: "widget_generation", path: "widgetCustomizations.widgetGeneration", read: "text" },
-  {
-    attribute: "show_password_visibility_toggle",
-    path: "widgetCustomizations.showPasswordVisibilityToggle",
-    read: "boolean",
-    ifAbsent: null,
-  },
-  {
-    attribute: "show_user_identifier",
-    path: "widgetCustomizations.showUserIdentifier",
-    read: "boolean",
-    ifAbsent: null,
-  },
-  ...texts.map(([attribute, field]): Source => ({
-    attribute,
-    path: `widgetCustomizations.${field}`,
-    read: "text",
-    ifAbsent: null,
-  })),
+  ["widget_generation", "text", "widgetCustomizations.widgetGeneration"],
+  ["show_password_visibility_toggle", "boolean", "widgetCustomizations.showPasswordVisibilityToggle", null],
+  ["show_user_identifier", "boolean", "widgetCustomizations.showUserIdentifier", null],
+  ...texts.map(([attribute, field]): Source => [attribute, "text", `widgetCustomizations.${field}`, null]),
 ];
 
 const contentSecurity: readonly Source[] = [
-  { attribute: "mode", path: "contentSecurityPolicySetting.mode", read: "text", ifAbsent: null },
-  { attribute: "report_uri", path: "contentSecurityPolicySetting.reportUri", read: "text", ifAbsent: null },
-  { attribute: "src_list", path: "contentSecurityPolicySetting.srcList", read: "texts", ifAbsent: null },
+  ["mode", "text", "contentSecurityPolicySetting.mode", null],
+  ["report_uri", "text", "contentSecurityPolicySetting.reportUri", null],
+  ["src_list", "texts", "contentSecurityPolicySetting.srcList", null],
 ];
 
-const known = ["widgetVersion", ...[...widget, ...contentSecurity].map(({ path }) => path)];
+const known = ["widgetVersion", ...[...widget, ...contentSecurity].map(([, , path]) => path)];
 
 /** V-273192: the sign-in page of each failing brand as a whole, with the banner at the top of its body. */
 export function planSignInPages(draft: PlanDraft): void {
@@ -82,7 +67,7 @@ function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Fa
   if (withBanner === null) return draft.byHand([failed], "it is not seen where in the page the banner would be shown");
   // The texts of the default page are the provider's, not the brand's.
   const kept = isStored ? settings : withoutTexts(settings);
-  const version = readWhole(kept, [{ attribute: "widget_version", path: "widgetVersion", read: "text" }]);
+  const version = readWhole(kept, [["widget_version", "text", "widgetVersion"]]);
   const customizations = readWhole(kept, widget);
   const policy = readWhole(kept, contentSecurity);
   const missing = [...version.missing, ...customizations.missing, ...policy.missing];

@@ -53,7 +53,7 @@ describe.each(names)("%s", (name) => {
   });
 
   test("has its scopes in every place that lists scopes", () => {
-    const served = new Set(routes.flatMap((route) => route.scopes ?? []));
+    const served = new Set(routes.flatMap((route) => route.scope ?? []));
     for (const scope of scopes) {
       expect(defaultScopes, "defaultScopes in scanner/config.ts").toContain(scope);
       expect(
