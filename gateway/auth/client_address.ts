@@ -7,7 +7,7 @@ const longest = 45;
 export function clientAddress(headers: Headers, peer: string | null, trustedProxyHops: number): string | null {
   if (trustedProxyHops === 0) return peer;
   const named = headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops)?.trim() ?? "";
-  return named.length <= longest && /^[\d.]+$|^[\da-f:.]*:[\da-f:.]*$/i.test(named) ? named : peer;
+  return named.length <= longest && /^[\d.]+$|^[\da-f.]*:[\da-f:.]*$/i.test(named) ? named : peer;
 }
 
 /** A host has a whole /64 of IPv6 addresses to choose from: they count as one. */

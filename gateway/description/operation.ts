@@ -79,10 +79,12 @@ export function component<Schema extends v.GenericSchema>(name: string, schema: 
   return v.pipe(schema, v.metadata({ ref: name }) as v.MetadataAction<v.InferOutput<Schema>, { readonly ref: string }>);
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function pathParameter(name: string, description: string, schema: v.GenericSchema): Parameter {
   return { name, in: "path", required: true, description, schema };
 }
 
+/* @__NO_SIDE_EFFECTS__ */
 export function json(
   schema: v.GenericSchema,
   description: string,
@@ -93,11 +95,13 @@ export function json(
 
 const Problem = component("Problem", problemSchema);
 
+/* @__NO_SIDE_EFFECTS__ */
 export function problem(description: string, headers: Answer["headers"] = []): Answer {
   return { description, contentType: "application/problem+json", schema: Problem, headers };
 }
 
 /** How an operation may be refused, by status; a text of the feature's own wins. */
+/* @__NO_SIDE_EFFECTS__ */
 export function refusals(...statuses: readonly (keyof typeof refusalAnswers)[]): Answers {
   return Object.fromEntries(statuses.map((status) => [status, refusalAnswers[status]]));
 }

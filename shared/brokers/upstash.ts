@@ -1,8 +1,7 @@
-import { readRefusal } from "../read_bounded.ts";
-import { Redis } from "@upstash/redis/cloudflare";
 import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
+import { readBounded, readRefusal } from "../read_bounded.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { openEventStreamSource } from "./event_stream_source.ts";
 import { isTooLong, pingMessage, requireMessage } from "./message.ts";
@@ -27,11 +26,14 @@ export interface UpstashBrokerOptions {
 }
 
 const maxBatchChars = 1_000_000;
+/** A reply is a number or one line; an answer of many times a batch is none of Upstash. */
+const maxRepliesBytes = 16 * 1024 * 1024;
 const maxWaitingChars = 16_000_000;
 
 /**
- * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): the vendor's client publishes; each channel
- * is one streaming response, read by ours, because the vendor's `subscribe` does not report when its stream ends.
+ * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): what is published together is one pipeline,
+ * and each channel is one streaming response. The vendor's client is not used: its `subscribe` does not report when its
+ * stream ends, and with its retries and encodings off its `publish` is the request below, at 17 KiB of a Worker.
  *
  * On Workers create one broker for each request or Durable Object: what is published together travels in one request,
  * and a Worker may not do another request's I/O.
@@ -45,36 +47,16 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   const url = parseServiceUrl(options.url, "UPSTASH_REDIS_REST_URL");
   const secrets = [token];
   const closing = new AbortController();
-  const redis = new Redis({
-    url,
-    token,
-    // A publish whose answer was lost may have been taken. (`false` still sends it a second time.)
-    retry: { retries: 0 },
-    // A function: with a plain signal the client answers an aborted command as if it had succeeded.
-    signal: () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
-    // The send queue batches.
-    enableAutoPipelining: false,
-    enableTelemetry: false,
-    readYourWrites: false,
-    responseEncoding: false,
-    automaticDeserialization: false,
-    keepAlive: false,
-  });
-
   const queue = createSendQueue<{ readonly key: string; readonly message: string }>({
     sizeOf: ({ message }) => message.length,
     maxBatchSize: maxBatchChars,
     maxWaitingSize: maxWaitingChars,
     async send(items) {
-      try {
-        const pipeline = redis.pipeline();
-        for (const { key, message } of items) pipeline.publish(key, message);
-        const replies = await pipeline.exec({ keepErrors: true });
-        if (replies.length !== items.length) throw new Error("The answer is not one reply for each command");
-        return replies.map(toPublishFailure);
-      } catch (error) {
-        throw toFailure("publish", error);
-      }
+      const replies = await send(
+        "publish",
+        items.map(({ key, message }) => ["publish", key, message]),
+      );
+      return replies.map((reply) => toReplyFailure("publish", reply, "number"));
     },
   });
 
@@ -83,21 +65,19 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     return openEventStreamSource(
       {
         request: (signal) =>
-          fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
-            method: "POST",
-            headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
-            // A redirect is a wrong URL; followed, it would carry the token elsewhere.
-            redirect: "manual",
-            signal,
-          }),
+          post(
+            `subscribe/${encodeURIComponent(key)}`,
+            { accept: "text/event-stream", "cache-control": "no-cache" },
+            { signal },
+          ),
         async toRefusal(response) {
-          return toFailure("subscribe", new Error(`HTTP ${response.status}: ${await readRefusal(response)}`));
+          return toFailure("subscribe", await refusalOf(response));
         },
         toFailure: (cause) => toFailure("subscribe", cause),
         isConfirmation: ({ data }) => data.startsWith(`subscribe,${key},`),
         toMessage: (event) => toMessage(event, key),
         // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
-        onIdle: () => void redis.publish(key, pingMessage).catch(() => undefined),
+        onIdle: () => void send("publish", [["publish", key, pingMessage]]).catch(() => undefined),
         timeoutMs,
         idleMs,
         graceMs,
@@ -117,11 +97,9 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     },
     async ping() {
       requireOpen("ping");
-      try {
-        await redis.ping();
-      } catch (error) {
-        throw toFailure("ping", error);
-      }
+      const [reply] = await send("ping", [["ping"]]);
+      const failure = toReplyFailure("ping", reply, "string");
+      if (failure !== null) throw failure;
     },
     async close() {
       closing.abort();
@@ -133,45 +111,65 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     if (closing.signal.aborted) throw brokerClosed(action);
   }
 
-  function toPublishFailure({
-    error,
-    result,
-  }: {
-    readonly error?: string;
-    readonly result?: unknown;
-  }): AppError | null {
-    if (error === undefined && typeof result === "number") return null;
-    return toFailure("publish", new Error(error ?? "The reply is not a number of subscribers"));
+  function post(path: string, headers: Readonly<Record<string, string>>, rest: RequestInit): Promise<Response> {
+    return fetch(`${url}/${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      // A redirect is a wrong URL; followed, it would carry the token elsewhere.
+      redirect: "manual",
+      ...rest,
+    });
+  }
+
+  /** One reply for each command, none of them read yet. It is sent once: a publish whose answer was lost may have been taken. */
+  async function send(action: string, commands: readonly (readonly string[])[]): Promise<readonly unknown[]> {
+    try {
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
+      const body = JSON.stringify(commands);
+      const response = await post("pipeline", { "content-type": "application/json" }, { body, signal });
+      if (!response.ok) throw await refusalOf(response);
+      const text = new TextDecoder().decode(await readBounded(response.body, maxRepliesBytes));
+      const replies: unknown = JSON.parse(text);
+      if (!Array.isArray(replies) || replies.length !== commands.length) {
+        throw new Error("The answer is not one reply for each command");
+      }
+      return replies;
+    } catch (error) {
+      throw toFailure(action, error);
+    }
+  }
+
+  function toReplyFailure(action: string, reply: unknown, expected: "number" | "string"): AppError | null {
+    const { error, result } = Object(reply) as { readonly error?: unknown; readonly result?: unknown };
+    if (error === undefined && typeof result === expected) return null;
+    return toFailure(action, new Error(typeof error === "string" ? error : `The reply is not a ${expected}`));
   }
 
   function toFailure(action: string, error: unknown): AppError {
     if (closing.signal.aborted) return brokerClosed(action);
-    const cause = withoutCommand(error);
-    const text = cause instanceof Error ? cause.message : "";
+    const text = error instanceof Error ? error.message : "";
     if (/WRONGPASS|unauthorized|HTTP 40[13]\b/i.test(text)) {
       return unavailable(`Cannot ${action}: Upstash refused the token (UPSTASH_REDIS_REST_TOKEN)`, {
-        cause,
+        cause: error,
         secrets,
         retryAfterSeconds: 30,
       });
     }
     if (/NOPERM/.test(text)) {
       return unavailable(`Cannot ${action}: the token (UPSTASH_REDIS_REST_TOKEN) may not do that`, {
-        cause,
+        cause: error,
         secrets,
         retryAfterSeconds: 30,
       });
     }
     const isLate = error === undefined || (error instanceof Error && error.name === "TimeoutError");
     const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
-    return unavailable(`Cannot ${action}: Upstash ${what}`, { cause, secrets });
+    return unavailable(`Cannot ${action}: Upstash ${what}`, { cause: error, secrets });
   }
 }
 
-/** The client's error for a refused request quotes the whole command, and so every message in it. */
-function withoutCommand(error: unknown): unknown {
-  const [text, command] = error instanceof Error ? error.message.split(", command was: ", 2) : [];
-  return command === undefined ? error : new Error(text);
+async function refusalOf(response: Response): Promise<Error> {
+  return new Error(`HTTP ${response.status}: ${await readRefusal(response)}`);
 }
 
 /** `message,<channel>,<text>`; null for what carries no text of a publisher. */

@@ -218,7 +218,7 @@ describe("a scan that contradicts an attestation", () => {
     ["one of another organization", { ...attestation, org_url: "https://globex.okta.com" }, "active"],
     ["one of another check", { ...attestation, check: "check_two" }, "active"],
     ["a waiver", { ...waiver, resource: null }, "active"],
-  ])("$0 is $2", async (_, decision, state) => {
+  ])("after a failing finding, $0 is $2", async (_, decision, state) => {
     await decide(decision);
     await (await completeScan([failing()])).end();
     expect((await list())[0]?.state).toBe(state);
