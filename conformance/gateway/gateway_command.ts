@@ -11,7 +11,7 @@ const howToMeet: Readonly<Record<Need, string>> = {
   user: "CONFORMANCE_TOKEN",
   stranger: "CONFORMANCE_STRANGER_API_KEY",
   origin: "CONFORMANCE_ORIGIN",
-  empty_headers: "another runtime than Workers",
+  headers_as_sent: "another runtime than Workers",
   control: "the gateway's own database and broker",
 };
 
@@ -58,7 +58,7 @@ async function readGateway(url: string, { env }: Pick<CommandIo, "env">): Promis
     tenant: { id: own.tenant?.id ?? "", apiKey: key, apiKeyId: own.id, token, sub: user?.id ?? "" },
     strangerApiKey,
     origin: variable("CONFORMANCE_ORIGIN"),
-    seesEmptyHeaders: variable("CONFORMANCE_RUNTIME") !== "workers",
+    seesHeadersAsSent: variable("CONFORMANCE_RUNTIME") !== "workers",
     control: null,
   };
 }

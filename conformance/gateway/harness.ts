@@ -15,8 +15,8 @@ export interface GatewayUnderTest {
   readonly strangerApiKey: string | null;
   /** An origin of `CORS_ORIGINS`; null: none was given. */
   readonly origin: string | null;
-  /** False on Workers: the runtime takes a header without a value off a request before any code sees it. */
-  readonly seesEmptyHeaders: boolean;
+  /** False on Workers: the runtime takes off headers without a value, and settles the coding of an answer itself. */
+  readonly seesHeadersAsSent: boolean;
   readonly control: GatewayControl | null;
 }
 
@@ -52,7 +52,7 @@ export interface GatewayControl {
 }
 
 /** What a case needs besides an address and an API key. */
-export type Need = "user" | "stranger" | "origin" | "empty_headers" | "control";
+export type Need = "user" | "stranger" | "origin" | "headers_as_sent" | "control";
 
 export interface GatewayCase {
   readonly name: string;
@@ -77,7 +77,7 @@ export function missingNeeds(gateway: GatewayUnderTest, { needs }: GatewayCase):
     user: gateway.tenant.token !== null,
     stranger: gateway.strangerApiKey !== null,
     origin: gateway.origin !== null,
-    empty_headers: gateway.seesEmptyHeaders,
+    headers_as_sent: gateway.seesHeadersAsSent,
     control: gateway.control !== null,
   };
   return needs.filter((need) => !has[need]);

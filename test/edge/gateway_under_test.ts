@@ -29,7 +29,7 @@ export async function toGatewayUnderTest(
     tenant,
     strangerApiKey: stranger.apiKey,
     origin: listedOrigin,
-    seesEmptyHeaders: true,
+    seesHeadersAsSent: true,
     control: {
       heartbeatSeconds: Number(bounds.EVENTSTREAM_HEARTBEAT_SECONDS),
       recheckSeconds: Number(bounds.EVENTSTREAM_RECHECK_SECONDS),

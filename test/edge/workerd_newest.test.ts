@@ -36,7 +36,7 @@ beforeAll(async () => {
   const keys = { AUTH_JWKS: "", AUTH_JWKS_URL: issuer.url };
   const environment = { ...backends.workerEnvironment, ...bounds, ...keys };
   worker = await startWranglerDev({ environment, compatibilityDate: newestDate() });
-  underTest = { ...(await toGatewayUnderTest(backends, worker.url, bounds)), seesEmptyHeaders: false };
+  underTest = { ...(await toGatewayUnderTest(backends, worker.url, bounds)), seesHeadersAsSent: false };
   browser = await launchChromium();
 });
 
@@ -67,7 +67,7 @@ function newestDate(): string {
 }
 
 // The bound of a tenant is another one here; see `workerd.test.ts` for the empty headers.
-const cases = casesWithout(runtimeContract, "empty_headers").filter(({ name }) => !name.startsWith("S6: a tenant"));
+const cases = casesWithout(runtimeContract, "headers_as_sent").filter(({ name }) => !name.startsWith("S6: a tenant"));
 describeGateway("the gateway on workerd at its newest date", cases, () => underTest);
 
 test("Chromium's EventSource follows a scan to its end, and 204 ends it for good", async () => {

@@ -17,7 +17,7 @@ test("an admin adds a webhook, sees what is sent to it, sends it again, changes 
   const { page } = watched;
   const name = new URL(receiver.url).host;
 
-  await page.getByText("There is no webhook yet").waitFor();
+  await page.getByText("No webhooks yet").waitFor();
   await page.getByLabel("URL").fill("http://user:password@127.0.0.1/");
   await page.getByRole("button", { name: "Add webhook" }).click();
   await page.getByRole("alert").filter({ hasText: "has a user or a password" }).waitFor();
@@ -62,7 +62,7 @@ test("an admin adds a webhook, sees what is sent to it, sends it again, changes 
   await page.getByText("Disabled", { exact: true }).waitFor();
   await page.getByRole("button", { name: `Delete ${name}` }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-  await page.getByText("There is no webhook yet").waitFor();
+  await page.getByText("No webhooks yet").waitFor();
   expect(await page.getByText("whsec_").count()).toBe(0);
 });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
     tenant: withSub(gateway.acme),
     strangerApiKey: gateway.globex.apiKey,
     origin: null,
-    seesEmptyHeaders: true,
+    seesHeadersAsSent: true,
     control: control as GatewayControl,
   };
 });
