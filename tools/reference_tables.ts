@@ -1,3 +1,5 @@
+import { parseConfig } from "../gateway/config.ts";
+
 /** What every command shares: the text of the manual page and of `docs/reference/`. Markdown. */
 
 export type Entry = readonly [name: string, meaning: string];
@@ -36,8 +38,10 @@ export const scannerVariables: readonly Entry[] = [
   ],
 ];
 
+const { port, host, historyDays, trustedProxyHops, drainDelaySeconds, auth, bounds } = parseConfig({});
+
 export const gatewayVariables: readonly Entry[] = [
-  ["PORT, HOST", "default 8787, 127.0.0.1"],
+  ["PORT, HOST", `default ${port}, ${host}`],
   ["DATABASE_URL", "Postgres or Neon; default: embedded (PGlite) in `.scanstream/`"],
   ["UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN", "the broker over REST"],
   [
@@ -49,7 +53,10 @@ export const gatewayVariables: readonly Entry[] = [
     "AUTH_JWKS_URL or AUTH_JWKS, AUTH_ISSUER, AUTH_AUDIENCE",
     "issuer of the JWTs that are accepted; default: a local development key",
   ],
-  ["AUTH_TENANT_CLAIM", "default `tenant_id`: the UUID of a tenant, or a list of UUIDs; `sub` is the user"],
+  [
+    "AUTH_TENANT_CLAIM",
+    `default \`${auth.tenantClaim}\`: the UUID of a tenant, or a list of UUIDs; \`sub\` is the user`,
+  ],
   [
     "OIDC_CLIENT_ID, OIDC_SCOPES",
     "people sign in to the page at `AUTH_ISSUER` with this public client; default scopes: `openid profile email`",
@@ -63,11 +70,11 @@ export const gatewayVariables: readonly Entry[] = [
   ],
   [
     "HISTORY_DAYS",
-    "default 400: how many days the history of organizations is kept ([keeping](../keeping.md#history))",
+    `default ${historyDays}: how many days the history of organizations is kept ([keeping](../keeping.md#history))`,
   ],
   [
     "TRUSTED_PROXY_HOPS",
-    "default 0, at most 10: how many proxies before the gateway append to `X-Forwarded-For`; with 0 the header is ignored ([operating](../operate.md#what-one-tenant-may-take))",
+    `default ${trustedProxyHops}, at most 10: how many proxies before the gateway append to \`X-Forwarded-For\`; with 0 the header is ignored ([operating](../operate.md#what-one-tenant-may-take))`,
   ],
   [
     "WEBHOOK_ALLOW_PRIVATE",
@@ -77,11 +84,14 @@ export const gatewayVariables: readonly Entry[] = [
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "sends traces to this collector (OTLP over HTTP), with `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` and `OTEL_TRACES_SAMPLER` as OpenTelemetry defines them; default: no traces. Node and Deno",
   ],
-  ["DRAIN_DELAY_SECONDS", "default 5: time from SIGTERM, when `/readyz` starts to answer 503, until the port closes"],
-  ["EVENTSTREAM_HEARTBEAT_SECONDS", "default 15: time between heartbeats of a stream"],
-  ["EVENTSTREAM_RECHECK_SECONDS", "default 30: time between checks of a stream's authorization"],
-  ["EVENTSTREAM_MAX_BUFFER_BYTES", "default 1048576: bytes that may wait for a slow client"],
-  ["EVENTSTREAM_MAX_STREAMS", "default 50000: open streams of a gateway process"],
-  ["EVENTSTREAM_MAX_STREAMS_PER_TENANT", "default 1000: open streams of a tenant"],
-  ["EVENTSTREAM_MAX_LIFETIME_SECONDS", "default 3600: lifetime of a stream; clients reconnect"],
+  [
+    "DRAIN_DELAY_SECONDS",
+    `default ${drainDelaySeconds}: time from SIGTERM, when \`/readyz\` starts to answer 503, until the port closes`,
+  ],
+  ["EVENTSTREAM_HEARTBEAT_SECONDS", `default ${bounds.heartbeatSeconds}: time between heartbeats of a stream`],
+  ["EVENTSTREAM_RECHECK_SECONDS", `default ${bounds.recheckSeconds}: time between checks of a stream's authorization`],
+  ["EVENTSTREAM_MAX_BUFFER_BYTES", `default ${bounds.maxBufferBytes}: bytes that may wait for a slow client`],
+  ["EVENTSTREAM_MAX_STREAMS", `default ${bounds.maxStreams}: open streams of a gateway process`],
+  ["EVENTSTREAM_MAX_STREAMS_PER_TENANT", `default ${bounds.maxStreamsPerTenant}: open streams of a tenant`],
+  ["EVENTSTREAM_MAX_LIFETIME_SECONDS", `default ${bounds.maxLifetimeSeconds}: lifetime of a stream; clients reconnect`],
 ];

@@ -20,12 +20,12 @@ function problemsOf(environment: Environment): readonly string[] {
   return [];
 }
 
-const { bounds } = parseConfig({});
+const { bounds, port, drainDelaySeconds, historyDays } = parseConfig({});
 
 test("an empty environment is the embedded default", () => {
   expect(parseConfig({})).toEqual({
     host: "127.0.0.1",
-    port: 8787,
+    port,
     metricsPort: null,
     databaseUrl: null,
     broker: { kind: "memory" },
@@ -33,9 +33,9 @@ test("an empty environment is the embedded default", () => {
     signIn: null,
     streamTokenSecret: null,
     corsOrigins: [],
-    drainDelaySeconds: 5,
+    drainDelaySeconds,
     retentionDays: null,
-    historyDays: 400,
+    historyDays,
     trustedProxyHops: 0,
     webhookAllowPrivate: false,
     bounds,
@@ -47,6 +47,9 @@ test.each([
   ["docs/promises.md", /heartbeat at least every (\S+) s/, bounds.heartbeatSeconds],
   ["docs/promises.md", /within (\S+) s of a revoked key/, bounds.recheckSeconds],
   ["docs/deploy.md", /heartbeat \((\S+) s\)/, bounds.heartbeatSeconds],
+  ["docs/deploy.md", /`DRAIN_DELAY_SECONDS` \((\S+)\)/, drainDelaySeconds],
+  ["docs/keeping.md", /`HISTORY_DAYS`, (\S+) by default/, historyDays],
+  ["docs/clients.md", /longest time between heartbeats, (\S+) unless/, bounds.heartbeatSeconds],
   ["deploy/nginx.conf", /heartbeat comes every (\S+) s/, bounds.heartbeatSeconds],
   ["docs/operate.md", /`EVENTSTREAM_MAX_STREAMS` \((\S+)\)/, bounds.maxStreams],
   ["docs/operate.md", /`EVENTSTREAM_MAX_STREAMS_PER_TENANT` \((\S+)\)/, bounds.maxStreamsPerTenant],
