@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Command } from "commander";
+import type { Command, Option } from "commander";
 import { examplesOf } from "../command_line/examples.ts";
 import { createProgram } from "../program.ts";
 import { exitCodeEntries, gatewayVariables, scannerVariables, type Entry } from "./reference_tables.ts";
@@ -8,11 +8,13 @@ import { exitCodeEntries, gatewayVariables, scannerVariables, type Entry } from 
 /** The pages of `docs/reference/` by file name, from the same definitions as `--help` and the manual page. */
 export function referencePages(): Readonly<Record<string, string>> {
   const program = createProgram(() => Promise.resolve());
+  const shared = sharedOptions(program);
   return {
     "commands.md": page(
       "Commands and flags",
       "Every command with its arguments, options and examples, as `--help` shows them.",
-      ...visibleCommands(program).flatMap(commandSection),
+      ...sharedSections(shared),
+      ...visibleCommands(program).flatMap((command) => commandSection(command, shared)),
     ),
     "environment.md": page(
       "Environment variables",
@@ -41,32 +43,100 @@ function visibleCommands(command: Command): readonly Command[] {
   return command.commands.filter((below) => visible.includes(below));
 }
 
-function commandSection(command: Command): readonly string[] {
+/** Options that several commands take with the same meaning, below the heading of their group in `--help`. */
+type SharedOptions = ReadonlyMap<string, readonly Option[]>;
+
+function commandsBelow(command: Command): readonly Command[] {
+  return visibleCommands(command).flatMap((below) => [below, ...commandsBelow(below)]);
+}
+
+function visibleOptions(command: Command): readonly Option[] {
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .filter(({ long }) => long !== "--help");
+}
+
+function sharedOptions(program: Command): SharedOptions {
+  const all = commandsBelow(program).flatMap(visibleOptions);
+  const grouped = all.filter(
+    (option) => option.helpGroupHeading !== undefined && all.filter((other) => isSame(option, other)).length > 1,
+  );
+  const distinct = grouped.filter((option, index) => grouped.findIndex((other) => isSame(option, other)) === index);
+  return Map.groupBy(distinct, (option) => (option.helpGroupHeading ?? "").replace(/:$/, ""));
+}
+
+function isSame(one: Option, other: Option): boolean {
+  return one.flags === other.flags && one.description === other.description;
+}
+
+function sharedSections(shared: SharedOptions): readonly string[] {
+  return [
+    "## Shared options",
+    "Each command names the groups from which it takes options.",
+    ...[...shared].flatMap(([heading, options]) => [`### ${heading}`, list(options.map(optionEntry))]),
+  ];
+}
+
+/** Names a group alone if the command takes all of it. */
+function sharedLine(options: readonly Option[], shared: SharedOptions): readonly string[] {
+  const groups = [...shared].flatMap(([heading, all]) => {
+    const taken = all.filter((option) => options.some((one) => isSame(one, option)));
+    const link = `[${heading}](#${heading.toLowerCase().replaceAll(" ", "-")})`;
+    if (taken.length === 0) return [];
+    return taken.length === all.length ? [link] : [`${link} (${taken.map(({ long }) => `\`${long}\``).join(", ")})`];
+  });
+  return groups.length === 0 ? [] : [`Shared options: ${groups.join(", ")}.`];
+}
+
+function commandSection(command: Command, shared: SharedOptions): readonly string[] {
   const help = command.createHelp();
   const usage = help.commandUsage(command);
+  const options = visibleOptions(command);
+  const isShared = (option: Option) => [...shared.values()].flat().some((one) => isSame(one, option));
   const inputs: readonly Entry[] = [
     ...help
       .visibleArguments(command)
       .map((argument): Entry => [`<${argument.name()}>`, help.argumentDescription(argument)]),
-    ...help
-      .visibleOptions(command)
-      .filter(({ long }) => long !== "--help")
-      .map((option): Entry => [option.flags, help.optionDescription(option)]),
+    ...options.filter((option) => !isShared(option)).map(optionEntry),
   ];
   const below = visibleCommands(command);
   return [
     `## ${usage.split(" [options]", 1)[0] ?? usage}`,
     `${command.description()}.`,
-    ...(inputs.length === 0 ? [] : [table("argument or option", inputs)]),
+    ...(inputs.length === 0 ? [] : [list(inputs)]),
+    ...sharedLine(options, shared),
     ...(below.length > 0 ? [] : [`\`\`\`text\n${examplesOf(command).join("\n")}\n\`\`\``]),
-    ...below.flatMap(commandSection),
+    ...below.flatMap((one) => commandSection(one, shared)),
   ];
+}
+
+/** Choices that the description does not name, and a default. */
+function optionEntry({ flags, description, argChoices = [], defaultValue }: Option): Entry {
+  const unnamed = argChoices.filter((choice) => !description.includes(choice));
+  const isSaid = defaultValue === undefined || description.includes("(default: ");
+  return [
+    flags,
+    [
+      unnamed.length === 0 ? description : `${description}: ${unnamed.join(", ")}`,
+      ...(isSaid ? [] : [`(default: ${String(defaultValue)})`]),
+    ].join(" "),
+  ];
+}
+
+function list(entries: readonly Entry[]): string {
+  return entries.map(([name, meaning]) => `- \`${name}\`: ${inMarkdown(meaning)}`).join("\n");
+}
+
+/** Placeholders and addresses as code, so that no reader of Markdown takes them for tags or links. */
+function inMarkdown(meaning: string): string {
+  return meaning.replaceAll(/(?<!`)<(\w+)>(?!`)|\S+@\S+\.\w+/g, (text) => `\`${text}\``);
 }
 
 function table(heading: string, entries: readonly Entry[]): string {
   const rows = entries.map(([name, meaning]) => {
     const names = name.split(/(?<!\w) (?=\w)|, (?=[A-Z]{2})| or (?=[A-Z]{2})/).map((one) => `\`${one}\``);
-    return `| ${names.join(", ")} | ${meaning.replaceAll("|", "\\|").replaceAll(/(?<!`)<(\w+)>(?!`)|\S+@\S+\.\w+/g, (text) => `\`${text}\``)} |`;
+    return `| ${names.join(", ")} | ${inMarkdown(meaning).replaceAll("|", "\\|")} |`;
   });
   return [`| ${heading} | meaning |`, "|---|---|", ...rows].join("\n");
 }
