@@ -59,11 +59,19 @@ function visibleOptions(command: Command): readonly Option[] {
 
 function sharedOptions(program: Command): SharedOptions {
   const all = commandsBelow(program).flatMap(visibleOptions);
-  const grouped = all.filter(
-    (option) => option.helpGroupHeading !== undefined && all.filter((other) => isSame(option, other)).length > 1,
-  );
-  const distinct = grouped.filter((option, index) => grouped.findIndex((other) => isSame(option, other)) === index);
-  return Map.groupBy(distinct, (option) => (option.helpGroupHeading ?? "").replace(/:$/, ""));
+  const takers = (option: Option) => all.filter((other) => isSame(option, other));
+  const shared = all.filter((option, index) => {
+    const same = takers(option);
+    return all.findIndex((other) => isSame(option, other)) === index && same.length > (headingOf(same) === "" ? 3 : 1);
+  });
+  return Map.groupBy(shared, (option) => headingOf(takers(option)) || others);
+}
+
+const others = "Others";
+
+/** Of an option that some commands show without a group, the group of the others. */
+function headingOf(same: readonly Option[]): string {
+  return same.find(({ helpGroupHeading = "" }) => helpGroupHeading !== "")?.helpGroupHeading?.replace(/:$/, "") ?? "";
 }
 
 function isSame(one: Option, other: Option): boolean {
@@ -82,9 +90,14 @@ function sharedSections(shared: SharedOptions): readonly string[] {
 function sharedLine(options: readonly Option[], shared: SharedOptions): readonly string[] {
   const groups = [...shared].flatMap(([heading, all]) => {
     const taken = all.filter((option) => options.some((one) => isSame(one, option)));
-    const link = `[${heading}](#${heading.toLowerCase().replaceAll(" ", "-")})`;
     if (taken.length === 0) return [];
-    return taken.length === all.length ? [link] : [`${link} (${taken.map(({ long }) => `\`${long}\``).join(", ")})`];
+    const names = taken.map(({ long, description }) => {
+      const isAlone = all.filter((other) => other.long === long).length === 1;
+      return isAlone || heading !== others ? `\`${long}\`` : `\`${long}\` (${description})`;
+    });
+    if (heading === others) return names;
+    const link = `[${heading}](#${heading.toLowerCase().replaceAll(" ", "-")})`;
+    return taken.length === all.length ? [link] : [`${link} (${names.join(", ")})`];
   });
   return groups.length === 0 ? [] : [`Shared options: ${groups.join(", ")}.`];
 }
@@ -102,7 +115,7 @@ function commandSection(command: Command, shared: SharedOptions): readonly strin
   ];
   const below = visibleCommands(command);
   return [
-    `## ${usage.split(" [options]", 1)[0] ?? usage}`,
+    `## ${(usage.split(" [options]", 1)[0] ?? usage).replace("scanstream ", "")}`,
     `${command.description()}.`,
     ...(inputs.length === 0 ? [] : [list(inputs)]),
     ...sharedLine(options, shared),

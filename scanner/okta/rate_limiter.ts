@@ -29,8 +29,10 @@ export class EndpointExhausted extends Error {
 }
 
 /**
- * Grants permits as fast as the provider's rate limits allow and no faster, so that no request is refused. Its states,
- * events and transitions are in docs/rate_limiting.md.
+ * Grants permits as fast as the provider's rate limits allow and no faster, so that no request is refused. An endpoint is a
+ * path without identifiers. `#decide` looks at its states in this order: paused after a 429; limited by its own open window
+ * or else by the emptiest of its family; unlimited, because the last response named no window; unresponsive; unknown, which
+ * grants one probe for the family. Every window keeps a reserve for its requests in flight and for all probes.
  */
 export class RateLimiter {
   readonly #clock: Clock;

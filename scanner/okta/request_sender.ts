@@ -55,7 +55,7 @@ const maxBackoffMs = 30_000;
 const maxFailuresInRow = 2;
 const maxTokenRequestsInFlight = 4;
 
-/** Sends requests at the pace of the provider's rate limits, and retries transient failures (docs/rate_limiting.md). */
+/** Sends requests at the pace of the provider's rate limits, and retries transient failures. */
 export class RequestSender {
   readonly #http: HttpTransport;
   readonly #clock: Clock;

@@ -62,7 +62,6 @@ const groups: readonly Group[] = [
       "docs/reliability.md",
       "docs/performance.md",
       "docs/scale.md",
-      "docs/rate_limiting.md",
       "docs/approval.md",
       "docs/threat_model.md",
       "docs/threat_model_details.md",

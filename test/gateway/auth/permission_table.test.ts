@@ -14,13 +14,17 @@ function rowsBelow(heading: string): readonly string[] {
 
 const list = (names: readonly string[]) => (names.length === 0 ? "–" : names.join(", "));
 
-function toRow({ method, path, access }: ServedRoute): string {
-  return `| \`${method} ${path}\` | ${access === "public" ? "none" : access} |`;
+/** One row for each permission, with its routes in the order in which they are served. */
+function routeRows(): readonly string[] {
+  const nameOf = ({ access }: ServedRoute) => (access === "public" ? "none" : access);
+  return [...Map.groupBy(servedRoutes(), nameOf)].map(([name, routes]) => {
+    return `| \`${name}\` | ${routes.map(({ method, path }) => `\`${method} ${path}\``).join(", ")} |`;
+  });
 }
 
 /** The walk asks of each route what it declares; that it declares the right thing stands here, written down by people. */
 test("docs/permissions.md names for every route the permission, and for every permission the roles and the scope", () => {
-  expect(rowsBelow("Routes")).toEqual(servedRoutes().map(toRow));
+  expect(rowsBelow("Routes").toSorted()).toEqual(routeRows().toSorted());
   const named = Object.entries(permissions).map(
     ([name, { roles, scopes, description }]) => `| \`${name}\` | ${list(roles)} | ${list(scopes)} | ${description} |`,
   );
