@@ -50,20 +50,15 @@ GRANT SELECT, INSERT, UPDATE ON public.${plural} TO scanstream_app;
 
 /** Where every route and every table of a tenant is named: permissions, the requests of their walk, export and import. */
 function namedInTables({ plural, camel }: Names) {
-  const row = (route: string, rest: string) => `| \`${route} /api/v1/${plural}${rest}`;
+  const route = (method: string, rest: string) => `\`${method} /api/v1/${plural}${rest}\``;
   const permissions = "docs/permissions.md";
-  const reads = "read |\n";
-  const publishes = "publish |\n";
   const samples = "conformance/gateway/permissions/sample_requests.ts";
   const one = `async ({ make }) => ({ path: \`/api/v1/${plural}/\${String((await make("POST", "/api/v1/${plural}", { name: "one" }))["id"])}`;
   const exported = "gateway/features/tenant/exported_tables.ts";
   return [
-    append(
-      permissions,
-      `${row("POST", "")}\` | ${publishes}${row("GET", "")}\` | ${reads}${row("GET", "/:id")}\` | ${reads}${row("POST", "/:id/end")}\` | ${publishes}`,
-      "| `GET /api/v1/scans/:id/event-stream`",
-    ),
-    append(permissions, `${row("GET", "/:id/event-stream")}\` | ${reads}`, "| `POST /api/v1/stream-tokens`"),
+    append(permissions, `${route("GET", "")}, ${route("GET", "/:id")}, `, "`GET /api/v1/scans/:id/event-stream`"),
+    append(permissions, `${route("GET", "/:id/event-stream")}, `, "`POST /api/v1/stream-tokens`"),
+    append(permissions, `, ${route("POST", "")}, ${route("POST", "/:id/end")}`, " |\n| `decide`", "## Routes"),
     append(
       samples,
       `  "POST /api/v1/${plural}": at("/api/v1/${plural}", { name: "one" }),
