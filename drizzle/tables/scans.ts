@@ -5,6 +5,7 @@ import {
   foreignKey,
   index,
   integer,
+  jsonb,
   pgTable,
   primaryKey,
   text,
@@ -12,6 +13,7 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import type { Coverage, ManualReason, Severity, Status } from "../../shared/report.ts";
+import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
 import { tenantPolicies } from "../policies.ts";
 import { bytes, instant } from "./columns.ts";
@@ -105,12 +107,8 @@ export const findings = pgTable(
     coverageReason: text("coverage_reason"),
     /** The id of the object whose change makes it pass. */
     cause: text("cause"),
-    /** What to change, in one sentence. */
-    toPass: text("to_pass"),
-    /** The rules in Okta's order of evaluation, a line each. */
-    evaluation: text("evaluation"),
-    /** The requests that read its values, and when. */
-    readFrom: text("read_from"),
+    /** Texts that no query compares: a new one needs no column. */
+    notes: jsonb("notes").$type<FindingNotes>().notNull().default({}),
     /** Does not count for the check's status. */
     advisory: boolean("advisory").notNull().default(false),
     createdAt: instant("created_at").notNull().defaultNow(),

@@ -8,6 +8,7 @@ import {
   type Severity,
   type Status,
 } from "../../shared/schemas/finding.ts";
+import { mapNotes, notesOf, type FindingNotes, type NoteName } from "../../shared/schemas/finding_notes.ts";
 import type { StatusCounts, Verdict } from "../../shared/report.ts";
 import { scanSchema, type ScanStatus } from "../../shared/schemas/scan.ts";
 
@@ -51,11 +52,7 @@ export interface FindingRecord {
   readonly coverageReason: string | null;
   /** The same for all findings that one change closes. */
   readonly cause: string | null;
-  /** What to change. */
-  readonly toPass: string | null;
-  readonly readFrom: string | null;
-  /** The rules in Okta's order of evaluation, a line each. */
-  readonly evaluation: string | null;
+  readonly notes: FindingNotes;
   /** Does not count for the check's status. */
   readonly isAdvisory: boolean;
 }
@@ -94,6 +91,8 @@ export function parseScan(value: unknown): Scan {
 
 const { entries } = storedFindingSchema;
 
+type NoteEntries = { readonly [Name in NoteName]: v.SchemaWithFallback<(typeof entries)[Name], null> };
+
 /** An event holds less than a stored finding, and any key of the tenant may publish one with less still. */
 const findingSchema = v.object({
   fingerprint: entries.fingerprint,
@@ -109,9 +108,7 @@ const findingSchema = v.object({
   resource_id: v.fallback(v.nullable(entries.resource_id), null),
   coverage_reason: v.fallback(entries.coverage_reason, null),
   cause: v.fallback(entries.cause, null),
-  to_pass: v.fallback(entries.to_pass, null),
-  read_from: v.fallback(entries.read_from, null),
-  evaluation: v.fallback(entries.evaluation, null),
+  ...(mapNotes((name) => v.fallback(entries[name], null)) as NoteEntries),
   advisory: v.fallback(entries.advisory, false),
 });
 
@@ -132,9 +129,7 @@ export function parseFinding(value: unknown): FindingRecord {
     resourceId: finding.resource_id,
     coverageReason: finding.coverage_reason,
     cause: finding.cause,
-    toPass: finding.to_pass,
-    readFrom: finding.read_from,
-    evaluation: finding.evaluation,
+    notes: notesOf(finding),
     isAdvisory: finding.advisory,
   };
 }

@@ -1,5 +1,6 @@
 import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
+import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
 
 /**
@@ -62,6 +63,7 @@ export type FindingDraft = {
   readonly note?: string;
   /** What decides, where it is another object than the resource: the smallest one whose change makes this finding pass. */
   readonly cause?: CauseObject;
+  readonly notes?: FindingNotes;
 } & (
   | {
       readonly status: "PASS";

@@ -1,5 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import type { CheckResult, Finding } from "../../shared/report.ts";
+import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { shorten, toLine } from "../../shared/text.ts";
 import { attestationLine, authorOf, tailoringLine } from "./disposition.ts";
 import { isFindingShown, type ReportFormat } from "./report_format.ts";
@@ -33,6 +34,9 @@ const columns = {
   stig_status: (_: CheckResult, finding: Finding) => finding.stig_status ?? "",
   tailoring: (check: CheckResult) => tailoringLine(check),
   waiver_by: (_: CheckResult, finding: Finding) => (finding.waiver === null ? "" : authorOf(finding.waiver)),
+  ...mapNotes((name, { isInReports }) =>
+    isInReports ? (_: CheckResult, finding: Finding) => finding[name] ?? "" : undefined,
+  ),
   fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
 } as const;
 

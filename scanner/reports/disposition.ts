@@ -7,6 +7,7 @@ import {
   type Verdict,
   type Waiver,
 } from "../../shared/report.ts";
+import { labelledNotes } from "../../shared/schemas/finding_notes.ts";
 
 /** The status of a rule in a checklist. `pass` needs evidence, or an attestation, for all of the rule. */
 export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
@@ -86,6 +87,9 @@ export function findingMarks(finding: Finding): readonly string[] {
     ...(waiver === null ? [] : [waiverLine(waiver)]),
     ...(plan === undefined ? [] : [planLine(plan)]),
     ...(remains === null ? [] : [`partly automated: ${remains}`]),
+    ...labelledNotes(finding)
+      .filter(({ isInReports }) => isInReports)
+      .map(({ label, text }) => `${label}: ${text}`),
     ...(advisory ? ["does not count for the check"] : []),
     ...(change === null ? [] : [change]),
   ];

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { mapNotes, type NoteName } from "./finding_notes.ts";
 import { text, time, type Output } from "./primitives.ts";
 
 export const statusSchema = v.picklist(["PASS", "FAIL", "MANUAL"], "expected PASS, FAIL or MANUAL");
@@ -51,17 +52,7 @@ export const findingEntries = {
     v.nullable(text(1, 64)),
     v.description("The id of the object whose change makes it pass, the same for all findings that this change closes"),
   ),
-  to_pass: v.pipe(v.nullable(longText), v.description("What to change, in one sentence; null where it is not known")),
-  evaluation: v.pipe(
-    v.nullable(longText),
-    v.description(
-      "The rules in the order in which Okta evaluates them, and where they were read, a line each; → decides",
-    ),
-  ),
-  read_from: v.pipe(
-    v.nullable(longText),
-    v.description("The requests that read the values it rests on, each with the time of its answer; null: not known"),
-  ),
+  ...noteEntries(),
   advisory: v.pipe(
     v.boolean("expected true or false"),
     v.description("true: it does not count for the check's status"),
@@ -69,6 +60,15 @@ export const findingEntries = {
 };
 
 export const storedFindingSchema = v.object({ ...findingEntries, created_at: time });
+
+/* @__NO_SIDE_EFFECTS__ */
+function noteEntries() {
+  const describe = (description: string) =>
+    v.pipe(v.nullable(longText), v.description(`${description}; null: not known`));
+  return mapNotes((_, { description }) => describe(description)) as Readonly<
+    Record<NoteName, ReturnType<typeof describe>>
+  >;
+}
 
 export type Status = Output<typeof statusSchema>;
 export type Severity = Output<typeof severitySchema>;

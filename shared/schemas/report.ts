@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { coverageSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
+import { mapNotes, type NoteName } from "./finding_notes.ts";
 import { count, fieldMessage, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
@@ -87,6 +88,14 @@ const tailoringSchema = object({
   stig_reason: v.nullable(manualReasonSchema),
 });
 
+/* @__NO_SIDE_EFFECTS__ */
+function noteEntries() {
+  const describe = (description: string) => v.exactOptional(v.pipe(v.string(), v.description(description)));
+  return mapNotes((_, { description, since }) => describe(`${description} (since ${since})`)) as Readonly<
+    Record<NoteName, ReturnType<typeof describe>>
+  >;
+}
+
 export const findingSchema = v.pipe(
   object({
     status: statusSchema,
@@ -128,21 +137,7 @@ export const findingSchema = v.pipe(
       v.optional(v.nullable(v.string()), null),
       v.description("The id of the object whose change makes it pass, with FAIL; null: it has none (since 1.2)"),
     ),
-    to_pass: v.exactOptional(v.pipe(v.string(), v.description("What to change for it, in one sentence (since 1.2)"))),
-    evaluation: v.exactOptional(
-      v.pipe(
-        v.string(),
-        v.description(
-          "The rules in the order in which Okta evaluates them, and where they were read, a line each; → decides (since 1.2)",
-        ),
-      ),
-    ),
-    read_from: v.exactOptional(
-      v.pipe(
-        v.string(),
-        v.description("The requests that read its values, each with the time of its answer (since 1.2)"),
-      ),
-    ),
+    ...noteEntries(),
     plan: v.exactOptional(v.pipe(planSchema, v.description("Absent without one (since 1.1)"))),
     detected_first: v.exactOptional(
       v.pipe(

@@ -1,3 +1,5 @@
+import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
+
 /** What the documents show. */
 
 const scanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
@@ -41,6 +43,7 @@ export const findingExample = {
   coverage: "full",
   coverage_reason: null,
   cause: "ac037fcf29ae",
+  ...mapNotes(() => null),
   to_pass:
     'In rule "Catch-all" of the authentication policy of "Okta Admin Console": set "User must authenticate with" to a choice of two factor types',
   evaluation:

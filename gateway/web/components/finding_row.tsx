@@ -2,6 +2,7 @@ import type { ComponentChild, ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { stateOf, type ManualReason } from "../../../shared/report.ts";
 import type { Decision, DecisionKind } from "../../../shared/schemas/decision.ts";
+import { labelledNotes } from "../../../shared/schemas/finding_notes.ts";
 import { categoryNames, checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { Finding } from "../model/scan_model.ts";
 import { formatTime } from "../model/format.ts";
@@ -149,7 +150,11 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
           {found === null ? (actual ?? "Being read…") : <Parts parts={found} tone="tone-fail" />}
         </Fact>
         {finding.detail !== "" && finding.detail !== actual && <Fact term="Detail">{finding.detail}</Fact>}
-        {finding.toPass !== null && <Fact term="To pass">{finding.toPass}</Fact>}
+        {labelledNotes(finding.notes).map(({ label, text }) => (
+          <Fact key={label} term={label}>
+            {text}
+          </Fact>
+        ))}
         {finding.coverageReason !== null && <Fact term="Left to a person">{finding.coverageReason}</Fact>}
         {finding.reason !== null && (
           <Fact term={stateOf(finding) === "not_applicable" ? "Not applicable" : "Why it needs manual review"}>
@@ -159,16 +164,16 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
         {resource.length > 0 && <Fact term="Resource">{resource.join(" · ")}</Fact>}
         <Fact term="Rule">{info === null ? finding.check : `${names.join(" · ")} · ${finding.check}`}</Fact>
         <Fact term="Read">
-          {finding.readFrom?.replaceAll("; ", "\n") ?? readText}
+          {finding.notes.read_from?.replaceAll("; ", "\n") ?? readText}
           {info !== null &&
             info.scopes.length > 0 &&
             `, with ${info.scopes.map((scope) => `okta.${scope}`).join(", ")}`}
         </Fact>
       </dl>
-      {finding.evaluation !== null && (
+      {finding.notes.evaluation !== undefined && (
         <section class="evaluation">
           <h3>What decides, in the order in which Okta evaluates</h3>
-          <pre class="evaluation-rules">{finding.evaluation}</pre>
+          <pre class="evaluation-rules">{finding.notes.evaluation}</pre>
         </section>
       )}
       {info !== null && ["fail", "manual"].includes(stateOf(finding)) && (

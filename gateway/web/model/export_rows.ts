@@ -42,7 +42,7 @@ export function toFindingRow(finding: Finding): ExportedRow {
     actual: finding.actual ?? "",
     detail: finding.detail,
     reason: finding.reason ?? "",
-    read_from: finding.readFrom ?? "",
+    read_from: finding.notes.read_from ?? "",
     fingerprint: finding.fingerprint,
   };
 }

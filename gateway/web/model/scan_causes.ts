@@ -25,7 +25,7 @@ export function causesOfScan(findings: Iterable<Finding>): ScanCauses {
   const groups = Map.groupBy(failing, ({ cause }) => cause);
   const causes = [...groups].flatMap(([id, closed]): readonly ScanCause[] => {
     if (id === null) return [];
-    const changes = [...new Set(closed.flatMap(({ toPass }) => toPass ?? []))].toSorted();
+    const changes = [...new Set(closed.flatMap(({ notes }) => notes.to_pass ?? []))].toSorted();
     const checks = new Set(closed.map(({ check }) => check));
     return [{ id, change: joined(changes), checks: checks.size, findings: closed.length }];
   });
@@ -41,8 +41,8 @@ export function causesOfScan(findings: Iterable<Finding>): ScanCauses {
 export function withCauses(findings: Iterable<Finding>, scanned: readonly FindingRecord[]): readonly Finding[] {
   const failed = new Map(scanned.flatMap((one) => (one.status === "FAIL" ? [[one.fingerprint, one] as const] : [])));
   return [...findings].map((finding) => {
-    const { cause = null, toPass = null } = failed.get(finding.fingerprint) ?? {};
-    return { ...finding, cause, toPass };
+    const { cause = null, notes: { to_pass } = {} } = failed.get(finding.fingerprint) ?? {};
+    return { ...finding, cause, notes: to_pass === undefined ? {} : { to_pass } };
   });
 }
 

@@ -86,9 +86,7 @@ export function createScanModel(): ScanModel {
             resourceId: record.resourceId ?? known.resourceId,
             coverageReason: record.expected === null ? known.coverageReason : record.coverageReason,
             cause: record.expected === null ? known.cause : record.cause,
-            toPass: record.expected === null ? known.toPass : record.toPass,
-            readFrom: record.readFrom ?? known.readFrom,
-            evaluation: record.expected === null ? known.evaluation : record.evaluation,
+            notes: record.expected === null ? known.notes : record.notes,
           };
     if (merged.expected === null) incomplete.add(record.fingerprint);
     else incomplete.delete(record.fingerprint);
