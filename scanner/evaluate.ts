@@ -3,7 +3,7 @@ import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
 import { effectOf } from "./checks/parameter.ts";
 import { causeTypes, type CauseObject, type CheckContext, type FindingDraft } from "./checks/check.ts";
 import { isUsableId } from "./checks/parsing/ids.ts";
-import { mapNotes } from "../shared/schemas/finding_notes.ts";
+import { notesOf } from "../shared/schemas/finding_notes.ts";
 import { toLine } from "../shared/text.ts";
 import {
   stateOf,
@@ -147,12 +147,8 @@ function toFinding(draft: FindingDraft, { check, org, digest }: Subject): Findin
     ...coverageOf(draft),
     advisory: draft.status === "MANUAL" && draft.isAdvisory === true,
     cause: cause === null ? null : causeId(cause, digest),
-    ...mapNotes((name, { hasLines }) => boundedNote(draft.notes?.[name], hasLines)),
+    ...notesOf(draft.notes ?? {}, maxTextLength),
   };
-}
-
-function boundedNote(note: string | undefined, hasLines = false): string | undefined {
-  return note === undefined || hasLines ? note : toLine(note, maxTextLength);
 }
 
 function coverageOf(draft: FindingDraft): Pick<Finding, "coverage" | "coverage_reason"> {

@@ -8,7 +8,7 @@ import {
   type Severity,
   type Status,
 } from "../../shared/schemas/finding.ts";
-import { mapNotes, notesOf, type FindingNotes, type NoteName } from "../../shared/schemas/finding_notes.ts";
+import { mapNotes, notesOf, type FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { StatusCounts, Verdict } from "../../shared/report.ts";
 import { scanSchema, type ScanStatus } from "../../shared/schemas/scan.ts";
 
@@ -91,8 +91,6 @@ export function parseScan(value: unknown): Scan {
 
 const { entries } = storedFindingSchema;
 
-type NoteEntries = { readonly [Name in NoteName]: v.SchemaWithFallback<(typeof entries)[Name], null> };
-
 /** An event holds less than a stored finding, and any key of the tenant may publish one with less still. */
 const findingSchema = v.object({
   fingerprint: entries.fingerprint,
@@ -108,7 +106,7 @@ const findingSchema = v.object({
   resource_id: v.fallback(v.nullable(entries.resource_id), null),
   coverage_reason: v.fallback(entries.coverage_reason, null),
   cause: v.fallback(entries.cause, null),
-  ...(mapNotes((name) => v.fallback(entries[name], null)) as NoteEntries),
+  ...mapNotes((name) => v.fallback(entries[name], null)),
   advisory: v.fallback(entries.advisory, false),
 });
 

@@ -5,6 +5,10 @@ import { shorten, toLine } from "../../shared/text.ts";
 import { attestationLine, authorOf, tailoringLine } from "./disposition.ts";
 import { isFindingShown, type ReportFormat } from "./report_format.ts";
 
+const noteColumns = mapNotes((name, { isInReports = false }) =>
+  isInReports ? [[name, (_: CheckResult, finding: Finding) => finding[name] ?? ""] as const] : [],
+);
+
 const columns = {
   check: (check: CheckResult) => check.check,
   vuln_id: (check: CheckResult) => check.vuln_id,
@@ -34,9 +38,7 @@ const columns = {
   stig_status: (_: CheckResult, finding: Finding) => finding.stig_status ?? "",
   tailoring: (check: CheckResult) => tailoringLine(check),
   waiver_by: (_: CheckResult, finding: Finding) => (finding.waiver === null ? "" : authorOf(finding.waiver)),
-  ...mapNotes((name, { isInReports }) =>
-    isInReports ? (_: CheckResult, finding: Finding) => finding[name] ?? "" : undefined,
-  ),
+  ...Object.fromEntries(Object.values(noteColumns).flat()),
   fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
 } as const;
 

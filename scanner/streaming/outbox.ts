@@ -1,7 +1,7 @@
 import type { Publisher } from "../../shared/broker.ts";
 import { maxPayloadBytes } from "../../shared/event.ts";
 import type { CheckResult, Finding, StatusCounts } from "../../shared/report.ts";
-import { mapNotes, type NoteName } from "../../shared/schemas/finding_notes.ts";
+import { mapNotes, notesOf } from "../../shared/schemas/finding_notes.ts";
 import { publishFindingCreated, publishScanError, publishScanProgress } from "../../shared/scan_events.ts";
 import { toLine } from "../../shared/text.ts";
 import type { RegisteredScan, FindingBody } from "./gateway_client.ts";
@@ -101,15 +101,10 @@ function toStored(result: CheckResult, finding: Finding): FindingBody {
     coverage,
     coverage_reason: finding.coverage_reason === null ? null : toLine(finding.coverage_reason, maxDetailChars),
     cause: finding.cause,
-    ...(mapNotes((name, { hasLines }) => toBounded(finding[name], hasLines)) as Readonly<
-      Record<NoteName, string | null>
-    >),
+    ...mapNotes(() => null),
+    ...notesOf(finding, maxDetailChars),
     advisory,
   };
-}
-
-function toBounded(note: string | undefined, hasLines = false): string | null {
-  return note === undefined ? null : hasLines ? note : toLine(note, maxDetailChars);
 }
 
 /** Carries the whole finding, so that nobody has to read it again, unless its long texts do not fit into an event. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { mapNotes, type NoteName } from "./finding_notes.ts";
+import { mapNotes } from "./finding_notes.ts";
 import { text, time, type Output } from "./primitives.ts";
 
 export const statusSchema = v.picklist(["PASS", "FAIL", "MANUAL"], "expected PASS, FAIL or MANUAL");
@@ -52,7 +52,7 @@ export const findingEntries = {
     v.nullable(text(1, 64)),
     v.description("The id of the object whose change makes it pass, the same for all findings that this change closes"),
   ),
-  ...noteEntries(),
+  ...mapNotes((_, { description }) => v.pipe(v.nullable(longText), v.description(`${description}; null: not known`))),
   advisory: v.pipe(
     v.boolean("expected true or false"),
     v.description("true: it does not count for the check's status"),
@@ -60,15 +60,6 @@ export const findingEntries = {
 };
 
 export const storedFindingSchema = v.object({ ...findingEntries, created_at: time });
-
-/* @__NO_SIDE_EFFECTS__ */
-function noteEntries() {
-  const describe = (description: string) =>
-    v.pipe(v.nullable(longText), v.description(`${description}; null: not known`));
-  return mapNotes((_, { description }) => describe(description)) as Readonly<
-    Record<NoteName, ReturnType<typeof describe>>
-  >;
-}
 
 export type Status = Output<typeof statusSchema>;
 export type Severity = Output<typeof severitySchema>;

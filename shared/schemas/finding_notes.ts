@@ -1,3 +1,5 @@
+import { toLine } from "../text.ts";
+
 /** What is said of a finding in addition: a text, or nothing. */
 export interface FindingNote {
   readonly description: string;
@@ -29,30 +31,28 @@ export const findingNotes = {
 export type NoteName = keyof typeof findingNotes;
 export type FindingNotes = { readonly [Name in NoteName]?: string };
 
-/** A value for each note; one that is undefined is left out. */
-export function mapNotes<Value>(toValue: (name: NoteName, note: FindingNote) => Value | undefined): {
-  readonly [Name in NoteName]?: Value;
-} {
-  const entries = Object.entries(findingNotes).map(([name, note]) => [name, toValue(name as NoteName, note)] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+/** A value for each note. */
+/* @__NO_SIDE_EFFECTS__ */
+export function mapNotes<Value>(toValue: (name: NoteName, note: FindingNote) => Value) {
+  const names = Object.keys(findingNotes) as readonly NoteName[]; // `keys` forgets that the description is closed.
+  const entries = names.map((name) => [name, toValue(name, findingNotes[name])]);
+  return Object.fromEntries(entries) as { readonly [Name in NoteName]: Value };
 }
 
-/** The notes that a finding has. */
-export function notesOf(finding: { readonly [Name in NoteName]?: string | null | undefined }): FindingNotes {
-  return mapNotes((name) => finding[name] ?? undefined);
-}
-
-/** Those that have a name for people, in order. */
-export function labelledNotes(notes: FindingNotes): readonly LabelledNote[] {
-  const labelled = mapNotes((name, { label, isInReports = false }) => {
-    const text = notes[name];
-    return label === undefined || text === undefined ? undefined : { label, text, isInReports };
+/** The notes that a finding has. With `maxLength` each is one line of at most so many characters, unless it keeps its lines. */
+export function notesOf(
+  finding: { readonly [Name in NoteName]?: string | null | undefined },
+  maxLength?: number,
+): FindingNotes {
+  const notes = mapNotes((name, { hasLines = false }) => {
+    const note = finding[name] ?? undefined;
+    return note === undefined || maxLength === undefined || hasLines ? note : toLine(note, maxLength);
   });
-  return Object.values(labelled);
+  return Object.fromEntries(Object.entries(notes).filter(([, note]) => note !== undefined));
 }
 
-interface LabelledNote {
-  readonly label: string;
-  readonly text: string;
-  readonly isInReports: boolean;
+/** Those that have a name for people, in order, each with its text. */
+export function labelledNotes(notes: FindingNotes) {
+  const all = Object.values(mapNotes((name, note) => ({ label: "", ...note, text: notes[name] ?? "" })));
+  return all.filter(({ label, text }) => label !== "" && text !== "");
 }

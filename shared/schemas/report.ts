@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { coverageSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
-import { mapNotes, type NoteName } from "./finding_notes.ts";
+import { mapNotes } from "./finding_notes.ts";
 import { count, fieldMessage, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
@@ -88,14 +88,6 @@ const tailoringSchema = object({
   stig_reason: v.nullable(manualReasonSchema),
 });
 
-/* @__NO_SIDE_EFFECTS__ */
-function noteEntries() {
-  const describe = (description: string) => v.exactOptional(v.pipe(v.string(), v.description(description)));
-  return mapNotes((_, { description, since }) => describe(`${description} (since ${since})`)) as Readonly<
-    Record<NoteName, ReturnType<typeof describe>>
-  >;
-}
-
 export const findingSchema = v.pipe(
   object({
     status: statusSchema,
@@ -137,7 +129,9 @@ export const findingSchema = v.pipe(
       v.optional(v.nullable(v.string()), null),
       v.description("The id of the object whose change makes it pass, with FAIL; null: it has none (since 1.2)"),
     ),
-    ...noteEntries(),
+    ...mapNotes((_, { description, since }) =>
+      v.exactOptional(v.pipe(v.string(), v.description(`${description} (since ${since})`))),
+    ),
     plan: v.exactOptional(v.pipe(planSchema, v.description("Absent without one (since 1.1)"))),
     detected_first: v.exactOptional(
       v.pipe(

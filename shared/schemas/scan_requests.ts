@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { findingEntries } from "./finding.ts";
-import { mapNotes, type NoteName } from "./finding_notes.ts";
+import { mapNotes } from "./finding_notes.ts";
 import { count, fieldMessage, text, type Output } from "./primitives.ts";
 import { webAddress } from "./web_address.ts";
 
@@ -34,10 +34,6 @@ export const scanUpdateSchema = v.strictObject(
 
 const { resource_type: name, ...finding } = findingEntries;
 
-type OptionalNotes = {
-  readonly [Name in NoteName]: v.OptionalSchema<(typeof finding)[Name], undefined>;
-};
-
 /** Other fields, like those a report's finding has, are ignored. */
 const newFindingSchema = v.object(
   {
@@ -59,7 +55,7 @@ const newFindingSchema = v.object(
     coverage: v.optional(finding.coverage, "full"),
     coverage_reason: v.optional(finding.coverage_reason),
     cause: v.optional(finding.cause),
-    ...(mapNotes((name) => v.optional(finding[name])) as OptionalNotes),
+    ...mapNotes((name) => v.optional(finding[name])),
     advisory: v.optional(finding.advisory, false),
   },
   fieldMessage,

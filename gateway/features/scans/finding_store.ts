@@ -5,16 +5,13 @@ import type { PageRequest } from "../../http/paging.ts";
 import { ended, selectScan } from "./scan_store.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { findingEntries, type StoredFinding } from "../../../shared/schemas/finding.ts";
-import { findingNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
+import { mapNotes, notesOf } from "../../../shared/schemas/finding_notes.ts";
 import type { NewFinding } from "../../../shared/schemas/scan_requests.ts";
 
 export type FindingRow = Omit<typeof findings.$inferSelect, "tenantId" | "scanId">;
 
-/** A finding's columns in the database, by the property of the row. The schema of findings says which they are. */
-const fields = Object.entries(getTableColumns(findings)).filter(
-  ([, { name }]) => name === "notes" || name in findingEntries,
-);
-const properties = new Map(fields.map(([property, { name }]) => [name, property]));
+/** A finding's fields in the database but its notes, by the property of the row. The schema of findings says which they are. */
+const fields = Object.entries(getTableColumns(findings)).filter(([, { name }]) => name in findingEntries);
 const fieldSql = toFieldSql();
 
 export interface StoredCounts {
@@ -72,10 +69,11 @@ export async function selectFindings(
 
 /** A stored finding, with the words of the `finding.created` event, so that a client merges both. */
 export function toFinding(row: FindingRow): StoredFinding {
-  const values: Readonly<Record<string, unknown>> = { ...row, ...row.notes };
-  const entries = Object.keys(findingEntries).map((name) => [name, values[properties.get(name) ?? name] ?? null]);
+  const values: Readonly<Record<string, unknown>> = row;
+  const entries = fields.map(([property, { name }]) => [name, values[property]]);
+  const notes = mapNotes((name) => row.notes[name] ?? null);
   // `fromEntries` forgets which field has which type; the columns are declared with the schema's types.
-  return { ...Object.fromEntries(entries), created_at: row.createdAt.toISOString() } as StoredFinding;
+  return { ...Object.fromEntries(entries), ...notes, created_at: row.createdAt.toISOString() } as StoredFinding;
 }
 
 /** One row per fingerprint: a statement may not write the same row twice, and the last one counts. */
@@ -92,14 +90,17 @@ function toRow(finding: Omit<NewFinding, "resource">, resource: NewFinding["reso
     resource_name: resource?.name ?? "",
     ...finding,
     check: toCheckName(finding.check),
+    ...mapNotes(() => undefined),
     notes: notesOf(finding),
-    ...Object.fromEntries(Object.keys(findingNotes).map((name) => [name, undefined])),
   };
 }
 
 /** Each field is named, so that no value can end up in another field's column. */
 function toFieldSql() {
-  const columns = fields.map(([, column]) => ({ name: `"${column.name}"`, type: column.getSQLType() }));
+  const columns = [...fields.map(([, column]) => column), findings.notes].map((column) => ({
+    name: `"${column.name}"`,
+    type: column.getSQLType(),
+  }));
   const list = (toText: (column: (typeof columns)[number]) => string) => sql.raw(columns.map(toText).join(", "));
   return {
     names: list(({ name }) => name),

@@ -1,4 +1,5 @@
 import { stateOf } from "../../../shared/report.ts";
+import { notesOf } from "../../../shared/schemas/finding_notes.ts";
 import type { FindingRecord } from "../scan_wire.ts";
 import type { Finding } from "./scan_model.ts";
 
@@ -41,8 +42,8 @@ export function causesOfScan(findings: Iterable<Finding>): ScanCauses {
 export function withCauses(findings: Iterable<Finding>, scanned: readonly FindingRecord[]): readonly Finding[] {
   const failed = new Map(scanned.flatMap((one) => (one.status === "FAIL" ? [[one.fingerprint, one] as const] : [])));
   return [...findings].map((finding) => {
-    const { cause = null, notes: { to_pass } = {} } = failed.get(finding.fingerprint) ?? {};
-    return { ...finding, cause, notes: to_pass === undefined ? {} : { to_pass } };
+    const { cause = null, notes = {} } = failed.get(finding.fingerprint) ?? {};
+    return { ...finding, cause, notes: notesOf({ to_pass: notes.to_pass }) };
   });
 }
 
