@@ -1,7 +1,9 @@
 import * as v from "valibot";
+import { pause } from "../shared/abortable.ts";
 import { errorCode } from "../shared/error_code.ts";
 import { problemDetail } from "../shared/problem_detail.ts";
 import { readBounded, readRefusal } from "../shared/read_bounded.ts";
+import { parseRetryAfterMs } from "../shared/retry_after.ts";
 
 /** The gateway answered, and refused. */
 export class GatewayRefusal extends Error {
@@ -31,22 +33,36 @@ export type GatewayCall = (method: string, path: string, body: unknown, signal: 
 export function createGatewayCall(options: GatewayCallOptions): GatewayCall {
   const send = options.fetch ?? fetch;
   return async (method, path, body, signal) => {
-    const response = await send(new URL(path, options.url), {
-      method,
-      headers: {
-        authorization: `Api-Key ${options.apiKey}`,
-        "content-type": "application/json",
-        accept: "application/json",
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: "error",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
-    });
-    if (!response.ok)
-      throw new GatewayRefusal(response.status, refusalText(response.status, await readRefusal(response)));
-    const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
-    return response.status === 204 ? null : JSON.parse(new TextDecoder().decode(bytes));
+    for (let retriesLeft = method === "GET" ? maxReadRetries : 0; ; retriesLeft -= 1) {
+      const response = await send(new URL(path, options.url), {
+        method,
+        headers: {
+          authorization: `Api-Key ${options.apiKey}`,
+          "content-type": "application/json",
+          accept: "application/json",
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        redirect: "error",
+        signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
+      });
+      if (response.ok) {
+        const bytes = await readBounded(response.body, options.maxAnswerBytes ?? defaultMaxAnswerBytes);
+        return response.status === 204 ? null : JSON.parse(new TextDecoder().decode(bytes));
+      }
+      const refusal = new GatewayRefusal(response.status, refusalText(response.status, await readRefusal(response)));
+      const waitMs = retriesLeft > 0 && isBusy(response) ? parseRetryAfterMs(response.headers, Date.now()) : null;
+      if (waitMs === null || waitMs > maxRetryWaitMs) throw refusal;
+      await pause(waitMs, [signal]);
+    }
   };
+}
+
+/** A read that a busy gateway refuses is sent again after the wait that it asks for, unless that is longer than a person waits. */
+const maxReadRetries = 3;
+const maxRetryWaitMs = 5000;
+
+function isBusy({ status }: Response): boolean {
+  return status === 429 || status === 503;
 }
 
 /** A page of a list has half a mebibyte. */

@@ -6,6 +6,7 @@ import { isUuid, parseChannelName } from "../channel_name.ts";
 import { defaultHeartbeatSeconds, toHeartbeatMs } from "../heartbeat.ts";
 import { problemDetail } from "../problem_detail.ts";
 import { isEventType, parseMessage, toMessage } from "../event.ts";
+import { parseRetryAfterMs } from "../retry_after.ts";
 import { openEventStreamSource } from "./event_stream_source.ts";
 import { createSendQueue, type SendQueue } from "./send_queue.ts";
 import { parseServiceUrl } from "./service_url.ts";
@@ -169,14 +170,14 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
   }
 
   async function toRefusal(action: string, response: Response): Promise<AppError> {
-    const retryAfter = Number(response.headers.get("retry-after") ?? "");
+    const retryAfterMs = parseRetryAfterMs(response.headers, Date.now()) ?? 0;
     const isTemporary = response.status >= 500 || response.status === 429;
     return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${meaningOf(response.status)}`, {
       cause: new Error(
         problemDetail(await readRefusal(response))?.slice(0, maxDetailChars) ?? `HTTP ${response.status}`,
       ),
       secrets,
-      ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : isTemporary ? {} : { retryAfterSeconds: 30 }),
+      ...(retryAfterMs > 0 ? { retryAfterSeconds: retryAfterMs / 1000 } : isTemporary ? {} : { retryAfterSeconds: 30 }),
     });
   }
 }

@@ -1,4 +1,5 @@
 import { problemDetail } from "../problem_detail.ts";
+import { parseRetryAfterMs } from "../retry_after.ts";
 import { createEventParser, type EventParserHandlers } from "./event_parser.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 import { withQuery } from "./subscribe_options.ts";
@@ -49,17 +50,6 @@ export function createEventReader(handlers: EventParserHandlers, maxEventChars: 
   return (bytes) => parse(decoder.decode(bytes, { stream: true }));
 }
 
-/** The wait that a header asks for: seconds or an HTTP date (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after). */
-function parseRetryAfterMs(headers: Headers, nowMs: number): number | null {
-  const value = headers.get("retry-after")?.trim() ?? "";
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, maxWaitMs);
-  const untilMs = Date.parse(value);
-  if (Number.isNaN(untilMs)) return null;
-  // Measured by the server's clock where it sends a date: ours may be wrong by hours.
-  const serverNowMs = Date.parse(headers.get("date") ?? "");
-  return Math.min(Math.max(0, untilMs - (Number.isNaN(serverNowMs) ? nowMs : serverNowMs)), maxWaitMs);
-}
-
 async function send({ url, fetch, authorization, queryToken, signal }: ConnectionRequest): Promise<Response> {
   const headers = new Headers({ accept: "text/event-stream" });
   if (authorization !== undefined) headers.set("authorization", authorization);
@@ -79,7 +69,8 @@ async function toRefusal({ url }: ConnectionRequest, response: Response): Promis
   const { status, headers } = response;
   const detail = await readProblemDetail(response);
   const what = `the server answered ${status}${detail === null ? "" : ` (${detail})`}`;
-  const retryAfterMs = parseRetryAfterMs(headers, Date.now());
+  const waitMs = parseRetryAfterMs(headers, Date.now());
+  const retryAfterMs = waitMs === null ? null : Math.min(waitMs, maxWaitMs);
   return streamError(url, toCode(status), what, { status, detail, retryAfterMs });
 }
 

@@ -7,7 +7,7 @@ import { createGatewayCall, readPages } from "../../command_line/gateway_call.ts
 
 /** What a gateway may answer that means harm, or a program in its place. */
 
-async function callTo(answer: (response: ServerResponse) => void) {
+async function callTo(answer: (response: ServerResponse) => void, method = "GET") {
   const server = createServer((_request, response) => answer(response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -17,7 +17,7 @@ async function callTo(answer: (response: ServerResponse) => void) {
   });
   const { port } = server.address() as AddressInfo;
   const call = createGatewayCall({ url: `http://127.0.0.1:${port}`, apiKey: "k", timeoutMs: 20_000 });
-  return call("GET", "/", undefined, new AbortController().signal);
+  return call(method, "/", undefined, new AbortController().signal);
 }
 
 test("an answer that inflates to a hundred mebibytes is not held", async () => {
@@ -38,6 +38,39 @@ test("a refusal without end is the refusal", async () => {
     write();
   });
   await expect(answering).rejects.toMatchObject({ name: "GatewayRefusal", httpStatus: 403 });
+});
+
+/** How often a call is sent to a gateway that refuses each with `status` and `retryAfter`, but for its third answer. */
+async function countCalls(method: string, status: number, retryAfter: string) {
+  let count = 0;
+  const answering = callTo((response) => {
+    count += 1;
+    response.writeHead(count === 3 ? 200 : status, { "retry-after": retryAfter }).end("{}");
+  }, method);
+  const isAnswered = await answering.then(
+    () => true,
+    () => false,
+  );
+  return { isAnswered, count };
+}
+
+test("a read that a busy gateway refuses is sent again, after a wait of a few seconds at most", async () => {
+  expect(await countCalls("GET", 503, "0")).toEqual({ isAnswered: true, count: 3 });
+  expect(await countCalls("GET", 429, "0")).toEqual({ isAnswered: true, count: 3 });
+  expect(await countCalls("GET", 503, "6")).toEqual({ isAnswered: false, count: 1 });
+  expect(await countCalls("GET", 503, "")).toEqual({ isAnswered: false, count: 1 });
+  expect(await countCalls("GET", 404, "0")).toEqual({ isAnswered: false, count: 1 });
+  expect(await countCalls("POST", 503, "0")).toEqual({ isAnswered: false, count: 1 });
+});
+
+test("a gateway that stays busy is asked four times in all", async () => {
+  let count = 0;
+  const answering = callTo((response) => {
+    count += 1;
+    response.writeHead(503, { "retry-after": "0" }).end();
+  });
+  await expect(answering).rejects.toMatchObject({ name: "GatewayRefusal", httpStatus: 503 });
+  expect(count).toBe(4);
 });
 
 test("a list without end is left after a thousand pages", async () => {

@@ -58,6 +58,7 @@ async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
       check: "c",
       status: "FAIL",
       actual: `é "quoted" \\ 😀 ${n}`,
+      evaluation: `first\n→ ${n}`,
     }));
     await send("POST", `/api/v1/scans/${id}/findings`, { findings });
     await send("PATCH", `/api/v1/scans/${id}`, { status: "completed", checks_done: 1, fail: 1 });
