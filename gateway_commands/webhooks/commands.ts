@@ -12,7 +12,7 @@ const deliveryId = "9d6f1a52-4f5b-4c0b-8a0c-1d2e3f405162";
 
 /** Whom the gateway tells what happens. */
 export function addWebhookCommands(program: Command, run: RunCommand): void {
-  const webhooks = program.command("webhooks").description("manage webhooks (needs a key with scope admin)");
+  const webhooks = program.command("webhooks").description("manage webhooks (needs a key with scopes read and admin)");
   const load = () => import("./webhook_commands.ts");
   addExamples(webhooks, "scanstream webhooks list");
   const list = webhooks

@@ -54,7 +54,9 @@ export async function explainCommand(name: string, flags: ExplainFlags, io: Comm
   }
   const names = await organizationNames();
   if (names.length > 0) {
-    io.terminal.write(`What decides in an organization: add --org with one of ${names.join(", ")}\n`);
+    io.terminal.write(
+      `To see what decides in your org, add --org ${names.length === 1 ? "" : "with one of "}${names.join(", ")}\n`,
+    );
   }
   const described = {
     ...describeCheck(check),

@@ -43,7 +43,7 @@ export function checklistLines(report: Report, checklist: Checklist, revision: R
 
 /** The commands that a reader of the first screen needs next. */
 export function nextLines({ checks }: Report): readonly string[] {
-  const [worst] = checks.filter((check) => openFindings(check).length > 0).toSorted(worstFirst);
+  const [worst] = checks.filter((check) => openFindings(check).some(({ waived }) => !waived)).toSorted(worstFirst);
   return [
     ...(worst === undefined ? [] : [`Next: scanstream explain ${worst.vuln_id}, then scanstream fix -o fixes`]),
     "Every rule and finding: add --verbose, or --format html --output report",

@@ -206,7 +206,7 @@ async function roleResult(
     );
   }
   const roles = await assignedRoles(config, session);
-  const found = `Role: ${roles.length === 0 ? seenRoles[session.roleEvidence.role()] : roles.join(", ")}`;
+  const found = `Assigned: ${roles.length === 0 ? seenRoles[session.roleEvidence.role()] : roles.join(", ")}`;
   // Every role below Super Administrator is refused these, which says nothing about the role that a scan should have.
   const unexpected = refused.filter(({ detail }) => !detail.includes("/first-party-app-settings/"));
   if (unexpected.length > 0) {

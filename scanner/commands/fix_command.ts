@@ -90,7 +90,7 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   io.stdout(
     `${countOf(plan.fixed.length, "failing finding")} ${plan.fixed.length === 1 ? "is" : "are"} in the plan: ${countOf(imported, "object")} imported, ${plan.resources.length - imported} new; ` +
-      `${plan.byHand.length} are left to the Admin Console (plan.md)\n`,
+      `${plan.byHand.length} need steps in the Admin Console (plan.md)\n`,
   );
   return areWritten ? exitCodes.ok : exitCodes.usage;
 }

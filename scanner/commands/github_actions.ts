@@ -1,7 +1,7 @@
 import { appendFile } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
+import { explainWriteError } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
-import { errorCode } from "../../shared/error_code.ts";
 import type { Report, RuleState } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { markdownFormat } from "../reports/markdown.ts";
@@ -39,7 +39,7 @@ async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, o
     await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
     return isWhole;
   } catch (error) {
-    io.terminal.write(`The job summary could not be written (${errorCode(error) ?? "unknown"})\n`);
+    io.terminal.write(`${explainWriteError("the job summary (GITHUB_STEP_SUMMARY)", error)}\n`);
     return false;
   }
 }
@@ -56,7 +56,7 @@ async function writeOutputs(reports: readonly NamedReport[], io: CommandIo): Pro
     `not-applicable=${total("not_applicable")}`,
   ];
   await appendFile(file, `${lines.join("\n")}\n`).catch((error: unknown) => {
-    io.terminal.write(`The outputs of the step could not be written (${errorCode(error) ?? "unknown"})\n`);
+    io.terminal.write(`${explainWriteError("the outputs of the step (GITHUB_OUTPUT)", error)}\n`);
   });
 }
 

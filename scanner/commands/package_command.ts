@@ -50,7 +50,7 @@ export async function packageCommand(scanId: string | undefined, flags: PackageF
   const { output } = flags;
   if (output === undefined || !/\.zip$/i.test(output))
     throw new UsageError([
-      `--output ${JSON.stringify(output ?? "")}: expected the name of a zip file, such as okta.zip`,
+      `--output ${output === undefined ? "FILE is missing" : JSON.stringify(output)}: expected the name of a zip file, such as okta.zip`,
     ]);
   const sources = [flags.fromArtifacts, scanId, flags.latest === true ? "latest" : undefined];
   if (sources.filter((source) => source !== undefined).length !== 1)

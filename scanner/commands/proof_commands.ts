@@ -67,7 +67,7 @@ function addSignatureCommands(program: Command, run: RunCommand): void {
     .command("verify")
     .description("check who signed reports or evidence, and that nothing was changed")
     .argument("<path>", "a signed file, a folder, or a zip of `package`")
-    .option("--key <file>", "public key of whoever signs (required)")
+    .option("--key <file>", "the signer's public key (required)")
     .option("--org-url <url>", "refuse files about any other org")
     .option("--since <time>", "refuse a scan that ended before this time")
     .option("--write-pae <file>", "write the signed bytes for openssl, and the signature to FILE.sig");

@@ -47,7 +47,9 @@ export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise
   if (orgUrl === null) return exitCodes.interrupted;
   const known = flags.clientId ?? io.env["IDP_CLIENT_ID"] ?? (await clientIdInConfig(file, orgUrl));
   const key = await loadSetupKey(orgUrl);
-  say(`${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine.`);
+  say(
+    `${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine.${flags.terraform === undefined ? " The public half, for step 2:" : ""}`,
+  );
   io.stdout(`${key.publicJwk}\n`);
   if (flags.terraform !== undefined) {
     const written = await writeSetupTerraform(flags.terraform, orgUrl, key.publicJwk);

@@ -63,7 +63,7 @@ export async function verifyCommand(path: string, flags: VerifyFlags, io: Comman
   const { key, writePae } = flags;
   if (key === undefined)
     throw new UsageError([
-      "--key FILE is missing: expected the public key of whoever signs; a key in the files proves nothing",
+      "--key FILE is missing: expected the signer's public key; a key inside the files would prove nothing",
     ]);
   const expected = { ...readExpected(flags), revisions: await knownRevisions(io.env) };
   const verifier = await readVerifier(key);

@@ -56,7 +56,7 @@ export function parseBaseline(content: string, file: string): Baseline {
   const parsed = v.safeParse(reportShape, value, { abortEarly: true });
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    throw fail(issueText(issue));
+    throw fail(`it is not a report written with --format json: ${issueText(issue)}`);
   }
   const { scan, checks } = parsed.output;
   const findings = checks.flatMap(({ check, findings: ofCheck }) =>

@@ -1,9 +1,10 @@
 import * as v from "valibot";
+import type { JSONPath } from "jsonc-parser";
 import { issueText } from "../../shared/issue_text.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { parseOptionJson } from "./option_file.ts";
+import { lineFinder, parseOptionJson, issuePath } from "./option_file.ts";
 
 /** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
@@ -79,12 +80,16 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
   const content = parseOptionJson(text, bounds, fail);
   const list: unknown =
     typeof content === "object" && content !== null && key in content ? Reflect.get(content, key) : content;
+  const findLine = lineFinder(text);
+  const lineOf = (path: JSONPath) => findLine(list === content ? path : [key, ...path]);
   if (!Array.isArray(list)) throw fail([`expected a list, or an object with the list ${JSON.stringify(key)}`]);
   if (list.length > maxDecisions) throw fail([`${key} has ${list.length} entries: expected ${maxDecisions} at most`]);
 
   const parsed = v.safeParse(v.array(entry), list);
   if (!parsed.success) {
-    throw fail(parsed.issues.map((issue) => issueText(issue, place(key, v.getDotPath(issue)))));
+    throw fail(
+      parsed.issues.map((issue) => issueText(issue, place(key, v.getDotPath(issue)) + lineOf(issuePath(issue)))),
+    );
   }
   const { rules, warn } = source;
   const found = new Map(parsed.output.map(({ check }) => [check, findRule(check, rules)]));
@@ -92,8 +97,10 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
     const isKnown = found.get(decision.check) !== null;
     const unknown = isKnown
       ? []
-      : [`.check: ${unknownRule(decision.check, rules, "run `scanstream checks` for the list")}`];
-    return [...unknown, ...planProblems(decision)].map((problem) => `${key}[${index}]${problem}`);
+      : [
+          `.check${lineOf([index, "check"])}: ${unknownRule(decision.check, rules, "run `scanstream checks` for the list")}`,
+        ];
+    return [...unknown, ...planProblems(decision, lineOf([index]))].map((problem) => `${key}[${index}]${problem}`);
   });
   if (wrong.length > 0) throw fail(wrong);
   for (const rule of found.values()) {
@@ -106,13 +113,16 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
 }
 
 /** What no field shows by itself. */
-function planProblems({ remediation_date: planned, milestones = [] }: PlannedDecision): readonly string[] {
+function planProblems(
+  { remediation_date: planned, milestones = [] }: PlannedDecision,
+  line: string,
+): readonly string[] {
   if (planned === undefined) {
-    return milestones.length === 0 ? [] : [".milestones: expected a remediation_date next to them"];
+    return milestones.length === 0 ? [] : [`.milestones${line}: expected a remediation_date next to them`];
   }
   return milestones.flatMap(({ date: day }, index) =>
     day !== null && endOfExpiry(day) > endOfExpiry(planned)
-      ? [`.milestones[${index}].date: expected no day after remediation_date, ${planned}`]
+      ? [`.milestones[${index}].date${line}: expected no day after remediation_date, ${planned}`]
       : [],
   );
 }

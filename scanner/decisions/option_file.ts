@@ -1,3 +1,5 @@
+import { findNodeAtLocation, parseTree, type JSONPath, type Node } from "jsonc-parser";
+import type * as v from "valibot";
 import { shorten } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { parseJsonText, type JsonTextOptions } from "../evidence/json_text.ts";
@@ -13,6 +15,26 @@ export function refuseFile(option: string, file: string): (problems: readonly st
     if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
     return new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`]);
   };
+}
+
+/** Finds ` (line 3)` of a member by its path, or of what encloses a missing one; an empty text when the file has neither. */
+export function lineFinder(text: string): (path: JSONPath) => string {
+  let root: Node | undefined;
+  return (path) => {
+    root ??= parseTree(text);
+    for (let length = path.length; root !== undefined && length > 0; length -= 1) {
+      const node = findNodeAtLocation(root, path.slice(0, length));
+      if (node === undefined) continue;
+      const { offset } = node.parent?.type === "property" ? node.parent : node;
+      return ` (line ${text.slice(0, offset).split("\n").length})`;
+    }
+    return "";
+  };
+}
+
+/** Where a schema's complaint is. */
+export function issuePath(issue: v.BaseIssue<unknown>): JSONPath {
+  return (issue.path ?? []).map(({ key }) => key as string | number);
 }
 
 /** The JSON of such a file; throws what `fail` makes of its problem. */

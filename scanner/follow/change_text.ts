@@ -1,5 +1,6 @@
 import { paintStatus, printable } from "../../command_line/terminal.ts";
-import { stateOf, type Severity } from "../../shared/report.ts";
+import { countOf, outcomeText } from "../../shared/outcome_text.ts";
+import { countStates, stateOf, type Severity } from "../../shared/report.ts";
 import { stateLabels } from "../reports/disposition.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { groupChanges, groupText } from "../../shared/change_groups.ts";
@@ -12,9 +13,22 @@ interface TextOptions {
   readonly severityOf: (check: string) => Severity | null;
 }
 
+/** The first results of an org would fill screens: more of them than this are one line of a table. */
+const maxStartLines = 20;
+
 /** Lines without their ends. In a table, what one act moved is one entry. */
 export function changeTexts(lines: readonly ChangeLine[], options: TextOptions): readonly string[] {
   if (options.format === "ndjson") return lines.map((line) => toPrintableJson(line));
+  const starts = lines.filter(({ cause }) => cause === "start");
+  if (starts.length > maxStartLines) {
+    return [
+      startText(starts),
+      ...changeTexts(
+        lines.filter(({ cause }) => cause !== "start"),
+        options,
+      ),
+    ];
+  }
   return groupChanges(lines).flatMap((group) => {
     const [first] = group;
     if (first === undefined || group.length === 1) return group.map((line) => changeText(line, options));
@@ -24,6 +38,12 @@ export function changeTexts(lines: readonly ChangeLine[], options: TextOptions):
       ...group.map((line) => `  ${changeText(line, options, false)}`),
     ];
   });
+}
+
+function startText(starts: readonly ChangeLine[]): string {
+  const counts = countStates(starts.flatMap(({ to }) => (to === null ? [] : [to])));
+  const time = starts[0]?.seen_at.slice(11, 19) ?? "";
+  return `${time}  First results: ${countOf(starts.length, "finding")}, ${outcomeText((state) => counts[state])}. "scanstream scan" shows them`;
 }
 
 export type ChangeFormat = "table" | "ndjson";

@@ -103,7 +103,7 @@ function nowText({ intervals }: RuleHistory): string {
   const last = intervals.findLast(isKnown);
   if (last === undefined) return "unknown";
   const verdict = last.reason === "not_applicable" ? "N/A" : last.status;
-  return last === intervals.at(-1) ? verdict : `${verdict} until ${timeText(last.to)}`;
+  return last === intervals.at(-1) ? verdict : `${verdict} at ${timeText(last.to)}`;
 }
 
 function exposureCells(

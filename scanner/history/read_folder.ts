@@ -39,18 +39,33 @@ export async function readFolder(directory: string, nowMs: number): Promise<Read
     throw new UsageError([`--from-reports ${JSON.stringify(directory)} has more than ${maxFiles} files`]);
   const input = new HistoryInput();
   const problems: string[] = [];
+  const others: string[] = [];
   let used = 0;
   for (const path of paths.sort()) {
     const name = relative(directory, path);
     const outcome = await readFile(path, { input, name, nowMs });
     used += outcome.isUsed ? 1 : 0;
+    if (outcome.isOther === true) others.push(name);
     problems.push(...outcome.problems.map((problem) => `${name}: ${problem}`));
   }
-  return { input, used, problems };
+  return { input, used, problems: [...othersLine(others), ...problems] };
 }
+
+/** The other formats of a scan lie in the same folder: one line names them all. */
+function othersLine(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
+  return [
+    `left out, neither a JSON report of scan nor a file of follow: ${names.slice(0, maxNamed).join(", ")}${more}`,
+  ];
+}
+
+const maxNamed = 20;
 
 interface FileOutcome {
   readonly isUsed: boolean;
+  /** It is nothing that this command reads. */
+  readonly isOther?: boolean;
   readonly problems: readonly string[];
 }
 
@@ -72,22 +87,24 @@ async function readFile(path: string, context: FileContext): Promise<FileOutcome
   if (whole !== null && !isLine(whole)) return addReport(whole, context);
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const isChangeFile = lines.some((line) => isLine(parseJsonObject(line)));
-  return isChangeFile ? addChangeFile(lines, context) : leftOut("it is no report and no file of follow");
+  return isChangeFile ? addChangeFile(lines, context) : other;
 }
 
 function isLine(value: JsonObject | null): boolean {
   return value?.["schema"] === "scanstream.change/1" || value?.["schema"] === "scanstream.watch/1";
 }
 
+const other: FileOutcome = { isUsed: false, isOther: true, problems: [] };
+
 function leftOut(problem: string): FileOutcome {
   return { isUsed: false, problems: [`left out: ${problem}`] };
 }
 
 function addReport(value: JsonObject, { input, nowMs }: FileContext): FileOutcome {
-  if (value["schema"] !== "scanstream.report/1") return leftOut("it is no report (scanstream.report/1)");
+  if (value["schema"] !== "scanstream.report/1") return other;
   const report = v.safeParse(reportSchema, value, { abortEarly: true });
   if (!report.success)
-    return leftOut(`it is no report: ${v.getDotPath(report.issues[0]) ?? "it"} is not as in a report`);
+    return leftOut(`it is not a whole report: ${v.getDotPath(report.issues[0]) ?? "it"} is not as in a report`);
   const { scan, checks } = report.output;
   const { started_at: from, ended_at: to } = scan;
   const problem = spanProblem({ from, to }, nowMs);

@@ -51,7 +51,7 @@ function parseExisting(pem: string, file: string): KeyObject {
     if (!(error instanceof PrivateKeyError)) throw error;
   }
   throw new UsageError([
-    `The key ${JSON.stringify(file)} is no P-256 key of an earlier setup: move it away, and setup makes a new one`,
+    `The key ${JSON.stringify(file)} is not a P-256 key. Move the file away; setup then makes a new key`,
   ]);
 }
 

@@ -164,7 +164,7 @@ function organizationState(org: Organization, orgUrl: string): NeedState {
   if (org.id === null && org.engine === "unknown")
     return wrong(
       "organization",
-      `${orgUrl} answers, and is no Okta org. Check the address, such as https://acme.okta.com`,
+      `${orgUrl} answers, but it is not an Okta org. Check the address, such as https://acme.okta.com`,
     );
   const engine = org.engine === "classic" ? "Classic Engine" : org.engine === "identity" ? "Identity Engine" : "Okta";
   return done("organization", `${orgUrl} answers (${engine})`);
@@ -212,7 +212,7 @@ function dpopState({ type }: AccessToken): NeedState {
 }
 
 function cannotBeSeen(what: string, scope: string): string {
-  return `${what} cannot be seen without okta.${scope}`;
+  return `${what} cannot be seen without okta.${scope} (optional)`;
 }
 
 function done(need: string, text: string): NeedState {

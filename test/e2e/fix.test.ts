@@ -39,7 +39,7 @@ describe("fix", () => {
     const { code, stdout, stderr } = await fix(failing, "--output", "plan", "--quiet");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toBe(
-      "44 failing findings are in the plan: 11 objects imported, 7 new; 0 are left to the Admin Console (plan.md)\n",
+      "44 failing findings are in the plan: 11 objects imported, 7 new; 0 need steps in the Admin Console (plan.md)\n",
     );
     expect((await readdir(join(folder.path, "plan"))).sort()).toEqual([
       "main.tf",

@@ -93,7 +93,7 @@ describe("a command that works on one organization", () => {
     const text = await callCommand(["explain", "V-273195"], { cwd });
     expect(text).toMatchObject({
       code: 0,
-      stderr: "What decides in an organization: add --org with one of acme, globex\n",
+      stderr: "To see what decides in your org, add --org with one of acme, globex\n",
     });
     expect(text.stdout).not.toContain("In http");
     const offline = await callCommand(["fix", "--from-artifacts", "globex.json", "--output", "offline", "-q"], { cwd });
@@ -201,7 +201,7 @@ describe("several organizations", () => {
         /^scanstream\.config\.json \/organizations\/1 \(globex\): private_key_file names a file that cannot be read/,
       ),
       expect.stringMatching(/^scanstream\.config\.json \/organizations\/2 \(third\): Unknown check "nonsense"/),
-      "scanstream.config.json /organizations/3 (fourth): private_key_env: the variable NOT_SET is not set: expected a private key in it",
+      "Organization fourth (scanstream.config.json, number 4): private_key_env: the variable NOT_SET is not set: expected a private key in it",
     ]);
   });
 
@@ -232,7 +232,9 @@ describe("several organizations", () => {
     });
     const { code, stderr } = await callCommand(["scan"], { cwd });
     expect(code).toBe(2);
-    expect(stderr).toBe('scanstream.config.json /organizations/1 (globex): output "one/": acme writes there too\n');
+    expect(stderr).toBe(
+      'Organization globex (scanstream.config.json, number 2): output "one/": acme writes there too\n',
+    );
   });
 
   test("each is registered and streamed as a scan of its own", async () => {

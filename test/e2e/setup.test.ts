@@ -148,7 +148,7 @@ describe("what is not right is named", () => {
     const { port } = other.address() as AddressInfo;
     const notOkta = await setup(["--org-url", `http://127.0.0.1:${port}`]);
     expect(notOkta.code).toBe(2);
-    expect(notOkta.stderr).toContain("is no Okta org");
+    expect(notOkta.stderr).toContain("it is not an Okta org");
     other.close();
     const proxied = await setup(["--org-url", "acme.okta.com"], { https_proxy: "http://127.0.0.1:1" });
     expect([proxied.code, proxied.stderr.replaceAll("\n", " ")]).toEqual([2, expect.stringMatching(/✗ .*proxy/i)]);

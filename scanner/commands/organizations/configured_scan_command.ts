@@ -142,7 +142,7 @@ const memberNames: readonly (readonly [variable: string, member: string])[] = [
 function problemsOf(error: unknown, organization: OrganizationConfig, config: ConfigFile): readonly string[] {
   if (!(error instanceof UsageError || error instanceof AppError)) throw error;
   const index = config.organizations?.indexOf(organization) ?? 0;
-  const place = `${config.file} /organizations/${index} (${organization.name})`;
+  const place = `Organization ${organization.name} (${config.file}, number ${index + 1})`;
   const problems = error instanceof UsageError ? error.problems : [error.message];
   return problems.map((problem) => {
     const [variable, member] = memberNames.find(([name]) => /^\w+/.exec(problem)?.[0] === name) ?? [];

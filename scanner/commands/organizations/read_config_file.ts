@@ -100,7 +100,7 @@ function explainIssue(issue: v.BaseIssue<unknown>, place: (path: JSONPath) => st
     const nearest = nearestName(name, members);
     const advice =
       nearest === null ? `expected one of ${members.join(", ")}` : `did you mean ${JSON.stringify(nearest)}?`;
-    return `${place(path)}: is no member: ${advice}`;
+    return `${place(path)}: unknown key; ${advice}`;
   }
   if (issue.received === "undefined") return `${place(path.slice(0, -1))}: ${JSON.stringify(name)} is required`;
   return `${place(path)}: ${issue.type === "strict_object" ? "expected an object" : issue.message}`;

@@ -15,7 +15,7 @@ import {
   parsePath,
 } from "../../checks/company_checks/parse_expression.ts";
 import type { ArtifactName } from "../../evidence/artifacts.ts";
-import { parseOptionJson, refuseFile } from "../option_file.ts";
+import { issuePath, lineFinder, parseOptionJson, refuseFile } from "../option_file.ts";
 import { describeKeptFields, droppedField, pathOf } from "./company_fields.ts";
 
 /** Several hundred rules with long texts. */
@@ -68,7 +68,10 @@ export function parseCompanyRules(text: string, file: string): readonly CatalogC
   const content = parseOptionJson(text, bounds, fail);
   const parsed = v.safeParse(fileSchema, content);
   if (!parsed.success) {
-    throw fail(parsed.issues.map((issue) => issueText(issue)));
+    const lineOf = lineFinder(text);
+    throw fail(
+      parsed.issues.map((issue) => issueText(issue, `${v.getDotPath(issue) ?? "the file"}${lineOf(issuePath(issue))}`)),
+    );
   }
   const problems: string[] = [];
   const checks = parsed.output.checks.flatMap((entry) => toCheck(entry, problems));

@@ -92,13 +92,13 @@ describe("parseConfigFile", () => {
     ['{ "parallel": 1,\n "parallel": 2 }', 'the key "parallel" is given twice (line 2 column 2)'],
     [
       withOrganization({ org_ulr: "x" }),
-      '/organizations/0/org_ulr (line 8 column 7): is no member: did you mean "org_url"?',
+      '/organizations/0/org_ulr (line 8 column 7): unknown key; did you mean "org_url"?',
     ],
     [
       '{ "defaults": { "fail-on": "fail" } }',
-      '/defaults/fail-on (line 1 column 17): is no member: did you mean "fail_on"?',
+      '/defaults/fail-on (line 1 column 17): unknown key; did you mean "fail_on"?',
     ],
-    ['{ "zzzzzzzz": 1 }', "is no member: expected one of $schema, defaults, parallel, organizations"],
+    ['{ "zzzzzzzz": 1 }', "unknown key; expected one of $schema, defaults, parallel, organizations"],
     ['{ "organizations": [{}] }', '/organizations/0 (line 1 column 21): "name" is required'],
     ['{ "defaults": { "timeout": "20" } }', "/defaults/timeout (line 1 column 17): expected a number of seconds"],
     [withOrganization({ name: "../up" }), "expected a name for a folder"],

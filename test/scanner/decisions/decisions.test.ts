@@ -40,6 +40,18 @@ describe("parseWaivers", () => {
     expect(parse).toThrow(/waivers\[0\]\.reason/);
     expect(parse).toThrow(/waivers\[1\]\.check/);
   });
+
+  test("names the line of what is wrong, of the entry that lacks something, and of an unknown check", () => {
+    const text = `{ "waivers": [
+      { "check": "${check}", "reason": "x",
+        "expires": "soon" },
+      { "check": "${check}" }
+    ] }`;
+    expect(() => parseWaivers(text, source)).toThrow("waivers[0].expires (line 3): expected a day");
+    expect(() => parseWaivers(text, source)).toThrow("waivers[1].reason (line 4): is required");
+    const unknown = '[\n{"check": "no_such", "reason": "x"}]';
+    expect(() => parseWaivers(unknown, source)).toThrow("waivers[0].check (line 2): ");
+  });
 });
 
 test("a decision names its rule by any of its names, and another revision is said", () => {

@@ -164,6 +164,16 @@ describe("changeTexts", () => {
     expect(changeText(repaired, table)).toMatch(/log$/);
   });
 
+  it("counts the first results of an org in one line, where they would fill a screen", () => {
+    const starts = Array.from({ length: 21 }, () => line("start"));
+    expect(changeTexts([...starts, line("reconciliation")], table)).toEqual([
+      '14:03:12  First results: 21 findings, 0 passed, 21 failed, 0 need manual review, 0 N/A. "scanstream scan" shows them',
+      expect.stringContaining("PASS → FAIL"),
+    ]);
+    expect(changeTexts(starts.slice(1), table)).toHaveLength(20);
+    expect(changeTexts(starts, { ...table, format: "ndjson" })).toHaveLength(21);
+  });
+
   it("writes what one act moved as one entry", () => {
     const target = [{ id: "nzo1", type: "NetworkZone", displayName: "Offices" }];
     const actor = { alternateId: "alex@x.example", displayName: "Alex Admin" };
