@@ -88,7 +88,7 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
   const parsed = v.safeParse(v.array(entry), list);
   if (!parsed.success) {
     throw fail(
-      parsed.issues.map((issue) => issueText(issue, place(key, v.getDotPath(issue)) + lineOf(issuePath(issue)))),
+      parsed.issues.map((issue) => issueText(issue, lineOf(issuePath(issue)) + place(key, v.getDotPath(issue)))),
     );
   }
   const { rules, warn } = source;
@@ -97,10 +97,8 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
     const isKnown = found.get(decision.check) !== null;
     const unknown = isKnown
       ? []
-      : [
-          `.check${lineOf([index, "check"])}: ${unknownRule(decision.check, rules, "run `scanstream checks` for the list")}`,
-        ];
-    return [...unknown, ...planProblems(decision, lineOf([index]))].map((problem) => `${key}[${index}]${problem}`);
+      : [`.check: ${unknownRule(decision.check, rules, "run `scanstream checks` for the list")}`];
+    return [...unknown, ...planProblems(decision)].map((problem) => `${lineOf([index])}${key}[${index}]${problem}`);
   });
   if (wrong.length > 0) throw fail(wrong);
   for (const rule of found.values()) {
@@ -113,16 +111,13 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
 }
 
 /** What no field shows by itself. */
-function planProblems(
-  { remediation_date: planned, milestones = [] }: PlannedDecision,
-  line: string,
-): readonly string[] {
+function planProblems({ remediation_date: planned, milestones = [] }: PlannedDecision): readonly string[] {
   if (planned === undefined) {
-    return milestones.length === 0 ? [] : [`.milestones${line}: expected a remediation_date next to them`];
+    return milestones.length === 0 ? [] : [".milestones: expected a remediation_date next to them"];
   }
   return milestones.flatMap(({ date: day }, index) =>
     day !== null && endOfExpiry(day) > endOfExpiry(planned)
-      ? [`.milestones[${index}].date${line}: expected no day after remediation_date, ${planned}`]
+      ? [`.milestones[${index}].date: expected no day after remediation_date, ${planned}`]
       : [],
   );
 }

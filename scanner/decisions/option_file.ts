@@ -17,16 +17,22 @@ export function refuseFile(option: string, file: string): (problems: readonly st
   };
 }
 
-/** Finds ` (line 3)` of a member by its path, or of what encloses a missing one; an empty text when the file has neither. */
+/** Finds `line 3: ` of a member by its path, or of what encloses a missing one; an empty text when the file has neither. */
 export function lineFinder(text: string): (path: JSONPath) => string {
   let root: Node | undefined;
+  // A file of megabytes may hold a problem in each of ten thousand entries: lines are counted once.
+  let lineEnds: readonly number[] = [];
   return (path) => {
-    root ??= parseTree(text);
+    if (root === undefined) {
+      root = parseTree(text);
+      lineEnds = Array.from(text.matchAll(/\n/g), ({ index }) => index);
+    }
     for (let length = path.length; root !== undefined && length > 0; length -= 1) {
       const node = findNodeAtLocation(root, path.slice(0, length));
       if (node === undefined) continue;
       const { offset } = node.parent?.type === "property" ? node.parent : node;
-      return ` (line ${text.slice(0, offset).split("\n").length})`;
+      const after = lineEnds.findIndex((end) => end > offset);
+      return `line ${(after < 0 ? lineEnds.length : after) + 1}: `;
     }
     return "";
   };

@@ -196,11 +196,11 @@ describe("several organizations", () => {
     const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
-      expect.stringMatching(/^scanstream\.config\.json \/organizations\/0 \(acme\): org_url is not https:\/\//),
+      expect.stringMatching(/^Organization acme \(scanstream\.config\.json, number 1\): org_url is not https:\/\//),
       expect.stringMatching(
-        /^scanstream\.config\.json \/organizations\/1 \(globex\): private_key_file names a file that cannot be read/,
+        /^Organization globex \(scanstream\.config\.json, number 2\): private_key_file names a file that cannot be read/,
       ),
-      expect.stringMatching(/^scanstream\.config\.json \/organizations\/2 \(third\): Unknown check "nonsense"/),
+      expect.stringMatching(/^Organization third \(scanstream\.config\.json, number 3\): Unknown check "nonsense"/),
       "Organization fourth (scanstream.config.json, number 4): private_key_env: the variable NOT_SET is not set: expected a private key in it",
     ]);
   });

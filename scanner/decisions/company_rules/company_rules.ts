@@ -70,7 +70,7 @@ export function parseCompanyRules(text: string, file: string): readonly CatalogC
   if (!parsed.success) {
     const lineOf = lineFinder(text);
     throw fail(
-      parsed.issues.map((issue) => issueText(issue, `${v.getDotPath(issue) ?? "the file"}${lineOf(issuePath(issue))}`)),
+      parsed.issues.map((issue) => issueText(issue, `${lineOf(issuePath(issue))}${v.getDotPath(issue) ?? "the file"}`)),
     );
   }
   const problems: string[] = [];

@@ -47,10 +47,10 @@ describe("parseWaivers", () => {
         "expires": "soon" },
       { "check": "${check}" }
     ] }`;
-    expect(() => parseWaivers(text, source)).toThrow("waivers[0].expires (line 3): expected a day");
-    expect(() => parseWaivers(text, source)).toThrow("waivers[1].reason (line 4): is required");
+    expect(() => parseWaivers(text, source)).toThrow("line 3: waivers[0].expires: expected a day");
+    expect(() => parseWaivers(text, source)).toThrow("line 4: waivers[1].reason: is required");
     const unknown = '[\n{"check": "no_such", "reason": "x"}]';
-    expect(() => parseWaivers(unknown, source)).toThrow("waivers[0].check (line 2): ");
+    expect(() => parseWaivers(unknown, source)).toThrow("line 2: waivers[0].check: ");
   });
 });
 
