@@ -27,7 +27,8 @@ export function lineFinder(text: string): (path: JSONPath) => string {
       root = parseTree(text);
       lineEnds = Array.from(text.matchAll(/\n/g), ({ index }) => index);
     }
-    for (let length = path.length; root !== undefined && length > 0; length -= 1) {
+    if (root === undefined) return "";
+    for (let length = path.length; length > 0; length -= 1) {
       const node = findNodeAtLocation(root, path.slice(0, length));
       if (node === undefined) continue;
       const { offset } = node.parent?.type === "property" ? node.parent : node;
