@@ -18,6 +18,8 @@ export interface Scene {
   readonly shown?: string;
   /** The gateway goes away once it is ready, and this appears. */
   readonly away?: string;
+  /** The person looked last long ago: everything bad has happened since. */
+  readonly isLongAgo?: true;
   /** Also as it is printed. */
   readonly isPrinted?: true;
   /** Also on large screens. */
@@ -256,12 +258,31 @@ export const scenes: readonly Scene[] = [
     address: is("#/nothing"),
     ready: ".message",
   },
+  // The last one, because the browser remembers it.
+  {
+    name: "attention",
+    title: "What happened since the person looked",
+    tenant: "acme",
+    address: is("#/"),
+    ready: ".organization",
+    isLongAgo: true,
+  },
 ];
+
+/** As if the person had acknowledged at the beginning of time, when there was no organization, and came back now. */
+const lookLongAgo = `(() => {
+  document.querySelector(".attention button:last-of-type").click();
+  for (const key of Object.keys(localStorage).filter((name) => name.startsWith("scanstream.seen."))) {
+    localStorage.setItem(key, '{"at":0,"organizations":{}}');
+  }
+  document.documentElement.dataset.old = "";
+  setTimeout(() => location.reload());
+})()`;
 
 /** Opens a scene and waits until it is there. The gateway that went away for it is for the caller to start again. */
 export async function showScene<Tab extends Pick<DrivenTab, "evaluate">>(
   { gateway, awayGateway, tenants, ids }: ShotStage,
-  { name, tenant, address, ready, clicks = [], shown, away }: Scene,
+  { name, tenant, address, ready, clicks = [], shown, away, isLongAgo }: Scene,
   open: (url: string) => Promise<Tab>,
 ): Promise<Tab> {
   const shot = tenant === "away" ? awayGateway : gateway;
@@ -275,6 +296,10 @@ export async function showScene<Tab extends Pick<DrivenTab, "evaluate">>(
     }
   };
   await until(ready);
+  if (isLongAgo === true) {
+    await tab.evaluate(lookLongAgo);
+    await until(`html:not([data-old]) .attention:not([hidden])`);
+  }
   for (const selector of clicks) {
     await until(selector);
     await tab.evaluate(`${quoted(selector)}.click?.()`);

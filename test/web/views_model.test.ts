@@ -91,8 +91,10 @@ test("the overview is worst first, what nobody looks at is last, and a page that
     organizations: { items: organizations },
     monitors: { items: [] },
     scans: { items: [] },
-    connection: { state: "live" },
+    connection: { state: "live", problem: null, refetchedAtMs: nowMs },
   } as const;
+  const connecting = { state: "connecting", problem: null, refetchedAtMs: null } as const;
+  expect(toOverview({ ...tenant, connection: connecting }, nowMs)).toBeNull();
   const rows = toOverview(tenant, nowMs) ?? [];
   expect(rows.map(({ organization }) => organization.name)).toEqual(["one", "two", "fine", "forgotten"]);
   expect(rows.map(({ isEnded }) => isEnded)).toEqual([false, false, false, true]);

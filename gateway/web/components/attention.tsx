@@ -17,8 +17,10 @@ export function useAttention({ session, tenant }: WatchedTenant) {
   const [watch] = useStore((onChange) =>
     createWatch(`${caller.id}.${caller.tenant?.id ?? ""}`, { nowMs: api.nowMs, changes: tenant.lastChanges }, onChange),
   );
+  // As of these rows: an effect runs later, and by then the pulses may be known that they still lack.
+  const isLive = tenant.connection.state === "live";
   useEffect(() => {
-    if (rows !== null && tenant.connection.state === "live") watch.update(rows);
+    if (rows !== null && isLive) watch.update(rows);
   });
   useTabMark(toAttention(rows ?? [], tenant.connection, watch.unexplained));
   return { rows, watch };

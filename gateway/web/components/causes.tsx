@@ -45,37 +45,38 @@ export function Causes({ findings, frame, note }: CausesProps) {
   );
 }
 
-interface Scanned {
-  readonly atMs: number | null;
-  readonly findings: readonly FindingRecord[];
-}
+/** The last scan of an organization that a monitor follows. */
+type LastScan =
+  | { readonly name: "loading" | "none" | "failed" }
+  | { readonly name: "read"; readonly atMs: number | null; readonly findings: readonly FindingRecord[] };
 
-interface MonitorCausesProps extends CausesProps {
-  readonly api: Api;
-  /** The organization's last scan. */
-  readonly scanId: string;
-}
-
-/** For what a monitor sees failing now, as far as the last scan names a cause of it. */
-export function MonitorCauses({ api, scanId, findings, frame }: MonitorCausesProps) {
-  const [scanned, setScanned] = useState<Scanned | null>(null);
-  const [hasFailed, setFailed] = useState(false);
+/** `scanId` is null: there is none. */
+export function useLastScan(api: Api, scanId: string | null): LastScan {
+  const [lastScan, setLastScan] = useState<LastScan>({ name: scanId === null ? "none" : "loading" });
   useEffect(() => {
+    if (scanId === null) return undefined;
     const closing = new AbortController();
     const { signal } = closing;
     Promise.all([api.getScan(scanId, signal), listAllFindings(api, scanId, signal)]).then(
-      ([scan, found]) => setScanned({ atMs: scan.createdAtMs, findings: found }),
-      () => setFailed(!signal.aborted),
+      ([{ createdAtMs: atMs }, findings]) => setLastScan({ name: "read", atMs, findings }),
+      () => {
+        if (!signal.aborted) setLastScan({ name: "failed" });
+      },
     );
     return () => closing.abort();
   }, [api, scanId]);
+  return lastScan;
+}
+
+/** For what a monitor sees failing now, as far as the last scan names a cause of it. */
+export function LastScanCauses({ lastScan, findings, frame }: CausesProps & { readonly lastScan: LastScan }) {
   const explained = useMemo(
-    () => (scanned === null ? [] : withCauses(findings.values(), scanned.findings)),
+    () => (lastScan.name === "read" ? withCauses(findings.values(), lastScan.findings) : []),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
-    [findings, frame, scanned],
+    [findings, frame, lastScan],
   );
-  if (scanned === null)
-    return hasFailed ? <p class="note">The causes that the last scan named could not be read.</p> : null;
-  const time = scanned.atMs === null ? "" : ` of ${formatTime(scanned.atMs)}`;
+  if (lastScan.name === "failed") return <p class="note">The causes that the last scan named could not be read.</p>;
+  if (lastScan.name !== "read") return null;
+  const time = lastScan.atMs === null ? "" : ` of ${formatTime(lastScan.atMs)}`;
   return <Causes findings={explained} frame={frame} note={`Of what fails now, as the last scan${time} explains it.`} />;
 }

@@ -79,6 +79,19 @@ export function useNow(): number {
   return Date.now();
 }
 
+/** Of a gateway that answers slowly, what is there by then is shown, even if what comes later pushes it down. */
+const maxWaitMs = 5000;
+
+/** Whether the component has waited long enough for what stands above its long lists. */
+export function useIsLate(): boolean {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), maxWaitMs);
+    return () => clearTimeout(timer);
+  }, []);
+  return isLate;
+}
+
 /** Renders again when times are to be shown in another zone. */
 export function useZone(): Zone {
   const [zone, update] = useState(currentZone);

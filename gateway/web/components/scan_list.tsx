@@ -1,12 +1,10 @@
-import type { Connection } from "../model/connection.ts";
 import { formatAgo, formatCount, formatOrg, formatTime } from "../model/format.ts";
 import type { ListStore } from "../model/list_store.ts";
 import type { Scan } from "../scan_wire.ts";
 import { Message, MiniBar, MoreButton, ScanBadge } from "./basics.tsx";
 import { memo, useNow } from "./hooks.ts";
 
-export function ScanList(props: { readonly store: ListStore<Scan>; readonly connection: Connection }) {
-  const { store, connection } = props;
+export function ScanList({ store }: { readonly store: ListStore<Scan> }) {
   const { items: scans, isLoaded, problem } = store;
   const nowMs = useNow();
   return (
@@ -15,14 +13,7 @@ export function ScanList(props: { readonly store: ListStore<Scan>; readonly conn
       <p class="problem tinted tone-manual" role="status">
         {problem}
       </p>
-      {!isLoaded && connection.problem !== null && <p class="note">The scans could not be read yet.</p>}
-      {!isLoaded && connection.problem === null && (
-        <div class="stack" role="status" aria-label="Loading scans">
-          <span class="skeleton" />
-          <span class="skeleton" />
-          <span class="skeleton" />
-        </div>
-      )}
+      {!isLoaded && <p class="note">The scans could not be read yet.</p>}
       {isLoaded && scans.length === 0 && (
         <Message
           level={3}

@@ -5,7 +5,7 @@ import { ApiError, type Api } from "../model/api.ts";
 import { revisionText } from "../model/check_catalog.ts";
 import { mayDo } from "../model/caller.ts";
 import { previousScan } from "../model/compare_scans.ts";
-import type { Connection } from "../model/connection.ts";
+import { hasTried, type Connection } from "../model/connection.ts";
 import type { DecisionStore } from "../model/decisions/decision_store.ts";
 import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
 import { followScan, type ScanFollower } from "../model/scan_follower.ts";
@@ -17,7 +17,7 @@ import { Causes } from "./causes.tsx";
 import { Checks, chooseRule } from "./checks.tsx";
 import { useDeciding } from "./decisions/use_deciding.tsx";
 import { Findings } from "./findings.tsx";
-import { useFindingAddress, useNow, useStore, useTitle, useZone } from "./hooks.ts";
+import { useFindingAddress, useIsLate, useNow, useStore, useTitle, useZone } from "./hooks.ts";
 import { Progress, toProgressText } from "./progress.tsx";
 import { DeleteButton, ReportDownload } from "./scan_actions.tsx";
 import { Trend, useHistory } from "./trend.tsx";
@@ -38,7 +38,7 @@ interface ScanPageProps {
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
   readonly onReopen: () => void;
-  /** What the page shows of the organization, between the present state and the findings. */
+  /** What the page shows of the organization, between the present state and the findings. Null: not read yet. */
   readonly more?: ComponentChild;
 }
 
@@ -55,11 +55,15 @@ export function ScanPage(props: ScanPageProps) {
   const { filter } = address;
   const [problem, setProblem] = useState<string | null>(null);
   const history = useHistory(api);
+  const otherScans = [...(history ?? []), ...knownScans];
   const orgUrl = scan?.orgUrl ?? null;
   const { index, onDecide, dialog } = useDeciding({ api, caller, decisions, orgUrl, findings: model.findings });
   const counts = scan === null ? null : countChecks(model, scan);
-  const previous = scan === null || !isEnded(scan.status) ? null : previousScan([...history, ...knownScans], scan);
+  const previous = scan === null || !isEnded(scan.status) ? null : previousScan(otherScans, scan);
   const isFailed = scan === null && connection.state === "failed";
+  // What is read last would push down what was read first.
+  const isWhole = hasTried(connection) && history !== null && more !== null;
+  const isShown = useIsLate() || isWhole;
   useTitle(scan === null || counts === null ? null : toTitle(scan, counts));
   useLayoutEffect(() => scrollTo(0, 0), []);
   useEffect(() => {
@@ -143,31 +147,34 @@ export function ScanPage(props: ScanPageProps) {
         <div class="scan-content">
           <div class="overview">
             <Progress model={model} scan={scan} counts={counts} />
-            <Trend scans={[...history, ...knownScans]} current={withCounts(scan, counts)} />
+            <Trend scans={otherScans} isLoading={history === null} current={withCounts(scan, counts)} />
           </div>
-          {isEnded(scan.status) && <Causes findings={model.findings} frame={frame} />}
-          {more}
-          <div class="split">
-            <Checks
-              checks={[...model.checks.values()]}
-              isWorstFirst={isEnded(scan.status)}
-              note={toChecksNote(model.checks.size, scan, counts)}
-              chosen={filter.check}
-              choose={(check) => chooseRule(address, check)}
-              decisions={index}
-            />
-            <Findings
-              findings={model.findings}
-              frame={frame}
-              emptyText={toEmptyText(scan, connection)}
-              address={address}
-              orgUrl={orgUrl}
-              readText={toReadText(scan)}
-              onOpen={follower.fill}
-              decisions={index}
-              onDecide={onDecide}
-            />
-          </div>
+          {!isShown && <p role="status">Loading findings…</p>}
+          {isShown && isEnded(scan.status) && <Causes findings={model.findings} frame={frame} />}
+          {isShown && more}
+          {isShown && (
+            <div class="split">
+              <Checks
+                checks={[...model.checks.values()]}
+                isWorstFirst={isEnded(scan.status)}
+                note={toChecksNote(model.checks.size, scan, counts)}
+                chosen={filter.check}
+                choose={(check) => chooseRule(address, check)}
+                decisions={index}
+              />
+              <Findings
+                findings={model.findings}
+                frame={frame}
+                emptyText={toEmptyText(scan, connection)}
+                address={address}
+                orgUrl={orgUrl}
+                readText={toReadText(scan)}
+                onOpen={follower.fill}
+                decisions={index}
+                onDecide={onDecide}
+              />
+            </div>
+          )}
         </div>
       )}
       {dialog}

@@ -18,13 +18,15 @@ const historyLimit = 200;
 interface TrendProps {
   /** May hold scans of other organizations, and a scan more than once: the last one counts. */
   readonly scans: readonly Scan[];
+  /** Older scans are not read yet. */
+  readonly isLoading: boolean;
   readonly current: Scan;
 }
 
 /** The last scans of the current one's organization: one stacked bar for each, the oldest first. */
-export function Trend({ scans, current }: TrendProps) {
+export function Trend({ scans, isLoading, current }: TrendProps) {
   const bars = toBars(scans, current);
-  const text = toSummary(bars.filter(({ status }) => isEnded(status)));
+  const text = isLoading ? "Loading older scans…" : toSummary(bars.filter(({ status }) => isEnded(status)));
   const slots = Math.max(minSlots, bars.length);
   const slot = width / slots;
   const empty = slots - bars.length;
@@ -125,15 +127,17 @@ function toSummary(bars: readonly Scan[]): string {
   return `Failed rules over ${bars.length} scans: ${first.fail} → ${last.fail}, ${words}`;
 }
 
-/** Scans from before the ones that the list knows. */
-export function useHistory(api: Api): readonly Scan[] {
-  const [history, setHistory] = useState<readonly Scan[]>([]);
+/** Scans from before the ones that the list knows; none where they could not be read. Null: not read yet. */
+export function useHistory(api: Api): readonly Scan[] | null {
+  const [history, setHistory] = useState<readonly Scan[] | null>(null);
   useEffect(() => {
     const closing = new AbortController();
     // Without it, the trend is drawn of what the list knows.
     api.listScans({ limit: historyLimit, cursor: null, signal: closing.signal }).then(
       ({ items }) => setHistory(items),
-      () => undefined,
+      () => {
+        if (!closing.signal.aborted) setHistory([]);
+      },
     );
     return () => closing.abort();
   }, [api]);

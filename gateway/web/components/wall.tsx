@@ -47,16 +47,20 @@ export function Wall({ session, tenant }: WatchedTenant) {
           </li>
         ))}
       </ol>
-      <ol class="wall-tiles">
-        {others.slice(large).map((row) => (
-          <li key={row.organization.id} class={`tinted ${toneOf(row)}`}>
-            {row.organization.name}
-          </li>
-        ))}
-      </ol>
-      <p class="wall-foot">
-        CAT I is the most severe category of a failed rule. Stale: nobody reports. Blind: the log cannot be read.
-      </p>
+      {others.length > large && (
+        <ol class="wall-tiles">
+          {others.slice(large).map((row) => (
+            <li key={row.organization.id} class={`tinted ${toneOf(row)}`}>
+              {row.organization.name}
+            </li>
+          ))}
+        </ol>
+      )}
+      {rows !== null && (
+        <p class="wall-foot">
+          CAT I is the most severe category of a failed rule. Stale: nobody reports. Blind: the log cannot be read.
+        </p>
+      )}
       {isOld && <p class="wall-foot">A new version of this page is there. Reload it, and sign in again.</p>}
     </main>
   );

@@ -26,6 +26,11 @@ export const noConnection: Connection = {
   openCount: 0,
 };
 
+/** Everything was read once, or could not be. */
+export function hasTried({ refetchedAtMs, problem }: Pick<Connection, "refetchedAtMs" | "problem">): boolean {
+  return refetchedAtMs !== null || problem !== null;
+}
+
 /**
  * A stream that ended with its token, whose successor is there already, or that another tab goes on with: it is opened again
  * at once, and until that has failed there is nothing to tell. True: it is such a one.

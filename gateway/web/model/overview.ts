@@ -1,7 +1,7 @@
 import type { Monitor } from "../monitor_wire.ts";
 import type { Organization } from "../organization_wire.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
-import type { Connection } from "./connection.ts";
+import { hasTried, type Connection } from "./connection.ts";
 import { toOrigin } from "./decisions/decision_index.ts";
 import { pulseOf, type Pulse } from "./monitor_pulse.ts";
 
@@ -20,7 +20,7 @@ interface OverviewSource {
   readonly organizations: { readonly items: readonly Organization[] | null };
   readonly monitors: { readonly items: readonly Monitor[] };
   readonly scans: { readonly items: readonly Scan[] };
-  readonly connection: Pick<Connection, "state">;
+  readonly connection: Pick<Connection, "state" | "problem" | "refetchedAtMs">;
 }
 
 export type OverviewFilter = "all" | "cat1" | "attention";
@@ -29,8 +29,12 @@ export type OverviewFilter = "all" | "cat1" | "attention";
 const forgottenAfterMs = 30 * 86_400_000;
 const attention: readonly (Pulse | null)[] = ["stale", "blind", "delayed", "stopped"];
 
-/** All organizations, worst first, as of now. Null: they are not read yet. */
+/**
+ * All organizations, worst first, as of now. Null: they and their monitors are not read yet. Without the monitors the order
+ * would be another one, so they are left out only when they could not be read.
+ */
 export function toOverview(tenant: OverviewSource, nowMs: number): readonly OverviewRow[] | null {
+  if (!hasTried(tenant.connection)) return null;
   const isLive = tenant.connection.state === "live";
   const scanned = new Set(tenant.scans.items.flatMap((scan) => (isEnded(scan.status) ? [] : [toOrigin(scan.orgUrl)])));
   const byId = new Map(tenant.monitors.items.map((monitor) => [monitor.id, monitor]));

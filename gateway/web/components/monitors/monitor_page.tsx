@@ -6,6 +6,7 @@ import type { Api } from "../../model/api.ts";
 import { mayDo } from "../../model/caller.ts";
 import { actorOf, isUnexplained, toChecks } from "../../model/change_view.ts";
 import { checkTitle, revisionText } from "../../model/check_catalog.ts";
+import { hasTried } from "../../model/connection.ts";
 import type { DecisionStore } from "../../model/decisions/decision_store.ts";
 import { formatDuration, formatOrg, formatTime, formatVerdict } from "../../model/format.ts";
 import { followMonitor, type MonitorFollower } from "../../model/monitor_follower.ts";
@@ -13,12 +14,12 @@ import { pulseOf } from "../../model/monitor_pulse.ts";
 import type { Finding } from "../../model/scan_model.ts";
 import type { Change, Monitor } from "../../monitor_wire.ts";
 import { BackLink, Message, Tiles } from "../basics.tsx";
-import { MonitorCauses } from "../causes.tsx";
+import { LastScanCauses, useLastScan } from "../causes.tsx";
 import { Checks, chooseRule } from "../checks.tsx";
 import { Announcement, ConnectionState } from "../connection.tsx";
 import { useDeciding } from "../decisions/use_deciding.tsx";
 import { Findings } from "../findings.tsx";
-import { useFindingAddress, useNow, useStore, useTitle } from "../hooks.ts";
+import { useFindingAddress, useIsLate, useNow, useStore, useTitle } from "../hooks.ts";
 import { CheckNow } from "./check_now.tsx";
 import { PulseCard, pulseLooks } from "./pulse.tsx";
 import { History, Timeline } from "./timeline.tsx";
@@ -33,7 +34,7 @@ interface MonitorPageProps {
   readonly decisions: DecisionStore;
   /** The organization's last scan; null: not known. */
   readonly scanId?: string | null;
-  /** What the page shows of the organization, between the present state and the findings. */
+  /** What the page shows of the organization, between the present state and the findings. Null: not read yet. */
   readonly more?: ComponentChild;
   /** Called with what is known of the monitor whenever that changed. */
   readonly onMonitor: (monitor: Monitor) => void;
@@ -58,7 +59,11 @@ export function MonitorPage(props: MonitorPageProps) {
     orgUrl: monitor?.orgUrl ?? null,
     findings,
   });
+  const lastScan = useLastScan(api, scanId);
   const isRead = connection.refetchedAtMs !== null;
+  // What is read last would push down what was read first.
+  const isWhole = hasTried(connection) && lastScan.name !== "loading" && more !== null;
+  const isShown = useIsLate() || isWhole;
   const checks = useMemo(
     () => toChecks(findings.values()),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
@@ -129,33 +134,36 @@ export function MonitorPage(props: MonitorPageProps) {
               nowMs={api.nowMs}
             />
           </div>
-          {scanId !== null && <MonitorCauses api={api} scanId={scanId} findings={findings} frame={frame} />}
-          {more}
-          <div class="split">
-            <div class="monitor-side">
-              <Timeline follower={follower} filter={filter} />
-              <Checks
-                checks={checks}
-                isWorstFirst
-                note={checks.length > 0 ? "" : emptyText}
-                chosen={filter.check}
-                choose={(check) => chooseRule(address, check)}
+          {!isShown && <p role="status">Loading findings…</p>}
+          {isShown && <LastScanCauses lastScan={lastScan} findings={findings} frame={frame} />}
+          {isShown && more}
+          {isShown && (
+            <div class="split">
+              <div class="monitor-side">
+                <Timeline follower={follower} filter={filter} />
+                <Checks
+                  checks={checks}
+                  isWorstFirst
+                  note={checks.length > 0 ? "" : emptyText}
+                  chosen={filter.check}
+                  choose={(check) => chooseRule(address, check)}
+                  decisions={index}
+                />
+              </div>
+              <Findings
+                findings={findings}
+                frame={frame}
+                emptyText={emptyText}
+                address={address}
+                orgUrl={monitor.orgUrl}
+                readText={`By the monitor, which reads the org's log every ${formatDuration(monitor.intervalSeconds * 1000)}`}
+                onOpen={doNothing}
+                more={readHistory}
                 decisions={index}
+                onDecide={onDecide}
               />
             </div>
-            <Findings
-              findings={findings}
-              frame={frame}
-              emptyText={emptyText}
-              address={address}
-              orgUrl={monitor.orgUrl}
-              readText={`By the monitor, which reads the org's log every ${formatDuration(monitor.intervalSeconds * 1000)}`}
-              onOpen={doNothing}
-              more={readHistory}
-              decisions={index}
-              onDecide={onDecide}
-            />
-          </div>
+          )}
         </div>
       )}
       {dialog}

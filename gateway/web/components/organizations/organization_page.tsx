@@ -11,6 +11,7 @@ import { OrganizationHistory } from "./organization_history.tsx";
 /** A page of one monitor or scan, with what an organization adds to it. */
 export type ShowResource = (
   resource: { readonly page: "monitor" | "scan"; readonly id: string },
+  /** Null: not read yet. */
   more?: ComponentChild,
   /** For a monitor's causes: the organization's last scan. */
   scanId?: string | null,
@@ -28,9 +29,9 @@ export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProp
   const history = useHistory(api);
   const { organizations, scans, connection } = tenant;
   const organization = organizations.items?.find((one) => one.id === id);
+  const loading = <p role="status">Loading the organization…</p>;
   if (organization === undefined) {
-    if (organizations.items === null && connection.problem === null)
-      return <p role="status">Loading the organization…</p>;
+    if (organizations.items === null && connection.problem === null) return loading;
     const text =
       organizations.items === null
         ? `It could not be read yet: ${connection.problem}.`
@@ -42,18 +43,20 @@ export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProp
       </>
     );
   }
-  const own = [...new Map([...history, ...scans.items].map((scan) => [scan.id, scan])).values()]
+  const own = [...new Map([...(history ?? []), ...scans.items].map((scan) => [scan.id, scan])).values()]
     .filter(({ orgUrl, status }) => toOrigin(orgUrl) === organization.org_url && isEnded(status))
     .toSorted((a, b) => (b.createdAtMs ?? 0) - (a.createdAtMs ?? 0));
   const monitorId = organization.monitor_id;
-  const more = (
-    <>
-      <OrganizationHistory api={api} organization={organization} />
-      <CompareChoice scans={own} monitorId={monitorId} />
-    </>
-  );
+  const more =
+    history === null ? null : (
+      <>
+        <OrganizationHistory api={api} organization={organization} />
+        <CompareChoice scans={own} monitorId={monitorId} />
+      </>
+    );
   if (monitorId !== null) return show({ page: "monitor", id: monitorId }, more, organization.last_scan_id);
   const scanId = organization.last_scan_id ?? own[0]?.id ?? null;
+  if (scanId === null && history === null) return loading;
   if (scanId === null) {
     return (
       <>

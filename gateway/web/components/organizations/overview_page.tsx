@@ -45,7 +45,8 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
   useLayoutEffect(() => scrollTo(0, 0), []);
 
   const { problem } = organizations;
-  const rows = toOverview(tenant, api.nowMs()) ?? [];
+  const read = toOverview(tenant, api.nowMs());
+  const rows = read ?? [];
   const shown = filterOverview(rows, { text, only });
   const current = shown.filter(({ isEnded }) => !isEnded);
   const ended = shown.filter(({ isEnded }) => isEnded);
@@ -60,7 +61,7 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
         <div class="scan-title row wrap">
           <h1 id="overview-title">Organizations</h1>
         </div>
-        <p class="scan-meta text">{isRead ? toSummary(rows) : ""}</p>
+        <p class="scan-meta text">{read === null ? <span role="status">{toWait(tenant)}</span> : toSummary(rows)}</p>
       </header>
       {rows.length > 0 && (
         <div class="filters row wrap" role="group" aria-label="Filter the organizations">
@@ -90,11 +91,6 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
           </div>
         </div>
       )}
-      {!isRead && (
-        <p role="status">
-          {connection.problem === null ? "Loading organizations…" : "The organizations could not be read yet."}
-        </p>
-      )}
       {problem !== null && (
         <div class="problem tinted tone-manual row wrap" role="alert">
           {`${problem}.`}
@@ -120,9 +116,13 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
       {organizations.items?.length === 0 && hasAny && (
         <Message level={2} title="No organization has a name yet" text="Scans that name their org appear here." />
       )}
-      <ScanList store={tenant.scans} connection={tenant.connection} />
+      {(read !== null || connection.problem !== null) && <ScanList store={tenant.scans} />}
     </article>
   );
+}
+
+function toWait({ connection }: TenantFollower): string {
+  return connection.problem === null ? "Loading organizations…" : "The organizations could not be read yet.";
 }
 
 function toSummary(rows: readonly OverviewRow[]): string {
