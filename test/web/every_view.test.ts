@@ -53,7 +53,7 @@ async function expectFitting(page: Page, { name }: Scene): Promise<void> {
       ? []
       : [...document.querySelectorAll("#page *")]
           .filter((element) => element.getBoundingClientRect().right > innerWidth)
-          .map(({ tagName, className, textContent }) => `${tagName} ${String(className)} ${textContent.slice(0, 60)}`),
+          .map(({ tagName, className, textContent }) => `${tagName} ${className} ${textContent.slice(0, 60)}`),
   );
   expect(cutOff, name).toEqual([]);
 }
