@@ -122,7 +122,7 @@ function section(name: string, vulnId: string): string {
 
 DISA: "TODO: the rule's check text."
 
-- PASS rests on: \`GET /api/v1/logStreams\`. TODO: which fields, and what they have to be.
+- PASS: \`GET /api/v1/logStreams\`. TODO: which fields, and what they have to be.
 - Not covered: TODO: what the API does not show.
 - For a person: TODO: what is left to do by hand.
 - Coverage: full

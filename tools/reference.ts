@@ -12,7 +12,7 @@ export function referencePages(): Readonly<Record<string, string>> {
   return {
     "commands.md": page(
       "Commands and flags",
-      "Every command with its arguments, options and examples, as `--help` shows them.",
+      "Every command with its arguments, options and an example. `--help` has more examples.",
       ...sharedSections(shared),
       ...visibleCommands(program).flatMap((command) => commandSection(command, shared)),
     ),
@@ -34,7 +34,7 @@ export function referencePages(): Readonly<Record<string, string>> {
 }
 
 function page(title: string, ...blocks: readonly string[]): string {
-  return `${[`# ${title}`, ...blocks, "`npm run docs:reference` generates this page."].join("\n\n")}\n`;
+  return `${[`# ${title}`, ...blocks].join("\n\n")}\n`;
 }
 
 /** Without the `help` that commander adds. */
@@ -62,7 +62,7 @@ function sharedOptions(program: Command): SharedOptions {
   const takers = (option: Option) => all.filter((other) => isSame(option, other));
   const shared = all.filter((option, index) => {
     const same = takers(option);
-    return all.findIndex((other) => isSame(option, other)) === index && same.length > (headingOf(same) === "" ? 3 : 1);
+    return all.findIndex((other) => isSame(option, other)) === index && same.length > (headingOf(same) === "" ? 2 : 1);
   });
   return Map.groupBy(shared, (option) => headingOf(takers(option)) || others);
 }
@@ -81,7 +81,7 @@ function isSame(one: Option, other: Option): boolean {
 function sharedSections(shared: SharedOptions): readonly string[] {
   return [
     "## Shared options",
-    "Each command names the groups from which it takes options.",
+    "A command names the groups from which it takes options after *Also*.",
     ...[...shared].flatMap(([heading, options]) => [`### ${heading}`, list(options.map(optionEntry))]),
   ];
 }
@@ -91,15 +91,16 @@ function sharedLine(options: readonly Option[], shared: SharedOptions): readonly
   const groups = [...shared].flatMap(([heading, all]) => {
     const taken = all.filter((option) => options.some((one) => isSame(one, option)));
     if (taken.length === 0) return [];
-    const names = taken.map(({ long, description }) => {
+    const names = taken.map(({ long, argChoices = [] }) => {
       const isAlone = all.filter((other) => other.long === long).length === 1;
-      return isAlone || heading !== others ? `\`${long}\`` : `\`${long}\` (${description})`;
+      return isAlone || heading !== others ? `\`${long}\`` : `\`${long} ${argChoices.join("|")}\``;
     });
     if (heading === others) return names;
     const link = `[${heading}](#${heading.toLowerCase().replaceAll(" ", "-")})`;
-    return taken.length === all.length ? [link] : [`${link} (${names.join(", ")})`];
+    const isWhole = new Set(taken.map(({ long }) => long)).size === new Set(all.map(({ long }) => long)).size;
+    return isWhole ? [link] : [`${link} (${names.join(", ")})`];
   });
-  return groups.length === 0 ? [] : [`Shared options: ${groups.join(", ")}.`];
+  return groups.length === 0 ? [] : [`Also: ${groups.join(", ")}.`];
 }
 
 function commandSection(command: Command, shared: SharedOptions): readonly string[] {
@@ -114,12 +115,16 @@ function commandSection(command: Command, shared: SharedOptions): readonly strin
     ...options.filter((option) => !isShared(option)).map(optionEntry),
   ];
   const below = visibleCommands(command);
+  const [example = ""] = examplesOf(command);
+  // A group of commands has no options, and its commands say what it is for.
+  if (below.length > 0 && inputs.length === 0) return below.flatMap((one) => commandSection(one, shared));
   return [
     `## ${(usage.split(" [options]", 1)[0] ?? usage).replace("scanstream ", "")}`,
     `${command.description()}.`,
     ...(inputs.length === 0 ? [] : [list(inputs)]),
     ...sharedLine(options, shared),
-    ...(below.length > 0 ? [] : [`\`\`\`text\n${examplesOf(command).join("\n")}\n\`\`\``]),
+    // One that only names the command and its arguments says nothing new.
+    ...(!example.includes(" -") && !example.includes("=") ? [] : [`\`\`\`text\n${example}\n\`\`\``]),
     ...below.flatMap((one) => commandSection(one, shared)),
   ];
 }

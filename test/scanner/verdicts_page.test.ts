@@ -25,7 +25,7 @@ test.each(catalog.map((check) => [check.name, check] as const))("%s: agrees with
   const { rule, explanation } = check;
   const section = sections.get(`${rule.vuln_id} · \`${name}\``) ?? "";
 
-  const quoted = / DISA: "(.+?)" - PASS rests on: /.exec(section)?.[1] ?? "no quotation";
+  const quoted = / DISA: "(.+?)" - PASS: /.exec(section)?.[1] ?? "no quotation";
   expect(rule.check_text.replaceAll(/\s+/g, " ")).toContain(quoted);
 
   const endpoints = explanation.deciding_fields.map((field) => field.slice(0, field.indexOf(": ")));
