@@ -173,7 +173,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
       <Message
         level={1}
         title="There is no such page"
-        text={`The address ${location.hash.slice(0, 200)} names nothing here. It may have been cut off when it was copied.`}
+        text={`The address ${location.hash.slice(0, 200)} is not a page of this site. It may have been cut off when it was copied.`}
         action={{ label: "All organizations", run: () => (location.hash = "#/") }}
       />
     );

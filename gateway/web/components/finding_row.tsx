@@ -155,7 +155,7 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
             {text}
           </Fact>
         ))}
-        {finding.coverageReason !== null && <Fact term="Left to a person">{finding.coverageReason}</Fact>}
+        {finding.coverageReason !== null && <Fact term="Needs manual review">{finding.coverageReason}</Fact>}
         {finding.reason !== null && (
           <Fact term={stateOf(finding) === "not_applicable" ? "Not applicable" : "Why it needs manual review"}>
             {reasonWords[finding.reason]}
@@ -215,11 +215,11 @@ export const reasonWords: Readonly<Record<ManualReason, string>> = {
   missing_scope: "The service application was not granted a scope that this check reads with",
   missing_role: "The service application's admin role does not allow this to be read",
   not_available: "The organization does not have this feature",
-  provider_error: "The provider did not answer, or not completely",
-  unreadable: "The provider's answer has a shape that is not known",
+  provider_error: "Okta did not answer, or answered with an error",
+  unreadable: "Okta's answer was not in a form that the check understands",
   interrupted: "The scan was interrupted before the check was evaluated",
   not_applicable: "The check does not apply to this organization",
-  needs_review: "Only a person can judge this",
+  needs_review: "The API shows too little to decide: a person reviews it",
   rule_changed:
     "This revision of the STIG words the rule in a new way, and no check was written for that text: a person decides",
   not_automated: "scanstream has no check for this rule: a person decides",

@@ -46,7 +46,7 @@ export function SignIn(props: SignInProps) {
         )}
         {(unreachableIssuer !== null || offer.isDemo) && (
           <button type="button" class="button" onClick={onStart}>
-            {offer.isDemo ? "Go on with the demo session" : "Try again"}
+            {offer.isDemo ? "Continue with the demo session" : "Try again"}
           </button>
         )}
         {provider === null ? (

@@ -61,7 +61,7 @@ export function toAlarms(rows: readonly OverviewRow[], seen: ReadonlyMap<string,
       alarms.push({ key: `cat1 ${id} ${cat1}`, text, address });
     }
     if (blindPulses.includes(pulse) && !before.isBlind) {
-      const text = `${name}: the monitor ${pulse === "stale" ? "does not report any more" : "cannot read the log"}`;
+      const text = `${name}: the monitor ${pulse === "stale" ? "no longer reports" : "cannot read the log"}`;
       alarms.push({ key: `${pulse} ${id}`, text, address });
     }
     return alarms;

@@ -105,7 +105,7 @@ function toAddress({ id, isMonitor }: ComparedSide): string {
 
 function Changes({ result: { before, after, comparison } }: { readonly result: ScanComparison }) {
   if (comparison === null) {
-    const text = `They are of ${formatOrg(before)} and of ${formatOrg(after)}.`;
+    const text = `One is of ${formatOrg(before)}, the other of ${formatOrg(after)}.`;
     return <Message level={2} title="Two organizations cannot be compared" text={text} />;
   }
   const { changes, notCompared } = comparison;

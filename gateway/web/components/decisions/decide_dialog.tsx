@@ -37,7 +37,8 @@ const texts = {
   attestation: {
     title: "Attest a check",
     button: "Attest",
-    effect: "take your answer for the whole check, where the API shows too little. One that finds a failure ends it.",
+    effect:
+      "take your answer for the whole check, where the API shows too little. A scan that finds a failure ends it.",
   },
 } as const;
 

@@ -66,7 +66,7 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
             setFilter({ ...filter, active: value === "null" ? null : value === "true" })
           }
         >
-          <option value="true">Holding now</option>
+          <option value="true">Active</option>
           <option value="false">Ended</option>
           <option value="null">All</option>
         </select>

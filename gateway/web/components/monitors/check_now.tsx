@@ -52,6 +52,6 @@ export function CheckNow({ api, monitor }: { readonly api: Api; readonly monitor
 function toState({ lastLookAtMs: before, problem }: Asked, { status, lastLookAtMs, intervalSeconds }: Monitor): string {
   if (problem !== null) return `The follower was not asked: ${problem}`;
   if (lastLookAtMs !== null && lastLookAtMs !== before) return `The follower looked at ${formatClock(lastLookAtMs)}.`;
-  if (status !== "running") return "Asked, but its follower does not report: it looks once it runs again.";
+  if (status !== "running") return "Asked, but its follower is not reporting. It polls when it runs again.";
   return `Asked. A follower that listens looks at once, any other within ${formatDuration(intervalSeconds * 1000)}.`;
 }

@@ -80,13 +80,13 @@ export function PulseCard({ monitor, isConnected, readAtMs, nowMs }: PulseCardPr
 
 const explanations: Readonly<Record<Exclude<Pulse, "unknown">, (monitor: Monitor, nowMs: number) => string>> = {
   alive: ({ intervalSeconds }) => `The org's log is read every ${formatDuration(intervalSeconds * 1000)}.`,
-  starting: () => "The first look at the org is under way.",
+  starting: () => "The first poll of the org is running.",
   delayed: (monitor, nowMs) => `It reports, and is ${formatDuration(behindMs(monitor, nowMs))} behind the org.`,
   stale: ({ updatedAtMs }, nowMs) =>
-    `No sign of life for ${formatDuration(nowMs - updatedAtMs)}: the org may have changed since.`,
+    `No report for ${formatDuration(nowMs - updatedAtMs)}: the org may have changed since.`,
   blind: () => "The org's log cannot be read: the verdicts rest on full scans alone.",
   stopped: ({ updatedAtMs }, nowMs) =>
-    `It does not run. It reported last ${formatDuration(nowMs - updatedAtMs)} ago, and goes on when it is started again.`,
+    `It is stopped. Its last report was ${formatDuration(nowMs - updatedAtMs)} ago; it continues when it is started again.`,
   ended: () => "Monitoring has ended; these are the final results.",
 };
 

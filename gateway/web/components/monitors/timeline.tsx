@@ -213,7 +213,7 @@ function Cause({ change }: { readonly change: Change }) {
       </span>
     );
   }
-  const actors = new Set(events.map((event) => actorOf(event) ?? "someone whom the log does not name"));
+  const actors = new Set(events.map((event) => actorOf(event) ?? "someone the log does not name"));
   const types = new Set(events.map(({ event_type }) => event_type));
   return (
     <>

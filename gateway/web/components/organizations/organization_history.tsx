@@ -46,7 +46,7 @@ function Year({ api, id }: { readonly api: Api; readonly id: string }) {
   }, [api, id]);
   if (view.name === "loading") return <p role="status">Loading the history…</p>;
   if (view.name === "failed") return <p role="alert">{`The history could not be read: ${view.problem}`}</p>;
-  if (view.rules.length === 0) return <p class="note">Nothing was seen of it yet.</p>;
+  if (view.rules.length === 0) return <p class="note">Nothing is known about it yet.</p>;
   const worst = view.rules.toSorted((a, b) => failingDays(b) - failingDays(a));
   return (
     <>

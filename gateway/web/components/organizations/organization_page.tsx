@@ -61,7 +61,7 @@ export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProp
     return (
       <>
         <BackLink />
-        <Message level={1} title={organization.name} text="No scan of it is stored, and nobody watches it." />
+        <Message level={1} title={organization.name} text="It has no stored scan and no monitor." />
         {more}
       </>
     );

@@ -69,7 +69,7 @@ function LastChange(props: {
   if (newest === null) return <span class="fine">No change since it is watched</span>;
   const { check, to, resource, explained_by: events, seen_at: seenAt } = newest;
   const [event] = events;
-  const who = event === undefined ? "unexplained" : (actorOf(event) ?? "somebody whom the log does not name");
+  const who = event === undefined ? "unexplained" : (actorOf(event) ?? "someone the log does not name");
   const what = `${checkTitle(check)} · ${resource.name}`;
   return (
     <span class="one-line" title={`${what} (${formatTime(Date.parse(seenAt))})`}>
@@ -91,7 +91,7 @@ function Trend({ trend }: Pick<Organization, "trend">) {
   const last = known.at(-1);
   const text =
     last === undefined
-      ? "Nobody looked in the last 30 days"
+      ? "No scan or monitor in the last 30 days"
       : `Failed rules in 30 days: ${known[0]?.fail ?? 0} to ${last.fail ?? 0}; ${known.length} days known`;
   return (
     <svg viewBox={`0 0 ${trend.length * barWidth} ${height}`} role="img" aria-label={text}>

@@ -66,7 +66,7 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
       <Rows
         pages={pages}
         label="API keys"
-        emptyText="There is no key yet: a scanner needs one to report here."
+        emptyText="No API keys yet. A scanner needs one to report here."
         row={(key) => {
           const isOver = key.revoked_at !== null || (key.expires_at !== null && Date.parse(key.expires_at) <= nowMs);
           return (
@@ -108,7 +108,7 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
       {revoking !== null && (
         <ConfirmDialog
           title={`Revoke ${revoking.name}?`}
-          text={`Anything that uses the key ${revoking.prefix}… is refused from then on, for good; its streams close within 30 seconds.`}
+          text={`The key ${revoking.prefix}… stops working at once and for good; its streams close within 30 seconds.`}
           confirm="Revoke"
           onClose={() => setRevoking(null)}
           onConfirm={() => void revoke(revoking)}

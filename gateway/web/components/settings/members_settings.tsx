@@ -48,7 +48,7 @@ export function MembersSettings({ session: { api, caller } }: { readonly session
       <Rows
         pages={pages}
         label="Members"
-        emptyText="Nobody is a member: people sign in with the subjects that are listed here."
+        emptyText="No members yet. Only the subjects listed here can sign in."
         row={(member) => (
           <li key={member.sub} class="settings-row">
             <span class="grow">
@@ -60,7 +60,7 @@ export function MembersSettings({ session: { api, caller } }: { readonly session
             </span>
             {isSelf(member) || isOnlyAdmin(member) ? (
               <span class="note">
-                {`${member.role} · ${isSelf(member) ? "you: another admin can change it" : "the only admin stays one"}`}
+                {`${member.role} · ${isSelf(member) ? "you: another admin can change it" : "the last admin cannot be changed"}`}
               </span>
             ) : (
               <MemberControls

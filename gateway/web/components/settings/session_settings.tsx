@@ -1,9 +1,9 @@
 import type { Session } from "../../model/session.ts";
 
 const kinds: Readonly<Record<Session["kind"], string>> = {
-  demo: "The demo's own session, which the page opens by itself",
+  demo: "The demo session, which the page opens automatically",
   pasted: "A token or key that was pasted; this tab forgets it when it is reloaded",
-  issuer: "Signed in at the issuer; renewed by itself until you sign out, forgotten when the tab is reloaded",
+  issuer: "Signed in at the issuer; renewed automatically until you sign out, forgotten when the tab is reloaded",
 };
 
 const roles = {

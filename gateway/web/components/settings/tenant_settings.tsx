@@ -63,7 +63,7 @@ export function TenantSettings({ session: { api } }: { readonly session: Session
           <div class="settings-row">
             <dl class="facts grow">
               <Fact name="Id" value={tenant.id} />
-              <Fact name="Made" value={formatTime(tenant.createdAtMs)} />
+              <Fact name="Created" value={formatTime(tenant.createdAtMs)} />
               <Fact name="Scans and monitors that have ended" value={toRetention(tenant)} />
             </dl>
           </div>

@@ -28,7 +28,7 @@ export function WebhookDeliveries({ api, webhook: { id, enabled } }: { readonly 
   async function replay(delivery: Delivery): Promise<void> {
     const isDone = await action.run("send it again", async (signal) => {
       await replayDelivery(api, delivery, signal);
-      return `${delivery.type} is on its way again`;
+      return `${delivery.type} is sent again`;
     });
     if (isDone) pages.reload();
   }

@@ -25,8 +25,8 @@ import { WebhookDeliveries } from "./webhook_deliveries.tsx";
 
 const eventTexts: Readonly<Record<WebhookEvent, string>> = {
   "scan.end": "a scan ended, with its counts",
-  "finding.created": "a completed scan found what did not fail in the one before",
-  "finding.updated": "a monitor saw verdicts move",
+  "finding.created": "a completed scan found new failures",
+  "finding.updated": "a monitor saw results change",
   "monitor.error": "a monitor cannot read, or went silent",
 };
 
@@ -166,7 +166,7 @@ function questionTexts({ kind, webhook: { url } }: Question) {
   if (kind === "delete") {
     return {
       title: `Delete ${hostOf(url)}?`,
-      text: "Nothing more is sent to it, and the list of what was sent goes with it.",
+      text: "Nothing more is sent to it, and its list of deliveries is deleted.",
       confirm: "Delete",
     };
   }

@@ -164,7 +164,7 @@ async function readFrame(address: string, signal: AbortSignal): Promise<URLSearc
 
 const refusals: Readonly<Record<string, string>> = {
   access_denied: "The sign-in was cancelled, or the issuer does not let you use this application",
-  login_required: "You are not signed in at the issuer any more",
+  login_required: "You are no longer signed in at the issuer",
   invalid_grant: "The issuer no longer accepts this sign-in",
 };
 
