@@ -97,8 +97,10 @@ export function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return "it cannot be reached";
   if (isTimeout(error)) return "it does not answer";
   const code = errorCode(error.cause);
-  if (code === null) return error.message;
-  return `${networkProblems[code] ?? `the connection failed (${code})`}; check SCANSTREAM_URL, and that the gateway runs`;
+  // `fetch` says no more than "fetch failed", and why only in its cause.
+  if (code === null && error.message !== "fetch failed") return error.message;
+  const reason = code ?? (error.cause instanceof Error ? error.cause.message : "unknown");
+  return `${networkProblems[reason] ?? `the connection failed (${reason})`}; check SCANSTREAM_URL, and that the gateway runs`;
 }
 
 const networkProblems: Readonly<Record<string, string>> = {

@@ -124,7 +124,9 @@ function commandSection(command: Command, shared: SharedOptions): readonly strin
     ...(inputs.length === 0 ? [] : [list(inputs)]),
     ...sharedLine(options, shared),
     // One that only names the command and its arguments says nothing new.
-    ...(!example.includes(" -") && !example.includes("=") ? [] : [`\`\`\`text\n${example}\n\`\`\``]),
+    ...(!example.replace(/ --tenant \S+/, "").includes(" -") && !example.includes("=")
+      ? []
+      : [`\`\`\`text\n${example}\n\`\`\``]),
     ...below.flatMap((one) => commandSection(one, shared)),
   ];
 }

@@ -86,7 +86,7 @@ export async function readVerifier(path: string): Promise<Verifier> {
   const where = `--key ${JSON.stringify(path)}`;
   if (pem.includes("PRIVATE KEY")) {
     throw new UsageError([
-      `${where}: it is a private key, which belongs to whoever signs: expected the public key, FILE.pub`,
+      `${where}: it is a private key: expected the public key, FILE.pub`,
     ]);
   }
   const key = parse(() => createPublicKey(pem), where);
