@@ -85,9 +85,7 @@ export async function readVerifier(path: string): Promise<Verifier> {
   const pem = await readKey("--key", path);
   const where = `--key ${JSON.stringify(path)}`;
   if (pem.includes("PRIVATE KEY")) {
-    throw new UsageError([
-      `${where}: it is a private key: expected the public key, FILE.pub`,
-    ]);
+    throw new UsageError([`${where}: it is a private key: expected the public key, FILE.pub`]);
   }
   const key = parse(() => createPublicKey(pem), where);
   requireKind(key, where);
