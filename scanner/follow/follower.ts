@@ -1,9 +1,8 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { toStateLines, type ChangeLine } from "./changes.ts";
 import type { FollowEvidence, FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
-import { StateSaver } from "./state_saver.ts";
+import { FollowRecord } from "./follow_record.ts";
 import { explainMoves, type Relevant } from "./explanations.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { LogReading } from "./log_reader.ts";
@@ -11,12 +10,9 @@ import { LogWatch } from "./log_watch.ts";
 import { UnexplainedEvents, settleMs } from "./unexplained_events.ts";
 import { Verdicts } from "./verdicts.ts";
 import { WatchedTime } from "./watched_time.ts";
-import { ChangeOutbox } from "./change_outbox.ts";
 
 /** While events of one transaction may still come, the log is read so often. */
 const settlePollMs = 2500;
-/** How often the state is written when nothing but the time moved. */
-const saveMs = 60_000;
 
 /** Follows an org: resolves when it has done what it was asked for, or was interrupted; its state is saved then. */
 export async function follow(plan: FollowPlan, parts: FollowParts): Promise<FollowEnd> {
@@ -52,36 +48,31 @@ interface Round {
 class Follower {
   readonly #plan: FollowPlan;
   readonly #parts: FollowParts;
-  #monitorId: string;
   readonly #isRestart: boolean;
   readonly #org: FollowedOrg;
   readonly #log: LogWatch;
   readonly #verdicts: Verdicts;
   readonly #open = new UnexplainedEvents();
-  readonly #lines: ChangeOutbox;
-  readonly #saver: StateSaver;
+  readonly #record: FollowRecord;
   readonly #watched: WatchedTime;
   #evidence: FollowEvidence;
   #lastFullMs: number;
   #lagSeconds = 0;
-  /** What a process that goes on from here has to know, but for the lines. */
-  #committed: Omit<FollowState, "pending" | "unwritten"> | null;
   #burstMs: number | null = null;
   #hasFailed = false;
 
   constructor(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
     this.#plan = plan;
     this.#parts = parts;
-    this.#saver = new StateSaver(parts);
-    this.#watched = new WatchedTime(plan.intervalMs, (line) => parts.writeWatched?.(line));
+    this.#record = new FollowRecord(plan, parts, saved);
+    this.#watched = new WatchedTime(plan.intervalMs, (span) =>
+      parts.writeWatched?.({ ...span, org_url: plan.orgUrl, monitor_id: this.#record.monitorId }),
+    );
     this.#isRestart = saved !== null;
-    this.#committed = saved;
-    this.#monitorId = saved?.monitorId ?? parts.newId();
     this.#evidence = saved?.evidence ?? { answers: [], findings: [] };
     this.#org = new FollowedOrg(plan, parts, this.#evidence.answers);
     this.#verdicts = new Verdicts(plan, saved);
     this.#log = new LogWatch({ clock: parts.clock, say: parts.say, reconcileMs: plan.reconcileMs, saved });
-    this.#lines = new ChangeOutbox(saved, parts.say);
     this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
   }
 
@@ -89,8 +80,8 @@ class Follower {
     const { plan, parts } = { plan: this.#plan, parts: this.#parts };
     this.#log.connect(await this.#org.connect({ forgetsProbe: this.#isRestart }));
     parts.monitor.started({
-      monitorId: this.#monitorId,
-      onRegistered: (id) => this.#switchMonitor(id),
+      monitorId: this.#record.monitorId,
+      onRegistered: (id) => this.#record.switchMonitor(id),
       orgUrl: plan.orgUrl,
       clientId: plan.clientId,
       benchmark: plan.benchmark,
@@ -107,31 +98,26 @@ class Follower {
       this.#watch();
       const end = this.#end(isMore);
       if (end !== null) {
-        await this.#save();
+        await this.#record.saveRest();
         return end;
       }
       if (isMore) continue;
-      const isSaveDue = parts.clock.nowMs() - this.#saver.lastSaveMs >= saveMs;
-      if (isSaveDue || this.#lines.isUnsaved) await this.#save();
+      await this.#record.saveWhenDue();
       wasRung = await parts.doorbell.wait(this.#pauseMs(), parts.clock, plan.signal);
     }
   }
 
   /** Saves the last whole round, and closes the connection. */
   async close(): Promise<void> {
-    this.#watched.end(this.#watcher());
-    if (!this.#saver.isSaved || this.#lines.isUnsaved) await this.#save();
+    this.#watched.end();
+    await this.#record.saveRest();
     await this.#org.close();
-  }
-
-  #watcher() {
-    return { org_url: this.#plan.orgUrl, monitor_id: this.#monitorId };
   }
 
   #watch(): void {
     const { logStatus } = this.#log.status();
     const readMs = logStatus === "reading" ? this.#log.lookedMs : null;
-    this.#watched.looked(readMs, this.#parts.clock.nowMs(), this.#watcher());
+    this.#watched.looked(readMs, this.#parts.clock.nowMs());
   }
 
   #end(isMore: boolean): FollowEnd | null {
@@ -142,10 +128,10 @@ class Follower {
 
   /** Evaluates the saved evidence without a request: another version or selection of checks may give other results. */
   async #resume(): Promise<void> {
-    if (this.#lines.count > 0) this.#publish();
+    this.#record.publish();
     await this.#round({ artifacts: null, events: [], cause: "reconciliation" });
     this.#open.planRetry(this.#org.failed(), this.#parts.clock.nowMs());
-    this.#parts.writeState?.(this.#stateLines("as it was before this process began"));
+    this.#record.writeState();
   }
 
   /** One look at the log, and what follows from it. True when the log goes on. */
@@ -177,7 +163,7 @@ class Follower {
   /** Without a cursor that is good: a full scan, and the time between is said to be unknown. */
   async #beginAgain(): Promise<false> {
     const fromMs = this.#log.lookedMs ?? this.#lastFullMs;
-    this.#watched.end(this.#watcher());
+    this.#watched.end();
     if (!(await this.#log.begin())) return false;
     this.#log.reportGap(fromMs, this.#parts.clock.nowMs());
     this.#report();
@@ -191,7 +177,6 @@ class Follower {
     this.#log.advance(cursor);
     if (relevant.length === 0) {
       this.#burstMs = null;
-      this.#saver.isSaved &&= events.length === 0;
       this.#commit();
       return;
     }
@@ -264,29 +249,18 @@ class Follower {
       seenAt,
       newId,
       plan,
-      monitorId: this.#monitorId,
+      monitorId: this.#record.monitorId,
     });
     this.#hasFailed ||= hasFailed;
     this.#open.keep(events, { used, failed: this.#org.failed(), intervalMs: plan.intervalMs, nowMs });
     this.#evidence = { answers: this.#org.toSave(), findings: this.#verdicts.findings() };
-    this.#lines.add(lines);
     this.#commit();
-    await this.#save();
-    if (lines.length === 0) return;
-    this.#publish();
-    await this.#save();
+    await this.#record.add(lines);
   }
 
   async #reconnect(options: { readonly forgetsProbe: boolean }): Promise<void> {
     const pages = await this.#org.reconnect(options);
     if (pages !== null) this.#log.connect(pages);
-  }
-
-  /** The lines are saved already: a process that is killed here writes them again. */
-  #publish(): void {
-    const lines = this.#lines.takeUnwritten();
-    if (lines.length > 0) this.#parts.write(lines);
-    this.#parts.monitor.changed(this.#lines);
   }
 
   #report(): void {
@@ -318,41 +292,13 @@ class Follower {
   }
 
   #commit(): void {
-    this.#committed = {
+    this.#record.commit({
       orgUrl: this.#plan.orgUrl,
-      monitorId: this.#monitorId,
       lastFullAt: new Date(this.#lastFullMs).toISOString(),
       benchmark: this.#plan.benchmark,
       checks: this.#verdicts.checks(),
       ...this.#log.toSave(),
       evidence: this.#evidence,
-    };
-  }
-
-  /** A new monitor is handed every verdict as its first state; on the output they were lines before. */
-  #switchMonitor(monitorId: string): void {
-    if (monitorId === this.#monitorId) return;
-    const parts = this.#parts;
-    this.#monitorId = monitorId;
-    if (this.#committed !== null) this.#committed = { ...this.#committed, monitorId };
-    this.#lines.addWritten(this.#stateLines("as it was before this monitor began"));
-    parts.monitor.changed(this.#lines);
-    this.#saver.isSaved = false;
-    // Saved at the next look, and not only with the next change.
-    this.#saver.lastSaveMs = 0;
-  }
-
-  /** Every verdict as the first state of whoever has seen none. */
-  #stateLines(actual: string): readonly ChangeLine[] {
-    const { orgUrl, withAddresses } = this.#plan;
-    const { clock, newId } = this.#parts;
-    const seenAt = new Date(clock.nowMs()).toISOString();
-    const facts = { seenAt, orgUrl, monitorId: this.#monitorId, withAddresses };
-    return toStateLines(this.#verdicts.findings(), { actual, newId, ...facts });
-  }
-
-  async #save(): Promise<void> {
-    if (this.#committed === null) return;
-    await this.#saver.save({ ...this.#committed, ...this.#lines.toSave() });
+    });
   }
 }

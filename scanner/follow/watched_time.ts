@@ -2,45 +2,45 @@ import type { WatchLine } from "../../shared/schemas/history.ts";
 
 const hourMs = 3_600_000;
 
-type Watcher = Pick<WatchLine, "org_url" | "monitor_id">;
+type Span = Omit<WatchLine, "org_url" | "monitor_id">;
 
 /**
  * The time in which the log was read, as lines: at each gap, each hour, and at the end. A poll that is late by no more than a
  * gateway waits before it calls a monitor stale is no gap.
  */
 export class WatchedTime {
-  readonly #write: (line: WatchLine) => void;
+  readonly #write: (span: Span) => void;
   readonly #maxPauseMs: number;
   #span: { from: number; to: number; readonly isContinued: boolean } | null = null;
 
-  constructor(intervalMs: number, write: (line: WatchLine) => void) {
+  constructor(intervalMs: number, write: (span: Span) => void) {
     this.#maxPauseMs = Math.max(3 * intervalMs, 60_000);
     this.#write = write;
   }
 
   /** After each look: `readMs` is when the log was last read to its end; null: it never was. */
-  looked(readMs: number | null, nowMs: number, watcher: Watcher): void {
+  looked(readMs: number | null, nowMs: number): void {
     const before = this.#span?.to ?? null;
     if (before !== null) {
       // A clock that was set back begins another time.
       const isSetBack = readMs !== null && readMs < before;
-      if (isSetBack || (readMs ?? nowMs) - before > this.#maxPauseMs) this.end(watcher);
+      if (isSetBack || (readMs ?? nowMs) - before > this.#maxPauseMs) this.end();
     }
     if (readMs === null) return;
     this.#span ??= { from: readMs, to: readMs, isContinued: false };
     this.#span.to = Math.max(this.#span.to, readMs);
     if (this.#span.to - this.#span.from < hourMs) return;
     const { to } = this.#span;
-    this.end(watcher);
+    this.end();
     this.#span = { from: to, to, isContinued: true };
   }
 
   /** What follows is not known to follow on it. */
-  end(watcher: Watcher): void {
+  end(): void {
     const span = this.#span;
     this.#span = null;
     if (span === null || (span.isContinued && span.from === span.to)) return;
     const [from, to] = [new Date(span.from).toISOString(), new Date(span.to).toISOString()];
-    this.#write({ schema: "scanstream.watch/1", ...watcher, from, to });
+    this.#write({ schema: "scanstream.watch/1", from, to });
   }
 }

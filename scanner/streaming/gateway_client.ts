@@ -76,8 +76,31 @@ export function createGatewayClient(options: GatewayCallOptions): GatewayClient 
 }
 
 /** 4xx but 429: a retry would be refused as well. */
-export function isPermanent(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   return error instanceof GatewayRefusal && error.httpStatus < 500 && error.httpStatus !== 429;
+}
+
+interface RetryHooks {
+  readonly onAccepted: () => void;
+  /** Resolves when it is time for the next try; rejects to give up. */
+  readonly beforeRetry: (error: unknown, failures: number) => Promise<void>;
+}
+
+/** Makes a function that sends until the gateway accepts. It rejects on a permanent refusal, and when `signal` aborts. */
+export function createRetry(signal: AbortSignal, { onAccepted, beforeRetry }: RetryHooks) {
+  return async <Answer>(send: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> => {
+    for (let failures = 1; ; failures += 1) {
+      signal.throwIfAborted();
+      try {
+        const answer = await send(signal);
+        onAccepted();
+        return answer;
+      } catch (error) {
+        if (signal.aborted || isPermanent(error)) throw error;
+        await beforeRetry(error, failures);
+      }
+    }
+  };
 }
 
 /** The gateway does not take this body, whenever it is sent; it may take another. */

@@ -5,7 +5,7 @@ import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_req
 import { retryDelayMs } from "./event_queue.ts";
 import { followDoorbell } from "./follow_doorbell.ts";
 import { GatewayRefusal, isTimeout, problemOf } from "../../command_line/gateway_call.ts";
-import { isPermanent, isRefusedBody, storeAccepted, type GatewayClient } from "./gateway_client.ts";
+import { createRetry, isRefusedBody, storeAccepted, type GatewayClient } from "./gateway_client.ts";
 import { stateOf, toEnded, toStored, toUpdate, type PollResult } from "./monitor_updates.ts";
 
 /**
@@ -87,6 +87,19 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   let wake = Promise.withResolvers<void>();
   let heartbeat: ReturnType<typeof setInterval> | null = null;
   let delivered: Promise<void> = Promise.resolve();
+  const retryUntilAccepted = createRetry(abandoned.signal, {
+    onAccepted() {
+      if (hasWarnedOfOutage) warn("The gateway answers again: the live view goes on");
+      hasWarnedOfOutage = false;
+    },
+    async beforeRetry(error, failures) {
+      // One that does not answer has had its time; one that is restarted comes back at once.
+      if (failures > 1 || isTimeout(error)) warnOf(error);
+      const isOutage = failures >= outageFailures && !ending.signal.aborted;
+      const signals = isOutage ? [abandoned.signal, ending.signal] : [abandoned.signal];
+      await pause(isOutage ? outageRetryMs : retryDelayMs(failures), signals);
+    },
+  });
 
   return {
     started({ orgUrl, clientId, benchmark, intervalSeconds, checksTotal }) {
@@ -234,28 +247,6 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       if (!isRefusedBody(error)) throw error;
       if (!hasWarnedOfUpdate) warn(`The gateway does not take what the monitor reports of itself: ${problemOf(error)}`);
       hasWarnedOfUpdate = true;
-    }
-  }
-
-  /** Retries until the gateway accepts. Rejects with its refusal, and when the gateway was given up. */
-  async function retryUntilAccepted<Answer>(send: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
-    for (let failures = 1; ; failures += 1) {
-      abandoned.signal.throwIfAborted();
-      try {
-        const answer = await send(abandoned.signal);
-        if (hasWarnedOfOutage) warn("The gateway answers again: the live view goes on");
-        hasWarnedOfOutage = false;
-        return answer;
-      } catch (error) {
-        if (abandoned.signal.aborted || isPermanent(error)) throw error;
-        // One that does not answer has had its time; one that is restarted comes back at once.
-        if (failures > 1 || isTimeout(error)) warnOf(error);
-        const isOutage = failures >= outageFailures && !ending.signal.aborted;
-        await pause(isOutage ? outageRetryMs : retryDelayMs(failures), [
-          abandoned.signal,
-          ...(isOutage ? [ending.signal] : []),
-        ]);
-      }
     }
   }
 

@@ -6,7 +6,7 @@ import { publishScanError, publishScanStart } from "../../shared/scan_events.ts"
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";
 import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
 import {
-  isPermanent,
+  createRetry,
   storeAccepted,
   type GatewayClient,
   type RegisteredScan,
@@ -85,6 +85,16 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   let hasWarnedOfRetry = false;
   let wake = Promise.withResolvers<void>();
   const evaluatedChecks = new Set<string>();
+  const retryUntilAccepted = createRetry(abandoned.signal, {
+    onAccepted() {
+      lastSuccessMs = Date.now();
+    },
+    async beforeRetry(error, failures) {
+      if (failures > 1) warnOfRetry(error);
+      if (end !== null && scan === null && failures >= maxRegistrationFailures) throw error;
+      await pause(retryDelayMs(failures), [abandoned.signal]);
+    },
+  });
 
   const heartbeat = setInterval(() => {
     isHeartbeatDue = true;
@@ -125,17 +135,17 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     async storeReport(report) {
       if (!isEndAccepted) return;
       const deadlineMs = Date.now() + endTimeoutMs(report.scan.status);
-      for (let failures = 1; ; failures += 1) {
-        try {
-          await gateway.storeReport(options.scanId, report, new AbortController().signal);
-          return;
-        } catch (error) {
-          if (isPermanent(error) || Date.now() + retryDelayMs(failures) >= deadlineMs) {
-            warn(`The report was not stored at the gateway: ${problemOf(error)}`);
-            return;
-          }
+      const retryUntilDeadline = createRetry(new AbortController().signal, {
+        onAccepted() {},
+        async beforeRetry(error, failures) {
+          if (Date.now() + retryDelayMs(failures) >= deadlineMs) throw error;
           await pause(retryDelayMs(failures), []);
-        }
+        },
+      });
+      try {
+        await retryUntilDeadline((signal) => gateway.storeReport(options.scanId, report, signal));
+      } catch (error) {
+        warn(`The report was not stored at the gateway: ${problemOf(error)}`);
       }
     },
   };
@@ -228,23 +238,6 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       (batch) => retryUntilAccepted((signal) => gateway.storeFindings(scanId, batch, signal)),
       ({ check }, problem) => warn(`A finding of ${check} was not stored: ${problem}`),
     );
-  }
-
-  /** Retries until the gateway accepts. Rejects on a permanent refusal, and when the gateway was given up. */
-  async function retryUntilAccepted<Answer>(send: (signal: AbortSignal) => Promise<Answer>): Promise<Answer> {
-    for (let failures = 1; ; failures += 1) {
-      abandoned.signal.throwIfAborted();
-      try {
-        const answer = await send(abandoned.signal);
-        lastSuccessMs = Date.now();
-        return answer;
-      } catch (error) {
-        if (abandoned.signal.aborted || isPermanent(error)) throw error;
-        if (failures > 1) warnOfRetry(error);
-        if (end !== null && scan === null && failures >= maxRegistrationFailures) throw error;
-        await pause(retryDelayMs(failures), [abandoned.signal]);
-      }
-    }
   }
 
   function warnOfRetry(error: unknown): void {

@@ -9,12 +9,11 @@ function watched(looks: readonly (number | readonly ["failed", number])[]): read
   const time = new WatchedTime(10 * second, ({ from, to }) =>
     lines.push(`${Date.parse(from) / second}-${Date.parse(to) / second}`),
   );
-  const watcher = { org_url: "https://acme.okta.com", monitor_id: "m" };
   for (const look of looks) {
-    if (typeof look === "number") time.looked(look * second, look * second, watcher);
-    else time.looked(null, look[1] * second, watcher);
+    if (typeof look === "number") time.looked(look * second, look * second);
+    else time.looked(null, look[1] * second);
   }
-  time.end(watcher);
+  time.end();
   return lines;
 }
 
