@@ -4,7 +4,7 @@ import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { isUsableId } from "../checks/parsing/ids.ts";
 import { listTexts, nameOf } from "../checks/parsing/names.ts";
-import { isBuiltIn } from "../checks/evaluating/rules.ts";
+import { isBuiltIn } from "../checks/parsing/rule_order.ts";
 import { availableValue, type CollectedArtifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 
 export interface OrgObject {

@@ -19,7 +19,7 @@ import { readText, readWord, showValue } from "./parsing/fields.ts";
 import { sortBy, nameOf, resourceOf } from "./parsing/names.ts";
 import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition.ts";
 import { memoize } from "./evaluating/memoize.ts";
-import { accessOf, isBuiltIn } from "./evaluating/rules.ts";
+import { accessOf, isBuiltIn } from "./parsing/rule_order.ts";
 import { readZones, type Zones } from "./evaluating/zones.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";

@@ -3,7 +3,7 @@ import { defineCheck, type Check, type Explanation, type FindingDraft } from "./
 import { fail, judgeField, type Subject, unreadable } from "./evaluating/finding_drafts.ts";
 import { readBoolean, readNumber, showMinutes, showValue, type Field } from "./parsing/fields.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
-import { isBuiltIn } from "./evaluating/rules.ts";
+import { isBuiltIn } from "./parsing/rule_order.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { nameOf } from "./parsing/names.ts";
 

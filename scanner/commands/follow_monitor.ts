@@ -1,5 +1,5 @@
 import type { Doorbell } from "../follow/doorbell.ts";
-import { noMonitor, type MonitorPort } from "../follow/monitor_port.ts";
+import type { MonitorPort } from "../follow/follow_plan.ts";
 import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 import { startMonitoring } from "../streaming/start_publishing.ts";
 import type { StreamConfig } from "../streaming/stream_config.ts";
@@ -29,3 +29,12 @@ export function createMonitor(
     ended: async (reason) => publisher?.ended(reason),
   };
 }
+
+/** Nobody stores anything. */
+const noMonitor: MonitorPort = {
+  started() {},
+  polled() {},
+  changed: (lines) => lines.settle(lines.first(Number.POSITIVE_INFINITY)),
+  async stopped() {},
+  async ended() {},
+};

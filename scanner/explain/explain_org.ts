@@ -7,7 +7,7 @@ import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
-import { accessOf, inOrder } from "../checks/evaluating/rules.ts";
+import { accessOf, inOrder } from "../checks/parsing/rule_order.ts";
 import { causeId } from "../evaluate.ts";
 import {
   availableValue,

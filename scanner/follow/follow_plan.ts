@@ -9,7 +9,7 @@ import type { ScanTrace } from "../run_scan.ts";
 import type { ChangeLine } from "./changes.ts";
 import type { Doorbell } from "./doorbell.ts";
 import type { FollowStore } from "./follow_state.ts";
-import type { MonitorPort } from "./monitor_port.ts";
+import type { MonitorFacts, MonitorPublisher } from "../streaming/monitor_publisher.ts";
 
 export interface FollowPlan {
   readonly orgUrl: string;
@@ -50,6 +50,17 @@ export interface FollowParts {
   readonly monitor: MonitorPort;
   readonly doorbell: Doorbell;
   readonly trace?: ScanTrace | undefined;
+}
+
+/** Where a follower reports what it does. It never blocks the follower and never fails it. */
+export interface MonitorPort extends Omit<MonitorPublisher, "started"> {
+  started(facts: FollowedMonitor): void;
+}
+
+export interface FollowedMonitor extends MonitorFacts {
+  readonly monitorId: string;
+  /** Called once it is known there: with a new id if the previous monitor has ended. */
+  readonly onRegistered: (monitorId: string) => void;
 }
 
 export type FollowEnd =

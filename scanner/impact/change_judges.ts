@@ -4,7 +4,7 @@ import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { explicitActivityOf } from "../checks/parsing/activity.ts";
 import { readList, readTexts } from "../checks/parsing/fields.ts";
 import { nameOf } from "../checks/parsing/names.ts";
-import { accessOf } from "../checks/evaluating/rules.ts";
+import { accessOf } from "../checks/parsing/rule_order.ts";
 import { availableValue, type CollectedArtifacts } from "../evidence/artifacts.ts";
 import { rulesOf } from "../fix/access_model/planned_policies.ts";
 import { listed } from "../fix/plan_draft.ts";

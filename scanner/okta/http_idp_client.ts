@@ -3,7 +3,7 @@ import { toLine } from "../../shared/text.ts";
 import type { IdpClient, IdpRequest, ListPage, PageReader, Reading } from "./idp_client.ts";
 import { IdpError } from "./idp_error.ts";
 import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
-import { parseNextLink } from "./link_header.ts";
+import { cursorOf, nextPage } from "./next_page.ts";
 import { NetworkError } from "./network_error.ts";
 import { missingScope, toMissing, type Missing } from "./refusals.ts";
 import type { RoleEvidence } from "./role_evidence.ts";
@@ -61,7 +61,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
     if (page.state === "missing") return { state: "missing", partial: null, ...page.missing };
     if (!Array.isArray(page.value))
       return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON array") };
-    const next = this.#nextPath(page, request.path);
+    const next = nextPage(page.link, new URL(request.path, this.#options.orgUrl));
     const all: readonly unknown[] = page.value;
     const entries = all.flatMap((entry, index) => {
       const readable = isJsonObject(entry) ? entry : page.tooDeep.get(index);
@@ -103,7 +103,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
         return brokenList({ items, pages, missing: notUnderstood(path, "is not a JSON array") });
       unreadable = this.#collect(page.value, { ...request, path }, items) ?? unreadable;
       if (page.tooDeep.size > 0) unreadable = notUnderstood(path, "holds an entry that is nested too deeply");
-      const next = this.#nextPath(page, path);
+      const next = nextPage(page.link, new URL(path, this.#options.orgUrl));
       if (next.problem !== null)
         return brokenList({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
       if (next.path === null && unreadable !== null) return { state: "missing", partial: items, ...unreadable };
@@ -194,26 +194,6 @@ export class HttpIdpClient implements IdpClient, PageReader {
     const errorCode = typeof code === "string" ? code : null;
     this.#options.roleEvidence.note({ path, status: response.status, errorCode });
   }
-
-  /** The next page's path, which stays on the organization's origin; or why it is unknown. */
-  #nextPath(page: ReadPage, path: string): { readonly path: string | null; readonly problem: string | null } {
-    const link = parseNextLink(page.link);
-    if (link.kind === "none") return { path: null, problem: null };
-    const base = new URL(path, this.#options.orgUrl);
-    if (link.kind === "broken" || !URL.canParse(link.target, base)) {
-      return { path: null, problem: "its next link cannot be read" };
-    }
-    const url = new URL(link.target, base);
-    // Below another base such a path is a host.
-    if (url.pathname.startsWith("//")) return { path: null, problem: "its next link cannot be read" };
-    if (url.origin === this.#options.orgUrl && url.username === "" && url.password === "") {
-      if (isSameList(url, base)) return { path: url.pathname + url.search, problem: null };
-      const shown = toShownPath(url.pathname + url.search);
-      return { path: null, problem: `its next link leads to another list, ${shown}, and is not followed` };
-    }
-    const where = url.origin === "null" ? "elsewhere" : `to ${url.origin}`;
-    return { path: null, problem: `its next link leads ${where}, away from the organization, and is not followed` };
-  }
 }
 
 interface ReadPage {
@@ -280,26 +260,10 @@ function failed(path: string, error: unknown): Missing {
   throw error;
 }
 
-/** Whether one link continues the other's list: at the same path, and with no other of what selects the entries. */
-function isSameList(next: URL, list: URL): boolean {
-  const selects = ["type", "filter", "search", "q"];
-  return (
-    next.pathname === list.pathname &&
-    selects.every((name) => !next.searchParams.has(name) || next.searchParams.get(name) === list.searchParams.get(name))
-  );
-}
-
 /** Why an object says nothing about any setting; null where it may. */
 function whyNoEvidence(value: JsonObject): string | null {
   if (typeof value["errorCode"] === "string") return `is the error ${toLine(value["errorCode"], 40)}`;
   return Object.keys(value).length === 0 ? "is an object without any field" : null;
-}
-
-function cursorOf(path: string): string {
-  const { pathname, searchParams } = new URL(path, "https://org.invalid");
-  const after = searchParams.get("after");
-  searchParams.sort();
-  return after === null ? `${pathname}?${searchParams}` : `${pathname} after ${after}`;
 }
 
 function asksForNonce(response: ReceivedResponse): boolean {

@@ -16,7 +16,7 @@ import {
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
-import { parseNextLink } from "../../scanner/okta/link_header.ts";
+import { parseNextLink } from "../../scanner/okta/next_page.ts";
 import { cleanProviderText } from "../../scanner/okta/provider_text.ts";
 import { connect, createAuthorizedClient, createRequestSender } from "../../scanner/okta/connection.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";

@@ -1,11 +1,21 @@
 import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
-import { activityOf, isUnidentified, unknownActivity } from "../parsing/activity.ts";
+import { activityOf, isUnidentified } from "../parsing/activity.ts";
 import { fail, pass, unreadable, withCause, withPartialCoverage, type Subject } from "./finding_drafts.ts";
-import { readBoolean, readNumber, readText, readWord, showValue } from "../parsing/fields.ts";
+import { readText, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
+import {
+  accessOf,
+  describeUnreadable,
+  hasReadablePriority,
+  isSure,
+  orderText,
+  priorityOf,
+  stagesOf,
+  type AccessPath,
+} from "../parsing/rule_order.ts";
 
 export interface RuleCriteria {
   /** The verdict on what a rule that allows demands, no matter what place it has. */
@@ -14,7 +24,7 @@ export interface RuleCriteria {
   readonly judgeDeny?: (subject: Subject, rule: JsonObject) => FindingDraft | null;
   /** The verdict of a rule at priority 1, which has to be there, given the one on what it demands (null: it only denies). */
   readonly judgeFirst?: (subject: Subject, rule: JsonObject, draft: FindingDraft | null) => FindingDraft | null;
-  readonly accessPath: "actions.signon.access" | "actions.appSignOn.access";
+  readonly accessPath: AccessPath;
   /** The words of a finding where no active rule can decide. */
   readonly ifNone: string;
   /** The ids of the group that every user is in; null where it is unknown. */
@@ -248,75 +258,6 @@ function namingRules(criteria: RuleCriteria): RuleCriteria {
       judgeFirst: (subject, rule, draft) => withCause(judgeFirst(subject, rule, draft), "policy_rule", rule),
     }),
   };
-}
-
-/** What a rule does with those whom it matches; one that does not say lets them in. */
-export function accessOf(rule: JsonObject, path: RuleCriteria["accessPath"]): "ALLOW" | "DENY" | "unknown" {
-  const access = readWord(rule, path, ["ALLOW", "DENY"]);
-  if (access.kind === "unreadable") return "unknown";
-  return access.kind === "value" ? access.value : "ALLOW";
-}
-
-/** The rules that may be active, in the order in which they apply; those of one stage tie, and a built-in rule loses a tie. */
-function stagesOf(rules: JsonList): readonly JsonList[] {
-  const placed = sortBy(rules, orderText).filter(
-    (rule) => !isUnidentified(rule) && activityOf(rule) !== "inactive" && hasReadablePriority(rule),
-  );
-  const stages = new Map<string, JsonObject[]>();
-  for (const rule of placed.toSorted(byPriority)) {
-    const key = `${priorityOf(rule)} ${isBuiltIn(rule) === true}`;
-    const stage = stages.get(key);
-    if (stage === undefined) stages.set(key, [rule]);
-    else stage.push(rule);
-  }
-  return [...stages.values()];
-}
-
-/** All rules as Okta lists them: in the order in which they apply, unreadable rules last. */
-export function inOrder(rules: JsonList): JsonList {
-  return sortBy(rules, orderText)
-    .filter((rule) => !isUnidentified(rule))
-    .toSorted(byPriority);
-}
-
-/** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
-export function isBuiltIn(rule: JsonObject): boolean | null {
-  if (builtInNames.has(rule["name"])) return true;
-  const system = readBoolean(rule, "system");
-  if (system.kind === "absent") return false;
-  return system.kind === "value" ? system.value : null;
-}
-
-const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
-
-function isSure(rule: JsonObject): boolean {
-  return activityOf(rule) === "active";
-}
-
-function hasReadablePriority(rule: JsonObject): boolean {
-  return !isUnidentified(rule) && readNumber(rule, "priority").kind !== "unreadable";
-}
-
-function describeUnreadable(rule: JsonObject): string {
-  const isOfPriority = !isUnidentified(rule) && !hasReadablePriority(rule);
-  return isOfPriority ? `the priority ${showValue(rule["priority"])}` : unknownActivity(rule);
-}
-
-function orderText(rule: JsonObject): string {
-  return isUnidentified(rule) ? "" : `${nameOf(rule)} ${showValue(rule["id"])}`;
-}
-
-/** Missing priorities come last. */
-function priorityOf(rule: JsonObject): number {
-  if (isUnidentified(rule)) return Number.POSITIVE_INFINITY;
-  const priority = readNumber(rule, "priority");
-  return priority.kind === "value" ? priority.value : Number.POSITIVE_INFINITY;
-}
-
-function byPriority(one: JsonObject, other: JsonObject): number {
-  const [first, second] = [priorityOf(one), priorityOf(other)];
-  if (first !== second) return first < second ? -1 : 1;
-  return Number(isBuiltIn(one) === true) - Number(isBuiltIn(other) === true);
 }
 
 function verdictOf(draft: FindingDraft): string {

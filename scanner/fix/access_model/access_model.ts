@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { JsonList } from "../../evidence/artifacts.ts";
-import { accessOf, isBuiltIn, type RuleCriteria } from "../../checks/evaluating/rules.ts";
+import { type RuleCriteria } from "../../checks/evaluating/rules.ts";
+import { accessOf, isBuiltIn } from "../../checks/parsing/rule_order.ts";
 import { activityOf, isUnidentified } from "../../checks/parsing/activity.ts";
 import { readNumber } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";

@@ -6,7 +6,7 @@ import {
   type Evidence,
   type JsonList,
 } from "../../evidence/artifacts.ts";
-import { isBuiltIn } from "../../checks/evaluating/rules.ts";
+import { isBuiltIn } from "../../checks/parsing/rule_order.ts";
 import { isZoneOfEverybody, readZones, type Zones } from "../../checks/evaluating/zones.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";

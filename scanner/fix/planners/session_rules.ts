@@ -1,7 +1,8 @@
 import type { JsonList, PolicyWithRules } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { fail } from "../../checks/evaluating/finding_drafts.ts";
-import { isBuiltIn, judgeByRuleAtPriorityOne } from "../../checks/evaluating/rules.ts";
+import { judgeByRuleAtPriorityOne } from "../../checks/evaluating/rules.ts";
+import { isBuiltIn } from "../../checks/parsing/rule_order.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";

@@ -10,7 +10,7 @@ import { createDoorbell } from "../../../scanner/follow/doorbell.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowPlan } from "../../../scanner/follow/follow_plan.ts";
 import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
-import type { MonitorPort } from "../../../scanner/follow/monitor_port.ts";
+import type { MonitorPort } from "../../../scanner/follow/follow_plan.ts";
 import type { PollResult } from "../../../scanner/streaming/monitor_updates.ts";
 import type { Clock } from "../../../scanner/okta/clock.ts";
 import { connect } from "../../../scanner/okta/connection.ts";

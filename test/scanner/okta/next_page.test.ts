@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseNextLink } from "../../../scanner/okta/link_header.ts";
+import { parseNextLink } from "../../../scanner/okta/next_page.ts";
 
 const self = '<https://test.okta.com/api/v1/idps?limit=20>; rel="self"';
 const next = '<https://test.okta.com/api/v1/idps?after=0oa1&limit=20>; rel="next"';

@@ -1,0 +1,76 @@
+import type { JsonList } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import { activityOf, isUnidentified, unknownActivity } from "./activity.ts";
+import { readBoolean, readNumber, readWord, showValue } from "./fields.ts";
+import { nameOf, sortBy } from "./names.ts";
+
+export type AccessPath = "actions.signon.access" | "actions.appSignOn.access";
+
+/** What a rule does with those whom it matches; one that does not say lets them in. */
+export function accessOf(rule: JsonObject, path: AccessPath): "ALLOW" | "DENY" | "unknown" {
+  const access = readWord(rule, path, ["ALLOW", "DENY"]);
+  if (access.kind === "unreadable") return "unknown";
+  return access.kind === "value" ? access.value : "ALLOW";
+}
+
+/** The rules that may be active, in the order in which they apply; those of one stage tie, and a built-in rule loses a tie. */
+export function stagesOf(rules: JsonList): readonly JsonList[] {
+  const placed = sortBy(rules, orderText).filter(
+    (rule) => !isUnidentified(rule) && activityOf(rule) !== "inactive" && hasReadablePriority(rule),
+  );
+  const stages = new Map<string, JsonObject[]>();
+  for (const rule of placed.toSorted(byPriority)) {
+    const key = `${priorityOf(rule)} ${isBuiltIn(rule) === true}`;
+    const stage = stages.get(key);
+    if (stage === undefined) stages.set(key, [rule]);
+    else stage.push(rule);
+  }
+  return [...stages.values()];
+}
+
+/** All rules as Okta lists them: in the order in which they apply, unreadable rules last. */
+export function inOrder(rules: JsonList): JsonList {
+  return sortBy(rules, orderText)
+    .filter((rule) => !isUnidentified(rule))
+    .toSorted(byPriority);
+}
+
+/** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
+export function isBuiltIn(rule: JsonObject): boolean | null {
+  if (builtInNames.has(rule["name"])) return true;
+  const system = readBoolean(rule, "system");
+  if (system.kind === "absent") return false;
+  return system.kind === "value" ? system.value : null;
+}
+
+const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
+
+export function isSure(rule: JsonObject): boolean {
+  return activityOf(rule) === "active";
+}
+
+export function hasReadablePriority(rule: JsonObject): boolean {
+  return !isUnidentified(rule) && readNumber(rule, "priority").kind !== "unreadable";
+}
+
+export function describeUnreadable(rule: JsonObject): string {
+  const isOfPriority = !isUnidentified(rule) && !hasReadablePriority(rule);
+  return isOfPriority ? `the priority ${showValue(rule["priority"])}` : unknownActivity(rule);
+}
+
+export function orderText(rule: JsonObject): string {
+  return isUnidentified(rule) ? "" : `${nameOf(rule)} ${showValue(rule["id"])}`;
+}
+
+/** Missing priorities come last. */
+export function priorityOf(rule: JsonObject): number {
+  if (isUnidentified(rule)) return Number.POSITIVE_INFINITY;
+  const priority = readNumber(rule, "priority");
+  return priority.kind === "value" ? priority.value : Number.POSITIVE_INFINITY;
+}
+
+function byPriority(one: JsonObject, other: JsonObject): number {
+  const [first, second] = [priorityOf(one), priorityOf(other)];
+  if (first !== second) return first < second ? -1 : 1;
+  return Number(isBuiltIn(one) === true) - Number(isBuiltIn(other) === true);
+}

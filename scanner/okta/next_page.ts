@@ -1,0 +1,72 @@
+import { toShownPath } from "./safe_text.ts";
+
+/** The path of the page after `page`, which stays on the organization's origin; or why it is unknown. */
+export function nextPage(
+  header: string | null,
+  page: URL,
+): { readonly path: string | null; readonly problem: string | null } {
+  const link = parseNextLink(header);
+  if (link.kind === "none") return { path: null, problem: null };
+  const unreadable = { path: null, problem: "its next link cannot be read" };
+  if (link.kind === "broken" || !URL.canParse(link.target, page)) return unreadable;
+  const url = new URL(link.target, page);
+  // Below another base such a path is a host.
+  if (url.pathname.startsWith("//")) return unreadable;
+  if (url.origin === page.origin && url.username === "" && url.password === "") {
+    if (isSameList(url, page)) return { path: url.pathname + url.search, problem: null };
+    const shown = toShownPath(url.pathname + url.search);
+    return { path: null, problem: `its next link leads to another list, ${shown}, and is not followed` };
+  }
+  const where = url.origin === "null" ? "elsewhere" : `to ${url.origin}`;
+  return { path: null, problem: `its next link leads ${where}, away from the organization, and is not followed` };
+}
+
+/** Whether one link continues the other's list: at the same path, and with no other of what selects the entries. */
+function isSameList(next: URL, list: URL): boolean {
+  const selects = ["type", "filter", "search", "q"];
+  return (
+    next.pathname === list.pathname &&
+    selects.every((name) => !next.searchParams.has(name) || next.searchParams.get(name) === list.searchParams.get(name))
+  );
+}
+
+/** What tells a page of a list from the others. */
+export function cursorOf(path: string): string {
+  const { pathname, searchParams } = new URL(path, "https://org.invalid");
+  const after = searchParams.get("after");
+  searchParams.sort();
+  return after === null ? `${pathname}?${searchParams}` : `${pathname} after ${after}`;
+}
+
+/** A response's next page. `broken`: it names one that cannot be read, so the list is not known to end. */
+type NextLink =
+  | { readonly kind: "none" }
+  | { readonly kind: "next"; readonly target: string }
+  | { readonly kind: "broken" };
+
+/** Finds `rel="next"` in `Link` headers (RFC 8288), however many there are and in any order their parts come. */
+export function parseNextLink(header: string | null): NextLink {
+  if (header === null || header.trim() === "") return { kind: "none" };
+  let rest = header;
+  let next: string | null = null;
+  while (/[^\s,]/.test(rest)) {
+    const link = /^[\s,]*<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]*))?)*)\s*(?=,|$)/.exec(
+      rest,
+    );
+    // The rest cannot be parsed; without the word no next page is lost.
+    if (link === null) return /\bnext\b/i.test(rest) || next !== null ? { kind: "broken" } : { kind: "none" };
+    const [whole, target = "", parameters = ""] = link;
+    if (relationsOf(parameters).includes("next")) {
+      if (next !== null && next !== target) return { kind: "broken" };
+      next = target;
+    }
+    rest = rest.slice(whole.length);
+  }
+  if (next === null) return { kind: "none" };
+  return next.trim() === "" ? { kind: "broken" } : { kind: "next", target: next.trim() };
+}
+
+function relationsOf(parameters: string): readonly string[] {
+  const found = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s";,]+))/i.exec(parameters);
+  return (found?.[1] ?? found?.[2] ?? "").toLowerCase().split(/\s+/);
+}
