@@ -9,7 +9,7 @@ import { requestStateHolder, lockStateDirectory, type RequestHandler } from "../
 import { parseAdminConfig, parseOperatorConfig, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
-import { openBroker } from "./open_broker.ts";
+import { openBroker } from "../../shared/brokers/open_broker.ts";
 import { askGateways } from "./operator_channel.ts";
 import { requireMigrated } from "./require_migrated.ts";
 import {

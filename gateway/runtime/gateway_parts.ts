@@ -7,7 +7,7 @@ import { deliveryBacklog, findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
-import { openBroker } from "../operator/open_broker.ts";
+import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { AdminContext } from "../operator/operations.ts";
 import { answerOperators } from "../operator/operator_channel.ts";
 import { createStreamOperator, type StreamOperator } from "../operator/stream_operations.ts";

@@ -4,6 +4,7 @@ import { createGatewayClient, type ScanBody } from "./gateway_client.ts";
 import { createMonitorPublisher, type MonitorPublisher } from "./monitor_publisher.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { StreamConfig } from "./stream_config.ts";
 import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 
@@ -60,24 +61,13 @@ export function startMonitoring(
   });
 }
 
-type ConfiguredBroker = Exclude<BrokerConfig, { readonly kind: "memory" }>;
-
 /** Loads the broker's client only in a run that publishes to it. */
-function lazyPublisher(config: ConfiguredBroker): Publisher {
+function lazyPublisher(config: BrokerConfig): Publisher {
   let broker: Promise<Publisher> | null = null;
   return {
     async publish(channel, message) {
-      broker ??= connectBroker(config);
+      broker ??= openBroker(config);
       await (await broker).publish(channel, message);
     },
   };
-}
-
-async function connectBroker(config: ConfiguredBroker): Promise<Publisher> {
-  if (config.kind === "redis") {
-    const { createRedisBroker } = await import("../../shared/brokers/redis.ts");
-    return createRedisBroker({ url: config.url, database: config.databaseNumber });
-  }
-  const { createUpstashBroker } = await import("../../shared/brokers/upstash.ts");
-  return createUpstashBroker({ url: config.url, token: config.token, database: config.databaseNumber });
 }
