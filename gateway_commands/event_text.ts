@@ -51,7 +51,7 @@ export function tenantEventText(type: string, data: Resource, color: boolean): s
       return `Monitor ${field("monitor_id")} ended: ${field("reason")}`;
     case "organization.snapshot":
     case "organization.updated":
-      return `Organization ${field("name")}: ${counts()}`;
+      return `Organization ${field("name")}: ${counts()}${data["unknown"] === 0 ? "" : `, ${field("unknown")} could not be read`}`;
     case "organization.deleted":
       return `Organization ${field("organization_id")} deleted`;
     default:

@@ -20,14 +20,14 @@ export function referencePages(): Readonly<Record<string, string>> {
       "Environment variables",
       "A wrong or missing variable is one error at start that names the variable and the expected value, never its content.",
       "## Scanner",
-      table("variable", scannerVariables),
+      list(scannerVariables),
       "## Gateway",
-      table("variable", gatewayVariables),
+      list(gatewayVariables),
     ),
     "exit_codes.md": page(
       "Exit codes",
       "The exit codes of every command.",
-      table("code", exitCodeEntries),
+      list(exitCodeEntries),
       "`2` wins over `0` and `1`; `3`, `4` and `130` stay. If one output cannot be written, the others still are. Each report is written whole or not at all: the file of an earlier run stays until the new file is complete.",
     ),
   };
@@ -145,20 +145,20 @@ function optionEntry({ flags, description, argChoices = [], defaultValue }: Opti
 }
 
 function list(entries: readonly Entry[]): string {
-  return entries.map(([name, meaning]) => `- \`${name}\`: ${inMarkdown(meaning)}`).join("\n");
+  return entries.map(([name, meaning]) => `- ${namesOf(name)}: ${inMarkdown(meaning)}`).join("\n");
+}
+
+/** Several variables that have one meaning are several names. */
+function namesOf(name: string): string {
+  return name
+    .split(/(?:, | or )(?=[A-Z]{2})/)
+    .map((one) => `\`${one}\``)
+    .join(", ");
 }
 
 /** Placeholders and addresses as code, so that no reader of Markdown takes them for tags or links. */
 function inMarkdown(meaning: string): string {
   return meaning.replaceAll(/(?<!`)<(\w+)>(?!`)|\S+@\S+\.\w+/g, (text) => `\`${text}\``);
-}
-
-function table(heading: string, entries: readonly Entry[]): string {
-  const rows = entries.map(([name, meaning]) => {
-    const names = name.split(/(?<!\w) (?=\w)|, (?=[A-Z]{2})| or (?=[A-Z]{2})/).map((one) => `\`${one}\``);
-    return `| ${names.join(", ")} | ${inMarkdown(meaning).replaceAll("|", "\\|")} |`;
-  });
-  return [`| ${heading} | meaning |`, "|---|---|", ...rows].join("\n");
 }
 
 /** Writes the pages into a folder. */
