@@ -120,22 +120,31 @@ function toHeadline(bad: number, all: number): string {
   return `${bad} of ${all} ${all === 1 ? "organization" : "organizations"} ${bad === 1 ? "needs" : "need"} attention`;
 }
 
-/** The browser gives it back when the page is hidden. */
+const wakeLockPauseMs = 5000;
+
+/** The browser takes it away when the page is hidden, and also while it is shown, to save power. */
 function useWakeLock(): void {
   useEffect(() => {
     const closing = new AbortController();
     const { signal } = closing;
     let held: WakeLockSentinel | null = null;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const hold = async () => {
       if (!("wakeLock" in navigator) || document.visibilityState === "hidden") return;
       // Refused while the battery is low: the screen then turns off as it would without.
       held = await navigator.wakeLock.request("screen").catch(() => null);
+      held?.addEventListener("release", holdLater, { signal });
       if (signal.aborted) void held?.release();
+    };
+    const holdLater = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void hold(), wakeLockPauseMs);
     };
     document.addEventListener("visibilitychange", () => void hold(), { signal });
     void hold();
     return () => {
       closing.abort();
+      clearTimeout(timer);
       void held?.release();
     };
   }, []);
