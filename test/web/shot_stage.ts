@@ -36,7 +36,8 @@ const fail = { status: "FAIL", reason: null } as const;
 /** The member whose token the page has. */
 const self = "member@acme.test";
 
-export async function openShotStage(): Promise<ShotStage> {
+/** `tick`: called between things that are stored one after the other. */
+export async function openShotStage(tick: () => void = () => undefined): Promise<ShotStage> {
   const [gateway, awayGateway] = await Promise.all([startWebGateway(), startWebGateway()]);
   const acme = await gateway.createTenant("Acme Corporation");
   const auditor = await gateway.createTenant("Globex");
@@ -53,12 +54,15 @@ export async function openShotStage(): Promise<ShotStage> {
     [auditor, "auditor"],
     [viewer, "viewer"],
   ];
-  for (const [tenant, role] of roles) await gateway.addMember(tenant, self, role);
+  for (const [tenant, role] of roles) {
+    tick();
+    await gateway.addMember(tenant, self, role);
+  }
   const [typical, compliant] = await Promise.all([realFindings("typical"), realFindings("compliant")]);
   const ids = await fillAcme(gateway, acme);
-  await fillLarge(large);
+  await fillLarge(large, tick);
   for (const tenant of [auditor, one, viewer, away]) {
-    await scanned(tenant, "https://hooli.okta.com", improved(typical, compliant));
+    await scanned(tenant, "https://hooli.okta.com", { findings: improved(typical, compliant), tick });
   }
   return {
     gateway,
@@ -72,8 +76,10 @@ export async function openShotStage(): Promise<ShotStage> {
 
   async function fillAcme(of: WebGateway, tenant: WebTenant): Promise<ShotStage["ids"]> {
     const call = createCall(of, tenant);
-    const before = await scanned(tenant, "https://acme.okta.com", typical);
-    const finished = await scanned(tenant, "https://acme.okta.com", improved(typical, compliant));
+    const before = await scanned(tenant, "https://acme.okta.com", { findings: typical, tick });
+    tick();
+    const finished = await scanned(tenant, "https://acme.okta.com", { findings: improved(typical, compliant), tick });
+    tick();
     const failed = await tenant.producer.register({ org_url: "https://emea.acme.okta.com", checks_total: 29 });
     await store(failed, typical.slice(0, 8), 8);
     await failed.publish("scan.error", {
@@ -90,6 +96,7 @@ export async function openShotStage(): Promise<ShotStage> {
       ["ended", "https://old.acme.okta.com"],
       ["blind", "https://partners.acme.okta.com"],
     ] as const) {
+      tick();
       const hours = name === "stale" ? {} : { interval_seconds: 3600 };
       const monitor = await produceMonitor(of.url, tenant.apiKey, { org_url: org, ...hours });
       await monitor.store(
@@ -99,7 +106,7 @@ export async function openShotStage(): Promise<ShotStage> {
       if (name === "blind") await monitor.update({ log_status: "unreadable" });
       if (name === "stale") await of.silenceMonitor(tenant, monitor.id);
     }
-    await decide(call, typical);
+    await decide(call, typical, tick);
     const scan = await running.producer.register({ org_url: "https://apac.wayne.okta.com", checks_total: 29 });
     await store(scan, typical.slice(0, 30), 16);
     const orgs = (await call("GET", "/organizations?limit=200")) as {
@@ -177,9 +184,15 @@ async function store(scan: ProducedScan, findings: readonly StoredFinding[], don
   }
 }
 
-async function scanned(tenant: WebTenant, orgUrl: string, findings: readonly StoredFinding[]): Promise<ProducedScan> {
+async function scanned(
+  tenant: WebTenant,
+  orgUrl: string,
+  { findings, tick }: { readonly findings: readonly StoredFinding[]; readonly tick: () => void },
+): Promise<ProducedScan> {
   const scan = await tenant.producer.register({ org_url: orgUrl, checks_total: 29, client_id: "0oa1b2c3d4e5f6g7h8i9" });
+  tick();
   await store(scan, findings, 29);
+  tick();
   await scan.update({ status: "completed", checks_done: 29 });
   return scan;
 }
@@ -250,10 +263,11 @@ async function watchedForAYear(call: Call, orgUrl: string): Promise<string> {
   return orgUrl;
 }
 
-async function decide(call: Call, findings: readonly StoredFinding[]): Promise<void> {
+async function decide(call: Call, findings: readonly StoredFinding[], tick: () => void): Promise<void> {
   const expires = new Date(Date.now() + 60 * dayMs).toISOString().slice(0, 10);
   const open = findings.filter(({ status }) => status === "FAIL").slice(3, 6);
   for (const [index, { check, resource_id: resource }] of open.entries()) {
+    tick();
     const reason = index === 0 ? "Moves to the new directory in January, ticket OPS-4711" : "Accepted by the CISO";
     const body = { kind: "waiver", org_url: "https://acme.okta.com", check, reason };
     await call("POST", "/decisions", { ...body, ...(index < 2 ? { resource, expires } : {}) });
@@ -265,7 +279,7 @@ async function decide(call: Call, findings: readonly StoredFinding[]): Promise<v
 }
 
 /** Two hundred organizations, of which some are bad in different ways. */
-async function fillLarge({ producer }: WebTenant): Promise<void> {
+async function fillLarge({ producer }: WebTenant, tick: () => void): Promise<void> {
   const places = [
     "Amsterdam",
     "Berlin",
@@ -279,6 +293,7 @@ async function fillLarge({ producer }: WebTenant): Promise<void> {
     "Jakarta",
   ];
   for (let index = 0; index < 200; index += 1) {
+    if (index % 10 === 0) tick();
     const host = `${places[index % 10]?.toLowerCase()}-${Math.floor(index / 10) + 1}.okta.com`;
     const scan = await producer.register({ org_url: `https://${host}`, checks_total: 3 });
     const is = (every: number) => index % every === every - 1;
