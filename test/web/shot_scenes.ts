@@ -165,9 +165,10 @@ export const scenes: readonly Scene[] = [
     name: "attesting",
     title: "An attestation",
     tenant: "acme",
-    address: (ids) => `#/scans/${ids.finished}?status=manual`,
+    address: (ids) => `#/scans/${ids.before}?status=manual`,
     ready: ".finding summary",
-    clicks: [".finding summary", ".finding[open] .button"],
+    // One that nobody has attested yet; next to its waiver.
+    clicks: [".finding:not(:has(.finding-decision)) summary", ".finding[open] .button + .button"],
     shown: "dialog",
   },
   {
@@ -290,7 +291,9 @@ export async function showScene<Tab extends Pick<DrivenTab, "evaluate">>(
   const tab = await open(`${shot.url}/${address(ids)}`);
   const quoted = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
   const until = async (selector: string) => {
-    for (let tries = 0; (await tab.evaluate(`${quoted(selector)} !== null`)) !== true; tries += 1) {
+    // Between two documents there is nothing to ask.
+    const isThere = () => tab.evaluate(`${quoted(selector)} !== null`).catch(() => false);
+    for (let tries = 0; (await isThere()) !== true; tries += 1) {
       if (tries === 150) throw new Error(`Cannot show ${name}: ${selector} does not appear`);
       await wait(100);
     }

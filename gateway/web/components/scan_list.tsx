@@ -2,11 +2,11 @@ import { formatAgo, formatCount, formatOrg, formatTime } from "../model/format.t
 import type { ListStore } from "../model/list_store.ts";
 import type { Scan } from "../scan_wire.ts";
 import { Message, MiniBar, MoreButton, ScanBadge } from "./basics.tsx";
-import { memo, useNow } from "./hooks.ts";
+import { memo } from "./hooks.ts";
 
-export function ScanList({ store }: { readonly store: ListStore<Scan> }) {
+/** `nowMs`: by the gateway's clock. */
+export function ScanList({ store, nowMs }: { readonly store: ListStore<Scan>; readonly nowMs: number }) {
   const { items: scans, isLoaded, problem } = store;
-  const nowMs = useNow();
   return (
     <nav class="scans" aria-labelledby="scans-title">
       <h2 id="scans-title">Newest scans</h2>

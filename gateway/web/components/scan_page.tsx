@@ -99,7 +99,7 @@ export function ScanPage(props: ScanPageProps) {
           </h1>
           {scan !== null && <ScanBadge status={scan.status} />}
         </div>
-        <p class="scan-meta text">{scan !== null && <ScanFacts scan={scan} />}</p>
+        <p class="scan-meta text">{scan !== null && <ScanFacts scan={scan} nowMs={api.nowMs} />}</p>
         <div class="scan-actions row wrap">
           <ConnectionState
             connection={connection}
@@ -220,14 +220,14 @@ function toAnnouncement(scan: Scan, counts: CheckCounts): string {
 }
 
 /** When it ran, for how long, and as which client. */
-function ScanFacts({ scan }: { readonly scan: Scan }) {
-  const nowMs = useNow();
+function ScanFacts({ scan, nowMs }: { readonly scan: Scan; readonly nowMs: () => number }) {
+  useNow();
   useZone();
   const parts: string[] = [];
   const startedAtMs = scan.startedAtMs ?? scan.createdAtMs;
   if (startedAtMs !== null) {
     parts.push(`${scan.status === "pending" ? "Registered" : "Started"} ${formatTime(startedAtMs)}`);
-    if (scan.status === "running") parts.push(`running for ${formatDuration(nowMs - startedAtMs)}`);
+    if (scan.status === "running") parts.push(`running for ${formatDuration(nowMs() - startedAtMs)}`);
     if (scan.endedAtMs !== null) parts.push(`took ${formatDuration(scan.endedAtMs - startedAtMs)}`);
   }
   const revision = revisionText(scan.benchmark);

@@ -116,7 +116,7 @@ function toneOf({ organization, pulse }: OverviewRow): string {
 
 function toHeadline(bad: number, all: number): string {
   if (all === 0) return "No organizations yet";
-  if (bad === 0) return "No organization needs attention";
+  if (bad === 0) return "No CAT I rule is open";
   return `${bad} of ${all} ${all === 1 ? "organization" : "organizations"} ${bad === 1 ? "needs" : "need"} attention`;
 }
 

@@ -116,7 +116,7 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
       {organizations.items?.length === 0 && hasAny && (
         <Message level={2} title="No organization has a name yet" text="Scans that name their org appear here." />
       )}
-      {(read !== null || connection.problem !== null) && <ScanList store={tenant.scans} />}
+      {(read !== null || connection.problem !== null) && <ScanList store={tenant.scans} nowMs={api.nowMs()} />}
     </article>
   );
 }
