@@ -51,7 +51,7 @@ describe.runIf(process.platform === "linux")("what the kernel sees is what tools
     ["fix", ["fix", "--output", "plan"], null],
     ["doctor", ["doctor"], null],
     ["setup", ["setup"], null],
-    ["follow", ["follow", "--interval", "2"], /FAIL/],
+    ["follow", ["follow", "--interval", "2"], /First results/],
     ["gateway", ["scans", "list"], null],
     ["practice", ["practice-org", "--port", String(practicePort)], /PRIVATE_KEY/],
   ])("%s", async (kind, args, until) => {
