@@ -1,17 +1,19 @@
 import { once } from "node:events";
-import { fork } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { setPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { abortable } from "../shared/abortable.ts";
 import { attacks, type Attack } from "./attacks.ts";
 import type { Attacking } from "./attacker.ts";
 import { createControlGroup } from "./control_groups.ts";
 import { startEnvironment } from "./environment.ts";
 import { startGatewayProcess } from "./gateway_process.ts";
+import { startWorkerProcess } from "./worker_process.ts";
 import { useAsVictim, type GatewayUse, type VictimFigures } from "./victim.ts";
 
-const usage = `Usage: npm run attacks -- [--seconds N] [--minutes N] [--tenants N] [--only NAME] [--runtime node|deno]
+const usage = `Usage: npm run attacks -- [--seconds N] [--minutes N] [--tenants N] [--only NAME] [--runtime node|deno|workerd]
        ATTACKER_API_KEY=… VICTIM_API_KEY=… npm run attacks -- --url URL
 Tenants attack a gateway and another one uses it: one attack after the other, or with --minutes all of them together.
 Without --url the built gateway is started with 1 GiB. The keys have the scopes read, publish and admin.`;
@@ -34,7 +36,7 @@ const [seconds, minutes, tenants] = [values.seconds, values.minutes, values.tena
 const chosen = attacks.filter(({ name }) => values.only === undefined || name === values.only);
 const { runtime } = values;
 if (
-  (runtime !== "node" && runtime !== "deno") ||
+  (runtime !== "node" && runtime !== "deno" && runtime !== "workerd") ||
   !(seconds > 0) ||
   !(minutes >= 0) ||
   !(tenants >= 1) ||
@@ -49,12 +51,26 @@ const memoryBytes = 1024 * 1_048_576;
 /** A busy machine answers later by itself. */
 const leastBoundMs = 100;
 
+/** What was begun is finished first, and everything that was opened is closed: a control group that is left would stay forever. */
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort());
+
 await using opened = new AsyncDisposableStack();
 const groups = await createGroups();
-const target = values.url === undefined ? await startTarget() : givenTarget(values.url);
-console.log("| | attack | what it tried | what holds | the victim | the gateway |\n|---|---|---|---|---|---|");
+const children = new Set<ChildProcess>();
+const target = values.url === undefined ? await startTarget(runtime) : givenTarget(values.url);
+opened.defer(endAttackers);
 const failures: string[] = [];
-if (minutes > 0) {
+console.log("| | attack | what it tried | what holds | the victim | the gateway |\n|---|---|---|---|---|---|");
+await abortable(minutes > 0 ? attackTogether() : attackOneByOne(), stopping.signal).catch((error: unknown) => {
+  if (!stopping.signal.aborted) throw error;
+  failures.push("the attacks after this: it was stopped");
+});
+console.log(failures.length === 0 ? "Every attack was held." : `Not held: ${failures.join(", ")}`);
+await opened.disposeAsync();
+process.exit(failures.length === 0 ? 0 : 1);
+
+async function attackTogether(): Promise<void> {
   const before = await measure(seconds * 1000);
   const running = await Promise.all(chosen.map(({ name }) => startAttack(name)));
   const during: Measured[] = [];
@@ -69,7 +85,9 @@ if (minutes > 0) {
   };
   for (const [index, minute] of during.entries())
     report({ ...all, name: `minute ${index + 1}` }, minute, [before, after]);
-} else {
+}
+
+async function attackOneByOne(): Promise<void> {
   let before = await measure(seconds * 1000);
   for (const attack of chosen) {
     const running = await startAttack(attack.name);
@@ -81,9 +99,12 @@ if (minutes > 0) {
     before = after;
   }
 }
-console.log(failures.length === 0 ? "Every attack was held." : `Not held: ${failures.join(", ")}`);
-await opened.disposeAsync();
-process.exit(failures.length === 0 ? 0 : 1);
+
+async function endAttackers(): Promise<void> {
+  const ended = [...children].map((child) => once(child, "exit"));
+  for (const child of children) child.kill();
+  await Promise.all(ended);
+}
 
 /** The attackers share this machine with the gateway and with the victim's clock, and take the processor from neither. */
 async function createGroups() {
@@ -107,7 +128,10 @@ async function createGroups() {
 
 async function startAttack(name: string) {
   const attackers = target.uses.map((use) => {
+    stopping.signal.throwIfAborted();
     const child = fork(join(import.meta.dirname, "attacker.ts"));
+    children.add(child);
+    child.once("exit", () => children.delete(child));
     if (child.pid !== undefined) void groups.attackers?.add(child.pid);
     let reached = 0;
     const isThere = once(child, "message").then(() => {
@@ -147,6 +171,7 @@ async function measure(durationMs: number): Promise<Measured> {
 
 /** The victim's p99 may be twice what it is alone, nothing may fail or be lost, and the memory is the chart's. */
 function report({ name, tries, holds }: Omit<Attack, "run">, during: Measured, alone: readonly Measured[]): void {
+  if (stopping.signal.aborted) return;
   const { requests, failed, reasons, p50Ms, p99Ms, lost } = during.victim;
   const aloneMs = Math.max(...alone.map(({ victim }) => victim.p99Ms));
   const boundMs = Math.max(2 * aloneMs, leastBoundMs);
@@ -179,18 +204,17 @@ function givenTarget(url: string): Target {
   return { uses: [{ url, attackerKey, victimKey }], rssBytes: async () => null };
 }
 
-async function startTarget(): Promise<Target> {
+async function startTarget(runtime: "node" | "deno" | "workerd"): Promise<Target> {
   const servers = await startEnvironment();
   opened.defer(() => servers.close());
   const cwd = await mkdtemp(join(tmpdir(), "scanstream-attacks-"));
   opened.defer(() => rm(cwd, { recursive: true, force: true }));
-  const gateway = await startGatewayProcess({
-    environment: servers.directEnvironment,
-    cwd,
-    program: "dist/scanstream.js",
-    runtime: runtime === "deno" ? "deno" : "node",
-    onStarted: async (pid) => groups.gateway?.add(pid),
-  });
+  const { directEnvironment: environment } = servers;
+  const onStarted = async (pid: number) => groups.gateway?.add(pid);
+  const gateway =
+    runtime === "workerd"
+      ? await startWorkerProcess({ environment, onStarted })
+      : await startGatewayProcess({ environment, cwd, program: "dist/scanstream.js", runtime, onStarted });
   opened.defer(async () => void (await gateway.stop()));
   const keyOf = async (name: string) => {
     const { id: tenant } = (await servers.admin("tenant.create", { name })) as { readonly id: string };

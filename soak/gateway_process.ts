@@ -154,7 +154,7 @@ function createAsker(child: ChildProcess): GatewayProcess["inside"] {
 }
 
 /** https://www.kernel.org/doc/html/latest/filesystems/proc.html, /proc/<pid>/status: sizes in KiB. */
-async function readOutside(pid: number): Promise<Outside> {
+export async function readOutside(pid: number): Promise<Outside> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
   const descriptors = (await readdir(`/proc/${pid}/fd`)).length;

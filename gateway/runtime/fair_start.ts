@@ -24,16 +24,17 @@ export class FairStart {
   async run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
     this.#waiting.take(holder);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#turns
-      .run(holder, async () => {
-        this.#waiting.give(holder);
-        work().then(resolve, reject);
-        await turnOfLoop();
-      })
-      .catch((error: unknown) => {
-        this.#waiting.give(holder);
-        reject(error);
-      });
+    const begin = async () => {
+      this.#waiting.give(holder);
+      // Also what `work` throws is its result: `tooLate` below is for what never began.
+      resolve(new Promise((done) => done(work())));
+      await turnOfLoop();
+    };
+    const tooLate = (error: unknown) => {
+      this.#waiting.give(holder);
+      reject(error);
+    };
+    this.#turns.run(holder, begin).catch(tooLate);
     return promise;
   }
 }

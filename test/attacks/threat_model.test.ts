@@ -59,6 +59,46 @@ describe.each(["docs/approval.md", "docs/stig_deployment.md", "docs/threat_model
   });
 });
 
+describe("the budgets of docs/threat_model_details.md", () => {
+  const [, section = ""] = read("docs/threat_model_details.md").split("\n## Budgets\n");
+  const [table = ""] = section.split("\n## ");
+  const rows = [...table.matchAll(/^\| [^|]+ \| `([\w/.]+)` `(\w+)` \| ([^|]+) \| `[^|]+ \|$/gm)];
+  const [, sizes = ""] = read("docs/operate.md").split("\n### What one tenant may take\n");
+
+  test("are all that the code shares out", () => {
+    const sources = ["gateway", "shared", "drizzle"].flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+        .filter((file) => file.endsWith(".ts"))
+        .map((file) => `${folder}/${file}`),
+    );
+    const shared = sources.flatMap((file) =>
+      [...read(file).matchAll(/(?:#|this\.|const )(\w+) = [^;]*?\bnew Fair(?:Share|Turns)\(/g)].map(
+        ([, name]) => `${file} ${name}`,
+      ),
+    );
+    const uses = sources.flatMap((file) => read(file).match(/\bnew Fair(?:Share|Turns)\(/g) ?? []);
+    expect(shared).toHaveLength(uses.length);
+    expect(shared.length).toBeGreaterThan(10);
+    const documented = new Set(rows.map(([, file, name]) => `${file} ${name}`));
+    expect(shared.filter((budget) => !documented.has(budget))).toEqual([]);
+  });
+
+  test.each(rows.map(([, file = "", name = "", bound = ""]) => ({ file, name, bound })))(
+    "$file has $name, and its bound is $bound",
+    ({ file, name, bound }) => {
+      const source = read(file);
+      expect(source).toMatch(new RegExp(`\\b${name}\\b`));
+      for (const [, constant = "", amount = ""] of bound.matchAll(/`(\w+)` ([\d,]+)/g)) {
+        const digits = amount.replaceAll(",", "");
+        const given = new RegExp(`\\b${constant} (?:=|\\?\\?) (\\d[\\d_]*)`).exec(source)?.[1]?.replaceAll("_", "");
+        expect(given, constant).toBe(digits);
+        // 3 and 16 are words there, too.
+        expect(sizes, "docs/operate.md").toMatch(new RegExp(`(?<![\\d,])${amount}(?![\\d,]\\d)`));
+      }
+    },
+  );
+});
+
 test("a title counts where a test runs under it only", () => {
   const source = `
     // test("in a comment")

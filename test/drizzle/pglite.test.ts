@@ -1,9 +1,21 @@
 import { expect, onTestFinished, test } from "vitest";
+import { createPoolDatabase } from "../../drizzle/databases/pool_database.ts";
 import { openTestPglite } from "../support/pglite.ts";
 import { openPglite } from "./open_databases.ts";
 import { describeQueries } from "./query_suite.ts";
 
 describeQueries("PGlite", openPglite);
+
+test("of transactions that run or wait a tenant has its share, and another one finds its own", async () => {
+  const silent = { options: { max: 1 }, connect: () => new Promise<never>(() => {}), end: async () => {}, on() {} };
+  const database = createPoolDatabase(silent, { connectTimeoutMs: 60_000 });
+  const run = (holder: string) => database.transact([], holder);
+  // They are not answered, and fail when the time is over.
+  for (let n = 0; n < 8000; n += 1) run("attacker").catch(() => undefined);
+  await expect(run("attacker")).rejects.toMatchObject({ code: "too_many", retryAfterSeconds: expect.any(Number) });
+  const other = run("victim").then(() => "answered", String);
+  await expect(Promise.race([other, Promise.resolve("waits")])).resolves.toBe("waits");
+});
 
 test("of two holders the one with two transactions waits for two of the other, not for two hundred", async () => {
   const database = await openTestPglite();

@@ -10,6 +10,9 @@ import { resolveFromWrangler } from "../runtimes/programs.ts";
 import { refuseInFastTest } from "./machine_tools.ts";
 
 export interface Workerd {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly pid: number;
   /** The answer's JSON, or its status and text. */
   ask(path: string): Promise<unknown>;
   close(): Promise<void>;
@@ -31,6 +34,8 @@ export async function startWorkerd(entryPoint: string, options: WorkerdOptions):
   const [line] = await once(control, "line");
   const { port } = JSON.parse(String(line)) as { readonly port: number };
   return {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
     async ask(path) {
       const response = await fetch(`http://127.0.0.1:${port}${path}`);
       return response.ok && response.headers.get("content-type") === "application/json"

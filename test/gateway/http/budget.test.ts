@@ -1,6 +1,27 @@
 import { expect, test } from "vitest";
 import { boundsFor, Budget } from "../../../gateway/http/budget.ts";
 
+test("requests being answered are the tenant's share, and are given back", () => {
+  const budget = new Budget(boundsFor(0));
+  const accounts = Array.from({ length: 2048 }, () => budget.open(new Request("http://gateway/")));
+  const begin = (tenantId: string) => {
+    for (const [index, account] of accounts.entries()) {
+      try {
+        account.belongsTo(tenantId);
+      } catch (error) {
+        expect(error).toMatchObject({ code: "too_many", retryAfterSeconds: expect.any(Number) });
+        return index;
+      }
+    }
+    return accounts.length;
+  };
+  expect(begin("attacker")).toBe(1638);
+  budget.open(new Request("http://gateway/")).belongsTo("victim");
+  for (const account of accounts) account.close();
+  // One of them is the victim's.
+  expect(begin("attacker")).toBe(1637);
+});
+
 test("of large reads two of one tenant run, another tenant's begins at once, and small requests find the event loop free", async () => {
   const budget = new Budget(boundsFor(0));
   const order: string[] = [];

@@ -31,3 +31,18 @@ test("what fails is rejected with its reason, and holds no place", async () => {
   await Promise.all(Array.from({ length: 10 }, () => expect(failing()).rejects.toThrow("it failed")));
   await expect(starts.run("one", async () => "answered")).resolves.toBe("answered");
 });
+
+test("what throws gives its place back once: the bound stays where it is", async () => {
+  const refusedBy = async (starts: FairStart) => {
+    const run = () => starts.run("flood", async () => undefined);
+    const answers = await Promise.allSettled(Array.from({ length: 3000 }, run));
+    return answers.filter(({ status }) => status === "rejected").length;
+  };
+  const starts = new FairStart();
+  const throwing = () =>
+    starts.run("one", () => {
+      throw new Error("it threw");
+    });
+  await Promise.all(Array.from({ length: 100 }, () => expect(throwing()).rejects.toThrow("it threw")));
+  expect(await refusedBy(starts)).toBeGreaterThanOrEqual(await refusedBy(new FairStart()));
+});
