@@ -46,7 +46,7 @@ test("compares a scan with the one before, or with what a monitor sees now, in t
   await page.goto(`${gateway.url}/#/compare/${before.id}/${other.id}`);
   await page.getByText("Two organizations cannot be compared").waitFor();
   await page.goto(`${gateway.url}/#/compare/${before.id}/00000000-0000-4000-8000-000000000000`);
-  await page.getByText("The gateway refused it").waitFor();
+  await page.getByText("The gateway did not return both").waitFor();
 
   const monitor = await produceMonitor(gateway.url, acme.apiKey);
   const resource = { type: "policy", id: "Alpha", name: "Alpha" };
@@ -54,5 +54,5 @@ test("compares a scan with the one before, or with what a monitor sees now, in t
   await monitor.store([aChange({ ...first, fingerprint: "Alpha", resource, to: { status: "PASS", reason: null } })]);
   await page.goto(`${gateway.url}/#/compare/${before.id}/${monitor.id}`);
   await page.locator(".compare .change", { hasText: "Alpha" }).filter({ hasText: "Pass" }).waitFor();
-  await page.getByText("now (monitor, last look").waitFor();
+  await page.getByText("now (monitor, last checked").waitFor();
 });

@@ -81,7 +81,7 @@ test("what is waived on the page is waived in every format of the next scan, whi
   await page.getByRole("link", { name: "Decisions", exact: true }).click();
   await page.getByText("Moves in January").waitFor();
   await page.getByRole("button", { name: "Withdraw" }).click();
-  await page.getByRole("button", { name: "Withdraw it now" }).click();
+  await page.getByRole("button", { name: "Confirm withdrawal" }).click();
   await page.getByRole("heading", { name: "No decisions" }).waitFor();
   await other.page.getByText(badge, { exact: true }).first().waitFor({ state: "detached" });
   expect((await scan("--decisions-from-gateway")).code).toBe(1);
@@ -107,7 +107,7 @@ test("an attestation from the page ends with the scan that contradicts it, and s
   await page.getByRole("heading", { name: "No decisions" }).waitFor();
   await page.getByLabel("State").selectOption("Ended");
   await page.getByText("Contradicted by a scan").waitFor();
-  await page.getByRole("link", { name: "The scan that contradicts it" }).click();
+  await page.getByRole("link", { name: "Scan that contradicts it" }).click();
   await expect.poll(() => page.url()).toBe(`${gateway.url}/#/scans/${contradicting.id}`);
 });
 
@@ -122,7 +122,7 @@ test("a waiver that nothing open needs any more is marked, one that is needed or
   const { id } = await scanned(tenant, [open, passed]);
   await using watched = await openPage(browser, `${gateway.url}/#/decisions`);
   const { page } = watched;
-  const marked = page.locator(".decision", { hasText: "Not needed any more" }).locator(".decision-reason");
+  const marked = page.locator(".decision", { hasText: "No longer needed" }).locator(".decision-reason");
   await expect.poll(() => marked.allTextContents()).toEqual(["About Gone", "About 00p2"]);
   await page.goto(`${gateway.url}/#/scans/${id}`);
   await expect

@@ -68,18 +68,24 @@ test("a scan that has ended begins with the changes that close most rules, also 
     }),
     buildFinding({ check: "check_three", status: "FAIL" }),
     buildFinding({ check: "check_four", status: "PASS" }),
+    ...["c", "d"].map((id) =>
+      buildFinding({ check: `check_${id}`, status: "FAIL", cause: id.repeat(12), to_pass: `In the zone: set ${id}` }),
+    ),
   ];
   await publishMany(scan, findings);
   await scan.store(findings);
-  await page.getByText("5 findings", { exact: true }).waitFor();
+  await page.getByText("7 findings", { exact: true }).waitFor();
   expect(await page.locator(".causes").count()).toBe(0);
   await scan.end("completed", { pass: 1, fail: 3, manual: 0 });
-  await page.getByRole("heading", { name: "2 changes close 2 of 3 rules" }).waitFor();
-  const listed = await page.locator(".causes-list li").allInnerTexts();
+  await page.getByRole("heading", { name: "4 changes close 4 of 5 rules" }).waitFor();
+  const listed = await page.locator(".causes > .causes-list li").allInnerTexts();
   expect(listed.map((text) => text.replaceAll(/\n+/g, "\n"))).toEqual([
     'In rule "Lax" of the policy "P": set b; set c\n2 rules, 2 findings · aaaaaaaaaaaa',
     "In the app: set d\n1 rule, 1 finding · bbbbbbbbbbbb",
+    "In the zone: set c\n1 rule, 1 finding · cccccccccccc",
   ]);
+  await page.getByText("1 more change", { exact: true }).click();
+  await page.getByText("In the zone: set d").waitFor();
   await page.getByText(findings[2]?.resource_name ?? "", { exact: true }).click();
   await page.getByText("In the app: set d").nth(1).waitFor();
   expect(await page.locator(".evaluation-rules").innerText()).toContain(

@@ -44,14 +44,14 @@ test("lists organizations, opens one, and shows its present verdicts and how lon
   const { page } = watched;
   const row = page.locator(".organization", { hasText: "acme.okta.com" }).filter({ hasText: "Alive" });
   // Of the two findings the one that fails is of CAT II; nothing has changed since the first state.
-  await row.filter({ hasText: "No change since it is watched" }).waitFor();
+  await row.filter({ hasText: "No changes yet" }).waitFor();
   expect(await row.locator('[data-label="CAT II"]').textContent()).toBe("1");
   await row.getByRole("link").click();
   await watched.untilConnection("live");
   await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
   await untilNames(page, ["Default Policy", "Admin Console"]);
   // The first state is no change.
-  await page.getByText("Nothing has changed since it is watched.").waitFor();
+  await page.getByText("Nothing has changed since monitoring began.").waitFor();
   const age = page.locator(".pulse-age");
   const seconds = async () => Number.parseInt((await age.textContent()) ?? "", 10);
   const before = await seconds();
@@ -67,7 +67,7 @@ test("asks for a look now: the follower is asked, and the page says what happens
   await state.filter({ hasText: "Asked. A follower that listens looks at once, any other within" }).waitFor();
   expect(await button.isDisabled()).toBe(true);
   await monitor.update({ last_look_at: new Date().toISOString() });
-  await state.filter({ hasText: "The follower looked at" }).waitFor();
+  await state.filter({ hasText: "The follower checked" }).waitFor();
   await expect.poll(() => button.isEnabled(), { timeout: 4000 }).toBe(true);
 });
 
@@ -119,7 +119,7 @@ test("marks what no event explains, and shows a finding's own history", async ()
   await row.filter({ hasText: "Fail before" }).waitFor();
   await row.locator("summary").click();
   await expect.poll(() => row.locator(".history .change").count()).toBe(2);
-  await row.locator(".history", { hasText: "The first state" }).waitFor();
+  await row.locator(".history", { hasText: "Initial state" }).waitFor();
   await monitor.store([aChange({ ...idle, from: { status: "MANUAL", reason: "provider_error" }, to: pass })]);
   await expect.poll(() => row.locator(".history .change").count()).toBe(3);
 });

@@ -69,7 +69,7 @@ test("an address leads to what it names, also with a query of others, and else s
   await named.page.getByRole("heading", { level: 1, name: "older.okta.com" }).waitFor();
   for (const hash of ["#/garbage", "#/scans/%E0%A4%A"]) {
     await using watched = await openPage(browser, `${gateway.url}/${hash}`);
-    await watched.page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await watched.page.getByRole("heading", { name: "Page not found" }).waitFor();
     expect(new URL(watched.page.url()).hash).toBe(hash);
   }
 });

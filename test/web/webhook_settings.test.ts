@@ -34,7 +34,7 @@ test("an admin adds a webhook, sees what is sent to it, sends it again, changes 
   const deliveries = page.getByRole("list", { name: "Deliveries" });
   await expect
     .poll(async () => {
-      await page.getByRole("button", { name: "Read again" }).click();
+      await page.getByRole("button", { name: "Refresh" }).click();
       return deliveries.textContent();
     })
     .toContain("HTTP 500: Out of <b>order</b>");
@@ -47,7 +47,7 @@ test("an admin adds a webhook, sees what is sent to it, sends it again, changes 
   await page.getByLabel("Show").selectOption("delivered");
   await expect
     .poll(async () => {
-      await page.getByRole("button", { name: "Read again" }).click();
+      await page.getByRole("button", { name: "Refresh" }).click();
       return deliveries.textContent();
     })
     .toContain("Delivered");
@@ -56,7 +56,7 @@ test("an admin adds a webhook, sees what is sent to it, sends it again, changes 
 
   await page.getByRole("button", { name: `New secret for ${name}` }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Make a new secret" }).click();
-  await page.getByText("For 24 hours the one before it is good as well").waitFor();
+  await page.getByText("The previous secret stays valid for 24 hours").waitFor();
   expect(await page.getByRole("textbox", { name: `Secret of ${name}` }).inputValue()).not.toBe(secret);
   await page.getByRole("button", { name: `Disable ${name}` }).click();
   await page.getByText("Disabled", { exact: true }).waitFor();

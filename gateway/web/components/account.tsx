@@ -93,7 +93,7 @@ export function SessionEnd({ session }: { readonly session: Session }) {
     <p class="notice session-end row wrap" role="status" hidden={endsAtMs === null}>
       {endsAtMs !== null && (
         <>
-          <span>{`Your session ends at ${formatTime(endsAtMs)}, and the issuer wants to see you again first.`}</span>
+          <span>{`Your session ends at ${formatTime(endsAtMs)}. To continue, sign in again at the issuer.`}</span>
           <button type="button" class="button button-small button-primary" onClick={() => void session.signInAgain()}>
             Sign in again
           </button>

@@ -7,6 +7,7 @@ import {
   type Session,
   type SessionOptions,
 } from "../model/session.ts";
+import { toProblem } from "../model/connection.ts";
 import { beginSignIn, finishSignIn } from "../model/sign_in/authorization.ts";
 import { takePending } from "../model/sign_in/pending.ts";
 import { announceSignOut, onSignOutElsewhere } from "../model/tabs.ts";
@@ -23,7 +24,7 @@ type View =
   | { readonly name: "signed_in"; readonly offer: SignInOffer; readonly session: Session };
 
 const signedOutHereOnly =
-  "You are signed out here. The issuer has no sign-out for applications: on a shared computer sign out there, too.";
+  "You are signed out here. You may still be signed in at the issuer: on a shared computer, sign out there too.";
 
 const never = new AbortController().signal;
 
@@ -46,8 +47,7 @@ export function App() {
       if (answer === null) await startWithout(offer);
       else await finish(offer, answer);
     } catch (error) {
-      const problem = error instanceof ApiError ? error.message : "Its answer could not be read.";
-      setView({ name: "unavailable", problem });
+      setView({ name: "unavailable", problem: toProblem(error) });
     }
   }
 
@@ -89,7 +89,7 @@ export function App() {
     const request = { returnTo: location.hash, tenantId: null, ...(prompt === undefined ? {} : { prompt }) };
     beginSignIn(provider, request).catch(() => {
       // The browser has its cryptography for encrypted pages only, and for those of this machine.
-      setView({ name: "signed_out", offer, notice: "To sign in, open this page by its https:// address." });
+      setView({ name: "signed_out", offer, notice: "To sign in, open this page at its https:// address." });
     });
   }
 

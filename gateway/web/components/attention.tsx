@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { toAttention, type Attention } from "../model/attention.ts";
-import { formatClock } from "../model/format.ts";
+import { formatTime } from "../model/format.ts";
 import { toOverview } from "../model/overview.ts";
 import type { Session } from "../model/session.ts";
 import type { TenantFollower } from "../model/tenant_follower.ts";
@@ -37,7 +37,7 @@ export function AttentionBar(props: WatchedTenant) {
   const { alarms } = watch;
   return (
     <aside class="attention notice row wrap" aria-label="Since you last looked" hidden={alarms.length === 0}>
-      <strong>{`${alarms.length} since ${formatClock(watch.sinceMs)}`}</strong>
+      <strong>{`${alarms.length} since ${formatTime(watch.sinceMs)}`}</strong>
       <ul class="row wrap grow">
         {alarms.slice(0, shownAlarms).map(({ key, text, address }) => (
           <li key={key}>
@@ -59,7 +59,7 @@ export function AttentionBar(props: WatchedTenant) {
       <button
         type="button"
         class="button button-small"
-        title="For you and in this browser only"
+        title="Acknowledges for you, in this browser only"
         onClick={() => watch.acknowledge()}
       >
         Acknowledge

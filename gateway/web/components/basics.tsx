@@ -1,6 +1,6 @@
 import { ruleStates, type RuleState, type StatusCounts } from "../../../shared/report.ts";
 import { useState } from "preact/hooks";
-import { formatClock, formatCount, formatTime, stateNames, statusWords } from "../model/format.ts";
+import { formatAgo, formatClock, formatCount, formatTime, stateNames, statusWords } from "../model/format.ts";
 import type { ScanStatus } from "../scan_wire.ts";
 import { useZone } from "./hooks.ts";
 
@@ -30,13 +30,20 @@ export function BackLink() {
   );
 }
 
-/** A time with its day, year and zone. */
-export function Time({ atMs, isClockOnly = false }: { readonly atMs: number; readonly isClockOnly?: boolean }) {
+interface TimeProps {
+  readonly atMs: number;
+  readonly isClockOnly?: boolean;
+  /** By the gateway's clock: a time that is over by then is shown as an age. */
+  readonly nowMs?: number;
+}
+
+/** A time with its day, year and zone, at least when it is pointed at. */
+export function Time({ atMs, isClockOnly = false, nowMs = 0 }: TimeProps) {
   useZone();
   const full = formatTime(atMs);
   return (
     <time dateTime={new Date(atMs).toISOString()} title={full}>
-      {isClockOnly ? formatClock(atMs) : full}
+      {isClockOnly ? formatClock(atMs) : atMs <= nowMs ? formatAgo(atMs, nowMs) : full}
     </time>
   );
 }

@@ -7,8 +7,9 @@ import { causesOfScan, withCauses } from "../model/scan_causes.ts";
 import type { Finding } from "../model/scan_model.ts";
 import type { FindingRecord } from "../scan_wire.ts";
 
-/** More changes than this are counted. */
-const maxListed = 10;
+/** The other changes are folded, and listed up to a bound. */
+const listedFirst = 3;
+const maxListed = 200;
 
 interface CausesProps {
   readonly findings: { values(): Iterable<Finding> };
@@ -25,23 +26,37 @@ export function Causes({ findings, frame, note }: CausesProps) {
     [findings, frame],
   );
   if (causes.length === 0) return null;
-  const left = causes.length - maxListed;
+  const others = causes.slice(listedFirst, maxListed);
   return (
     <section class="card causes" aria-labelledby="causes-title">
       <h2 id="causes-title">
         {`${causes.length === 1 ? "1 change closes" : `${causes.length} changes close`} ${closed} of ${countOf(failing, "rule")}`}
       </h2>
-      <ol class="causes-list">
-        {causes.slice(0, maxListed).map(({ id, change, checks, findings: count }) => (
-          <li key={id}>
-            <p class="text">{change}</p>
-            <p class="fine">{`${countOf(checks, "rule")}, ${countOf(count, "finding")} · ${id}`}</p>
-          </li>
-        ))}
-      </ol>
+      <CauseList causes={causes.slice(0, listedFirst)} start={1} />
+      {others.length > 0 && (
+        <details>
+          <summary class="text">{countOf(causes.length - listedFirst, "more change")}</summary>
+          <CauseList causes={others} start={listedFirst + 1} />
+          {causes.length > maxListed && (
+            <p class="card-note note">{`The first ${maxListed} are listed: make them, then scan again.`}</p>
+          )}
+        </details>
+      )}
       {note !== undefined && <p class="card-note note">{note}</p>}
-      {left > 0 && <p class="card-note note">{`and ${countOf(left, "more change")}`}</p>}
     </section>
+  );
+}
+
+function CauseList(props: { readonly causes: ReturnType<typeof causesOfScan>["causes"]; readonly start: number }) {
+  return (
+    <ol class="causes-list" start={props.start}>
+      {props.causes.map(({ id, change, checks, findings: count }) => (
+        <li key={id}>
+          <p class="text">{change}</p>
+          <p class="fine">{`${countOf(checks, "rule")}, ${countOf(count, "finding")} · ${id}`}</p>
+        </li>
+      ))}
+    </ol>
   );
 }
 
@@ -75,8 +90,14 @@ export function LastScanCauses({ lastScan, findings, frame }: CausesProps & { re
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
     [findings, frame, lastScan],
   );
-  if (lastScan.name === "failed") return <p class="note">The causes that the last scan named could not be read.</p>;
+  if (lastScan.name === "failed") return <p class="note">The causes that the last scan found could not be read.</p>;
   if (lastScan.name !== "read") return null;
   const time = lastScan.atMs === null ? "" : ` of ${formatTime(lastScan.atMs)}`;
-  return <Causes findings={explained} frame={frame} note={`Of what fails now, as the last scan${time} explains it.`} />;
+  return (
+    <Causes
+      findings={explained}
+      frame={frame}
+      note={`For what fails now, as far as the last scan${time} explains it.`}
+    />
+  );
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Connection } from "../model/connection.ts";
-import { formatClock } from "../model/format.ts";
+import { formatTime } from "../model/format.ts";
 import { useNow } from "./hooks.ts";
 
 const connectionStates: Readonly<Record<Connection["state"], { readonly words: string; readonly dot: string }>> = {
@@ -14,12 +14,13 @@ const connectionStates: Readonly<Record<Connection["state"], { readonly words: s
 /** Says honestly how fresh the page is: never "live" while it is not. */
 export function ConnectionState(props: { readonly connection: Connection; readonly retryNow: () => void }) {
   const { state, problem, retryAtMs, refetchedAtMs, openCount } = props.connection;
-  const nowMs = useNow();
+  useNow();
   const details: string[] = [];
   if (problem !== null && state !== "live") details.push(problem);
-  if (retryAtMs !== null) details.push(`next try in ${Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000))} s`);
+  if (retryAtMs !== null)
+    details.push(`next try in ${Math.max(1, Math.ceil((retryAtMs - performance.now()) / 1000))} s`);
   if (state === "live" && openCount > 1 && refetchedAtMs !== null) {
-    details.push(`reconnected, refetched at ${formatClock(refetchedAtMs)}`);
+    details.push(`reconnected, read again ${formatTime(refetchedAtMs)}`);
   }
   return (
     <div class="connection row wrap text" data-state={state}>

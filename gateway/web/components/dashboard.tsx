@@ -112,7 +112,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
           {offered !== null && (
             <>
               <span>
-                {`A new scan of ${formatOrg(offered)} ${offered.status === "pending" ? "waits to start" : "has started"}.`}
+                {`A new scan of ${formatOrg(offered)} ${offered.status === "pending" ? "is waiting to start" : "has started"}.`}
               </span>
               <a class="button button-small button-primary" href={`#/scans/${offered.id}`}>
                 Watch it
@@ -172,8 +172,8 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     return (
       <Message
         level={1}
-        title="There is no such page"
-        text={`The address ${location.hash.slice(0, 200)} is not a page of this site. It may have been cut off when it was copied.`}
+        title="Page not found"
+        text={`The address ${location.hash.slice(0, 200)} is not a page of this site. Part of it may be missing.`}
         action={{ label: "All organizations", run: () => (location.hash = "#/") }}
       />
     );

@@ -143,11 +143,11 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
       <dl class="facts">
         {(expected !== null || !isComplete) && (
           <Fact term="Expected" class="fact-expected">
-            {wanted === null ? (expected ?? "Being read…") : <Parts parts={wanted} tone="tone-pass" />}
+            {wanted === null ? (expected ?? "Loading…") : <Parts parts={wanted} tone="tone-pass" />}
           </Fact>
         )}
         <Fact term="Actual" class="fact-actual strong">
-          {found === null ? (actual ?? "Being read…") : <Parts parts={found} tone="tone-fail" />}
+          {found === null ? (actual ?? "Loading…") : <Parts parts={found} tone="tone-fail" />}
         </Fact>
         {finding.detail !== "" && finding.detail !== actual && <Fact term="Detail">{finding.detail}</Fact>}
         {labelledNotes(finding.notes).map(({ label, text }) => (
@@ -172,7 +172,7 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
       </dl>
       {finding.notes.evaluation !== undefined && (
         <section class="evaluation">
-          <h3>What decides, in the order in which Okta evaluates</h3>
+          <h3>Rules that decide, in the order in which Okta evaluates them</h3>
           <pre class="evaluation-rules">{finding.notes.evaluation}</pre>
         </section>
       )}
@@ -212,15 +212,15 @@ function Fact(props: { readonly term: string; readonly class?: string; readonly 
 }
 
 export const reasonWords: Readonly<Record<ManualReason, string>> = {
-  missing_scope: "The service application was not granted a scope that this check reads with",
-  missing_role: "The service application's admin role does not allow this to be read",
+  missing_scope: "The service application was not granted a scope that this check needs",
+  missing_role: "The service application's admin role does not allow reading this",
   not_available: "The organization does not have this feature",
   provider_error: "Okta did not answer, or answered with an error",
   unreadable: "Okta's answer was not in a form that the check understands",
   interrupted: "The scan was interrupted before the check was evaluated",
   not_applicable: "The check does not apply to this organization",
-  needs_review: "The API shows too little to decide: a person reviews it",
+  needs_review: "The API shows too little to decide: a person has to review it",
   rule_changed:
-    "This revision of the STIG words the rule in a new way, and no check was written for that text: a person decides",
-  not_automated: "scanstream has no check for this rule: a person decides",
+    "This revision of the STIG words the rule in a new way, and no check exists for that text: a person has to decide",
+  not_automated: "scanstream has no check for this rule: a person has to decide",
 };

@@ -69,14 +69,13 @@ function createFrameScheduler(render: () => number): { request(): void; stop(): 
   };
 }
 
-/** The time, with a new rendering each second. */
-export function useNow(): number {
+/** Renders again each second, for ages. */
+export function useNow(): void {
   const [, setTick] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => setTick((tick) => tick + 1), 1000);
     return () => clearInterval(timer);
   }, []);
-  return Date.now();
 }
 
 /** Of a gateway that answers slowly, what is there by then is shown, even if what comes later pushes it down. */

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, type Api } from "../model/api.ts";
+import { toProblem } from "../model/connection.ts";
 import { ConfirmDialog } from "./settings/parts.tsx";
 import { readReportFile, reportChoices, saveFile, type ReportFormatName } from "../model/report_files.ts";
 
@@ -67,8 +68,7 @@ export function DeleteButton({ api, scanId, onProblem }: ActionProps) {
       location.hash = "#/";
     } catch (error) {
       if (signal.aborted) return;
-      const reason = error instanceof ApiError ? error.message : "the answer could not be read";
-      onProblem(`The scan was not deleted: ${reason}`);
+      onProblem(`The scan was not deleted: ${toProblem(error)}`);
       setStep("offered");
     }
   }
@@ -86,7 +86,7 @@ export function DeleteButton({ api, scanId, onProblem }: ActionProps) {
       {step === "confirming" && (
         <ConfirmDialog
           title="Delete this scan?"
-          text="Its findings and its report go with it, and nothing brings them back. A scan that still runs stops."
+          text="Its findings and its report are deleted too. This cannot be undone. A scan that is still running stops."
           confirm="Delete for good"
           onConfirm={() => void remove()}
           onClose={() => setStep((current) => (current === "confirming" ? "offered" : current))}

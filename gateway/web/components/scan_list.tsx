@@ -18,7 +18,7 @@ export function ScanList({ store, nowMs }: { readonly store: ListStore<Scan>; re
         <Message
           level={3}
           title="No scans yet"
-          text="Scans that report to this gateway appear here by themselves. An admin makes an API key under Settings; with it a scan of your Okta org starts like this:"
+          text="Scans that report to this gateway appear here. Ask an admin for an API key (under Settings), then start a scan of your Okta org:"
           code={`SCANSTREAM_URL=${new URL(".", document.baseURI).href} SCANSTREAM_API_KEY=… scanstream scan`}
         />
       )}

@@ -1,11 +1,11 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Caller } from "../caller_wire.ts";
-import { ApiError, type Api } from "../model/api.ts";
+import type { Api } from "../model/api.ts";
 import { revisionText } from "../model/check_catalog.ts";
 import { mayDo } from "../model/caller.ts";
 import { previousScan } from "../model/compare_scans.ts";
-import { hasTried, type Connection } from "../model/connection.ts";
+import { hasTried, toProblem, type Connection } from "../model/connection.ts";
 import type { DecisionStore } from "../model/decisions/decision_store.ts";
 import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
 import { followScan, type ScanFollower } from "../model/scan_follower.ts";
@@ -84,7 +84,7 @@ export function ScanPage(props: ScanPageProps) {
       <Message
         level={1}
         title="This scan was deleted"
-        text="Its findings and its report are gone with it."
+        text="Its findings and its report were deleted with it."
         action={{ label: "All scans", run: () => (location.hash = "#/") }}
       />
     );
@@ -138,7 +138,7 @@ export function ScanPage(props: ScanPageProps) {
       {isFailed && (
         <Message
           level={2}
-          title="The gateway refused it"
+          title="The gateway refused the request"
           text={connection.problem ?? "It did not say why."}
           action={{ label: "Try again", run: onReopen }}
         />
@@ -200,7 +200,7 @@ function toChecksNote(shown: number, scan: Scan, { done }: CheckCounts): string 
 /** A scan that was not read has no findings that could be counted. */
 function toEmptyText(scan: Scan, { refetchedAtMs, problem }: Connection): string {
   if (refetchedAtMs === null) return problem === null ? "Loading findings…" : "The findings could not be read yet.";
-  return isEnded(scan.status) ? "This scan has no findings." : "Findings appear here as they are made.";
+  return isEnded(scan.status) ? "This scan has no findings." : "Findings appear here as the scan makes them.";
 }
 
 function toReadText({ startedAtMs, endedAtMs }: Scan): string {
@@ -250,8 +250,7 @@ function CancelButton(props: {
     try {
       await follower.cancel();
     } catch (error) {
-      const reason = error instanceof ApiError ? error.message : "the answer could not be read";
-      onProblem(`The scan could not be cancelled: ${reason}`);
+      onProblem(`The scan could not be cancelled: ${toProblem(error)}`);
     }
     setAsking(false);
   }

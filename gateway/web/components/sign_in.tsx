@@ -1,6 +1,7 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../model/api.ts";
+import { toProblem } from "../model/connection.ts";
 import type { SignInOffer } from "../model/sign_in/provider.ts";
 import { useTitle } from "./hooks.ts";
 
@@ -23,7 +24,7 @@ export function SignIn(props: SignInProps) {
     <main class="center">
       <div class="card sign-in stack">
         <h1 id="sign-in-title">Sign in to watch scans</h1>
-        <p class="note">scanstream checks Okta organizations against DISA's STIG, and shows here what it finds.</p>
+        <p class="note">scanstream checks Okta organizations against DISA's STIG, and shows the findings here.</p>
         {notice !== null && (
           <p class="notice row wrap" role="status">
             {notice}
@@ -77,7 +78,7 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
     try {
       await props.signIn(field.current?.value ?? "");
     } catch (error) {
-      setProblem(error instanceof ApiError ? toWords(error) : "Something unexpected happened");
+      setProblem(toWords(error));
       setSubmitting(false);
       field.current?.focus();
     }
@@ -113,7 +114,7 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
         </button>
       </div>
       <p class="note" id="credential-hint">
-        It is kept in the memory of this tab only: never stored, never put into an address. A reload forgets it.
+        This tab keeps it in memory only: it is never stored or put into an address, and a reload forgets it.
       </p>
       <p class="problem tinted tone-fail" id="credential-problem" role="alert">
         {problem}
@@ -125,7 +126,8 @@ function CredentialForm(props: Pick<SignInProps, "signIn">) {
   );
 }
 
-function toWords(error: ApiError): string {
+function toWords(error: unknown): string {
+  if (!(error instanceof ApiError)) return toProblem(error);
   if (error.status === 401) return `This was not accepted: ${error.message}`;
   if (error.status === 403) return `This was recognized, but gives no access: ${error.message}`;
   return error.message;

@@ -36,7 +36,7 @@ export function Wall({ session, tenant }: WatchedTenant) {
         <p class="wall-alarm" role="alert">
           {refetchedAtMs === null
             ? `NOT LIVE: ${problem ?? "connecting"}`
-            : `NOT LIVE for ${formatDuration(Date.now() - refetchedAtMs)}: ${problem ?? "connecting"}. What you see is old.`}
+            : `NOT LIVE for ${formatDuration(api.nowMs() - refetchedAtMs)}: ${problem ?? "connecting"}. What you see is old.`}
         </p>
       )}
       {worst !== undefined && <Large row={worst} isFirst={isBad(worst)} />}
@@ -58,10 +58,11 @@ export function Wall({ session, tenant }: WatchedTenant) {
       )}
       {rows !== null && (
         <p class="wall-foot">
-          CAT I is the most severe category of a failed rule. Stale: nobody reports. Blind: the log cannot be read.
+          CAT I is the most severe category of a failed rule. Stale: the monitor does not report. Blind: the log cannot
+          be read.
         </p>
       )}
-      {isOld && <p class="wall-foot">A new version of this page is there. Reload it, and sign in again.</p>}
+      {isOld && <p class="wall-foot">A new version of this page is available. Reload the page, then sign in again.</p>}
     </main>
   );
 }

@@ -1,3 +1,4 @@
+import { checkTitle } from "./check_catalog.ts";
 import type { Connection } from "./connection.ts";
 import type { OverviewRow } from "./overview.ts";
 import type { Change } from "../monitor_wire.ts";
@@ -72,7 +73,7 @@ export function toAlarms(rows: readonly OverviewRow[], seen: ReadonlyMap<string,
 export function toChangeAlarm({ organization: { id, name } }: OverviewRow, { id: changeId, check }: Change): Alarm {
   return {
     key: `change ${changeId}`,
-    text: `${name}: ${check} changed, and no log event says why`,
+    text: `${name}: ${checkTitle(check)} changed, and no log event says why`,
     address: `#/organizations/${id}`,
   };
 }

@@ -11,9 +11,9 @@ export interface Connection {
   readonly state: SubscriptionState;
   /** Why it is reconnecting or has failed, for people. */
   readonly problem: string | null;
-  /** With `reconnecting`: when the next try begins; null while it is under way. */
+  /** With `reconnecting`: when the next try begins, by `performance.now()`; null while it is under way. */
   readonly retryAtMs: number | null;
-  /** When state was last read in full. */
+  /** When state was last read in full, by the gateway's clock. */
   readonly refetchedAtMs: number | null;
   readonly openCount: number;
 }
@@ -48,7 +48,7 @@ export function toConnection(
   { error, retryInMs, openCount }: StateDetail,
 ): Omit<Connection, "refetchedAtMs"> {
   const problem = error === null ? null : toProblem(error);
-  return { state, problem, openCount, retryAtMs: retryInMs > 0 ? Date.now() + retryInMs : null };
+  return { state, problem, openCount, retryAtMs: retryInMs > 0 ? performance.now() + retryInMs : null };
 }
 
 /** What a refusal of REST means for the subscription: some are final, the rest is tried again. */
@@ -89,7 +89,7 @@ const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
 
 export function toProblem(error: unknown): string {
   if (error instanceof ApiError) return error.message;
-  if (!(error instanceof SubscribeError)) return "Something unexpected happened";
+  if (!(error instanceof SubscribeError)) return "The gateway's answer could not be read";
   if (error.cause instanceof ApiError) return error.cause.message;
   if (error.code === "closed") {
     return `The gateway closed the stream: ${closeWords[error.detail ?? "ended"] ?? error.detail ?? ""}`;

@@ -1,6 +1,6 @@
 import { pause } from "../../../shared/abortable.ts";
 import { parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
-import { ApiError, toMonitorPath, type Api } from "./api.ts";
+import { toMonitorPath, type Api } from "./api.ts";
 import { toFinding } from "./change_view.ts";
 import { noChanges, withNewer, withOlder } from "./change_window.ts";
 import {
@@ -96,7 +96,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     }
     findings.clear();
     for (const change of present) apply(change);
-    connect({ refetchedAtMs: Date.now() });
+    connect({ refetchedAtMs: api.nowMs() });
   }
 
   /** Reads the changes that are new; of many events at once only the first and the last cause a reading. */
@@ -157,7 +157,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
       if (cursor === timeline.nextCursor) timeline = withOlder(timeline, page.items, page.nextCursor);
     } catch (error) {
       if (closing.signal.aborted) return;
-      problem = error instanceof ApiError ? toProblem(error) : "The answer could not be read";
+      problem = toProblem(error);
     }
     isLoadingMore = false;
     onChange();

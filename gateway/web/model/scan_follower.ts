@@ -69,7 +69,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
     if (!hasSnapshot) await loadScan(signal);
     hasSnapshot = false;
     await loadFindings(null, signal);
-    connect({ refetchedAtMs: Date.now() });
+    connect({ refetchedAtMs: api.nowMs() });
   }
 
   async function start(): Promise<void> {
@@ -78,7 +78,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
       // It has ended: there is state, and no stream to open.
       if (model.scan !== null && isEnded(model.scan.status)) {
         await loadFindings(null, closing.signal);
-        connect({ state: "ended", refetchedAtMs: Date.now() });
+        connect({ state: "ended", refetchedAtMs: api.nowMs() });
         return;
       }
     } catch (error) {

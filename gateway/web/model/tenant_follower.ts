@@ -85,7 +85,7 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     // Read after the snapshot: the page may lack more than its count says, and a later snapshot is then asked again.
     if (newestScans !== null) scans.replace(unended, newestScans, head?.deleted_scans);
     monitors.replace(present, newestMonitors);
-    connection = { ...connection, refetchedAtMs: Date.now() };
+    connection = { ...connection, refetchedAtMs: api.nowMs() };
     decisions.invalidate();
   }
 

@@ -7,9 +7,10 @@ import {
   type FindingChange,
   type FindingChangeKind,
 } from "../../../../shared/finding_diff.ts";
-import { ApiError, type Api } from "../../model/api.ts";
+import type { Api } from "../../model/api.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import { compareScans, type ComparedSide, type ScanComparison } from "../../model/compare_scans.ts";
+import { toProblem } from "../../model/connection.ts";
 import { toChangeRow } from "../../model/export_rows.ts";
 import { formatCount, formatOrg, formatTime } from "../../model/format.ts";
 import { BackLink, Message, MoreButton, StateTag } from "../basics.tsx";
@@ -40,8 +41,7 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
       (result) => setView({ name: "compared", result }),
       (error: unknown) => {
         if (closing.signal.aborted) return;
-        const problem = error instanceof ApiError ? error.message : "Its answer could not be read.";
-        setView({ name: "failed", problem });
+        setView({ name: "failed", problem: toProblem(error) });
       },
     );
     return () => closing.abort();
@@ -69,7 +69,7 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
       {view.name === "failed" && (
         <Message
           level={2}
-          title="The gateway refused it"
+          title="The gateway did not return both"
           text={view.problem}
           action={{ label: "Try again", run: onReopen }}
         />
@@ -96,7 +96,7 @@ function toPeriod({ before, after }: ScanComparison): string {
 
 function timeOf({ atMs, id, isMonitor }: ComparedSide): string {
   const time = atMs === null ? id : formatTime(atMs);
-  return isMonitor ? `now (monitor, last look ${time})` : time;
+  return isMonitor ? `now (monitor, last checked ${time})` : time;
 }
 
 function toAddress({ id, isMonitor }: ComparedSide): string {
@@ -105,19 +105,19 @@ function toAddress({ id, isMonitor }: ComparedSide): string {
 
 function Changes({ result: { before, after, comparison } }: { readonly result: ScanComparison }) {
   if (comparison === null) {
-    const text = `One is of ${formatOrg(before)}, the other of ${formatOrg(after)}.`;
+    const text = `One side is from ${formatOrg(before)}, the other from ${formatOrg(after)}.`;
     return <Message level={2} title="Two organizations cannot be compared" text={text} />;
   }
   const { changes, notCompared } = comparison;
   return (
     <div class="compare stack">
-      {changes.length === 0 && <Message level={2} title="No difference" text="Both sides found the same." />}
+      {changes.length === 0 && <Message level={2} title="No difference" text="Both sides have the same findings." />}
       {findingChangeKinds.map((kind) => (
         <ChangesOfKind key={kind} kind={kind} found={changes.filter(({ change }) => change === kind)} />
       ))}
       {notCompared.length > 0 && (
         <p class="fine">
-          {`Not compared, as only one side evaluated them: ${notCompared.map(({ check }) => checkTitle(check)).join("; ")}`}
+          {`Not compared, because only one side evaluated them: ${notCompared.map(({ check }) => checkTitle(check)).join("; ")}`}
         </p>
       )}
     </div>
@@ -169,7 +169,7 @@ function ChangeRow({ change: { check, resource, before, after } }: { readonly ch
 }
 
 function Verdict({ verdict }: { readonly verdict: ComparedVerdict | null }) {
-  if (verdict === null) return <span class="fine">none</span>;
+  if (verdict === null) return <span class="fine">no finding</span>;
   const { reason, actual } = verdict;
   return (
     <>

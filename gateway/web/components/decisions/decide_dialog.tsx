@@ -38,7 +38,7 @@ const texts = {
     title: "Attest a check",
     button: "Attest",
     effect:
-      "take your answer for the whole check, where the API shows too little. A scan that finds a failure ends it.",
+      "use your answer for the whole check where the API cannot decide. A scan that finds a failure ends the attestation.",
   },
 } as const;
 
@@ -87,7 +87,7 @@ export function DecideDialog(props: DecideDialogProps) {
         </p>
         {kind === "waiver" && resource !== null && (
           <fieldset class="stack">
-            <legend class="strong">What</legend>
+            <legend class="strong">Scope</legend>
             <label class="row">
               <input type="radio" name="scope" checked={!isWhole} onChange={() => setWhole(false)} />
               <span class="grow">{`Only ${name}`}</span>
@@ -115,7 +115,7 @@ export function DecideDialog(props: DecideDialogProps) {
         )}
         {kind === "attestation" && failing > 0 && (status === "PASS" || status === "NOT_APPLICABLE") && (
           <p class="problem tinted tone-fail" role="alert">
-            {`This rule fails now: ${countOf(failing, "finding")}. The next scan that finds a failure ends the attestation.`}
+            {`This rule fails now (${countOf(failing, "finding")}). The next scan that finds a failure ends the attestation.`}
           </p>
         )}
         <label class="stack strong">
@@ -127,7 +127,7 @@ export function DecideDialog(props: DecideDialogProps) {
             value={reason}
             onInput={({ currentTarget }) => {
               setReason(currentTarget.value);
-              currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Say why" : "");
+              currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Enter a reason" : "");
             }}
           />
         </label>
@@ -161,7 +161,7 @@ export function DecideDialog(props: DecideDialogProps) {
             })}
           </div>
           <p id="expires-note" class="fine">
-            UTC. Without a day it holds until somebody withdraws it.
+            In UTC. Without a date, the decision holds until somebody withdraws it.
           </p>
         </div>
         <p class="problem tinted tone-fail" role="alert">

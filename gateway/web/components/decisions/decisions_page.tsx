@@ -54,7 +54,7 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
           <h1 id="decisions-title">Decisions</h1>
         </div>
         <p class="scan-meta text">
-          Waivers and attestations of this tenant. They count in every later scan with{" "}
+          Waivers and attestations of this tenant. They apply to every later scan with{" "}
           <code>--decisions-from-gateway</code>.
         </p>
       </header>
@@ -99,7 +99,7 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
           text={
             mayDecide
               ? "Open a finding of a scan to waive it, or to attest its check."
-              : "What operators and admins of this tenant waive and attest appears here."
+              : "Waivers and attestations by operators and admins of this tenant appear here."
           }
         />
       )}
@@ -113,7 +113,7 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
           />
         ))}
       </ul>
-      {list.hasMore && <p class="fine">Older decisions are not loaded yet. The files have all of them.</p>}
+      {list.hasMore && <p class="fine">Older decisions are not loaded yet. The exported files include them.</p>}
       <MoreButton list={list} />
     </article>
   );
@@ -132,7 +132,7 @@ function DecisionRow(props: {
       <div class="row wrap">
         <span class={`badge tinted ${state === "active" ? "tone-accent" : "tone-none"}`}>{toVerb(decision)}</span>
         {state !== "active" && <span class="badge tinted tone-manual">{endWords[state]}</span>}
-        {isUnneeded && <span class="badge tinted tone-pass">Not needed any more</span>}
+        {isUnneeded && <span class="badge tinted tone-pass">No longer needed</span>}
       </div>
       <h2>{checkTitle(check)}</h2>
       <p class="fine">{`${check} · ${toScope(decision)}`}</p>
@@ -146,13 +146,13 @@ function DecisionRow(props: {
             onClick={() => (isAsked ? withdraw() : setAsked(true))}
             onBlur={() => setAsked(false)}
           >
-            {isAsked ? "Withdraw it now" : "Withdraw"}
+            {isAsked ? "Confirm withdrawal" : "Withdraw"}
           </button>
         )}
         {decision.ended_at !== null && <p class="fine">{toEnd(decision)}</p>}
         {decision.ended_scan_id !== null && (
           <a class="button button-small" href={`#/scans/${decision.ended_scan_id}`}>
-            The scan that contradicts it
+            Scan that contradicts it
           </a>
         )}
       </div>

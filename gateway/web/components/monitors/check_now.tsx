@@ -1,18 +1,18 @@
 import { useEffect, useState } from "preact/hooks";
 import { toMonitorPath, type Api } from "../../model/api.ts";
 import { toProblem } from "../../model/connection.ts";
-import { formatClock, formatDuration } from "../../model/format.ts";
+import { formatDuration, formatTime } from "../../model/format.ts";
 import type { Monitor } from "../../monitor_wire.ts";
 
 const againAfterMs = 2000;
 
 interface Asked {
-  /** The newest look when it was asked. */
+  /** The last poll when it was asked. */
   readonly lastLookAtMs: number | null;
   readonly problem: string | null;
 }
 
-/** Asks the monitor's follower for a look at once, and says what became of it. */
+/** Asks the monitor's follower to poll at once, and says what became of it. */
 export function CheckNow({ api, monitor }: { readonly api: Api; readonly monitor: Monitor }) {
   const [isResting, setResting] = useState(false);
   const [asked, setAsked] = useState<Asked | null>(null);
@@ -50,8 +50,8 @@ export function CheckNow({ api, monitor }: { readonly api: Api; readonly monitor
 }
 
 function toState({ lastLookAtMs: before, problem }: Asked, { status, lastLookAtMs, intervalSeconds }: Monitor): string {
-  if (problem !== null) return `The follower was not asked: ${problem}`;
-  if (lastLookAtMs !== null && lastLookAtMs !== before) return `The follower looked at ${formatClock(lastLookAtMs)}.`;
-  if (status !== "running") return "Asked, but its follower is not reporting. It polls when it runs again.";
-  return `Asked. A follower that listens looks at once, any other within ${formatDuration(intervalSeconds * 1000)}.`;
+  if (problem !== null) return `Could not ask the follower to check: ${problem}`;
+  if (lastLookAtMs !== null && lastLookAtMs !== before) return `The follower checked ${formatTime(lastLookAtMs)}.`;
+  if (status !== "running") return "Requested, but the follower is not reporting. It checks when it runs again.";
+  return `Requested. The follower checks within ${formatDuration(intervalSeconds * 1000)}, or at once if it listens for requests.`;
 }

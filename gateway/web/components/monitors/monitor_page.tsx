@@ -71,7 +71,7 @@ export function MonitorPage(props: MonitorPageProps) {
   );
   const isFailed = monitor === null && connection.state === "failed";
   const emptyText = isRead
-    ? "No verdict yet."
+    ? "No results yet."
     : connection.problem === null
       ? "Loading findings…"
       : "The findings could not be read yet.";
@@ -114,7 +114,7 @@ export function MonitorPage(props: MonitorPageProps) {
       {isFailed && (
         <Message
           level={2}
-          title="The gateway refused it"
+          title="The gateway refused the request"
           text={connection.problem ?? "It did not say why."}
           action={{ label: "Try again", run: onReopen }}
         />
@@ -124,7 +124,7 @@ export function MonitorPage(props: MonitorPageProps) {
           <MonitorAnnouncement monitor={monitor} follower={follower} nowMs={api.nowMs} />
           <div class="overview">
             <section class="card" aria-labelledby="state-title">
-              <h2 id="state-title">Checks now</h2>
+              <h2 id="state-title">Rules now</h2>
               <Tiles counts={toCounts(monitor)} />
             </section>
             <PulseCard
@@ -205,6 +205,6 @@ function toSentence(change: Change): string {
   const [first] = events;
   const who = isUnexplained(change)
     ? "unexplained"
-    : `by ${(first === undefined ? null : actorOf(first)) ?? "an unnamed actor"}`;
+    : `by ${(first === undefined ? null : actorOf(first)) ?? "someone the log does not name"}`;
   return `${checkTitle(check)}, ${resource.name}: ${verdicts.join(" to ")}, ${who}.`;
 }

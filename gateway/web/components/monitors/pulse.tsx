@@ -41,7 +41,7 @@ interface PulseCardProps {
   readonly nowMs: () => number;
 }
 
-/** Whether anything is watched at all: what the verdicts next to it are worth. */
+/** Whether anything is watched at all, and so how far the results next to it can be trusted. */
 export function PulseCard({ monitor, isConnected, readAtMs, nowMs }: PulseCardProps) {
   useNow();
   const now = nowMs();
@@ -56,10 +56,10 @@ export function PulseCard({ monitor, isConnected, readAtMs, nowMs }: PulseCardPr
       </h2>
       <p class="pulse-look">
         {lastLookAtMs === null ? (
-          "Not looked yet"
+          "Not checked yet"
         ) : (
           <>
-            {"Last look "}
+            {"Last checked "}
             <time dateTime={new Date(lastLookAtMs).toISOString()} class="pulse-age">
               {`${formatDuration(now - lastLookAtMs)} ago`}
             </time>
@@ -70,7 +70,7 @@ export function PulseCard({ monitor, isConnected, readAtMs, nowMs }: PulseCardPr
         {pulse === "unknown"
           ? readAtMs === null
             ? "This page is not connected, and has not read everything yet."
-            : `This page is not connected: the verdicts are those of ${formatTime(readAtMs)}.`
+            : `This page is not connected. The results were read ${formatTime(readAtMs)}.`
           : explanations[pulse](monitor, now)}
       </p>
       {monitor.errorDetail !== null && monitor.errorDetail !== "" && <p class="text">{monitor.errorDetail}</p>}
@@ -81,12 +81,13 @@ export function PulseCard({ monitor, isConnected, readAtMs, nowMs }: PulseCardPr
 const explanations: Readonly<Record<Exclude<Pulse, "unknown">, (monitor: Monitor, nowMs: number) => string>> = {
   alive: ({ intervalSeconds }) => `The org's log is read every ${formatDuration(intervalSeconds * 1000)}.`,
   starting: () => "The first poll of the org is running.",
-  delayed: (monitor, nowMs) => `It reports, and is ${formatDuration(behindMs(monitor, nowMs))} behind the org.`,
+  delayed: (monitor, nowMs) =>
+    `The monitor reports, but is ${formatDuration(behindMs(monitor, nowMs))} behind the org.`,
   stale: ({ updatedAtMs }, nowMs) =>
     `No report for ${formatDuration(nowMs - updatedAtMs)}: the org may have changed since.`,
-  blind: () => "The org's log cannot be read: the verdicts rest on full scans alone.",
+  blind: () => "The org's log cannot be read: results come from full scans only.",
   stopped: ({ updatedAtMs }, nowMs) =>
-    `It is stopped. Its last report was ${formatDuration(nowMs - updatedAtMs)} ago; it continues when it is started again.`,
+    `Its last report was ${formatDuration(nowMs - updatedAtMs)} ago. It continues when its follower is started again.`,
   ended: () => "Monitoring has ended; these are the final results.",
 };
 

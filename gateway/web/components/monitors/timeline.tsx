@@ -72,7 +72,7 @@ export function Timeline({
           {changes.length > 0
             ? "No change matches these filters."
             : connection.refetchedAtMs !== null
-              ? "Nothing has changed since it is watched."
+              ? "Nothing has changed since monitoring began."
               : connection.problem === null
                 ? "Loading changes…"
                 : "The changes could not be read yet."}
@@ -100,7 +100,7 @@ export function Timeline({
       {page >= lastPage && <MoreButton list={follower} label="Load older changes" />}
       {isCut && (
         <p class="card-note note">
-          {`This page keeps the newest ${toChanges(changes.length)}. Open a finding for its own, or read all at `}
+          {`This page keeps the newest ${toChanges(changes.length)}. Open a finding for its own changes, or read all at `}
           <code>{`/${toMonitorPath(follower.monitor?.id ?? "")}/changes`}</code>.
         </p>
       )}
@@ -204,12 +204,12 @@ const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
 /** Who, and how. */
 function Cause({ change }: { readonly change: Change }) {
   const { cause, explained_by: events } = change;
-  if (cause === "start") return <>The first state</>;
+  if (cause === "start") return <>Initial state</>;
   if (isUnexplained(change)) {
     return (
       <span class="inked tone-manual strong row">
         <Icon name="manual" />
-        Unexplained: found by a full scan, and no event of the log says who
+        Unexplained: found by a full scan; no event in Okta's log says who
       </span>
     );
   }
@@ -244,7 +244,7 @@ export function History(props: {
   return (
     <section class="history">
       <h3>History</h3>
-      {history === null && <p class="fine">{hasFailed ? "It could not be read." : "Being read…"}</p>}
+      {history === null && <p class="fine">{hasFailed ? "The history could not be read." : "Loading…"}</p>}
       <ol class="changes">
         {history?.map((change) => (
           <ChangeRow key={change.id} change={change} isFresh={false} hasName={false} />

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, type Api } from "../../model/api.ts";
+import type { Api } from "../../model/api.ts";
 import { checkTitle, findCheck } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { formatDuration, formatTime } from "../../model/format.ts";
@@ -38,20 +38,19 @@ function Year({ api, id }: { readonly api: Api; readonly id: string }) {
       (rules) => setView({ name: "read", rules }),
       (error: unknown) => {
         if (closing.signal.aborted) return;
-        const problem = error instanceof ApiError ? toProblem(error) : "the answer could not be read";
-        setView({ name: "failed", problem });
+        setView({ name: "failed", problem: toProblem(error) });
       },
     );
     return () => closing.abort();
   }, [api, id]);
   if (view.name === "loading") return <p role="status">Loading the history…</p>;
   if (view.name === "failed") return <p role="alert">{`The history could not be read: ${view.problem}`}</p>;
-  if (view.rules.length === 0) return <p class="note">Nothing is known about it yet.</p>;
+  if (view.rules.length === 0) return <p class="note">There is no history yet.</p>;
   const worst = view.rules.toSorted((a, b) => failingDays(b) - failingDays(a));
   return (
     <>
       <p class="note">
-        A square is a day (UTC), as bad as the worst that was known of it. Days on which nobody looked stay empty.
+        Each square is a day (UTC), in the color of its worst known result. Days without a scan or a monitor stay empty.
       </p>
       <ul class="years stack">
         {worst.map((rule) => (
@@ -112,9 +111,9 @@ function Exposures({ rule: { exposures } }: { readonly rule: RuleHistory }) {
           const who = actor?.name ?? actor?.login ?? actor?.id;
           const by = who === undefined || who === null ? "" : ` by ${who}`;
           const end = closed === null ? "still open" : `closed ${formatTime(Date.parse(closed.known_at))}`;
-          const length = `${formatDuration(least * 1000)} known as failed, at most ${formatDuration(most * 1000)}`;
+          const length = `at least ${formatDuration(least * 1000)}, at most ${formatDuration(most * 1000)}`;
           return (
-            <li key={opened.known_at}>{`Seen ${formatTime(Date.parse(opened.known_at))}${by}, ${end}: ${length}`}</li>
+            <li key={opened.known_at}>{`Failed ${formatTime(Date.parse(opened.known_at))}${by}, ${end}: ${length}`}</li>
           );
         })}
     </ul>

@@ -61,7 +61,7 @@ export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProp
     return (
       <>
         <BackLink />
-        <Message level={1} title={organization.name} text="It has no stored scan and no monitor." />
+        <Message level={1} title={organization.name} text="It has no scan and no monitor." />
         {more}
       </>
     );

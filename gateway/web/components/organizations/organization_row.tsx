@@ -66,7 +66,7 @@ function LastChange(props: {
   if (!hasMonitor) return <span class="fine">Not watched</span>;
   if (changes === null) return <span class="fine">…</span>;
   const { newest } = changes;
-  if (newest === null) return <span class="fine">No change since it is watched</span>;
+  if (newest === null) return <span class="fine">No changes yet</span>;
   const { check, to, resource, explained_by: events, seen_at: seenAt } = newest;
   const [event] = events;
   const who = event === undefined ? "unexplained" : (actorOf(event) ?? "someone the log does not name");

@@ -102,8 +102,8 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
       {current.length > 0 && table(current)}
       {rows.length > 0 && (
         <p class="fine">
-          Failed rules count by category, of which CAT I is the most severe. Not reviewed: a person has to decide.
-          Unexplained: changes for which Okta's log names nobody.
+          CAT I and CAT II count failed rules; CAT I is the most severe category. Not reviewed: rules that a person has
+          to decide. Unexplained: changes for which Okta's log names nobody.
         </p>
       )}
       {rows.length > 0 && shown.length === 0 && <p class="note">No organization matches.</p>}

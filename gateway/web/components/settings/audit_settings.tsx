@@ -65,7 +65,7 @@ export function AuditSettings({ session: { api } }: { readonly session: Session 
       <Rows
         pages={pages}
         label="Audit trail"
-        emptyText={isFiltered ? "No matching entries." : "Nothing has happened yet."}
+        emptyText={isFiltered ? "No matching entries." : "No entries yet."}
         row={(event) => (
           <li key={event.number} class="settings-row audit-event">
             <span class="grow">

@@ -4,8 +4,9 @@ import { permissions } from "../../../auth/permissions.ts";
 import { scopeSchema, type ApiKey, type CreatedApiKey, type Scope } from "../../../../shared/schemas/team.ts";
 import type { Session } from "../../model/session.ts";
 import { createKey, listKeys, revokeKey, type KeyRequest } from "../../team_wire.ts";
+import { Time } from "../basics.tsx";
 import { useNow } from "../hooks.ts";
-import { ConfirmDialog, Outcome, Rows, Time } from "./parts.tsx";
+import { ConfirmDialog, Outcome, Rows } from "./parts.tsx";
 import { ShownSecret } from "./shown_secret.tsx";
 import { useAction } from "./use_action.ts";
 import { usePages } from "./use_pages.ts";
@@ -24,12 +25,13 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
   const action = useAction();
   const [created, setCreated] = useState<CreatedApiKey | null>(null);
   const [revoking, setRevoking] = useState<ApiKey | null>(null);
-  const nowMs = useNow();
+  useNow();
+  const nowMs = api.nowMs();
 
   async function create(key: KeyRequest): Promise<boolean> {
-    const isDone = await action.run("make the key", async (signal) => {
+    const isDone = await action.run("create the key", async (signal) => {
       setCreated(await createKey(api, key, signal));
-      return `The key ${key.name} is made`;
+      return `The key ${key.name} was created`;
     });
     if (isDone) pages.reload();
     return isDone;
@@ -38,7 +40,7 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
   async function revoke(key: ApiKey): Promise<void> {
     const isDone = await action.run("revoke the key", async (signal) => {
       await revokeKey(api, key.id, signal);
-      return `The key ${key.name} is revoked`;
+      return `The key ${key.name} was revoked`;
     });
     if (!isDone) return;
     if (created?.id === key.id) setCreated(null);
@@ -50,6 +52,7 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
       <NewKeyForm
         offered={scopeSchema.options.filter((scope) => caller.scopes === null || caller.scopes.includes(scope))}
         isBusy={action.isBusy}
+        nowMs={api.nowMs}
         create={create}
       />
       <Outcome action={action} />
@@ -58,7 +61,7 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
           label={`The key ${created.name}`}
           fieldLabel={`API key ${created.name}`}
           urge="Copy the key now."
-          note="It is not shown again; only its hash is kept here."
+          note="It is not shown again: the gateway keeps only its hash."
           text={created.api_key}
           onDone={() => setCreated(null)}
         />
@@ -75,15 +78,15 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
                 <span class="strong settings-name">{key.name}</span>
                 <span class="fine">
                   <code>{key.prefix}…</code>
-                  {` · ${key.scopes.join(", ")} · made `}
-                  <Time time={key.created_at} nowMs={nowMs} />
+                  {` · ${key.scopes.join(", ")} · created `}
+                  <Time atMs={Date.parse(key.created_at)} nowMs={nowMs} />
                   {" · "}
                   {key.last_used_at === null ? (
                     "never used"
                   ) : (
                     <>
                       {"last used "}
-                      <Time time={key.last_used_at} nowMs={nowMs} />
+                      <Time atMs={Date.parse(key.last_used_at)} nowMs={nowMs} />
                     </>
                   )}
                 </span>
@@ -136,7 +139,7 @@ function KeyState({
   return (
     <span class={isOver || isSoon ? `badge tinted ${isOver ? "tone-fail" : "tone-manual"}` : "note"}>
       {isOver ? "Expired " : "Expires "}
-      <Time time={expiresAt} nowMs={nowMs} />
+      <Time atMs={Date.parse(expiresAt)} nowMs={nowMs} />
     </span>
   );
 }
@@ -144,9 +147,10 @@ function KeyState({
 function NewKeyForm(props: {
   readonly offered: readonly Scope[];
   readonly isBusy: boolean;
+  readonly nowMs: () => number;
   readonly create: (key: KeyRequest) => Promise<boolean>;
 }) {
-  const { offered, isBusy, create } = props;
+  const { offered, isBusy, nowMs, create } = props;
   const name = useRef<HTMLInputElement>(null);
   const [chosen, setChosen] = useState<readonly Scope[]>(offered.filter((scope) => scope !== "admin"));
   const [days, setDays] = useState(90);
@@ -155,12 +159,12 @@ function NewKeyForm(props: {
     event.preventDefault();
     const input = name.current;
     if (input === null || input.value.trim() === "") return input?.focus();
-    const expiresAt = days === 0 ? null : new Date(Date.now() + days * dayMs).toISOString();
+    const expiresAt = days === 0 ? null : new Date(nowMs() + days * dayMs).toISOString();
     if (await create({ name: input.value.trim(), scopes: chosen, expires_at: expiresAt })) input.value = "";
   }
 
   return (
-    <form class="settings-form" aria-label="Make an API key" onSubmit={(event) => void submit(event)}>
+    <form class="settings-form" aria-label="Create an API key" onSubmit={(event) => void submit(event)}>
       <label class="field grow">
         Name
         <input ref={name} name="name" autocomplete="off" maxLength={200} required placeholder="what it is for" />
@@ -193,7 +197,7 @@ function NewKeyForm(props: {
         ))}
       </fieldset>
       <button type="submit" class="button button-primary" disabled={isBusy || chosen.length === 0}>
-        Make key
+        Create key
       </button>
     </form>
   );

@@ -3,26 +3,22 @@ import { useCallback, useRef, useState } from "preact/hooks";
 import { roleSchema, type Member, type Role } from "../../../../shared/schemas/team.ts";
 import type { Session } from "../../model/session.ts";
 import { addMember, changeRole, listMembers, removeMember } from "../../team_wire.ts";
+import { Time } from "../basics.tsx";
 import { useNow } from "../hooks.ts";
-import { ConfirmDialog, Outcome, Rows, Time } from "./parts.tsx";
+import { ConfirmDialog, Outcome, Rows } from "./parts.tsx";
+import { roleTexts } from "./session_settings.tsx";
 import { useAction, type Action } from "./use_action.ts";
 import { usePages } from "./use_pages.ts";
 
 const roles = roleSchema.options;
-
-const roleTexts: Readonly<Record<Role, string>> = {
-  viewer: "Viewer: reads and follows",
-  auditor: "Auditor: reads and follows, and reads the audit trail",
-  operator: "Operator: also cancels, waives, attests and deletes scans",
-  admin: "Admin: also members, keys and webhooks",
-};
 
 /** Who belongs to the tenant, and what they may do. */
 export function MembersSettings({ session: { api, caller } }: { readonly session: Session }) {
   const pages = usePages(useCallback((request) => listMembers(api, request), [api]));
   const action = useAction();
   const [removing, setRemoving] = useState<Member | null>(null);
-  const nowMs = useNow();
+  useNow();
+  const nowMs = api.nowMs();
   const admins = pages.items.filter(({ role }) => role === "admin");
   const isOnlyAdmin = ({ role }: Member) => role === "admin" && admins.length === 1 && !pages.hasMore;
   const isSelf = ({ sub }: Member) => caller.kind === "user" && caller.id === sub;
@@ -40,7 +36,7 @@ export function MembersSettings({ session: { api, caller } }: { readonly session
         add={(sub, role) =>
           change("add the member", async (signal) => {
             const member = await addMember(api, { sub, role }, signal);
-            return `${member.sub} is a member: ${member.role}`;
+            return `Added ${member.sub} as ${member.role}`;
           })
         }
       />
@@ -55,7 +51,7 @@ export function MembersSettings({ session: { api, caller } }: { readonly session
               <span class="strong settings-name">{member.sub}</span>
               <span class="fine">
                 {"Member since "}
-                <Time time={member.created_at} nowMs={nowMs} />
+                <Time atMs={Date.parse(member.created_at)} nowMs={nowMs} />
               </span>
             </span>
             {isSelf(member) || isOnlyAdmin(member) ? (
@@ -88,7 +84,7 @@ export function MembersSettings({ session: { api, caller } }: { readonly session
           onConfirm={() =>
             void change("remove the member", async (signal) => {
               await removeMember(api, removing.sub, signal);
-              return `${removing.sub} is no member any more`;
+              return `Removed ${removing.sub}`;
             })
           }
         />

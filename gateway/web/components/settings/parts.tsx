@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { formatAgo, formatTime } from "../../model/format.ts";
 import { MoreButton } from "../basics.tsx";
 import type { Action } from "./use_action.ts";
 import type { Pages } from "./use_pages.ts";
@@ -53,15 +52,6 @@ export function Rows<Item>(props: {
       </ul>
       <MoreButton list={pages} />
     </>
-  );
-}
-
-export function Time({ time, nowMs }: { readonly time: string; readonly nowMs: number }) {
-  const timeMs = Date.parse(time);
-  return (
-    <time dateTime={time} title={formatTime(timeMs)}>
-      {timeMs > nowMs ? formatTime(timeMs) : formatAgo(timeMs, nowMs)}
-    </time>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Role } from "../../../../shared/schemas/team.ts";
 import type { Session } from "../../model/session.ts";
 
 const kinds: Readonly<Record<Session["kind"], string>> = {
@@ -6,12 +7,12 @@ const kinds: Readonly<Record<Session["kind"], string>> = {
   issuer: "Signed in at the issuer; renewed automatically until you sign out, forgotten when the tab is reloaded",
 };
 
-const roles = {
+export const roleTexts: Readonly<Record<Role, string>> = {
   viewer: "viewer: reads and follows",
   auditor: "auditor: reads and follows, and reads the audit trail",
-  operator: "operator: also cancels, attests, waives and deletes scans",
-  admin: "admin: also members, keys and webhooks",
-} as const;
+  operator: "operator: also cancels and deletes scans, waives findings and attests checks",
+  admin: "admin: also manages members, API keys, webhooks and the tenant",
+};
 
 /** Who the gateway takes the caller for, and what they may do. */
 export function SessionSettings({ session: { kind, caller } }: { readonly session: Session }) {
@@ -21,7 +22,7 @@ export function SessionSettings({ session: { kind, caller } }: { readonly sessio
       <Fact name={caller.kind === "user" ? "Person" : "API key"} value={name === null ? id : `${name} (${id})`} />
       <Fact name="Session" value={kinds[kind]} />
       {tenant !== null && <Fact name="Tenant" value={`${tenant.name} (${tenant.id})`} />}
-      {tenant !== null && tenant.role !== null && <Fact name="Role" value={roles[tenant.role]} />}
+      {tenant !== null && tenant.role !== null && <Fact name="Role" value={roleTexts[tenant.role]} />}
       {scopes !== null && <Fact name="Scopes" value={scopes.join(", ")} />}
       {tenants.length > 1 && (
         <Fact name="All tenants" value={tenants.map((one) => `${one.name} (${one.role ?? ""})`).join(", ")} />

@@ -45,7 +45,7 @@ export function SettingsPage({ session, section }: { readonly session: Session; 
       {section !== "" && current.id !== section && (
         <p class="problem tinted tone-manual" role="status">
           {sections.some(({ id }) => id === section)
-            ? `You may not see "${sections.find(({ id }) => id === section)?.title ?? section}": an admin of this tenant can.`
+            ? `You do not have access to "${sections.find(({ id }) => id === section)?.title ?? section}". Ask an admin of this tenant.`
             : `There is no section "${section}".`}
         </p>
       )}

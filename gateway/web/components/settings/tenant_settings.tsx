@@ -81,7 +81,7 @@ export function TenantSettings({ session: { api } }: { readonly session: Session
           </div>
           <form class="settings-row" aria-label="Delete the tenant" onSubmit={remove}>
             <label class="field grow">
-              Delete the tenant with everything that it has: write its name to confirm it
+              Delete the tenant and everything in it. To confirm, type its name
               <input name="name" required autocomplete="off" placeholder={tenant.name} />
             </label>
             <button type="submit" class="button inked tone-fail" disabled={isBusy}>

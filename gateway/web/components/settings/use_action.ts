@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError } from "../../model/api.ts";
 import { toProblem } from "../../model/connection.ts";
 
 /** One change at a time, with what became of it. */
@@ -33,8 +32,7 @@ export function useAction(): Action {
         return true;
       } catch (error) {
         if (signal.aborted) return false;
-        const reason = error instanceof ApiError ? error.message : toProblem(error);
-        setState({ isBusy: false, done: null, problem: `Could not ${what}: ${reason}` });
+        setState({ isBusy: false, done: null, problem: `Could not ${what}: ${toProblem(error)}` });
         return false;
       }
     },

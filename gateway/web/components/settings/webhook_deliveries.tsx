@@ -7,8 +7,9 @@ import {
 } from "../../../../shared/schemas/webhook.ts";
 import type { Api } from "../../model/api.ts";
 import { listDeliveries, replayDelivery } from "../../webhook_wire.ts";
+import { Time } from "../basics.tsx";
 import { useNow } from "../hooks.ts";
-import { Outcome, Rows, Time } from "./parts.tsx";
+import { Outcome, Rows } from "./parts.tsx";
 import { useAction } from "./use_action.ts";
 import { usePages } from "./use_pages.ts";
 
@@ -23,7 +24,8 @@ export function WebhookDeliveries({ api, webhook: { id, enabled } }: { readonly 
   const [status, setStatus] = useState<DeliveryStatus | "">("");
   const pages = usePages(useCallback((request) => listDeliveries(api, { id, status }, request), [api, id, status]));
   const action = useAction();
-  const nowMs = useNow();
+  useNow();
+  const nowMs = api.nowMs();
 
   async function replay(delivery: Delivery): Promise<void> {
     const isDone = await action.run("send it again", async (signal) => {
@@ -53,7 +55,7 @@ export function WebhookDeliveries({ api, webhook: { id, enabled } }: { readonly 
           </select>
         </label>
         <button type="button" class="button button-small" onClick={() => pages.reload()}>
-          Read again
+          Refresh
         </button>
       </div>
       <Outcome action={action} />
@@ -91,12 +93,12 @@ function DeliveryFacts({ delivery, nowMs }: { readonly delivery: Delivery; reado
   return (
     <>
       <span class="fine">
-        <Time time={createdAt} nowMs={nowMs} />
+        <Time atMs={Date.parse(createdAt)} nowMs={nowMs} />
         {` · ${attempts} ${attempts === 1 ? "attempt" : "attempts"}`}
         {nextAt !== null && attempts > 0 && (
           <>
             {" · next "}
-            <Time time={nextAt} nowMs={nowMs} />
+            <Time atMs={Date.parse(nextAt)} nowMs={nowMs} />
           </>
         )}
       </span>

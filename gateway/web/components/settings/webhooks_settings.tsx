@@ -16,8 +16,9 @@ import {
   testWebhook,
   updateWebhook,
 } from "../../webhook_wire.ts";
+import { Time } from "../basics.tsx";
 import { useNow } from "../hooks.ts";
-import { ConfirmDialog, Outcome, Rows, Time } from "./parts.tsx";
+import { ConfirmDialog, Outcome, Rows } from "./parts.tsx";
 import { ShownSecret } from "./shown_secret.tsx";
 import { useAction } from "./use_action.ts";
 import { usePages } from "./use_pages.ts";
@@ -27,7 +28,7 @@ const eventTexts: Readonly<Record<WebhookEvent, string>> = {
   "scan.end": "a scan ended, with its counts",
   "finding.created": "a completed scan found new failures",
   "finding.updated": "a monitor saw results change",
-  "monitor.error": "a monitor cannot read, or went silent",
+  "monitor.error": "a monitor cannot read the log, or stopped reporting",
 };
 
 type Question = { readonly kind: "delete" | "rotate"; readonly webhook: Webhook };
@@ -41,7 +42,8 @@ export function WebhooksSettings({ session: { api } }: { readonly session: Sessi
   const [opened, setOpened] = useState<string | null>(null);
   /** So that the deliveries that are shown are read again. */
   const [tests, setTests] = useState(0);
-  const nowMs = useNow();
+  useNow();
+  const nowMs = api.nowMs();
 
   async function change(what: string, work: (signal: AbortSignal) => Promise<string>): Promise<boolean> {
     const isDone = await action.run(what, work);
@@ -52,7 +54,7 @@ export function WebhooksSettings({ session: { api } }: { readonly session: Sessi
   const create = (webhook: NewWebhook) =>
     change("add the webhook", async (signal) => {
       setShown(await createWebhook(api, webhook, signal));
-      return "The webhook is added";
+      return "The webhook was added";
     });
 
   const setEnabled = ({ id, url }: Webhook, enabled: boolean) =>
@@ -76,7 +78,7 @@ export function WebhooksSettings({ session: { api } }: { readonly session: Sessi
       ? change("delete the webhook", async (signal) => {
           await deleteWebhook(api, id, signal);
           if (shown?.id === id) setShown(null);
-          return `${hostOf(url)} is deleted`;
+          return `${hostOf(url)} was deleted`;
         })
       : change("replace the secret", async (signal) => {
           setShown(await rotateSecret(api, id, signal));
@@ -92,8 +94,8 @@ export function WebhooksSettings({ session: { api } }: { readonly session: Sessi
           label={`The secret of ${hostOf(shown.url)}`}
           fieldLabel={`Secret of ${hostOf(shown.url)}`}
           urge="Copy the secret now."
-          note={`The receiver verifies with it what comes from here. It is not shown again.${
-            shown.secret_rotated_at === null ? "" : " For 24 hours the one before it is good as well."
+          note={`The receiver uses it to verify deliveries. It is not shown again.${
+            shown.secret_rotated_at === null ? "" : " The previous secret stays valid for 24 hours."
           }`}
           text={shown.secret}
           onDone={() => setShown(null)}
@@ -122,8 +124,8 @@ export function WebhooksSettings({ session: { api } }: { readonly session: Sessi
               <span class="grow">
                 <span class="strong settings-name">{url}</span>
                 <span class="fine">
-                  {`${events.join(", ")} · ${format === "slack" ? "for Slack" : "JSON"} · made `}
-                  <Time time={createdAt} nowMs={nowMs} />
+                  {`${events.join(", ")} · ${format === "slack" ? "for Slack" : "JSON"} · created `}
+                  <Time atMs={Date.parse(createdAt)} nowMs={nowMs} />
                 </span>
               </span>
               <WebhookState webhook={webhook} />
@@ -171,9 +173,9 @@ function questionTexts({ kind, webhook: { url } }: Question) {
     };
   }
   return {
-    title: `A new secret for ${hostOf(url)}?`,
-    text: "For 24 hours messages are signed with both, so that the receiver can be changed; then with the new one alone.",
-    confirm: "Make a new secret",
+    title: `Create a new secret for ${hostOf(url)}?`,
+    text: "For 24 hours messages are signed with both secrets, so that you can update the receiver. After that, only the new one is used.",
+    confirm: "Create secret",
   };
 }
 

@@ -28,7 +28,7 @@ export async function finishSignIn(
   pending: PendingSignIn | null,
 ): Promise<TokenSet> {
   if (pending === null) {
-    throw new SignInError("sign_in", "This sign-in was not begun in this tab, or is finished already: sign in again");
+    throw new SignInError("sign_in", "This sign-in was not started in this tab, or is already finished: sign in again");
   }
   return redeem(provider, query, pending, null);
 }
