@@ -84,7 +84,7 @@ test("a person with two tenants switches between them, and sees each one's scans
   await watched.untilConnection("live");
   expect(await page.getByText("only-acme").count()).toBe(0);
   await page.getByRole("link", { name: "Settings" }).click();
-  await page.getByText("admin: also members, keys and webhooks").waitFor();
+  await page.getByText("admin: also manages members").waitFor();
 });
 
 test("a subject that is no member is told who they are, which tenant it is, and who can add them", async () => {
@@ -114,7 +114,7 @@ test("cancelling at the issuer says so, and the way in is there again", async ()
 test("an answer of another sign-in is refused: a foreign state, a second tab, and one without any sign-in", async () => {
   await using watched = await open(`${gateway.url}/callback?code=stolen&state=made-up&iss=${issuer}`);
   const { page, requestUrls } = watched;
-  await page.getByText("This sign-in was not begun in this tab").waitFor();
+  await page.getByText("This sign-in was not started in this tab").waitFor();
   await page.evaluate(() => {
     sessionStorage.setItem("scanstream.sign_in", JSON.stringify({ state: "s", nonce: "n", verifier: "v" }));
   });

@@ -96,7 +96,7 @@ test("an admin renames the tenant, exports it and deletes it", async () => {
   const lines = (await readFile(await download.path(), "utf8")).trimEnd().split("\n");
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ schema: "scanstream.export/1", name: "Acme Ltd." });
   expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ end: true, rows: { scans: 1 } });
-  const confirm = page.getByLabel("Delete the tenant with everything that it has");
+  const confirm = page.getByLabel("Delete the tenant and everything in it");
   await confirm.fill("Acme");
   await page.getByRole("button", { name: "Delete for good" }).click();
   await page.getByRole("alert").getByText("is not the tenant's name").waitFor();

@@ -64,7 +64,7 @@ test("asks for a look now: the follower is asked, and the page says what happens
   const button = watched.page.getByRole("button", { name: "Check now" });
   await button.click();
   const state = watched.page.locator(".check-now");
-  await state.filter({ hasText: "Asked. A follower that listens looks at once, any other within" }).waitFor();
+  await state.filter({ hasText: "Requested. The follower checks within" }).waitFor();
   expect(await button.isDisabled()).toBe(true);
   await monitor.update({ last_look_at: new Date().toISOString() });
   await state.filter({ hasText: "The follower checked" }).waitFor();
@@ -111,7 +111,7 @@ test("marks what no event explains, and shows a finding's own history", async ()
   const { page } = watched;
   await watched.untilConnection("live");
   await page.locator(".change-unexplained", { hasText: "Unexplained: found by a full scan" }).waitFor();
-  await page.locator(".change", { hasText: "The provider did not answer" }).waitFor();
+  await page.locator(".change", { hasText: "Okta did not answer" }).waitFor();
   await page.getByRole("button", { name: /^Unexplained/ }).click();
   await expect.poll(() => page.locator(".change").count()).toBe(1);
   // What was known last is beside a verdict that could not be given.

@@ -49,7 +49,7 @@ test("stays at the scan that was chosen and offers a newer one", async () => {
   await watched.untilConnection("ended");
   await page.getByText("This scan has no findings.").waitFor();
   const newer = await acme.producer.register({ org_url: "https://newer.okta.com", checks_total: 1 });
-  const offer = page.getByText("A new scan of newer.okta.com waits to start.");
+  const offer = page.getByText("A new scan of newer.okta.com is waiting to start.");
   await offer.waitFor();
   expect(new URL(page.url()).hash).toBe(`#/scans/${ended.id}`);
   await page.getByRole("link", { name: "Watch it" }).click();

@@ -53,7 +53,7 @@ export async function followsScanToItsEnd(
   await openScan();
   await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
   await watched.untilConnection("live");
-  await page.getByText("Findings appear here as they are made.").waitFor();
+  await page.getByText("Findings appear here as the scan makes them.").waitFor();
 
   await scan.publish("scan.start", { checks_total: 4 });
   const idle = buildFinding({ resource_name: "Default Policy", actual: "never" });
@@ -157,7 +157,7 @@ export async function recoversAfter(
   await watched.untilConnection("live", longestPauseMs);
   await page.locator(".finding", { hasText: "Missed" }).waitFor();
   await page.locator(".progress-figures", { hasText: "2of 4 checks" }).waitFor();
-  await page.locator("main .connection", { hasText: "refetched at" }).waitFor();
+  await page.locator("main .connection", { hasText: "read again" }).waitFor();
 
   await scan.check("third_check", [buildFinding({ check: "third_check", resource_name: "Live again" })], {
     done: 3,

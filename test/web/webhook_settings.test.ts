@@ -55,7 +55,7 @@ test("an admin adds a webhook, sees what is sent to it, sends it again, changes 
   await page.getByText("No delivery has this status.").waitFor();
 
   await page.getByRole("button", { name: `New secret for ${name}` }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Make a new secret" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Create secret" }).click();
   await page.getByText("The previous secret stays valid for 24 hours").waitFor();
   expect(await page.getByRole("textbox", { name: `Secret of ${name}` }).inputValue()).not.toBe(secret);
   await page.getByRole("button", { name: `Disable ${name}` }).click();

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { mayDo } from "../model/caller.ts";
-import { formatOrg } from "../model/format.ts";
+import { formatOrg, formatTime } from "../model/format.ts";
 import { parseRoute } from "../model/route.ts";
 import { followTenant } from "../model/tenant_follower.ts";
 import type { Session } from "../model/session.ts";
@@ -26,7 +26,7 @@ const manyScansPauseMs = 250;
 
 /** The signed-in page: all organizations, or what the address names. */
 export function Dashboard({ session, ...account }: AccountActions & { readonly session: Session }) {
-  const { api } = session;
+  const { api, caller } = session;
   const isDemo = session.kind === "demo";
   const [tenant] = useStore(
     (onChange) => followTenant(api, onChange, account.onRefused),
@@ -51,6 +51,16 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     addEventListener("hashchange", onHashChange);
     return () => removeEventListener("hashchange", onHashChange);
   }, []);
+  useEffect(() => {
+    const parts = () => [...document.querySelectorAll(".on-each-sheet")].map(({ textContent }) => textContent);
+    // A string of CSS is written as one of JSON.
+    const onPrint = () => {
+      const head = [caller.tenant?.name, ...parts(), `printed ${formatTime(api.nowMs())}`].filter(Boolean).join(" · ");
+      document.documentElement.style.setProperty("--sheet-head", JSON.stringify(head.replaceAll(/\s+/g, " ")));
+    };
+    addEventListener("beforeprint", onPrint);
+    return () => removeEventListener("beforeprint", onPrint);
+  }, [api, caller]);
   const target = JSON.stringify(route);
   const shownTarget = useRef(target);
   useEffect(() => {
@@ -128,7 +138,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
 
   function shownPage() {
     const key = `${target} ${attempt}`;
-    const { caller } = session;
     const followed = { api, caller, decisions, onReopen: reopen };
     const show: ShowResource = ({ page, id }, more, scanId = null) =>
       page === "monitor" ? (

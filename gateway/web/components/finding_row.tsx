@@ -65,6 +65,7 @@ export const FindingRow = memo((props: FindingRowProps) => {
             {finding.resourceName === "" ? "Unnamed resource" : shorten(finding.resourceName)}
           </span>
           <span class="fine one-line">{checkTitle(finding.check)}</span>
+          <span class="fine on-paper">{resourceText(finding)}</span>
           {decision !== null && (
             <span class="finding-decision">
               <DecisionBadge decision={decision} />
@@ -95,11 +96,15 @@ export const FindingRow = memo((props: FindingRowProps) => {
   );
 });
 
-/** A line; the whole text is in the file and in the details. */
-const maxLineLength = 300;
+/** The screen shows two lines of it and paper all; the whole text is in the file and in the details. */
+const maxLineLength = 2000;
 
 function shorten(text: string): string {
   return text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength)}…`;
+}
+
+function resourceText({ resourceType, resourceId }: Finding): string {
+  return [resourceType, resourceId].filter((part) => part !== null && part !== "").join(" · ");
 }
 
 /** Open findings are waived; where the API shows too little, a person answers for the check. */
@@ -133,7 +138,6 @@ function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "f
 function Explanation(props: { readonly finding: Finding; readonly isComplete: boolean; readonly readText: string }) {
   const { finding, isComplete, readText } = props;
   const info = findCheck(finding.check);
-  const resource = [finding.resourceType, finding.resourceId].filter((part) => part !== null && part !== "");
   const { expected, actual } = finding;
   const isDifferent = stateOf(finding) === "fail" && expected !== null && actual !== null;
   const [wanted, found] = isDifferent ? diffWords(expected, actual) : [null, null];
@@ -161,7 +165,7 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
             {reasonWords[finding.reason]}
           </Fact>
         )}
-        {resource.length > 0 && <Fact term="Resource">{resource.join(" · ")}</Fact>}
+        {resourceText(finding) !== "" && <Fact term="Resource">{resourceText(finding)}</Fact>}
         <Fact term="Rule">{info === null ? finding.check : `${names.join(" · ")} · ${finding.check}`}</Fact>
         <Fact term="Read">
           {finding.notes.read_from?.replaceAll("; ", "\n") ?? readText}

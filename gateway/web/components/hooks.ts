@@ -120,7 +120,8 @@ export function useFindingAddress() {
 
 /** `null` leaves the title of the document as it is. */
 export function useTitle(title: string | null): void {
-  useEffect(() => {
+  // With what is shown, and no later: signing out leaves no name of an organization behind.
+  useLayoutEffect(() => {
     if (title !== null) document.title = `${title} · scanstream`;
   }, [title]);
 }

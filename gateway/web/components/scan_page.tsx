@@ -94,12 +94,12 @@ export function ScanPage(props: ScanPageProps) {
       <header class="scan-head">
         <BackLink />
         <div class="scan-title row wrap">
-          <h1 id="scan-title">
+          <h1 id="scan-title" class="on-each-sheet">
             {scan !== null ? formatOrg(scan) : isFailed ? "This scan cannot be shown" : "Loading…"}
           </h1>
           {scan !== null && <ScanBadge status={scan.status} />}
         </div>
-        <p class="scan-meta text">{scan !== null && <ScanFacts scan={scan} nowMs={api.nowMs} />}</p>
+        <p class="scan-meta text on-each-sheet">{scan !== null && <ScanFacts scan={scan} nowMs={api.nowMs} />}</p>
         <div class="scan-actions row wrap">
           <ConnectionState
             connection={connection}

@@ -8,7 +8,7 @@ import {
   type FindingChangeKind,
 } from "../../../../shared/finding_diff.ts";
 import type { Api } from "../../model/api.ts";
-import { checkTitle } from "../../model/check_catalog.ts";
+import { checkTitle, findCheck } from "../../model/check_catalog.ts";
 import { compareScans, type ComparedSide, type ScanComparison } from "../../model/compare_scans.ts";
 import { toProblem } from "../../model/connection.ts";
 import { toChangeRow } from "../../model/export_rows.ts";
@@ -52,9 +52,11 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
       <header class="scan-head">
         <BackLink />
         <div class="scan-title row wrap">
-          <h1 id="compare-title">{toHeading(view)}</h1>
+          <h1 id="compare-title" class="on-each-sheet">
+            {toHeading(view)}
+          </h1>
         </div>
-        <p class="scan-meta text">{view.name === "compared" && toPeriod(view.result)}</p>
+        <p class="scan-meta text on-each-sheet">{view.name === "compared" && toPeriod(view.result)}</p>
         <div class="scan-actions row wrap">
           {view.name === "compared" && (
             <>
@@ -157,7 +159,9 @@ function ChangeRow({ change: { check, resource, before, after } }: { readonly ch
     <li class="change stack">
       <span class="change-head row wrap">
         <span class="strong">{resource.name === "" ? "Unnamed resource" : resource.name}</span>
-        <span class="fine">{checkTitle(check)}</span>
+        <span class="fine">
+          {[findCheck(check)?.vulnId, resource.id, checkTitle(check)].filter(Boolean).join(" · ")}
+        </span>
       </span>
       <span class="change-verdicts row wrap">
         <Verdict verdict={before} />

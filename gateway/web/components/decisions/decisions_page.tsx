@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Api } from "../../model/api.ts";
-import { checkTitle } from "../../model/check_catalog.ts";
+import { checkTitle, findCheck } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { listDecisions, withdrawDecision, type DecisionStore } from "../../model/decisions/decision_store.ts";
 import { findUnneeded } from "../../model/decisions/unneeded_waivers.ts";
@@ -51,7 +51,9 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
       <header class="scan-head">
         <BackLink />
         <div class="scan-title row wrap">
-          <h1 id="decisions-title">Decisions</h1>
+          <h1 id="decisions-title" class="on-each-sheet">
+            Decisions
+          </h1>
         </div>
         <p class="scan-meta text">
           Waivers and attestations of this tenant. They apply to every later scan with{" "}
@@ -135,7 +137,7 @@ function DecisionRow(props: {
         {isUnneeded && <span class="badge tinted tone-pass">No longer needed</span>}
       </div>
       <h2>{checkTitle(check)}</h2>
-      <p class="fine">{`${check} · ${toScope(decision)}`}</p>
+      <p class="fine">{[findCheck(check)?.vulnId, check, toScope(decision)].filter(Boolean).join(" · ")}</p>
       <p class="decision-reason">{reason}</p>
       <div class="row spread wrap">
         <p class="fine">{`By ${by}, ${formatTime(Date.parse(createdAt))}${expires === null ? "" : ` ·${toUntil(expires)} (UTC)`}`}</p>

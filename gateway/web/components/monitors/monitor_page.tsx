@@ -96,11 +96,11 @@ export function MonitorPage(props: MonitorPageProps) {
       <header class="scan-head">
         <BackLink />
         <div class="scan-title row wrap">
-          <h1 id="scan-title">
+          <h1 id="scan-title" class="on-each-sheet">
             {monitor !== null ? formatOrg(monitor) : isFailed ? "This organization cannot be shown" : "Loading…"}
           </h1>
         </div>
-        <p class="scan-meta text">{monitor !== null && toFacts(monitor)}</p>
+        <p class="scan-meta text on-each-sheet">{monitor !== null && toFacts(monitor)}</p>
         <div class="scan-actions row wrap">
           <ConnectionState
             connection={connection}
