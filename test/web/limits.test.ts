@@ -68,6 +68,25 @@ test("10,000 findings of a scan are there within two seconds of work, and filter
   expect(await work(filter, "1 of 10,000 findings")).toBeLessThan(0.2);
 });
 
+test("200 organizations are live on one stream, the worst first", async () => {
+  const { producer } = await demoTenant();
+  for (let index = 0; index < 200; index += 1) {
+    const scan = await producer.register({ org_url: `https://org${index}.okta.com`, checks_total: 1 });
+    await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
+  }
+  await using watched = await openPage(browser, `${gateway.url}/#/wall`);
+  await watched.page.locator(".wall-live", { hasText: "Live" }).waitFor();
+  // Whoever chose the overview stays on it; the demo's page opens by itself a scan that runs.
+  await watched.page.evaluate(() => (location.hash = "#/"));
+  const rows = watched.page.locator(".organization");
+  await expect.poll(() => rows.count()).toBe(200);
+  const scan = await producer.register({ org_url: "https://org117.okta.com", checks_total: 1 });
+  await scan.store([buildFinding({ severity: "high" })]);
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await rows.first().filter({ hasText: "org117.okta.com" }).waitFor();
+  expect(watched.requestUrls.filter((url) => url.includes("/event-stream"))).toHaveLength(1);
+});
+
 test("names of 2,000 letters are cut or wrapped, at any width", async () => {
   const { producer, apiKey } = await demoTenant();
   const long = "x".repeat(2000);
