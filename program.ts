@@ -19,6 +19,7 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
     .version(packageJson.version)
     .option("--no-color", "no colors (also NO_COLOR; FORCE_COLOR forces colors without a terminal)")
     .showSuggestionAfterError()
+    .showHelpAfterError("Add --help to see the arguments, options and examples.")
     .configureHelp({ showGlobalOptions: true })
     .configureOutput(output)
     .exitOverride();

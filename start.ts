@@ -82,9 +82,9 @@ async function main(): Promise<void> {
   };
   say(`  Practice org ${org.url}`);
   say(
-    `  Sign in      as viola@, oscar@ or ada@practice.example (viewer, operator, admin): the page has a button for it`,
+    `  Sign in      as viola@, oscar@ or ada@practice.example (viewer, operator, admin); the page has a button for each`,
   );
-  say(`  State        ${stateDirectory}/ (gateway.log, demo.json; delete the folder to start afresh)\n`);
+  say(`  State        ${stateDirectory}/ (gateway.log, demo.json; delete the folder to start over)\n`);
 
   const io = createProcessIo(streams, {
     env: { ...env, NO_COLOR, FORCE_COLOR, TERM },
@@ -99,7 +99,7 @@ async function main(): Promise<void> {
     say(
       `  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C. A monitor follows the practice org from now on:`,
     );
-    say(`  open its admin page ${org.url}/, turn something off, and watch the live page answer.\n`);
+    say(`  open its admin page ${org.url}/, change a setting, and watch the result update on the live page.\n`);
     await followPracticeOrg(org, io);
   }
   await Promise.all([gateway.stop({ drainMs: 500 }), org.stop()]);

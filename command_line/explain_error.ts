@@ -7,7 +7,7 @@ import { exitCodes } from "./exit_code.ts";
 import { printable } from "./terminal.ts";
 
 export interface ExplainOptions {
-  /** The person interrupted the command: an error that follows from it is none to report. */
+  /** The person interrupted the command, so an error that follows from it is not reported. */
   readonly isInterrupted: boolean;
   readonly write: (text: string) => void;
 }
@@ -26,7 +26,7 @@ export function explainError(error: unknown, { isInterrupted, write }: ExplainOp
 export function explainBug(error: unknown, write: ExplainOptions["write"]): number {
   const trace = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
   write(
-    `This is a bug of scanstream ${packageJson.version}; please report it as an issue of its repository, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,
+    `This is a bug of scanstream ${packageJson.version}; please report it in the issue tracker, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,
   );
   return exitCodes.bug;
 }

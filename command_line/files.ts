@@ -24,8 +24,7 @@ let isStdinTaken = false;
 async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  if (path === standardStream && isStdinTaken)
-    throw new FileContentError("- stands for one file only, and stdin was read already");
+  if (path === standardStream && isStdinTaken) throw new FileContentError("- (stdin) can be used for one file only");
   isStdinTaken ||= path === standardStream;
   const input = path === standardStream ? process.stdin : createReadStream(path);
   for await (const chunk of input as AsyncIterable<Buffer>) {
@@ -216,7 +215,7 @@ const writeProblems: Readonly<Record<string, string>> = {
   ENOSPC: "no space left on device",
   EPIPE: "the program that reads it ended",
   ENOTDIR: "a part of its path is a file; expected a directory",
-  ENXIO: "it is a pipe that no program reads",
+  ENXIO: "it is a pipe without a reader",
   EPERM: "permission denied",
   EROFS: "the disk is read-only",
 };

@@ -9,16 +9,16 @@ export interface GatewayAccess {
 /** Null when no gateway is named, or when something is wrong, which the reader then knows. */
 export function readGatewayAccess(reader: EnvironmentReader): GatewayAccess | null {
   const gatewayUrl = reader.url("SCANSTREAM_URL", ["https:", "http:"], "https://scanstream.example.com");
-  const apiKey = reader.pattern("SCANSTREAM_API_KEY", /^[\x21-\x7e]+$/, "a key as admin api-key create shows it");
+  const apiKey = reader.pattern("SCANSTREAM_API_KEY", /^[\x21-\x7e]+$/, "an API key, as admin api-key create shows it");
   const isNamed = reader.text("SCANSTREAM_URL") !== null;
   const hasKey = reader.text("SCANSTREAM_API_KEY") !== null;
   if (isNamed && !hasKey) {
     reader.report(
-      "SCANSTREAM_API_KEY: required with SCANSTREAM_URL: expected a key of that gateway (admin api-key create)",
+      "SCANSTREAM_API_KEY is not set: SCANSTREAM_URL also needs an API key of that gateway (scanstream admin api-key create)",
     );
   }
   if (hasKey && !isNamed) {
-    reader.report("SCANSTREAM_URL: required with SCANSTREAM_API_KEY: expected the address of the key's gateway");
+    reader.report("SCANSTREAM_URL is not set: SCANSTREAM_API_KEY also needs the address of its gateway");
   }
   return gatewayUrl === null || apiKey === null ? null : { gatewayUrl, apiKey };
 }

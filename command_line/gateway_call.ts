@@ -88,7 +88,7 @@ export function parseResource<Schema extends v.GenericSchema>(schema: Schema, an
   const result = v.safeParse(schema, answer);
   if (result.success) return result.output;
   throw new TypeError(
-    "Cannot read the gateway's answer: it is not what was asked for; does SCANSTREAM_URL name a scanstream gateway?",
+    "Cannot read the gateway's response: it has an unexpected form; does SCANSTREAM_URL name a scanstream gateway?",
   );
 }
 

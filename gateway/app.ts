@@ -99,9 +99,9 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
 
 const platformTags = [
   { name: "status", description: "For load balancers and for Prometheus" },
-  { name: "session", description: "Who the caller is" },
-  { name: "streams", description: "Following what happens, live" },
-  { name: "publishing", description: "For producers that have a key and no broker" },
+  { name: "session", description: "The caller's session" },
+  { name: "streams", description: "Live event streams" },
+  { name: "publishing", description: "Publishing with an API key, without access to the broker" },
 ];
 
 /** A follower of one feature would otherwise read the events of another. */

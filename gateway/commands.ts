@@ -69,7 +69,7 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
     .command("export")
     .description("write all data of a tenant to stdout as NDJSON, for `admin tenant import`")
     .requiredOption(...tenantInput)
-    .addOption(new Option("--format <format>", "output is NDJSON in either case").choices(formats).default("json"))
+    .addOption(new Option("--format <format>", "the output is always NDJSON").choices(formats).default("json"))
     .action((flags: { readonly tenant: string }) =>
       run(async (io) => (await import("./operator/tenant_commands.ts")).exportTenantCommand(flags, io)),
     );
@@ -98,12 +98,12 @@ interface AdminCommand {
 }
 
 const adminGroups = {
-  tenant: "tenants",
-  user: "members of a tenant",
-  "api-key": "API keys of a tenant",
-  audit: "audit trail of a tenant",
-  token: "JWTs of the local development key",
-  streams: "open streams of the running gateways",
+  tenant: "manage tenants",
+  user: "manage the members of a tenant",
+  "api-key": "manage the API keys of a tenant",
+  audit: "show the audit trail of a tenant",
+  token: "create JWTs with the local development key",
+  streams: "list and close the open streams of the running gateways",
 };
 
 const tenantInput = ["--tenant <id>", "the tenant's id, as `admin tenant list` shows it"] as const;

@@ -127,8 +127,8 @@ export function parseOperatorConfig(environment: Environment): {
   const broker = parseBrokerConfig(reader);
   if (broker.kind === "memory" && reader.problems.length === 0) {
     reader.report(
-      "REDIS_URL: required with DATABASE_URL, or UPSTASH_REDIS_REST_URL: expected the broker of the gateways, " +
-        "through which their streams are reached",
+      "REDIS_URL or UPSTASH_REDIS_REST_URL is required with DATABASE_URL: expected the broker of the gateways, " +
+        "which distributes the events",
     );
   }
   const secret = reader.text("STREAM_TOKEN_SECRET");

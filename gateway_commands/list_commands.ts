@@ -83,8 +83,8 @@ export function findingsListCommand(
 
 /** Either an id or `--latest`. */
 export function oneScanProblems(scanId: string | undefined, latest = false): readonly string[] {
-  if (scanId === undefined) return latest ? [] : ["SCAN_ID: expected the UUID of a scan, or --latest"];
-  return latest ? ["--latest: expected without SCAN_ID"] : scanIdProblems(scanId);
+  if (scanId === undefined) return latest ? [] : ["SCAN_ID is missing: expected the UUID of a scan, or --latest"];
+  return latest ? ["--latest cannot be combined with SCAN_ID: give one of them"] : scanIdProblems(scanId);
 }
 
 /** The newest scan's id; null, and a line about it, when none exists. */

@@ -23,7 +23,7 @@ export async function watchCommand(scanId: string | undefined, flags: WatchFlags
   const access = requireGatewayAccess(io.env, [
     ...(isTenant ? [] : oneScanProblems(scanId, flags.latest)),
     ...(isTenant && flags.exitStatus === true
-      ? ["--exit-status: expected with SCAN_ID or --latest: a tenant's stream has no end"]
+      ? ["--exit-status needs SCAN_ID or --latest, because the stream of a tenant does not end"]
       : []),
   ]);
   const isJson = flags.format === "json" || flags.format === "ndjson";

@@ -1,6 +1,6 @@
 import { isJsonObject } from "./json.ts";
 
-/** RFC 8785: the one text of a JSON value, whatever the order of its keys. A key that is not set is left out. */
+/** RFC 8785: the same text for the same JSON value in any order of keys. A key that is not set is left out. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";

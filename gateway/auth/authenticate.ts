@@ -113,7 +113,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 /** What the credential itself says; what a member's role allows is checked with each statement. */
 function requireHolder({ kind, scopes }: Identity, permission: Permission): void {
   if (scopes !== null) requireScope(permission, scopes);
-  if (kind === "user" && rolesOf(permission).length === 0) throw new PermissionDenied("This is for API keys only");
+  if (kind === "user" && rolesOf(permission).length === 0) throw new PermissionDenied("Only an API key can do this");
 }
 
 function parseAuthorization(authorization: string): { readonly scheme: "bearer" | "api-key"; readonly value: string } {

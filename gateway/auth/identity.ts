@@ -23,10 +23,13 @@ export function toPrincipal(
   const [first = "", ...others] = tenantIds;
   const named = headers.get(tenantHeader);
   if (named === null && others.length > 0) {
-    throw new AppError("malformed", "The token is for several tenants: name one of them in the header X-Tenant-Id");
+    throw new AppError(
+      "malformed",
+      "The token is valid for several tenants: send one of them in the header X-Tenant-Id",
+    );
   }
   if (named !== null && !tenantIds.includes(named)) {
-    throw new PermissionDenied("The tenant of the header X-Tenant-Id is not one of the credential's");
+    throw new PermissionDenied("The credential is not valid for the tenant in the header X-Tenant-Id");
   }
   return { kind, tenantId: named ?? first, id, expiresAtMs, onlyStream };
 }

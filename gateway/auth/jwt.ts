@@ -49,7 +49,11 @@ const maxTenants = 50;
 
 /** One sentence for every bad token: which part was wrong would help to forge one. */
 export function badToken(cause?: unknown): AppError {
-  return new AppError("not_authenticated", "The token is not valid here", cause === undefined ? {} : { cause });
+  return new AppError(
+    "not_authenticated",
+    "The token is not valid for this gateway",
+    cause === undefined ? {} : { cause },
+  );
 }
 
 export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
@@ -204,7 +208,7 @@ async function isUsable(key: Readonly<Record<string, unknown>>): Promise<boolean
 }
 
 function keysUnavailable(cause: unknown): AppError {
-  return new AppError("unavailable", "The keys that tokens are checked with cannot be fetched now", {
+  return new AppError("unavailable", "The issuer's signing keys cannot be fetched now", {
     cause,
     retryAfterSeconds: 5,
   });

@@ -87,7 +87,7 @@ export function looksLikeStreamToken(token: string): boolean {
 
 /** A valid token, on a route that takes no stream tokens. */
 export function streamTokenNotAllowed(): AppError {
-  return new AppError("not_authenticated", "A stream token opens its own event stream only");
+  return new AppError("not_authenticated", "A stream token opens only its own event stream");
 }
 
 function toPrincipal(claims: Readonly<Record<string, unknown>>): Principal {

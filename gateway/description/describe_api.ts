@@ -20,11 +20,11 @@ export async function describeApi({ operations, tags }: Described) {
         version: packageJson.version,
         summary: "Compliance scans, streamed live to each tenant",
         description:
-          "Another method of a known path is 405 and says in `Allow` which there are. HEAD is answered as GET is, without a " +
+          "A wrong method on a known path is 405; `Allow` lists the methods. HEAD is answered like GET, without a " +
           "body, and opens no stream. Times are ISO 8601 in UTC.",
         license: { name: "Apache 2.0", identifier: "Apache-2.0" },
       },
-      servers: [{ url: "/", description: "Where this description was read" }],
+      servers: [{ url: "/", description: "The gateway that served this description" }],
       components: {
         headers: responseHeaders,
         securitySchemes: {

@@ -26,7 +26,7 @@ export function demoRoutes({ demoSession }: DemoDependencies): Hono {
     if (demoSession === null) throw new NotFound("This gateway is not the demo");
     const { hostname } = new URL(c.req.url);
     if (!isLoopback(hostname)) {
-      throw new PermissionDenied("The demo answers on this machine only");
+      throw new PermissionDenied("The demo answers only on this machine");
     }
     return c.json(await demoSession());
   });

@@ -31,7 +31,7 @@ const NewEvents = component(
         v.maxLength(maxBatchEvents, batchSizeMessage),
       ),
     }),
-    v.description("All of them are published, in order, or none"),
+    v.description("The gateway publishes all events in order, or none"),
   ),
 );
 
@@ -42,7 +42,7 @@ const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
   operationId: "publishEvents",
   summary: "Publish an event, or a batch of them",
   description:
-    "To a channel of the key's own tenant. 202 only once the broker has taken all of them. A batch is at most 500 " +
+    "To a channel of the key's own tenant. 202 means that the broker has accepted all of them. A batch is at most 500 " +
     "events, and a body at most 1 MiB.",
   body: {
     schema: v.union([NewEvent, NewEvents]),
@@ -83,12 +83,12 @@ export function publishRoute(dependencies: Dependencies, closedPrefixes: Readonl
   resource.on("POST /channels/:channel/events", publishing, async ({ c, principal, id: channel }) => {
     if (!canReadChannel(principal, channel)) {
       throw new PermissionDenied(
-        "The channel is not one of this key's tenant: expected <prefix>:<tenant_id>:<resource_id>",
+        "The channel does not belong to this key's tenant: expected <prefix>:<tenant_id>:<resource_id>",
       );
     }
     const { prefix = "" } = parseChannelName(channel) ?? {};
     if (closedPrefixes.has(prefix)) {
-      throw new PermissionDenied(`The gateway alone publishes on channels that begin with ${prefix}:`);
+      throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${prefix}:`);
     }
     const body = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes, maxValues: 50_000 }));
     // All are checked before the first is published: a batch is taken as a whole or not at all.
@@ -147,5 +147,5 @@ function encodeBodyEvent({ type, data, deliveryId }: BodyEvent): EncodedEvent {
 
 /** The broker may still take the event after this: at most once is promised for a 503, not never. */
 function notTaken(): AppError {
-  return new AppError("unavailable", "The broker did not take the event in time", { retryAfterSeconds: 2 });
+  return new AppError("unavailable", "The broker did not accept the event in time", { retryAfterSeconds: 2 });
 }

@@ -16,7 +16,7 @@ const exampleTenant = { id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11", name: "Acme"
 const getSession: Operation = {
   operationId: "getSession",
   tags: ["session"],
-  summary: "Who am I, and in which tenants",
+  summary: "Read the caller's identity and tenants",
   description:
     "For any valid credential. A token for several tenants is answered here without the header " +
     "`X-Tenant-Id` too; everywhere else it has to name one.",
@@ -24,7 +24,7 @@ const getSession: Operation = {
     {
       name: "X-Tenant-Id",
       in: "header",
-      description: "With every request of a token for several tenants: which of them",
+      description: "The tenant to use, for a token that is valid for several",
       schema: uuid("expected a UUID"),
     },
   ],

@@ -13,14 +13,14 @@ const status: Pick<Operation, "tags" | "security"> = { tags: ["status"], securit
 const getHealth: Operation = {
   ...status,
   operationId: "getHealth",
-  summary: "Is the process alive",
+  summary: "Liveness: the process runs",
   responses: { 200: json(component("Health", healthSchema), "Alive", { example: { status: "ok" } }) },
 };
 
 const getReadiness: Operation = {
   ...status,
   operationId: "getReadiness",
-  summary: "Do database and broker answer",
+  summary: "Readiness: database and broker answer",
   description: "Also not ready from SIGTERM on, for DRAIN_DELAY_SECONDS before the port is closed.",
   responses: {
     200: json(component("Ready", readySchema), "Ready", {
@@ -37,7 +37,7 @@ const getMetrics: Operation = {
   ...status,
   operationId: "getMetrics",
   summary: "Prometheus metrics",
-  description: "To this machine only, or on METRICS_PORT.",
+  description: "Only from this machine, or on METRICS_PORT.",
   responses: {
     200: { description: "Metrics", contentType: "text/plain" },
     403: problem("Not from this machine"),
@@ -67,7 +67,9 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: StatusDepe
   if (metricsText !== null) {
     routes.get("/metrics", describeHandler(openTo("public"), getMetrics), async (c) => {
       if (!isLocal(peerAddress(c.env), c.req.raw.headers)) {
-        throw new PermissionDenied("Metrics are for this machine only: set METRICS_PORT to serve them elsewhere");
+        throw new PermissionDenied(
+          "Metrics are available only from this machine. Set METRICS_PORT to serve them to others",
+        );
       }
       const { body, contentType } = await metricsText.read();
       return c.body(body, 200, { "content-type": contentType });

@@ -25,7 +25,7 @@ export function streamTokenRoute(dependencies: Dependencies, eventStreams: Event
       operationId: "createStreamToken",
       summary: "Get a token that opens one event stream",
       description:
-        "For `EventSource`, whose URL is all it can send. Opens the stream for 60 s; the stream lives on. Bound to path and " +
+        "For `EventSource`, which cannot send headers. Valid for 60 s to open the stream, which then stays open. Bound to path and " +
         "query, without `snapshot`. Answered as the stream itself would be; of a resource that has ended there is a token, " +
         "and its stream is 204.",
       body: { schema: streamTokenRequestSchema, example: { event_stream: "/api/v1/event-stream" } },

@@ -153,7 +153,7 @@ function withFailuresLogged(exporter: SpanExporter, log: Log, nowMs: () => numbe
           loggedMs = now;
           log.warn(
             { spans: spans.length, reason: result.error.message },
-            "the collector takes no traces; they are lost",
+            "the collector does not accept traces; they are lost",
           );
         }
         done(result);

@@ -53,7 +53,7 @@ export function parseScopes(args: AdminArguments): readonly Scope[] {
 export function parseExpiresAt(args: AdminArguments, nowMs: number): Date | null {
   const value = args["expiresAt"];
   if (value === undefined) return null;
-  const expected = "expected a time to come such as 2027-01-31T00:00:00Z";
+  const expected = "expected a future time such as 2027-01-31T00:00:00Z";
   if (!v.is(instant, value)) throw invalid(`--expires-at is not valid: ${expected}`);
   if (Date.parse(value) <= nowMs) throw invalid(`--expires-at is in the past: ${expected}`);
   return new Date(value);

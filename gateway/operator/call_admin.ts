@@ -91,7 +91,7 @@ export function handleAdminRequests(context: Promise<AdminContext>, operator: Pr
       return { result: await executeAdmin(await context, request.operation, request.args) };
     } catch (error) {
       if (error instanceof AppError) return { error: { code: error.code, message: error.message } };
-      return { error: { code: "unavailable", message: "The gateway could not run the operation; its log says why" } };
+      return { error: { code: "unavailable", message: "The gateway could not run the operation: see its log" } };
     }
   };
 }
@@ -143,7 +143,10 @@ async function askHolder(directory: string, request: AdminRequest<StreamOperatio
     );
   }
   if (!isAnswer(answer))
-    throw new AppError("unavailable", "What has the embedded database open is no gateway of this version");
+    throw new AppError(
+      "unavailable",
+      "The process that has the embedded database open is not a gateway of this version",
+    );
   return unwrapAnswer(answer) as StreamReport; // Trusted, as below.
 }
 

@@ -37,5 +37,5 @@ export async function requireMigrated(database: Database, options: RequireMigrat
 }
 
 function roleProblem(error: DatabaseError): string {
-  return `DATABASE_URL: expected a role that may take on scanstream_app: the database refuses it (SQLSTATE ${error.sqlState})`;
+  return `DATABASE_URL: expected a role that can switch to scanstream_app: the database refuses it (SQLSTATE ${error.sqlState})`;
 }

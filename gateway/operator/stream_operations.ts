@@ -101,7 +101,7 @@ export function parseStreamArguments(
   }
   const principal = optionalText(args, "principal");
   if (operation === "streams.close" && tenant === null && principal === null && channel === null) {
-    throw invalid("Nothing says which streams to close: expected --tenant, --principal, --channel, or several of them");
+    throw invalid("No streams are selected: expected --tenant, --principal or --channel");
   }
   return { tenant, principal, channel, limit: parseLimit(args, defaultLimit) };
 }

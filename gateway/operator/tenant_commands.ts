@@ -76,7 +76,7 @@ export async function importTenantCommand(
     return answer.name;
   });
   if (name !== undefined && stored !== name.trim()) {
-    io.terminal.write("The tenant was there already and keeps its name: `admin tenant rename` changes it\n");
+    io.terminal.write("The tenant existed already and keeps its name; `admin tenant rename` changes it\n");
   }
   if (foreign.length > 0) {
     const shown = foreign.slice(0, maxShownKeys).map((key) => printable(key));
@@ -95,7 +95,7 @@ export async function importTenantCommand(
   }
   io.stdout(`id: ${tenant}\nname: ${stored}\n`);
   for (const { name: known, in_file: count, created: added, isShownOnly } of tables) {
-    const text = isShownOnly ? `${count} in the file, none carried: make new ones` : `${added} new of ${count}`;
+    const text = isShownOnly ? `${count} in the file were not imported: create new ones` : `${added} new of ${count}`;
     io.stdout(`${known}: ${text}\n`);
   }
   return exitCode;

@@ -80,7 +80,7 @@ export async function importTenant(
   if (created.length === 0 && !isIntoExisting) {
     throw new AppError(
       "invalid",
-      `The tenant ${id} is here already, and nothing was imported: with --into-existing the file's members and rows are added to it`,
+      `The tenant ${id} exists already, so nothing was imported. --into-existing adds the file's members and data to it`,
     );
   }
   const stored = await withTenant(database, id, (db) => selectTenant(db));

@@ -23,7 +23,7 @@ export function addDecisionCommands(program: Command, run: RunCommand): void {
   addExamples(list, "scanstream decisions list --all --kind waiver");
   const waive = decisions.command("waive").description("accept findings, so that they no longer fail a run");
   addDecideOptions(waive)
-    .option("--resource <text>", "an exact id or name, or a name with * and ?; default: every finding of the check")
+    .option("--resource <text>", "an exact id or name, or a pattern with * and ? (default: every finding of the check)")
     .action((check: string, flags: WaiveFlags) =>
       run(async (io) => (await import("./decision_commands.ts")).decisionsWaiveCommand(check, flags, io)),
     );
@@ -36,7 +36,7 @@ export function addDecisionCommands(program: Command, run: RunCommand): void {
     .description("record a manual answer for a check that the API cannot decide");
   addDecideOptions(attest)
     .addOption(
-      new Option("--status <status>", "what you found")
+      new Option("--status <status>", "the result of your review")
         .choices(["PASS", "FAIL", "NOT_APPLICABLE"])
         .makeOptionMandatory(),
     )
@@ -61,7 +61,7 @@ function addDecideOptions(command: Command): Command {
   return command
     .argument("<check>", "the check's name, V-, SV- or OKTA-APP-id")
     .requiredOption("--reason <text>", "why")
-    .option("--expires <date>", "a day (until its end, UTC) or a time with its offset; default: until it is withdrawn")
-    .option("--org-url <url>", "only of this organization; default: of every one of the tenant")
+    .option("--expires <date>", "a day (until its end, UTC) or a time with an offset (default: never)")
+    .option("--org-url <url>", "only for this organization (default: all organizations of the tenant)")
     .addOption(formats("text", "json"));
 }

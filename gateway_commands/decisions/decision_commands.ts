@@ -67,7 +67,7 @@ export function decisionsWithdrawCommand(id: string, io: CommandIo): Promise<num
   const problems = isUuid(id)
     ? []
     : [`ID ${JSON.stringify(id)}: expected the UUID of a decision, as \`decisions list\` shows it`];
-  const what = { what: "withdraw the decision", done: `Withdrew ${id}: it counts in no later scan` };
+  const what = { what: "withdraw the decision", done: `Withdrew ${id}: later scans ignore it` };
   return changeCommand({ ...what, method: "DELETE", path: `${path}/${id}`, problems }, io);
 }
 

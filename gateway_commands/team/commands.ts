@@ -16,12 +16,12 @@ export function addTeamCommands(program: Command, run: RunCommand): void {
     audit
       .command("list")
       .description("list the audit trail, newest first")
-      .option("--limit <n>", "how many at most", toWhole(1, 1_000_000), 50)
+      .option("--limit <n>", "maximum number of entries", toWhole(1, 1_000_000), 50)
       .option("--action <action>", "only this action, such as member.created")
       .option("--actor <id>", "only what this JWT subject or API key did")
       .option("--target <id>", "only what was done to this member, key, scan, …")
-      .option("--from <time>", "only since then, such as 2026-11-22T00:00:00Z")
-      .option("--to <time>", "only before then")
+      .option("--from <time>", "only from this time on, such as 2026-11-22T00:00:00Z")
+      .option("--to <time>", "only before this time")
       .addOption(formats("table", "json", "ndjson"))
       .action((flags: AuditListFlags) =>
         run(async (io) => (await import("./audit_commands.ts")).auditListCommand(flags, io)),
@@ -68,9 +68,9 @@ function addKeyCommands(program: Command, run: RunCommand): void {
     keys
       .command("create")
       .description("create a key; it is shown only once")
-      .argument("<name>", "what the key is for, to know it again in a list")
+      .argument("<name>", "name that tells what the key is for")
       .option("--scopes <list>", "comma-separated: read, publish, admin (default: read,publish)")
-      .option("--expires-at <time>", "such as 2027-01-31T00:00:00Z; never unless given")
+      .option("--expires-at <time>", "expiry time, such as 2027-01-31T00:00:00Z (default: never)")
       .addOption(formats("text", "json"))
       .action((name: string, flags: KeyCreateFlags) =>
         run(async (io) => (await import("./key_commands.ts")).keysCreateCommand(name, flags, io)),

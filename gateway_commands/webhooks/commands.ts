@@ -24,7 +24,7 @@ export function addWebhookCommands(program: Command, run: RunCommand): void {
   const add = webhooks
     .command("add")
     .description("create a webhook; its secret is shown only once")
-    .argument("<url>", "where the messages go, https://…")
+    .argument("<url>", "address that receives the messages, https://…")
     .addOption(
       offering(
         new Option("--events <list>", `of ${webhookEvents.join(", ")}, with commas; all of them unless given`),
@@ -32,7 +32,7 @@ export function addWebhookCommands(program: Command, run: RunCommand): void {
         () => Promise.resolve(webhookEvents),
       ),
     )
-    .option("--slack", "messages for an incoming webhook of Slack")
+    .option("--slack", "send the messages in the format of Slack's incoming webhooks")
     .addOption(formats("text", "json"))
     .action((url: string, flags: WebhookAddFlags) =>
       run(async (io) => (await load()).webhooksAddCommand(url, flags, io)),
@@ -63,7 +63,7 @@ export function addWebhookCommands(program: Command, run: RunCommand): void {
     .description("list deliveries of the last 30 days, newest first")
     .argument("<id>", "the webhook's id, as `webhooks list` shows it")
     .addOption(new Option("--status <status>", `only ${deliveryStatuses.join(", ")}`).choices(deliveryStatuses))
-    .option("--limit <n>", "how many at most", toWhole(1, 1_000_000), 50)
+    .option("--limit <n>", "maximum number of deliveries", toWhole(1, 1_000_000), 50)
     .addOption(formats("table", "json", "ndjson"))
     .action((id: string, flags: DeliveriesFlags) =>
       run(async (io) => (await load()).webhooksDeliveriesCommand(id, flags, io)),

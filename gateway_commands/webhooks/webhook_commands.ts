@@ -42,7 +42,7 @@ export function webhooksAddCommand(url: string, flags: WebhookAddFlags, io: Comm
       : [`--events ${JSON.stringify(flags.events)}: expected ${known.join(", ")}, or several with commas`]),
   ];
   const body = { url, events: [...new Set(wanted)], format: flags.slack === true ? "slack" : "json" };
-  return changeCommand({ what: "make the webhook", method: "POST", path, body, problems, format: flags.format }, io);
+  return changeCommand({ what: "create the webhook", method: "POST", path, body, problems, format: flags.format }, io);
 }
 
 /** `webhooks test ID` */
@@ -59,7 +59,7 @@ export function webhooksRotateCommand(id: string, { format }: FormatFlag, io: Co
 
 /** `webhooks remove ID` */
 export function webhooksRemoveCommand(id: string, io: CommandIo): Promise<number> {
-  const done = `Removed ${id}: nothing more is sent to it`;
+  const done = `Removed ${id}: it receives no more messages`;
   const remove = { what: "remove the webhook", method: "DELETE", path: `${path}/${id}`, done } as const;
   return changeCommand({ ...remove, problems: idProblems(id) }, io);
 }

@@ -23,21 +23,20 @@ import { sortBy, resourceOf } from "./parsing/names.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
-const uncovered =
-  "That the owner is an account made for the token, with a role scoped as documented, a person has to verify.";
+const uncovered = "Verify that the owner is an account made for the token, with a role scoped as documented";
 
 export const apitokenNotSuperAdmin = defineCheck({
   name: "apitoken_not_super_admin",
   artifacts: ["api_tokens", "api_token_owners"],
   explanation: {
-    examines: "Whether the owner of an API token is a Super Administrator, by a role of their own or through a group.",
+    examines: "Whether the owner of an API token is a Super Administrator, directly or through a group.",
     why:
-      "A token can do everything that its owner can. Whether the account was made for the token, and its role is scoped as documented, " +
-      "only the organization's records can tell, so this covers a part of the rule.",
+      "A token can do everything that its owner can. The API does not show whether the account was made for the token, or whether its " +
+      "role is scoped as documented, so the check is partly automated.",
     fix: [
       "Open Security > API > Tokens in the Admin Console",
       "Create a dedicated account with the narrowest administrator role that the application needs",
-      "Create a new token as that account, move the application to it, and delete the old token",
+      "Create a new token as a dedicated account, move the application to it, and delete the old token",
     ],
     deciding_fields: [
       "GET /api/v1/api-tokens: userId",

@@ -9,8 +9,7 @@ import { judgeInclude, judgeNetwork } from "./evaluating/network_condition.ts";
 import { readZones, type Zones } from "./evaluating/zones.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
-const uncovered =
-  "Whether the setting is mapped to a known network zone for the application calling the API, a person has to verify";
+const uncovered = "Verify that the zone of the token is the network of the application that calls the API";
 
 export const apitokenRestrictedToNetworkZone = defineCheck({
   name: "apitoken_restricted_to_network_zone",
@@ -21,9 +20,9 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
   explanation: {
     examines: "Whether each API token can be used only from known network zones.",
     why:
-      "A token is a password without a second factor: anyone who copies it can use it. A zone makes a stolen one useless elsewhere, " +
-      "but only while the zone exists, is active, is one that policies use, and does not allow every address. Which network the calling " +
-      "application uses, only the organization knows, so this covers a part of the rule.",
+      "A token is a password without a second factor: anyone who copies it can use it. A zone makes a stolen token useless elsewhere, " +
+      "but only if the zone exists, is active, has the usage POLICY, and does not allow every address. The API does not show which " +
+      "network the application uses, so the check is partly automated.",
     fix: [
       "Open Security > API > Tokens in the Admin Console and each token",
       'In the "Security" section choose Edit',

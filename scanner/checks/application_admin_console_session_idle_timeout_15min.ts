@@ -17,8 +17,8 @@ export const applicationAdminConsoleSessionIdleTimeout = defineCheck({
   artifacts: ["admin_console_settings"],
   parameters: [idleMinutes],
   explanation: {
-    examines: "How long a session of the Admin Console may lie idle, apart from the global session.",
-    why: "An administrator's unattended browser is worth more than any other. Okta refuses this setting to every role below Super Administrator.",
+    examines: "How long a session of the Admin Console may be idle, independent of the global session.",
+    why: "An administrator's unattended browser is the most valuable target. Okta shows this setting to Super Administrators only.",
     fix: [
       "Open Applications > Applications > Okta Admin Console",
       'On the Sign On tab, under "Okta Admin Console session", set "Maximum app session idle time" to 15 minutes',

@@ -23,7 +23,7 @@ import { accessOf, isBuiltIn } from "./parsing/rule_order.ts";
 import { readZones, type Zones } from "./evaluating/zones.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
-const uncovered = "Whether the list of networks includes all necessary allow or block lists, a person has to verify";
+const uncovered = "Verify that the network zones include all necessary allow and block lists";
 
 export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   name: "application_authentication_policy_network_zone_enforced",
@@ -35,7 +35,7 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       "One rule without a zone, or a catch-all that allows, opens an app to every network. " +
       "A zone that is deleted, inactive, a blocklist, or as wide as the internet restricts nothing. " +
       "A rule that denies needs no zone. Service apps and directory apps, which nobody signs in to, are left out. " +
-      "Only the organization knows whether the list of zones is complete, so the check is partly automated. A role below " +
+      "The API does not show whether the list of zones is complete, so the check is partly automated. A role below " +
       "Super Administrator may not see every app.",
     fix: [
       "Open Applications > Applications and each active app",
@@ -216,7 +216,7 @@ function describeApps(apps: JsonList): SeenApps {
   ];
   return {
     note: notes.length === 0 ? null : notes.join("; "),
-    hidden: isWhole ? null : `Only the ${count(apps.length)} that this administrator role can see were judged`,
+    hidden: isWhole ? null : `Only the ${count(apps.length)} that this administrator role can see were evaluated`,
   };
 }
 

@@ -12,11 +12,11 @@ const reasons = {
 
 export const mfaRequiredChecks = builtInAppChecks({
   suffix: "mfa_required",
-  expected: "a first rule that demands two different factors",
+  expected: "a first rule that requires two different factors",
   criteria: { assurance, chains },
   explain: ({ slug, label }) => ({
-    examines: `Whether the authentication policy of the ${label} demands two factors, in the active rule that comes first.`,
-    why: `${reasons[slug]} A password alone is guessed, phished or bought.`,
+    examines: `Whether the authentication policy of the ${label} requires two factors, in its first active rule that allows.`,
+    why: `${reasons[slug]} A password alone can be guessed, phished or bought.`,
     fix: 'Set "User must authenticate with" to a choice of two factor types and save',
     deciding_fields: [".verificationMethod.type, .factorMode, .chains"],
   }),

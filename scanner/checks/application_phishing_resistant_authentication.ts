@@ -11,11 +11,11 @@ export const phishingResistantChecks = builtInAppChecks({
   criteria: { assurance, chains },
   explain: ({ label }) => ({
     examines:
-      `Whether the ${label} can be reached only with factors that cannot be phished, ` +
-      "in the active rule of its authentication policy that comes first.",
+      `Whether the ${label} accepts phishing-resistant factors only, ` +
+      "in the first active rule of its authentication policy that allows.",
     why:
-      "Codes and push prompts are relayed by a fake sign-in page as easily as passwords. FIDO2 keys, smart cards and FastPass are " +
-      "bound to the real site. Constraints are alternatives, so a single lax one undoes the others.",
+      "A fake sign-in page can relay codes and push prompts as easily as passwords. FIDO2 keys, smart cards and FastPass work only " +
+      "on the real site. Constraints are alternatives, so one weak constraint is enough to get in.",
     fix: 'Under "Possession factor constraints are" check "Phishing resistant" and save',
     deciding_fields: [
       ".verificationMethod.constraints[].possession.phishingResistant, .required",

@@ -13,9 +13,9 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
   artifacts: ["authenticators"],
   explanation: {
     examines:
-      "Whether Okta Verify enrolls FIPS-compliant devices only: each active authenticator of Okta Verify or of the three that it was " +
-      "split into (TOTP, Push, FastPass). One of the three without the setting goes by the others.",
-    why: "The keys that Okta Verify signs with must be made and kept by validated cryptography.",
+      "Whether Okta Verify enrolls FIPS-compliant devices only. Some orgs have three authenticators instead of one " +
+      "(TOTP, Push, FastPass). The setting of the others applies to one that has no setting.",
+    why: "Validated cryptography must create and store the keys with which Okta Verify signs.",
     fix: [
       "Open Security > Authenticators in the Admin Console",
       'On the Setup tab choose Actions > Edit next to "Okta Verify", and next to each part of it that is listed by itself',

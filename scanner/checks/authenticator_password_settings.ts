@@ -32,7 +32,7 @@ const minimumLength = passwordCheck({
   isCompliant: (length, least) => length >= least,
   show: (length) => `${length} characters`,
   examines: "The shortest password that each active password policy accepts.",
-  why: "Length is what makes guessing a stolen hash expensive; DISA asks for 15 characters.",
+  why: "Length makes it expensive to guess the password of a stolen hash. DISA requires 15 characters.",
   console: 'Set "Minimum length" to 15 characters',
 });
 
@@ -57,8 +57,8 @@ const minimumAge = passwordCheck({
   read: readNumber,
   isCompliant: (minutes, least) => minutes >= least,
   show: (minutes) => `${minutes} minutes`,
-  examines: "How long a new password must be kept before it may be changed again.",
-  why: "Without a minimum age a user changes the password several times in a row and is back at the old one.",
+  examines: "How long users must keep a new password before they can change it again.",
+  why: "Without a minimum age, users can change the password several times in a row and return to the old one.",
   console: 'Set "Minimum password age is XX hours" to at least 24',
 });
 
@@ -78,7 +78,7 @@ const maximumAge = passwordCheck({
   isCompliant: (days, most) => days >= 1 && days <= most,
   show: (days) => (days === 0 ? "no limit (0)" : `${days} days`),
   examines: "After how many days a password expires.",
-  why: "A password that leaked unnoticed stays good until it is changed; 0 means that it never expires.",
+  why: "A leaked password works until it is changed. 0 means that it never expires.",
   console: 'Set "Password expires after XX days" to 60',
 });
 
@@ -90,8 +90,8 @@ const history = passwordCheck({
   read: readNumber,
   isCompliant: (passwords, least) => passwords >= least,
   show: (passwords) => `a history of ${passwords}`,
-  examines: "How many earlier passwords may not be used again.",
-  why: "A password that was once exposed must not come back by rotation.",
+  examines: "How many earlier passwords a user cannot use again.",
+  why: "A password that was exposed once must not be used again.",
   console: 'Set "Enforce password history for last XX passwords" to 5',
 });
 
@@ -102,8 +102,8 @@ const commonPasswordCheck = passwordCheck({
   read: readBoolean,
   isCompliant: (isOn) => isOn,
   show: (isOn) => (isOn ? "on" : "off"),
-  examines: "Whether passwords from the list of commonly used ones are refused.",
-  why: "Attackers try the common passwords first, and many of them satisfy every complexity rule.",
+  examines: "Whether Okta refuses commonly used passwords.",
+  why: "Attackers try common passwords first, and many of them satisfy every complexity rule.",
   console: 'Check "Common Password Check"',
 });
 
@@ -124,11 +124,9 @@ const lockoutThreshold = passwordCheck({
   show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
   isLeftToDirectory: true,
   examines:
-    "After how many wrong passwords an account is locked. Password policies of a directory (Active Directory, LDAP) count only " +
-    "where no other one is active: then the rule is not applicable.",
-  why:
-    "Without a lockout passwords can be guessed online; 0 means that an account is never locked. Where a directory sources the " +
-    "users, locking is the directory's task.",
+    "After how many wrong passwords Okta locks an account. A directory (Active Directory, LDAP) locks its users itself; if only its " +
+    "password policies are active, the rule is not applicable.",
+  why: "Without a lockout, attackers can guess passwords online. 0 means that Okta never locks an account.",
   console: 'Check "Lock out after XX unsuccessful attempts" and set it to 3',
 });
 
@@ -214,7 +212,7 @@ function judgePolicy<Value>(
     const provider = readText(policy, "conditions.authProvider.provider");
     const word = provider.kind === "value" ? provider.value.toUpperCase() : null;
     if (word === "ACTIVE_DIRECTORY" || word === "LDAP")
-      return manual(subject, "not_applicable", "a policy for users whose directory locks them itself");
+      return manual(subject, "not_applicable", "a policy for users of a directory, which locks accounts itself");
     if (provider.kind === "unreadable") return unreadable(subject, `the provider ${provider.found}`);
     if (word !== null && word !== "OKTA" && word !== "ANY")
       return unreadable(subject, `the provider ${showValue(word)}`);
@@ -231,7 +229,7 @@ function withDirectories(drafts: readonly FindingDraft[]): readonly FindingDraft
   const directories = drafts.filter(isDirectory);
   if (directories.length === 0) return drafts;
   const names = listTexts(directories.map(({ resource }) => `"${resource?.name ?? ""}"`));
-  const uncovered = `A person has to verify that the directory locks the accounts of the password policy ${names}`;
+  const uncovered = `Verify that the directory locks the accounts of the password policy ${names}`;
   return drafts.map((draft) => {
     if (draft.status === "MANUAL" && isDirectory(draft)) return { ...draft, isAdvisory: true };
     return withPartialCoverage(draft, [uncovered]);
@@ -246,8 +244,8 @@ function complexityCheck(suffix: string, label: string, field: string): Check {
     read: readNumber,
     isCompliant: (characters) => characters >= 1,
     show: (characters) => `${characters} required`,
-    examines: `Whether each active password policy demands a character of the kind "${label}".`,
-    why: "Every kind of character that a password must hold makes the space larger that an attacker has to search.",
+    examines: `Whether each active password policy requires a character of the kind "${label}".`,
+    why: "Each required kind of character increases the number of passwords that an attacker has to try.",
     console: `Check "${label}"`,
   });
 }

@@ -9,8 +9,8 @@ export const authenticatorSmartCardActive = defineCheck({
   name: "authenticator_smart_card_active",
   artifacts: ["authenticators"],
   explanation: {
-    examines: "Whether a Smart Card authenticator is set up and active. If one is, the others do not matter.",
-    why: "DOD users sign in with the certificate on their PIV or CAC card; without this authenticator Okta cannot accept it.",
+    examines: "Whether a Smart Card authenticator is set up and active. One is enough.",
+    why: "DOD users sign in with the certificate on their PIV or CAC card. Without this authenticator, Okta cannot accept it.",
     fix: [
       "Set up a Smart Card identity provider under Security > Identity Providers first",
       'Open Security > Authenticators and choose "Add authenticator"',

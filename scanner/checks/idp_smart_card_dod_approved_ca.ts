@@ -22,7 +22,7 @@ const approvedIssuers: ListParameter = {
   stigValue: dodIssuers,
 };
 
-const uncovered = "That every certificate of the chain is on the DOD's list, a person has to verify.";
+const uncovered = "Verify that every certificate of the chain is on the DOD's list";
 
 export const idpSmartCardDodApprovedCa = defineCheck({
   name: "idp_smart_card_dod_approved_ca",
@@ -33,8 +33,8 @@ export const idpSmartCardDodApprovedCa = defineCheck({
       "Whether each Smart Card identity provider is active and trusts a certificate authority of the DOD (or an ECA), " +
       "by a certificate that can be read and is valid.",
     why:
-      "A smart card proves as much as the authority that issued its certificate. The issuer's name is matched here; " +
-      "that every certificate of the chain is on the DOD's list is for a person to verify, so this covers a part of the rule.",
+      "A smart card proves as much as the authority that issued its certificate. The check compares the name of the issuer. " +
+      "It cannot verify that every certificate of the chain is on the DOD's list, so it is partly automated.",
     fix: [
       "Open Security > Identity Providers in the Admin Console",
       'Activate the identity provider of type "Smart Card", or add one',

@@ -11,7 +11,7 @@ const expected =
 
 /** DISA's own sentence, which no answer of the API decides. */
 const uncovered =
-  'Whether there is such a list, a person has to verify: "If the CSSP has provided a list of anonymizers to block, verify the ' +
+  'Ask whether there is such a list: "If the CSSP has provided a list of anonymizers to block, verify the ' +
   '"IP Block list" is configured with them"';
 
 export const networkZoneBlockAnonymizedProxies = defineCheck({
@@ -19,12 +19,12 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
   artifacts: ["network_zones"],
   explanation: {
     examines:
-      "Whether a network zone of the blocklist keeps anonymizing proxies out before any policy is evaluated. If one zone does, the " +
-      "others do not matter. Whether the CSSP has provided a list is not seen, so this covers a part of the rule.",
+      "Whether a blocklist zone blocks anonymizing proxies before any policy is evaluated. One such zone is enough. The API does not " +
+      "show whether the CSSP has provided a list, so the check is partly automated.",
     why:
-      "Attackers come through Tor and rented proxies, so that an address says nothing about them. Okta's enhanced dynamic zone follows " +
-      "the anonymizers; a static list, or one with exceptions, is as good as its maintenance, so a person has to review it. " +
-      "Addresses in the zone DefaultExemptIpZone get past every blocklist: the finding says when there are some.",
+      "Attackers come through Tor and rented proxies, so that an address says nothing about them. Okta keeps its enhanced dynamic zone " +
+      "up to date. A static list, or one with exceptions, is only as good as its maintenance and needs manual review. " +
+      "Addresses in the zone DefaultExemptIpZone bypass every blocklist; the finding names them.",
     fix: [
       "Open Security > Networks in the Admin Console",
       'Set "Enhanced dynamic zone blocklist" (DefaultEnhancedDynamicZone) to Active, with all anonymizers and no exceptions',

@@ -19,7 +19,7 @@ const expected = "a sign-in page with the whole Standard Mandatory DOD Notice an
 
 /** DISA's own sentence: what a page shows with styles and scripts that are not in it, only a browser tells. */
 const loadedElsewhere =
-  'The page loads style sheets or scripts from elsewhere, so a person has to "Attempt to log in to the Okta tenant and verify ' +
+  'The page loads style sheets or scripts from elsewhere: "Attempt to log in to the Okta tenant and verify ' +
   'the DOD-approved warning banner is in place"';
 
 export const signonDodWarningBannerConfigured = defineCheck({
@@ -27,15 +27,15 @@ export const signonDodWarningBannerConfigured = defineCheck({
   artifacts: ["brand_sign_in_pages"],
   explanation: {
     examines:
-      "Whether the sign-in page of every brand holds DISA's notice and consent banner, word for word. A brand that is not the default " +
-      "one and has no domain is left out, because it shows its page to nobody.",
+      "Whether the sign-in page of every brand has DISA's notice and consent banner, word for word. A brand without a domain is left " +
+      "out unless it is the default brand, because nobody sees its page.",
     why:
       "Users consent to monitoring only where the page announces it. The words are compared, not their markup: tags, entities, scripts, " +
-      "quotation marks, dashes and case make no difference. Text in a comment or in a hidden element does not count. A string of a " +
-      "script counts where the script passes it on to what shows it. Text that styles can hide, that only some browsers show, or that " +
-      "stands in code that never runs is for a person. A page that loads more styles or scripts covers a part of the rule.",
+      "quotation marks, dashes and case make no difference. Text in a comment or in a hidden element does not count. Text in a " +
+      "script counts if the script shows it. Text that styles can hide, that only some browsers show, or that is in code that may " +
+      "never run needs manual review. If the page loads more styles or scripts, the check is partly automated.",
     fix: [
-      "Open Customizations > Brands in the Admin Console and each brand (a custom domain is needed)",
+      "Open Customizations > Brands in the Admin Console and each brand (it needs a custom domain)",
       'On the Pages tab choose Configure next to "Sign-in page", and the code editor',
       "Insert the banner as the Okta DOD Warning Banner Configuration Guide of the STIG package says, and publish",
     ],

@@ -31,13 +31,12 @@ const idleTimeout = sessionCheck({
   isCompliant: (minutes, most) => minutes >= 1 && minutes <= most,
   show: showMinutes,
   explanation: {
-    examines:
-      "How long a global session may lie idle before Okta ends it, in the deciding rule of every active policy.",
+    examines: "How long a global session may be idle before Okta ends it, in the deciding rule of every active policy.",
     why:
-      "An unattended browser with a live session is an open door to every app behind it. A lax custom policy governs its users " +
-      "no matter what the Default Policy says, so each active policy is judged; 0 means that a session never idles out. " +
-      "A rule that denies gives no session, so the next rule that allows decides. Where the deciding rule has conditions, later rules " +
-      "govern everybody else: a PASS is partial if one of them is laxer, and names it.",
+      "An unattended browser with a live session opens every app behind it. A custom policy applies to its users " +
+      "regardless of the Default Policy, so every active policy is evaluated. 0 means that an idle session never ends. " +
+      "A rule that denies gives no session, so the first rule that allows decides. If it has conditions, everybody else reaches the " +
+      "later rules: if one of them is less strict, the PASS is partial and names it.",
     fix: [...fixSteps, 'Set "Maximum Okta global session idle time" to 15 minutes and save'],
     deciding_fields: decidingFields("maxSessionIdleMinutes"),
   },
@@ -60,10 +59,10 @@ const lifetime = sessionCheck({
   isCompliant: (minutes, most) => minutes >= 1 && minutes <= most,
   show: showMinutes,
   explanation: {
-    examines: "How long a global session may last in all, in the deciding rule of every active policy.",
+    examines: "How long a global session may last in total, in the deciding rule of every active policy.",
     why:
-      "A session that lives on while it is used is never challenged again, so a stolen one stays good. " +
-      "0 means no limit at all, which is what Okta starts with.",
+      "A session without an end never asks for a password again, so a stolen session stays usable. " +
+      "0 means no limit, which is Okta's default.",
     fix: [...fixSteps, 'Set "Maximum Okta global session lifetime" to 18 hours and save'],
     deciding_fields: decidingFields("maxSessionLifetimeMinutes"),
   },
@@ -78,7 +77,7 @@ const cookies = sessionCheck({
   show: (isPersistent) => (isPersistent ? "persistent session cookies" : "no persistent session cookies"),
   explanation: {
     examines: "Whether the session cookie outlives the browser, in the deciding rule of every active policy.",
-    why: "A persistent cookie leaves a session on the disk of a shared or lost machine after the browser was closed.",
+    why: "A persistent cookie leaves a session on the disk of a shared or lost machine after the browser is closed.",
     fix: [...fixSteps, 'Set "Okta global session cookies persist across browser sessions" to Disabled and save'],
     deciding_fields: decidingFields("usePersistentCookie"),
   },

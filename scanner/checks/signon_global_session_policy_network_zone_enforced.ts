@@ -8,8 +8,7 @@ import { readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts"
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
 const uncovered =
-  'Whether the "IF User\'s IP is" setting is correctly set to either allow or deny based on the organization defined policy, ' +
-  "a person has to verify";
+  'Verify that "IF User\'s IP is" allows or denies the zones that the organization defined policy names';
 
 export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
   name: "signon_global_session_policy_network_zone_enforced",
@@ -19,9 +18,9 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
     examines: "Whether the deciding rule of every active global session policy names a network zone.",
     why:
       "A session policy that treats every address alike cannot tell the organization's networks from an attacker's. " +
-      "A rule set to Anywhere is open even where an old zone list is still stored in it, and a zone that is gone, inactive, " +
-      "a blocklist, or as wide as the internet restricts nothing. Whether the zones are the right ones only the organization's Access " +
-      "Control Policy can tell, so this covers a part of the rule; the finding also names the first later rule that lets in from elsewhere.",
+      "A rule set to Anywhere is open, even if it still has an old list of zones. A zone that is deleted, inactive, " +
+      "a blocklist, or as wide as the internet restricts nothing. The API does not show whether the zones are those of the " +
+      "Access Control Policy, so the check is partly automated. The finding names the first later rule that lets in from elsewhere.",
     fix: [
       "Define the networks under Security > Networks in the Admin Console",
       "Open Security > Global Session Policy and each active policy",

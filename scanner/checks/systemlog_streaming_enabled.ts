@@ -11,11 +11,11 @@ export const systemlogStreamingEnabled = defineCheck({
   artifacts: ["log_streams"],
   explanation: {
     examines:
-      "Whether at least one log stream sends the System Log to a central log server. If one does, the others do not matter. " +
+      "Whether at least one log stream sends the System Log to a central log server. " +
       "If no stream is active, the result is manual review, because DISA also accepts a SIEM that pulls the System Log by API.",
     why:
-      "Records that stay in the org go with the org, and are never correlated. The API does not show who reads the System Log, so a " +
-      "SIEM that pulls it has to be attested (--attestations, or scanstream decisions attest).",
+      "Records that exist only in the org are lost with the org, and are not correlated with others. The API does not show who reads " +
+      "the System Log: attest a SIEM that pulls it (--attestations, or scanstream decisions attest).",
     fix: [
       "Open Reports > Log Streaming in the Admin Console",
       'Choose "Add Log Stream", then AWS EventBridge or Splunk Cloud',

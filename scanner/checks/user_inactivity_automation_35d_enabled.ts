@@ -29,7 +29,7 @@ function expectation(maxDays: number): string {
   return `an active automation that suspends or deactivates users after at most ${maxDays} days of inactivity`;
 }
 
-const uncovered = "Whether the groups of the automation hold every user, a person has to see.";
+const uncovered = "Verify that the groups of the automation have every user";
 
 export const userInactivityAutomationEnabled = defineCheck({
   name: "user_inactivity_automation_35d_enabled",
@@ -39,11 +39,11 @@ export const userInactivityAutomationEnabled = defineCheck({
   parameters: [inactiveDays],
   explanation: {
     examines:
-      "Whether an active automation disables accounts after at most 35 days without a sign-in. Where a directory sources users, " +
-      "disabling them is its task: of all users where every password policy is a directory's, else a person has to see of whom.",
+      "Whether an active automation disables accounts after at most 35 days without a sign-in. A directory has to disable " +
+      "its own users. If every password policy is that of a directory, the rule is not applicable; otherwise it needs manual review.",
     why:
-      "An unused account that is taken over goes unnoticed. Whether the automation's groups hold every user, " +
-      "a person has to see, so this covers a part of the rule.",
+      "An unused account that is taken over goes unnoticed. The API does not show whether the automation's groups have every user, " +
+      "so the check is partly automated.",
     fix: [
       "Open Workflow > Automations in the Admin Console and choose Add Automation",
       'Add the condition "User Inactivity in Okta" with 35 days, and a schedule that runs daily',
@@ -86,7 +86,7 @@ const maxAutomations = 10_000;
 function judgePolicies(policies: readonly PolicyWithRules[], maxDays: number): SeenAutomations {
   const count = policies.reduce((sum, { rules }) => sum + (rules?.state === "obtained" ? rules.value.length : 0), 0);
   if (count > maxAutomations) {
-    const problem = `The org names more than ${maxAutomations} automations, which this version does not judge`;
+    const problem = `The org names more than ${maxAutomations} automations, which this version does not evaluate`;
     return { automations: [], compliant: [], missing: missing("unreadable", problem) };
   }
   const automations = sortBy(
@@ -129,7 +129,7 @@ function directoryEvidenceNeeded(
 /** A directory that may have to disable users comes before what is wrong with the automations. */
 function judgeLacking({ automations }: SeenAutomations, source: DirectorySource, org: Subject): FindingDraft {
   if (source.kind === "all_users") {
-    const note = "a directory that sources users has to disable them itself";
+    const note = "the directory has to disable its users itself";
     return manual({ ...org, note }, "not_applicable", `no such automation, and ${source.what}`);
   }
   if (source.kind === "in_use") {
@@ -148,7 +148,7 @@ function judgeLacking({ automations }: SeenAutomations, source: DirectorySource,
 }
 
 const hiddenApps = {
-  note: "a directory that shows only as an app cannot be seen by the administrator role of this run",
+  note: "the administrator role of this run cannot see a directory that exists only as an app",
 };
 
 /** The console shows the policy; where it has several actions each is named too. */

@@ -50,7 +50,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
 
   const collect = program
     .command("collect")
-    .description("save the evidence of an org, without evaluating it")
+    .description("read the evidence of an org and save it for `evaluate`")
     .option("--save-artifacts <file>", "file for the evidence, - for stdout (required)")
     .addOption(signOption());
   addOneOrganizationOptions(collect);
@@ -91,9 +91,9 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .command("fix")
     .description("write Terraform that fixes failing checks, and a list of the manual steps")
     .option("--from-artifacts <file>", "plan from saved evidence, offline")
-    .option("--output <dir>", "where main.tf, variables.tf and plan.md go (required)")
-    .option("--impact [days]", "say whom each change would have blocked in the last days (1 to 90, default 30)")
-    .option("--only <id...>", "plan these causes only, by the ids that scan --verbose shows");
+    .option("--output <dir>", "directory for main.tf, variables.tf and plan.md (required)")
+    .option("--impact [days]", "show whom each change would have blocked in the last days (1 to 90, default 30)")
+    .option("--only <id...>", "plan only these causes; `scan --verbose` shows their ids");
   addOneOrganizationOptions(fix);
   addConnectionOptions(fix);
   addJudgingOptions(fix);

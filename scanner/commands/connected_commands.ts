@@ -22,12 +22,12 @@ import {
 export function addConnectedCommands(program: Command, run: RunCommand): void {
   const setup = program
     .command("setup")
-    .description("connect an Okta org: make a key, say what to click, check each click")
+    .description("connect an Okta org: make a key, show what to click, and check each click")
     .option("--org-url <url>", "address of the Okta org, such as acme.okta.com")
     .option("--client-id <id>", "client id of the service app, if it exists already")
     .option("--config <file>", "configuration file to write (default: scanstream.config.json)")
     .option("--terraform <dir>", "also write the app, its scopes and its role as Terraform there")
-    .option("--yes", "ask nothing and scan nothing: look once, and exit 2 while something is left to do");
+    .option("--yes", "no questions and no scan: check once, and exit 2 if something is left to do");
   addExamples(
     setup,
     "scanstream setup",
@@ -38,7 +38,7 @@ export function addConnectedCommands(program: Command, run: RunCommand): void {
 
   const doctor = program
     .command("doctor")
-    .description("test the connection, scopes and role, and say what to fix where")
+    .description("test the connection, scopes and role, and show what to fix")
     .addOption(textOrJson());
   addSeveralOrganizationsOptions(doctor);
   addConnectionOptions(doctor);

@@ -10,11 +10,10 @@ export function describeCheck({ name, rule }: CatalogCheck) {
 
 /** `checks`: one line each. */
 export function listChecks(checks: readonly CatalogCheck[]): string {
-  const width = Math.max(...checks.map((check) => check.name.length));
   const lines = checks.map(({ name, rule, origin }) => {
-    const role = rule.role === "super_admin" ? "super" : "read-only";
+    const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
     const ids = origin === "company" ? rule.vuln_id.padEnd(25) : `${rule.vuln_id}  ${rule.stig_id}`;
-    return `${ids}  ${levelOf({ origin, ...rule }).padEnd(7)} ${name.padEnd(width)}  ${role.padEnd(9)}  ${rule.scopes.join(" ")}`;
+    return `${ids}  ${levelOf({ origin, ...rule }).padEnd(7)} ${rule.title}\n          ${name} · ${role} · ${rule.scopes.join(" ")}`;
   });
   return `${lines.join("\n")}\n`;
 }
@@ -49,7 +48,7 @@ function judgedSections({ rule, explanation, parameters }: CatalogCheck): readon
     `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
     ...(rule.coverage === "partial"
       ? [
-          `Coverage\n${indent("partial: the API shows a part of what the rule asks; a person attests the rest (--attestations)")}`,
+          `Coverage\n${indent("partly automated: the API shows only part of what the rule requires; attest the rest (--attestations)")}`,
         ]
       : []),
   ];

@@ -134,7 +134,7 @@ async function* examineOrg(config: ConnectionSettings, parts: Parts): AsyncGener
   yield ok("token", "The organization issued an access token for this client id and key");
   yield token.type === "DPoP"
     ? ok("dpop", "The token is bound to this program's own key by DPoP")
-    : warn("dpop", "The organization issued a plain Bearer token, which works wherever it is copied to", remedies.dpop);
+    : warn("dpop", "The organization issued a plain Bearer token; a copy of it works anywhere", remedies.dpop);
   yield scopesResult(session);
   const answers = await examineRules(session);
   const role = await roleResult(config, session, answers);
@@ -148,7 +148,7 @@ function organizationResult(org: Organization, orgUrl: string): DoctorResult {
     const engine = org.engine === "identity" ? "Identity Engine" : "Classic Engine";
     return ok("organization", `${orgUrl} answers: ${engine}, organization ${org.id ?? "without an id"}`);
   }
-  const detail = `${orgUrl} answers, but does not say which engine it has; its scopes are taken to begin with "${org.scopePrefix}."`;
+  const detail = `${orgUrl} answers, but does not say which engine it has; scanstream assumes that its scopes begin with "${org.scopePrefix}."`;
   return warn(
     "organization",
     detail,
@@ -161,7 +161,7 @@ function clockResult({ moment }: Organization): DoctorResult {
   const seconds = Math.round((moment.providerMs - moment.receivedAtMs) / 1000);
   const distance = `This machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the organization's`;
   if (Math.abs(seconds) <= toleratedSkewSeconds) return ok("clock", distance);
-  return warn("clock", distance, "Set this machine's clock (NTP); until then the scanner goes by the organization's");
+  return warn("clock", distance, "Set this machine's clock (NTP); until then, the scanner uses the organization's");
 }
 
 /** The step at which a login failed, so that the ones before it are known to work. */
@@ -202,7 +202,7 @@ async function roleResult(
     return fail(
       "role",
       detail,
-      isRole ? remedies.role : "Look at the organization's status page, network zones and proxies, and try again",
+      isRole ? remedies.role : "Check the organization's status page, network zones and proxies, and try again",
     );
   }
   const roles = await assignedRoles(config, session);
@@ -271,7 +271,7 @@ function rateLimitResult(sender: RequestSender): DoctorResult {
   return warn(
     "rate_limits",
     `${detail}; nearly used up now: ${names}`,
-    "Scan at another time, or raise the limits in Reports → Rate Limits; the scanner waits for them by itself",
+    "Scan at another time, or raise the limits in Reports → Rate Limits; the scanner waits when a limit is used up",
   );
 }
 

@@ -41,7 +41,8 @@ export interface CollectFlags extends ScannerFlags, SelectionFlags {
 /** `collect`: the evidence alone, judged later by `evaluate`. */
 export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
   const file = flags.saveArtifacts;
-  if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
+  if (file === undefined)
+    throw new UsageError(["--save-artifacts FILE is missing: expected a file for the evidence, or - for stdout"]);
   const { revision, checks: known } = await readRuleSet(flags, io.env);
   const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, null, known);
@@ -85,7 +86,9 @@ export interface EvaluateFlags extends SelectionFlags, ReportFlags {
 export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Promise<number> {
   const file = flags.fromArtifacts;
   if (file === undefined)
-    throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
+    throw new UsageError([
+      "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
+    ]);
   const options = parseReportOptions(flags);
   const { revision, checks: known } = await readRuleSet(flags, io.env);
   const selected = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });

@@ -37,7 +37,7 @@ export interface FixFlags extends ScannerFlags, JudgingFlags {
 export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number> {
   const { output } = flags;
   if (output === undefined || output === "")
-    throw new UsageError(["--output DIR: is missing: main.tf, variables.tf and plan.md are written there"]);
+    throw new UsageError(["--output DIR is missing: expected a directory for main.tf, variables.tf and plan.md"]);
   const impactDays = parseImpact(flags.impact);
   const logConfig = impactDays === null ? null : readImpactConfig(flags, io);
   const folder = await readFixFolder(output);
@@ -50,7 +50,7 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   const orgUrl = document.scan.org_url;
   if (folder.orgUrl !== null && folder.orgUrl !== orgUrl) {
     throw new UsageError([
-      `--output ${JSON.stringify(output)}: its main.tf is for ${folder.orgUrl}, and the evidence is of ${orgUrl}: expected another directory`,
+      `--output ${JSON.stringify(output)}: its main.tf is for ${folder.orgUrl}, and the evidence is from ${orgUrl}: expected another directory`,
     ]);
   }
   const { results, warnings } = applyDecisions(judged.results, await judging.decisionsFor(orgUrl), io.now().getTime());
@@ -64,7 +64,7 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   };
   if (logConfig !== null && logConfig.orgUrl !== new URL(orgUrl).origin) {
     throw new UsageError([
-      `--impact: the evidence is of ${orgUrl}, and the connection leads to ${logConfig.orgUrl}: expected the same organization`,
+      `--impact: the evidence is from ${orgUrl}, and the connection leads to ${logConfig.orgUrl}: expected the same organization`,
     ]);
   }
   const impact =
@@ -103,7 +103,7 @@ function readOnly(ids: readonly string[] | undefined, causes: readonly Cause[]):
     .filter((id) => !causes.some((cause) => cause.id === id))
     .map((id) => {
       const expected = known.length === 0 ? "this org has none" : `expected one of ${listTexts(known)}`;
-      return `--only ${JSON.stringify(id)}: no cause has this id: ${expected}`;
+      return `--only ${JSON.stringify(id)}: unknown cause: ${expected}`;
     });
   if (problems.length > 0) throw new UsageError(problems);
   return new Set(ids);

@@ -126,7 +126,7 @@ async function lockDirectory(directory: string): Promise<StateLock> {
   });
   if (lock !== null) return lock;
   throw new UsageError([
-    `--state ${JSON.stringify(directory)}: another follower has it: expected its own directory, or the other one stopped`,
+    `--state ${JSON.stringify(directory)}: another follower uses this directory: choose another one, or stop that follower`,
   ]);
 }
 

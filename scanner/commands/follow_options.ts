@@ -47,7 +47,7 @@ export function parseFollowOptions(flags: FollowFlags): FollowOptions {
   if (!isFormat(format)) reader.report(`--format ${JSON.stringify(format)}: expected table or ndjson`);
   if (flags.output === "") reader.report("--output: expected a file");
   if (flags.sign !== undefined && flags.output === undefined)
-    reader.report("--sign: the lines go to stdout, where nothing can be signed: expected --output FILE");
+    reader.report("--sign needs --output FILE: lines on stdout cannot be signed");
   if (reader.problems.length > 0 || failOn === null || !isFormat(format)) throw new UsageError(reader.problems);
   return { directory, intervalMs: seconds * 1000, reconcileMs: hours * 3_600_000, failOn, format };
 }

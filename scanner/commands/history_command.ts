@@ -79,7 +79,7 @@ async function fromReports(
   for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
   if (used === 0) {
     const expected = "expected scan.json files, or files of follow --format ndjson";
-    io.terminal.write(`--from-reports ${printable(JSON.stringify(directory))}: no file is left to use: ${expected}\n`);
+    io.terminal.write(`--from-reports ${printable(JSON.stringify(directory))}: no usable file: ${expected}\n`);
     return exitCodes.usage;
   }
   const history = computeHistory(input, period, rules);
@@ -89,7 +89,7 @@ async function fromReports(
 async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promise<History | number> {
   if ((io.env["SCANSTREAM_URL"] ?? "") === "" && (io.env["SCANSTREAM_API_KEY"] ?? "") === "")
     throw new UsageError([
-      "history: expected --from-reports DIR, or a gateway and a key of it (SCANSTREAM_URL and SCANSTREAM_API_KEY)",
+      "history needs reports: name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
     ]);
   const access = requireGatewayAccess(io.env, []);
   try {

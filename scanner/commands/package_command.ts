@@ -54,7 +54,7 @@ export async function packageCommand(scanId: string | undefined, flags: PackageF
     ]);
   const sources = [flags.fromArtifacts, scanId, flags.latest === true ? "latest" : undefined];
   if (sources.filter((source) => source !== undefined).length !== 1)
-    throw new UsageError(["package: expected one of --from-artifacts FILE, the id of a scan, and --latest"]);
+    throw new UsageError(["package: expected exactly one of --from-artifacts FILE, the id of a scan, or --latest"]);
   const signer = await readSigner(flags.sign, io.env);
   const { revision, report, evidence, parameters } =
     flags.fromArtifacts === undefined
@@ -151,7 +151,7 @@ async function fromGateway(scanId: string | null, flags: PackageFlags, io: Comma
   if (id === null) {
     const scans = v.safeParse(scansSchema, await get("/api/v1/scans?limit=100"));
     const newest = scans.success ? scans.output.items.find(({ status }) => status === "completed") : undefined;
-    if (newest === undefined) throw new UsageError(["--latest: the gateway has no scan that was completed"]);
+    if (newest === undefined) throw new UsageError(["--latest: the gateway has no completed scan"]);
     id = newest.id;
   }
   const stored = v.safeParse(reportSchema, await get(`/api/v1/scans/${encodeURIComponent(id)}/report`));

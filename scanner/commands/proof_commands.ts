@@ -25,7 +25,7 @@ function addHistoryCommand(program: Command, run: RunCommand): void {
     .addOption(offering(new Option("--rule <names>", "only these rules, separated by commas"), "list", checkNames))
     .option("--days <n>", "UTC days that end today, 1 to 400 (default: 30)")
     .addOption(
-      new Option("--by <view>", "what the verdicts indicate: ksi (FedRAMP) or control (800-53)").choices([
+      new Option("--by <view>", "group the rules by ksi (FedRAMP) or by control (SP 800-53)").choices([
         "ksi",
         "control",
       ]),
@@ -57,7 +57,7 @@ function addSignatureCommands(program: Command, run: RunCommand): void {
   const keygen = program
     .command("keygen")
     .description("make a key pair for --sign")
-    .option("--output <file>", "the private key goes here, the public key to FILE.pub (required)")
+    .option("--output <file>", "file for the private key; the public key goes to FILE.pub (required)")
     .addOption(new Option("--algorithm <name>", "p256 or ed25519").choices(["p256", "ed25519"]).default("p256"));
   addExamples(keygen, "scanstream keygen --output scanner.key");
   keygen.action((flags: KeygenFlags) =>
@@ -65,7 +65,7 @@ function addSignatureCommands(program: Command, run: RunCommand): void {
   );
   const verify = program
     .command("verify")
-    .description("check who signed reports or evidence, and that nothing was changed")
+    .description("check who signed reports or evidence, and that nothing changed since")
     .argument("<path>", "a signed file, a folder, or a zip of `package`")
     .option("--key <file>", "the signer's public key (required)")
     .option("--org-url <url>", "refuse files about any other org")
@@ -81,10 +81,10 @@ function addSignatureCommands(program: Command, run: RunCommand): void {
   );
   const pack = program
     .command("package")
-    .description("put what an assessor loads into one zip: checklists, OSCAL, POA&M, evidence, signature")
+    .description("write one zip for the assessor: checklists, OSCAL, POA&M, evidence, signature")
     .argument("[scan]", "id of a scan that a gateway keeps")
     .option("--from-artifacts <file>", "evidence that `scan` or `collect` saved, - for stdin")
-    .option("--latest", "the newest scan that was completed")
+    .option("--latest", "the newest completed scan")
     .option("--output <file>", "the zip file (required)")
     .addOption(signOption());
   addJudgingOptions(pack);

@@ -15,7 +15,7 @@ export function addRuleCommands(program: Command, run: RunCommand): void {
 function addCatalogCommands(program: Command, run: RunCommand): void {
   const checks = program
     .command("checks")
-    .description("list every check: STIG ids, category, severity, scopes, role")
+    .description("list every check: STIG ids, category, role, scopes, title")
     .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
     .addOption(benchmarkOption())
     .addOption(textOrJson())
@@ -27,7 +27,7 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
     .command("explain")
     .description("explain a check: what it examines, why, how to fix it, and what decides in your org")
     .addArgument(offering(new Argument("<check>", "a check's name, V-, SV- or OKTA-APP-id"), "one", checkNames))
-    .option("--from-artifacts <file>", "evidence of an org: also say what decides there")
+    .option("--from-artifacts <file>", "saved evidence of an org: also show what decides there")
     .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
     .option("--parameters <file>", "the organization's own limits (JSON)")
     .addOption(benchmarkOption())
@@ -46,11 +46,11 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
 }
 
 function addStigCommands(program: Command, run: RunCommand): void {
-  const stig = program.command("stig").description("the revisions of DISA's STIG: list, show, compare and add them");
+  const stig = program.command("stig").description("manage the revisions of DISA's STIG");
   addExamples(stig, "scanstream stig list", "scanstream stig show");
   const list = stig
     .command("list")
-    .description("list the revisions that this machine has")
+    .description("list the revisions on this machine")
     .addOption(textOrJson())
     .action((flags: StigFlags) => run(async (io) => (await import("./stig_command.ts")).listStigs(flags, io)));
   addExamples(list, "scanstream stig list", "scanstream stig list --format json");
@@ -65,7 +65,7 @@ function addStigCommands(program: Command, run: RunCommand): void {
   addExamples(show, "scanstream stig show", "scanstream stig show okta-idaas-stig-v1r2 --format json");
   const diff = stig
     .command("diff")
-    .description("say what DISA changed between two revisions")
+    .description("show what DISA changed between two revisions")
     .argument("<before>", "name or file")
     .argument("<after>", "name or file")
     .addOption(textOrJson())
@@ -75,7 +75,7 @@ function addStigCommands(program: Command, run: RunCommand): void {
   addExamples(diff, "scanstream stig diff okta-idaas-stig-v1r2 okta-idaas-stig-v1r2");
   const add = stig
     .command("add")
-    .description("keep a revision for --benchmark: DISA's zip, or the XCCDF in it")
+    .description("add a revision for --benchmark: DISA's zip, or the XCCDF in it")
     .argument("<file>", "U_Okta_IDaaS_V1R2_STIG.zip, or its xccdf.xml")
     .action((file: string) => run(async (io) => (await import("./stig_command.ts")).addStig(file, io)));
   addExamples(add, "scanstream stig add U_Okta_IDaaS_V1R2_STIG.zip");

@@ -62,7 +62,7 @@ export async function examineRules(session: AuthorizedClient): Promise<RuleAnswe
         owner[0]?.answer ?? null,
         "No API token names an owner, so roles of users were not read",
       ),
-      answerFact("GET /api/v1/logStreams", reads.get("log_streams")?.answer ?? null, "Log streams were not asked for"),
+      answerFact("GET /api/v1/logStreams", reads.get("log_streams")?.answer ?? null, "Log streams were not read"),
     ],
     reads: [...reads.values(), ...owner],
   };
@@ -152,7 +152,7 @@ const withGroups = new Set<ArtifactName>(["global_session_policies", "admin_cons
 function withoutGroups({ session, reads }: Asked): readonly Limit[] {
   const read = reads.get("built_in_groups");
   const refused = read === undefined ? [] : refusal(read, session);
-  const effect = "so a rule for the group Everyone counts as one for some people only";
+  const effect = "so a rule for the group Everyone counts as a rule for some people only";
   return refused.map(({ why, remedy }) => ({ outcome: "partial", why: `${why}, ${effect}`, remedy }));
 }
 
@@ -199,8 +199,8 @@ const withoutPolicy: Limit = {
 };
 const leftToPerson: Limit = {
   outcome: "partial",
-  why: "the API does not show all that the rule asks for",
-  remedy: "Review the rest as docs/verdicts.md says and attest it (--attestations)",
+  why: "the API does not show everything that the rule requires",
+  remedy: "Review the rest (see docs/verdicts.md) and attest it (--attestations)",
 };
 
 function refusal({ request, answer }: Read, { isGranted, requestedScopes }: AuthorizedClient): readonly Limit[] {
@@ -235,8 +235,8 @@ function grouped(limits: readonly (readonly [rule: string, limits: readonly Limi
 function appsFact(seesAll: boolean | null): string {
   if (seesAll === null) return "The list of apps could not be read";
   return seesAll
-    ? "This role sees the Okta Admin Console and the Okta Dashboard, and so every app"
-    : "This role does not see the Okta Admin Console and the Okta Dashboard, and so only some of the apps";
+    ? "This role sees the Okta Admin Console and the Okta Dashboard, so it sees every app"
+    : "This role does not see the Okta Admin Console and the Okta Dashboard, so it sees only some of the apps";
 }
 
 function directoryFact(answer: Answer): string {
@@ -244,8 +244,8 @@ function directoryFact(answer: Answer): string {
   const [app] = answer.value;
   if (app === undefined) return "This role sees no Active Directory app";
   return accessPolicyId(app) === null
-    ? "Active Directory apps carry no authentication policy here, and are left out of V-279693"
-    : "Active Directory apps carry an authentication policy here, and are judged for V-279693";
+    ? "Active Directory apps have no authentication policy here, and V-279693 leaves them out"
+    : "Active Directory apps have an authentication policy here, and V-279693 evaluates them";
 }
 
 function answerFact(call: string, answer: Answer, nothing: string): string {

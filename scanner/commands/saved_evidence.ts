@@ -50,8 +50,8 @@ export async function evaluateSaved(
   });
   if (document.schema !== artifactsSchema) {
     terminal.write(
-      `${file} was written as ${document.schema}: it does not say which group is Everyone, which apps have no sign-in, and which ` +
-        "brands no domain serves. Where a result depends on that, it is the cautious one. Collect again for the whole answer.\n",
+      `${file} has the older schema ${document.schema}, without the group Everyone, the apps without a sign-in and the brands without ` +
+        "a domain. Results that depend on them are MANUAL or partial. Collect the evidence again.\n",
     );
   }
   const checks = isNamed ? selected : selected.filter((check) => wasCollectedFor(check, document));

@@ -80,7 +80,7 @@ export async function prepareScan(
   const checklist = await readChecklist(options.checklistFile, revision, io.env);
   const signer = await readSigning(flags, io.env);
   if (flags.saveArtifacts === standardStream) {
-    throw new UsageError(["--save-artifacts -: stdout has the report; expected a file, or the command collect"]);
+    throw new UsageError(["--save-artifacts -: stdout already has the report. Name a file, or use collect"]);
   }
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
   const { orgUrl, clientId } = config;

@@ -95,7 +95,7 @@ export async function readSigning(
   const hasFile =
     flags.output !== undefined || (flags.saveArtifacts !== undefined && flags.saveArtifacts !== standardStream);
   if (flags.sign !== undefined && !hasFile)
-    throw new UsageError(["--sign: the report goes to stdout, where nothing can be signed: expected --output DIR"]);
+    throw new UsageError(["--sign needs --output DIR: a report on stdout cannot be signed"]);
   return hasFile ? signer : null;
 }
 
@@ -107,7 +107,7 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
   const failOn = parseFailOn(failOnText);
   if (failOn === null) problems.push(failOnProblem(failOnText));
   if (flags.failOnNew === true && flags.baseline === undefined) {
-    problems.push("--fail-on-new: needs --baseline REPORT.json to know what is new");
+    problems.push("--fail-on-new needs --baseline REPORT.json, to know which findings are new");
   }
   const states = flags.status === undefined ? ruleStates : parseStates(flags.status);
   if (states === null) problems.push(`--status ${JSON.stringify(flags.status)}: expected ${stateWords}`);
@@ -156,7 +156,7 @@ function chooseFormats<Format extends { readonly name: string }>(
     problems.push(`${option}: ${which.join("")}expected one or more of ${[...every, "all"].join(", ")}`);
   }
   if (names.length > 1 && output === undefined) {
-    problems.push(`${option}: several formats need --output DIR, where each becomes a file`);
+    problems.push(`${option}: several formats need --output DIR`);
   }
   if (output === "") problems.push("--output: expected a directory");
   return formats;

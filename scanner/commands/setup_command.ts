@@ -80,7 +80,7 @@ export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise
     return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
   } catch (error) {
     if (io.interrupted.aborted) {
-      say("Interrupted. Run scanstream setup again to continue here.");
+      say("Interrupted. Run scanstream setup again to continue.");
       return exitCodes.interrupted;
     }
     throw error;
@@ -196,7 +196,7 @@ async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | n
 }
 
 function interruptedCode({ say }: Walk): number {
-  say("Interrupted. Run scanstream setup again to continue here.");
+  say("Interrupted. Run scanstream setup again to continue.");
   return exitCodes.interrupted;
 }
 

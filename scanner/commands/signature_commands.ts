@@ -19,7 +19,7 @@ export interface KeygenFlags {
 export async function keygenCommand({ output, algorithm }: KeygenFlags, io: CommandIo): Promise<number> {
   if (output === undefined || output === "")
     throw new UsageError([
-      "--output FILE: is missing: the private key is written there, and the public one to FILE.pub",
+      "--output FILE is missing: expected a file for the private key; the public key goes to FILE.pub",
     ]);
   const publicFile = `${output}.pub`;
   for (const path of [output, publicFile]) {
@@ -29,7 +29,7 @@ export async function keygenCommand({ output, algorithm }: KeygenFlags, io: Comm
     );
     if (isThere)
       throw new UsageError([
-        `--output ${JSON.stringify(output)}: ${path} exists, and a key is never replaced: choose another name`,
+        `--output ${JSON.stringify(output)}: ${path} exists, and keygen never replaces a key: choose another name`,
       ]);
   }
   const { privateKey, publicKey } = createKeyPair(algorithm);

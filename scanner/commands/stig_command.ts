@@ -67,14 +67,14 @@ function judgedBy({ name, unjudged }: CatalogCheck): string {
 
 function noteOf({ unjudged }: CatalogCheck): string {
   if (unjudged === undefined) return "";
-  return unjudged.reason === "rule_changed" ? " (the text changed: a person decides)" : " (no check: a person decides)";
+  return unjudged.reason === "rule_changed" ? " (the text changed: manual review)" : " (no check: manual review)";
 }
 
 function judgedLine({ benchmark, checks }: KnownRevision): string {
   const left = checks.filter(({ unjudged }) => unjudged !== undefined);
   const judged = `${checks.length - left.length} of the ${countOf(checks.length, "rule")} of ${revisionName(benchmark)} are evaluated`;
   if (left.length === 0) return `${judged}.`;
-  return `${judged}; a person decides ${left.map(({ rule }) => rule.vuln_id).join(", ")}.`;
+  return `${judged}; manual review for ${left.map(({ rule }) => rule.vuln_id).join(", ")}.`;
 }
 
 /** `stig diff`: what DISA changed. */
@@ -130,7 +130,7 @@ export async function addStig(file: string, io: CommandIo): Promise<number> {
   const { benchmark } = revision;
   const what = isNew
     ? `Added ${benchmark.id} to ${path ?? ""}`
-    : `${benchmark.id} is here already, with the same content`;
-  io.stdout(`${printable(what)}\n${printable(judgedLine(revision))}\nJudge by it: --benchmark ${benchmark.id}\n`);
+    : `${benchmark.id} was already added, with the same content`;
+  io.stdout(`${printable(what)}\n${printable(judgedLine(revision))}\nUse it with --benchmark ${benchmark.id}\n`);
   return exitCodes.ok;
 }

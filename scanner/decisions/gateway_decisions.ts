@@ -119,12 +119,9 @@ async function fetchDecisions(request: GatewayDecisionsRequest): Promise<readonl
       if (all.length > maxDecisions) throw new RangeError(`there are more than ${maxDecisions}`);
     }
   } catch (error) {
-    throw new UsageError(
-      [`Cannot use --decisions-from-gateway: ${problemOf(error)}: expected the tenant's decisions`],
-      {
-        cause: error,
-      },
-    );
+    throw new UsageError([`Cannot use --decisions-from-gateway: ${problemOf(error)}`], {
+      cause: error,
+    });
   }
   return all;
 }

@@ -3,7 +3,7 @@ import type { CheckResult } from "../../shared/report.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactRequests } from "../evidence/artifact_requests.ts";
-import { explainFinding } from "./explain_org.ts";
+import { artifactsReadBy, explainFinding } from "./explain_org.ts";
 import { ruleLines } from "./explain_text.ts";
 
 /** A policy of a hundred rules; more of them are counted. */
@@ -35,12 +35,8 @@ export function withEvaluation(check: CatalogCheck, result: CheckResult, all: Co
 }
 
 /** The result with where the values of its findings were read, and when, as far as the evidence says. */
-export function withReads(
-  { artifacts }: Pick<CatalogCheck, "artifacts">,
-  result: CheckResult,
-  all: CollectedArtifacts,
-) {
-  const reads = artifacts.flatMap((name) => all[name]?.read ?? []);
+export function withReads(check: CatalogCheck, result: CheckResult, all: CollectedArtifacts): CheckResult {
+  const reads = artifactsReadBy(check, all).flatMap((name) => all[name]?.read ?? []);
   const read_from = reads.map(({ request, at }) => `${request} at ${at}`).join("; ");
   if (read_from === "") return result;
   return { ...result, findings: result.findings.map((finding) => ({ ...finding, read_from })) };

@@ -95,8 +95,24 @@ export function explainOrg(check: CatalogCheck, result: CheckResult, document: A
       return [{ ...explainFinding(finding, { check, artifacts, causes }), also }];
     }),
     more: findings.slice(maxFindings).flat().length,
-    read: check.artifacts.map((artifact) => readOf(artifact, document)),
+    read: artifactsReadBy(check, artifacts).map((artifact) => readOf(artifact, document)),
   };
+}
+
+/** The artifacts that a check reads: the ones it declares, and the ones that it asks for because of them. */
+export function artifactsReadBy(check: CatalogCheck, all: CollectedArtifacts): readonly ArtifactName[] {
+  const names = new Set<ArtifactName>(check.artifacts);
+  try {
+    // What is asked for next may depend on what came before.
+    for (let size = 0; size < names.size;) {
+      size = names.size;
+      const read = Object.fromEntries([...names].map((name) => [name, all[name]]));
+      for (const name of check.conditionalArtifacts(read)) names.add(name);
+    }
+  } catch {
+    // Such evidence makes the check itself fail, whose result says so.
+  }
+  return [...names];
 }
 
 /** Where the evidence came from; a file of an earlier version knows only when its scan ended. */

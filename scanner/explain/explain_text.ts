@@ -3,7 +3,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { listTexts } from "../checks/parsing/names.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { verdictOf } from "../reports/disposition.ts";
-import type { DecidingValue, ExplainedFinding, ExplainedRule, OrgExplanation } from "./explain_org.ts";
+import type { DecidingValue, ExplainedFinding, ExplainedRule, OrgExplanation, ReadArtifact } from "./explain_org.ts";
 
 /** The lines for a terminal of this width. */
 export function explanationText(explained: OrgExplanation, width: number): string {
@@ -26,7 +26,7 @@ export function explanationText(explained: OrgExplanation, width: number): strin
     ...(more > 0 ? ["", `and ${countOf(more, "more finding")}: see evaluate --verbose`] : []),
     "",
     "Read with",
-    ...read.map(({ request, at, state }) => `  ${request} (${state}, ${at})`),
+    ...read.map((artifact) => `  ${readText(artifact)}`),
   ];
   return `${lines.flatMap((line) => fitted(line, width)).join("\n")}\n`;
 }
@@ -50,7 +50,7 @@ export function explanationMarkdown(explained: OrgExplanation): string {
       ].join("\n"),
     ),
     ...(more > 0 ? [`And ${countOf(more, "more finding")}.`] : []),
-    `Read with:\n\n${read.map(({ request, at, state }) => `- ${markdownText(request)} (${markdownText(state)}, ${markdownText(at)})`).join("\n")}`,
+    `Read with:\n\n${read.map((artifact) => `- ${markdownText(readText(artifact))}`).join("\n")}`,
   ];
   return `${sections.join("\n\n")}\n`;
 }
@@ -70,13 +70,17 @@ function ruleText({ priority, name, status, access, conditions, decides, isReach
   if (!isReached) return `"${name}" (${place}): ${access}, never reached`;
   const others =
     conditions.length === 0
-      ? "for everybody who gets here"
+      ? "for everybody who reaches it"
       : `with conditions (${conditions.join(", ")}); others fall through to the next rule`;
   return `"${name}" (${place}): ${access}, ${others}${decides ? "; decides" : ""}`;
 }
 
 function valueText({ field, value }: DecidingValue): string {
   return `${field} = ${value}`;
+}
+
+function readText({ request, at, state }: ReadArtifact): string {
+  return `${request} at ${at}${state === "obtained" ? "" : ` (${state})`}`;
 }
 
 /** Long lines are broken behind their own margin. */

@@ -37,17 +37,17 @@ export function renderPlanPage({ plan, results, causes, origin, folder }: PlanPa
 
 function nothingToPlan({ byHand }: FixPlan): string {
   return byHand.length === 0
-    ? "Every check that was evaluated passes or is accepted: there is nothing to fix."
-    : "Nothing of what fails can be fixed with Terraform.";
+    ? "Every evaluated check passes or is waived: there is nothing to fix."
+    : "Terraform cannot fix any of the failing findings.";
 }
 
 function keptSection(kept: readonly string[]): readonly string[] {
   if (kept.length === 0) return [];
   const text =
-    "An earlier plan in this folder, or its Terraform state, has these resources. `main.tf` holds a `removed` block for each, so that " +
-    "`terraform apply` forgets it and leaves it in the org as it is. Do not delete `main.tf` while the state has them: " +
+    "An earlier plan in this folder, or its Terraform state, has these resources. `main.tf` has a `removed` block for each, so that " +
+    "`terraform apply` forgets it and leaves it unchanged in the org. Do not delete `main.tf` while the state has them: " +
     "Terraform would then destroy them.";
-  return [`## What stays from earlier plans\n\n${text}\n\n${kept.map((address) => `- \`${address}\``).join("\n")}`];
+  return [`## Resources of earlier plans\n\n${text}\n\n${kept.map((address) => `- \`${address}\``).join("\n")}`];
 }
 
 function acceptedSection(accepted: readonly Failed[]): readonly string[] {
@@ -55,7 +55,7 @@ function acceptedSection(accepted: readonly Failed[]): readonly string[] {
   const lines = accepted.map(
     ({ rule, finding }) => `- ${rule}: ${markdownText(finding.detail)} ${markdownText(finding.waiver?.reason ?? "")}`,
   );
-  return [`## Accepted by a waiver, so not planned\n\n${lines.join("\n")}`];
+  return [`## Waived, so not in the plan\n\n${lines.join("\n")}`];
 }
 
 function planSections(plan: FixPlan, causes: readonly Cause[], results: readonly CheckResult[]): readonly string[] {
@@ -63,7 +63,7 @@ function planSections(plan: FixPlan, causes: readonly Cause[], results: readonly
   const created = plan.resources.length - imported;
   return [
     "## The plan",
-    `\`main.tf\` imports ${imported} of the org's objects as a whole, changes only the attributes below in them, and makes ${created} new ones. It destroys nothing, gives nobody new access, and makes no sign-in weaker.`,
+    `\`main.tf\` imports ${imported} of objects of the org and changes only the attributes below. It creates ${created} new objects. It destroys nothing, gives nobody new access, and weakens no sign-in.`,
     ...plan.resources.map((resource, index) =>
       changeSection(resource, index + 1, causeOfChange(resource, causes, results)),
     ),
@@ -90,8 +90,8 @@ function changeSection(resource: TerraformResource, number: number, cause: Cause
   ];
   const back =
     importId === null
-      ? "To go back: delete the object in the Admin Console, and take it out of the state with `terraform state rm`."
-      : "To go back: write the earlier values into `main.tf`, and apply.";
+      ? "To undo: delete the object in the Admin Console, and remove it from the state with `terraform state rm`."
+      : "To undo: write the earlier values into `main.tf`, and apply.";
   return [
     `### ${number}. ${markdownText(title)}`,
     "",
@@ -99,7 +99,12 @@ function changeSection(resource: TerraformResource, number: number, cause: Cause
     "",
     ...changed.map(({ name, value, change }) => {
       const text = shorten(expression(value).replaceAll(/\s+/g, " "), maxValueLength);
-      return `- \`${name}\`: ${markdownText(change.was)}, becomes ${/^[\w ."()[\]{}=:,/-]+$/.test(text) ? `\`${text}\`` : markdownText(text)}`;
+      const now = text.startsWith("<<")
+        ? "the text in `main.tf`"
+        : /^[\w ."()[\]{}=:,/…-]+$/.test(text)
+          ? `\`${text}\``
+          : markdownText(text);
+      return `- \`${name}\`: ${markdownText(change.was)}, becomes ${now}`;
     }),
     ...warnings.map((warning) => `- ${markdownText(warning)}`),
     `- ${back}`,
@@ -113,26 +118,29 @@ function lossesSection({ losses }: FixPlan): readonly string[] {
 
 function useSections(plan: FixPlan, folder: Pick<FixFolder, "scopes" | "addresses" | "others">): readonly string[] {
   const scopes = scopesOfRun(plan, folder);
-  const imported = plan.resources.flatMap(({ importId }) => (importId === null ? [] : [`\`${importId}\``]));
+  // The default password policy is imported by ".", which is nothing to search for.
+  const imported = plan.resources.flatMap(({ importId }) =>
+    importId === null || importId === "." ? [] : [`\`${importId}\``],
+  );
   return [
     "## How to use it",
     [
       `1. Give a separate service application, not the scanner's, these scopes and the role Super Administrator: ${scopes.map((scope) => `\`${scope}\``).join(", ")}.`,
       "2. Set `OKTA_API_CLIENT_ID` and `OKTA_API_PRIVATE_KEY` (the file of the key, or the key itself). Copy `terraform.tfvars.example` to `terraform.tfvars` and fill it in.",
-      "3. `terraform init`, then `terraform plan`. Read the plan: it must destroy nothing, and change in what it imports only the attributes above.",
+      "3. `terraform init`, then `terraform plan`. Read the plan: it must destroy nothing, and change only the attributes above in the imported objects.",
       "4. `terraform apply`, and scan again.",
     ].join("\n"),
     "## State, backend and secrets",
     [
-      "- The state holds every attribute that Terraform writes, in clear text: the names of objects, networks, sign-in pages, and the token of a log stream. Keep it in a backend that encrypts it and that only those who administer the org can read. Put the `backend` block into a separate file, such as `backend.tf`.",
+      "- The state contains every attribute that Terraform writes, in clear text: the names of objects, networks, sign-in pages, and the token of a log stream. Keep it in an encrypted backend that only the administrators of the org can read. Put the `backend` block into a separate file, such as `backend.tf`.",
       "- Never commit `terraform.tfvars`, `terraform.tfstate` or a plan file.",
-      "- Keep the folder and its state together. `fix` may be run again here: it keeps what an earlier plan made, and refuses to replace a file that was edited.",
-      "- Whether another workspace of Terraform manages an object is unknown to `fix`. Search its state for these ids before you apply, because two workspaces would undo each other's changes" +
+      "- Keep the folder and its state together. You can run `fix` here again: it keeps the resources of earlier plans, and does not replace a file that you edited.",
+      "- `fix` does not know whether another Terraform workspace manages an object. Search the state of your other workspaces for these ids before you apply, because two workspaces would undo each other's changes" +
         (imported.length === 0 ? "." : `: ${imported.join(", ")}.`),
       ...(folder.others.length === 0
         ? []
         : [
-            `- Files of somebody else are in this folder, and were left alone: ${folder.others.map((name) => `\`${name}\``).join(", ")}. Terraform reads them together with the plan.`,
+            `- This folder has files that \`fix\` did not write, and did not change: ${folder.others.map((name) => `\`${name}\``).join(", ")}. Terraform reads them together with the plan.`,
           ]),
     ].join("\n"),
   ];
@@ -140,11 +148,10 @@ function useSections(plan: FixPlan, folder: Pick<FixFolder, "scopes" | "addresse
 
 function variableTable(variables: readonly Variable[]): string {
   const rows = variables.map(({ name, description, default: value }) => {
-    const standard =
-      value === undefined ? "you have to set it" : value === null ? "unset" : `\`${JSON.stringify(value)}\``;
+    const standard = value === undefined ? "none: set it" : value === null ? "unset" : `\`${JSON.stringify(value)}\``;
     return `| \`${name}\` | ${markdownCell(description)} | ${standard} |`;
   });
-  return ["## What you decide\n", "| variable | | default |", "|---|---|---|", ...rows].join("\n");
+  return ["## Variables\n", "| variable | | default |", "|---|---|---|", ...rows].join("\n");
 }
 
 function byHandSection(byHand: readonly ByHand[]): readonly string[] {
@@ -158,10 +165,10 @@ function byHandSection(byHand: readonly ByHand[]): readonly string[] {
     const steps = check.explanation.fix.map((step, index) => `${index + 1}. ${step}`);
     return [`### ${check.rule.vuln_id} ${check.name}\n\n${findings.join("\n")}\n\n${steps.join("\n")}`];
   });
-  return ["## By hand, in the Admin Console", ...parts];
+  return ["## Steps in the Admin Console", ...parts];
 }
 
-/** A verdict that was not reached is no plan: what is missing is said. */
+/** Without a verdict there is no plan, so the page names the reason. */
 function unjudgedSection(results: readonly CheckResult[]): readonly string[] {
   const unjudged = results.filter(({ findings }) => findings.some(({ status }) => status === "MANUAL"));
   if (unjudged.length === 0) return [];
@@ -169,5 +176,5 @@ function unjudgedSection(results: readonly CheckResult[]): readonly string[] {
     const first = findings.find(({ status }) => status === "MANUAL");
     return `- ${rule} ${check}: ${markdownText(first?.detail ?? "")}`;
   });
-  return [`## For a person to judge, so not planned\n\n${lines.join("\n")}`];
+  return [`## Manual review, so not in the plan\n\n${lines.join("\n")}`];
 }

@@ -193,7 +193,7 @@ function toCheckVerdict(findings: readonly KnownFinding[], attestation: Attestat
   return { ...ruleVerdict(findings), attestation };
 }
 
-/** The verdict of a check by its findings, whatever a person attested. */
+/** The verdict of a check by its findings, without attestations. */
 export function ruleVerdict(findings: readonly KnownFinding[]): Verdict {
   const relevant = findings.filter(({ isAdvisory }) => !isAdvisory);
   return worstVerdict(relevant.length > 0 ? relevant : findings);

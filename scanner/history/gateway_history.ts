@@ -71,7 +71,7 @@ async function listOrganizations(call: GatewayCall, signal: AbortSignal) {
   return organizations;
 }
 
-/** Those that a person means by an id, an address, a host or its first label. Throws `UsageError` where none is. */
+/** The organizations of an id, an address, a host or its first label. Throws `UsageError` without a match. */
 export function chooseOrganizations<Known extends { readonly id?: string; readonly org_url: string }>(
   name: string,
   known: readonly Known[],
@@ -84,6 +84,8 @@ export function chooseOrganizations<Known extends { readonly id?: string; readon
   if (found.length > 0) return found;
   const names = known.map((one) => one.org_url);
   const list =
-    names.length === 0 ? "there is none" : `there is ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
+    names.length === 0
+      ? "the gateway has no organization"
+      : `expected one of ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`;
   throw new UsageError([`ORG ${JSON.stringify(name)}: no such organization: ${list}`]);
 }

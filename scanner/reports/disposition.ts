@@ -90,7 +90,7 @@ export function findingMarks(finding: Finding): readonly string[] {
     ...labelledNotes(finding)
       .filter(({ isInReports }) => isInReports)
       .map(({ label, text }) => `${label}: ${text}`),
-    ...(advisory ? ["does not count for the check"] : []),
+    ...(advisory ? ["does not change the result of the check"] : []),
     ...(change === null ? [] : [change]),
   ];
 }
@@ -102,7 +102,10 @@ export function checkComments(check: CheckResult): string {
     ...(check.tailoring === undefined ? [] : [tailoringLine(check)]),
     ...(attestation === null ? [] : [attestationLine(check)]),
     ...(check.coverage === "partial" && attestation === null
-      ? ["The API shows a part of what this rule asks; a person has to answer for the rest.", ...remainders(check)]
+      ? [
+          "Partly automated: the API shows only part of what this rule requires. Review the rest by hand.",
+          ...remainders(check),
+        ]
       : []),
   ];
   return lines.join("\n");
@@ -142,7 +145,7 @@ export function tailoringLine({ tailoring }: CheckResult): string {
     ({ name, unit, value, stig_value: stigValue, effect }) =>
       `${name} ${valueText(value)} ${unit} (STIG: ${valueText(stigValue)}, so this is ${effect})`,
   );
-  return `Judged by the organization's ${values.join(", ")}; by the STIG's own value: ${status}${reason === null ? "" : ` (${reason})`}`;
+  return `Evaluated with the organization's ${values.join(", ")}; with the STIG's own value: ${status}${reason === null ? "" : ` (${reason})`}`;
 }
 
 function valueText(value: number | readonly string[]): string {

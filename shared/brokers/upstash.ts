@@ -26,7 +26,7 @@ export interface UpstashBrokerOptions {
 }
 
 const maxBatchChars = 1_000_000;
-/** A reply is a number or one line; an answer of many times a batch is none of Upstash. */
+/** A reply is a number or one line; Upstash never answers many times a batch. */
 const maxRepliesBytes = 16 * 1024 * 1024;
 const maxWaitingChars = 16_000_000;
 

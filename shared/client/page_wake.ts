@@ -10,7 +10,7 @@ export function pageAddress(): string | null {
   return typeof document === "undefined" ? null : document.baseURI;
 }
 
-/** Follows the life of a browser's page; does nothing where there is none. The listeners end with the signal. */
+/** Follows the life of a browser's page; does nothing without a page. The listeners end with the signal. */
 export function watchPage({ onWake, onSleep }: WakeHandlers, signal: AbortSignal): void {
   if (pageAddress() === null) return;
   const wake = () => onWake(false);

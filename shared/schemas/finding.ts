@@ -55,7 +55,7 @@ export const findingEntries = {
   ...mapNotes((_, { description }) => v.pipe(v.nullable(longText), v.description(`${description}; null: not known`))),
   advisory: v.pipe(
     v.boolean("expected true or false"),
-    v.description("true: it does not count for the check's status"),
+    v.description("true: it does not change the result of the check's status"),
   ),
 };
 

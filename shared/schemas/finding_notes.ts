@@ -5,7 +5,7 @@ export interface FindingNote {
   readonly description: string;
   /** The version of the report's schema that began to have it. */
   readonly since: string;
-  /** Its name for people: on the page, and in the reports for people. Absent: the page shows it in a place of its own. */
+  /** Its name for people: on the page, and in the reports for people. Absent: the page shows it in a separate place. */
   readonly label?: string;
   /** Also in the reports for people, and in CSV as a column. */
   readonly isInReports?: boolean;
@@ -39,7 +39,7 @@ export function mapNotes<Value>(toValue: (name: NoteName, note: FindingNote) => 
   return Object.fromEntries(entries) as { readonly [Name in NoteName]: Value };
 }
 
-/** The notes that a finding has. With `maxLength` each is one line of at most so many characters, unless it keeps its lines. */
+/** The notes that a finding has. With `maxLength` each is one line of at most `maxLength` characters, unless it keeps its lines. */
 export function notesOf(
   finding: { readonly [Name in NoteName]?: string | null | undefined },
   maxLength?: number,
@@ -51,7 +51,7 @@ export function notesOf(
   return Object.fromEntries(Object.entries(notes).filter(([, note]) => note !== undefined));
 }
 
-/** Those that have a name for people, in order, each with its text. */
+/** The notes with a name for people, in order, each with its text. */
 export function labelledNotes(notes: FindingNotes) {
   const all = Object.values(mapNotes((name, note) => ({ label: "", ...note, text: notes[name] ?? "" })));
   return all.filter(({ label, text }) => label !== "" && text !== "");

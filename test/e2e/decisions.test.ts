@@ -94,7 +94,7 @@ test("the attestation of the help is made and counted, and a second one is refus
   expect((await judge("--decisions-from-gateway")).code).toBe(0);
   const again = await attest();
   expect([again.code, again.stdout]).toEqual([2, ""]);
-  expect(again.stderr).toMatch(new RegExp(`^Cannot attest: 409 The same is decided already by ${id}: [^\n]*\n$`));
+  expect(again.stderr).toMatch(new RegExp(`^Cannot attest: 409 The same decision exists already: ${id}\\. [^\n]*\n$`));
 });
 
 test.each([
@@ -103,7 +103,7 @@ test.each([
   [["attest", check, "--reason", "x", "--status", "MAYBE"], /PASS, FAIL, NOT_APPLICABLE/],
   [
     ["waive", check, "--reason", "x", "--expires", "2020-01-31"],
-    /\/expires has passed: expected a day or a time to come/,
+    /\/expires is in the past: expected a future day or time/,
   ],
   [["waive", check, "--reason", "x", "--expires", "soon"], /\/expires expected a day \(2027-01-31\)/],
   [["withdraw", "1"], /ID "1": expected the UUID of a decision/],

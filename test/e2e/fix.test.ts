@@ -99,7 +99,7 @@ describe("fix", () => {
   });
 
   test.each([
-    ["without --output", [], /--output DIR: is missing/],
+    ["without --output", [], /--output DIR is missing/],
     ["an unknown check", ["--output", "x", "--check", "nothing"], /nothing/],
     [
       "a file that is not there",

@@ -76,7 +76,7 @@ describe("report", () => {
   test("says what is wrong in one line, and writes nothing", async () => {
     const { id } = await producer.register({});
     const cases = [
-      [["report", id], /^Cannot read the report: 404 No report of this scan is stored\n$/],
+      [["report", id], /^Cannot read the report: 404 No report was uploaded for this scan\n$/],
       [["report", "x"], /SCAN_ID "x": expected the UUID of a scan/],
       [["report"], /SCAN_ID: expected the UUID of a scan, or --latest/],
       [["report", id, "--format", "pdf"], /--format "pdf": unknown format "pdf"/],

@@ -53,7 +53,7 @@ test("docs/signing.md line by line, down to openssl", async () => {
 });
 
 test.each([
-  [["keygen"], "--output FILE: is missing"],
+  [["keygen"], "--output FILE is missing"],
   [["keygen", "--output", "org"], "is never replaced"],
   [["verify", "report"], "--key FILE is missing"],
   [["verify", "none", "--key", "ed25519.pub"], "no such file or folder"],

@@ -31,7 +31,7 @@ describe("a scan of the profile edge", () => {
     ["V-279693", "Everywhere but one country", "needs_review full", /only excludes/],
     ["V-279693", "Unclear zone, open catch-all", "FAIL full", /ALLOW in the catch-all/],
     ["V-279693", "Identity source", "needs_review full", /may have no sign-in/],
-    ["V-273189", "Active Directory Policy", "not_applicable full", /whose directory locks them/],
+    ["V-273189", "Active Directory Policy", "not_applicable full", /users of a directory/],
     ["V-273204", "Smart Card Authenticator", "PASS full", /ACTIVE/],
     ["V-279689", "Old token", "FAIL full", /no network restriction/],
   ])("%s, %s: %s", (rule, resource, verdict, says) => {
@@ -65,7 +65,7 @@ describe("under the role and the scopes of README.md", () => {
     try {
       const apps = resultsById((await scanPracticeOrg(org)).results).get("V-279693");
       expect(apps).toMatchObject({ status: "PASS", coverage: "partial" });
-      expect(apps?.findings[0]?.coverage_reason).toMatch(/Only the 2 apps .* can see were judged/);
+      expect(apps?.findings[0]?.coverage_reason).toMatch(/Only the 2 apps .* can see were evaluated/);
     } finally {
       await org.stop();
     }

@@ -64,7 +64,7 @@ test("a scan that has ended begins with the changes that close most rules, also 
       cause: "bbbbbbbbbbbb",
       to_pass: "In the app: set d",
       evaluation:
-        '→ "Lax" (priority 1): ALLOW, for everybody who gets here; decides\n  "Strict" (priority 2): DENY, never reached',
+        '→ "Lax" (priority 1): ALLOW, for everybody who reaches it; decides\n  "Strict" (priority 2): DENY, never reached',
     }),
     buildFinding({ check: "check_three", status: "FAIL" }),
     buildFinding({ check: "check_four", status: "PASS" }),

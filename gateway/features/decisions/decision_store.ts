@@ -85,7 +85,7 @@ export async function insertDecision(
   const [same] = await db.select().from(decisions).where(isSame);
   throw new AppError(
     "conflict",
-    `The same is decided already${same === undefined ? "" : ` by ${same.id}`}: expected that decision to be withdrawn first`,
+    `The same decision exists already${same === undefined ? "" : `: ${same.id}`}. Withdraw it first`,
   );
 }
 

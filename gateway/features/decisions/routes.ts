@@ -48,7 +48,7 @@ const Decision = component("Decision", decisionSchema);
 /** Waivers and attestations, as the gateway mounts them. */
 export const decisions = {
   prefix: decisionPrefix,
-  tags: [{ name: "decisions", description: "What people decided about findings: waivers and attestations" }],
+  tags: [{ name: "decisions", description: "Waivers and attestations" }],
   routes: decisionRoutes,
   eventStreams: {},
 };
@@ -68,7 +68,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "List decisions, newest first",
       query: {
         active: choiceParameter(["true", "false"], {
-          description: "true: the ones that hold now; false: the ones that ended or expired",
+          description: "true: active decisions; false: withdrawn, contradicted and expired decisions",
         }),
         kind: choiceParameter(["waiver", "attestation"]),
         check: checkParameter("check"),
@@ -91,18 +91,18 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       operationId: "createDecision",
       summary: "Waive or attest",
       description:
-        "Counts in every later scan with `--decisions-from-gateway`. The author is the caller. A waiver leaves the status of " +
+        "Applies to every later scan with `--decisions-from-gateway`. The author is the caller. A waiver leaves the status of " +
         "its findings and takes them out of the exit code. An attestation answers for a whole check where the API shows too " +
         "little; a scan that is registered after it and completes with a FAIL of the check ends it.",
       body: { schema: newDecisionSchema, example: newDecisionExample },
       answers: {
         201: json(Decision, "Decided", { headers: ["Location"], example: decisionExample }),
-        409: problem("The same is decided already, and holds: its id is in `detail`"),
+        409: problem("The same decision exists already and is active; `detail` has its id"),
       },
     },
     async ({ c, principal, body, query }) => {
       if (isExpired(body.expires ?? null, nowMs())) {
-        throw new InvalidBody([{ pointer: "/expires", detail: "has passed: expected a day or a time to come" }]);
+        throw new InvalidBody([{ pointer: "/expires", detail: "is in the past: expected a future day or time" }]);
       }
       const named = requireCheckName(body.check);
       if ("problem" in named) throw new InvalidBody([{ pointer: "/check", detail: named.problem }]);
@@ -119,8 +119,8 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "decide",
       operationId: "withdrawDecision",
       summary: "Withdraw a decision",
-      description: "It stays in the list, as one that ended.",
-      answers: { 204: { description: "Withdrawn now, or ended before" } },
+      description: "The list keeps it, as an ended decision.",
+      answers: { 204: { description: "Withdrawn now, or ended earlier" } },
     },
     async ({ c, principal, id, query }) => {
       const { row, isChanged } = await query((db) => withdrawDecision(db, principal, id));
@@ -146,7 +146,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
 const maxUrlLength = 2048;
 
 const orgUrlParameter: QueryParameter<string> = {
-  description: "Of this organization, and those about every one",
+  description: "Decisions for this organization, and for all organizations",
   schema: { type: "string", format: "uri", pattern: "^https?://[a-z0-9.-]+$", maxLength: maxUrlLength },
   expected: "one address like https://acme.okta.com",
   parse: (text) => (text.length <= maxUrlLength && URL.canParse(text) ? text : undefined),

@@ -51,8 +51,8 @@ export const monitorChannelDescription: ChannelDescription = {
     "monitor.start": "Its producer was started",
     "monitor.updated": "Its producer reported, or went silent",
     "finding.updated": "A verdict moved",
-    "monitor.error": "Something keeps the producer from reading, or a time was not read",
-    "monitor.progress": "The doorbell rang, or somebody asked for a look",
+    "monitor.error": "The producer cannot read, or could not read for some time",
+    "monitor.progress": "The event hook or a member asked for a poll",
     "monitor.end": "The last event: the stream closes after it",
   } satisfies Record<keyof typeof monitorEventSchemas, string>,
 };

@@ -208,7 +208,7 @@ export async function requestLook(db: TenantDatabase, monitorId: string): Promis
 }
 
 export function ended(): AppError {
-  return new AppError("conflict", "The monitor has ended: nothing changes it any more");
+  return new AppError("conflict", "The monitor has ended and cannot be changed");
 }
 
 /** In the WHERE of each write: of two that race to end a monitor, one finds it ended. */
@@ -229,7 +229,7 @@ function areConsistent(given: GivenCounts): SQL {
 }
 
 function impossibleCounts({ checksTotal, pass, fail, manual, notApplicable }: Counts): InvalidBody {
-  const detail = `says that pass, fail, manual and not_applicable are ${pass + fail + manual + notApplicable} together, more than checks_total, which is ${checksTotal}`;
+  const detail = `is not consistent: pass, fail, manual and not_applicable add up to ${pass + fail + manual + notApplicable}, more than checks_total (${checksTotal})`;
   return new InvalidBody([{ pointer: "", detail }]);
 }
 

@@ -37,8 +37,8 @@ const theMonitor = json(Monitor, "The monitor now", { example: monitorExample })
 export const monitors = {
   prefix: monitorPrefix,
   tags: [
-    { name: "monitors", description: "The verdicts of an org, kept up to date, and how they moved" },
-    { name: "hooks", description: "What the provider calls" },
+    { name: "monitors", description: "The current results of an org, and their changes" },
+    { name: "hooks", description: "Event hooks of the provider" },
   ],
   channel: monitorChannelDescription,
   routes: monitorRoutes,
@@ -68,7 +68,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         200: json(Monitor, "Started again", { headers: ["Location"] }),
         201: json(Monitor, "Registered", { headers: ["Location"], example: monitorExample }),
         409: problem("The monitor has ended, or follows another org"),
-        410: problem("The monitor was deleted: its id is not used again"),
+        410: problem("The monitor was deleted; its id cannot be used again"),
       },
     },
     async ({ c, principal, id: monitorId, body: monitor, query }) => {
@@ -132,7 +132,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "delete",
       operationId: "deleteMonitor",
       summary: "Delete a monitor and its changes",
-      description: "Publishes `monitor.end`. Its id is not used again.",
+      description: "Publishes `monitor.end`. Its id cannot be used again.",
       answers: { 204: { description: "Deleted" } },
     },
     async ({ c, id, query }) => {
@@ -148,11 +148,11 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     {
       allow: "register",
       operationId: "checkMonitor",
-      summary: "Request that the producer looks now",
+      summary: "Ask the producer to poll now",
       description:
         "Publishes `monitor.progress`, at most once a second. A producer that follows the monitor's stream reads the " +
         "org's log at once; any other reads it when its interval has passed.",
-      answers: { 204: { description: "Requested, now or within the last second" }, ...hasEnded },
+      answers: { 204: { description: "Requested now, or within the last second" }, ...hasEnded },
     },
     async ({ c, principal, id: monitorId, query }) => {
       const isFirst = await query((db) => requestLook(db, monitorId));
@@ -168,11 +168,10 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     {
       allow: "publish",
       operationId: "putDoorbell",
-      summary: "Make the monitor's doorbell",
-      description:
-        "For an event hook of the provider. The secret is shown this once; the last one is worth nothing then.",
+      summary: "Create the monitor's doorbell",
+      description: "For an event hook of the provider. The secret is shown only once, and replaces the earlier one.",
       answers: {
-        200: json(component("Doorbell", doorbellSchema), "Where the hook calls, and with which Authorization header", {
+        200: json(component("Doorbell", doorbellSchema), "The address and the Authorization header for the hook", {
           example: { url: `https://scanstream.example/hooks/okta/${monitorExample.id}`, secret: "scd_…" },
         }),
         ...hasEnded,

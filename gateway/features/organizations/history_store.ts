@@ -44,7 +44,7 @@ export interface RuleQuery {
 export interface StoredRules {
   readonly orgUrl: string;
   readonly rules: readonly StoredRule[];
-  /** The first rule that was left to the next page; null: there is none. */
+  /** The first rule of the next page; null: this page is the last. */
   readonly next: string | null;
 }
 

@@ -30,7 +30,7 @@ async function selectListed(
   return rows.map(({ trend: days, ...row }) => ({ ...row, trend: JSON.parse(days) as Organization["trend"] }));
 }
 
-/** Without their trend, at most so many, the newest first. */
+/** Without their trend, the newest first, up to the limit. */
 export function selectOrganizationRows(
   db: TenantDatabase,
   { condition, limit }: { readonly condition?: SQL; readonly limit: number },

@@ -43,7 +43,7 @@ const Organization = component("Organization", organizationSchema);
 /** The organizations of a tenant and their history, as the gateway mounts them. */
 export const organizations = {
   prefix: "organization",
-  tags: [{ name: "organizations", description: "The Okta orgs of a tenant, and the history of their verdicts" }],
+  tags: [{ name: "organizations", description: "The Okta orgs of a tenant, and the history of their results" }],
   routes: organizationRoutes,
   eventStreams: {},
 };
@@ -67,7 +67,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       operationId: "listOrganizations",
       summary: "List organizations, newest first",
       description:
-        "An organization is the origin of the `org_url` of scans and monitors. It is there from the first of them on, and goes when " +
+        "An organization is the origin of the `org_url` of scans and monitors. The first of them creates it, and it exists until " +
         "it is deleted.",
       list: organizationList,
       of: [Organization, "OrganizationPage"],
@@ -94,7 +94,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       operationId: "getOrganizationHistory",
       summary: "Read the verdicts of an organization over time",
       description:
-        "Rule by rule, whole rules on each page. Time in which nobody looked is UNKNOWN. A period is 30 days long unless `from` says it, at most 400. " +
+        "Rule by rule, whole rules on each page. Time without a scan or monitor is UNKNOWN. The default period is 30 days; `from` allows up to 400. " +
         "`resolution=day` leaves intervals and changes empty.",
       query: { ...historyQuery, resolution: choiceParameter(["day", "change"], { default: "change" }) },
       page: ruleList,
@@ -129,7 +129,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "read",
       operationId: "listExposures",
       summary: "List the times in which rules failed, by rule, the newest first",
-      description: "Of the last 400 days unless `from` says otherwise.",
+      description: "The default period is 400 days.",
       query: { ...historyQuery, open: choiceParameter(["true", "false"]) },
       list: exposureList,
       of: [component("Exposure", organizationExposureSchema), "ExposurePage"],
@@ -156,7 +156,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       operationId: "deleteOrganization",
       summary: "Delete an organization with its history",
       description:
-        "Its scans and monitors stay; what they find from now on begins another history, under another id. Nothing brings the history back.",
+        "Its scans and monitors stay. Their later findings begin a new history with a new id. The deletion cannot be undone.",
       answers: { 204: { description: "Deleted" } },
     },
     async ({ c, principal, id, query }) => {

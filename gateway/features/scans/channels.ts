@@ -49,7 +49,7 @@ export const scanChannelDescription: ChannelDescription = {
     "scan.start": "The scan has begun",
     "scan.progress": "A check was evaluated",
     "finding.created": "A check has a finding",
-    "scan.error": "Something kept the scan from an answer",
+    "scan.error": "The scan could not read something",
     "scan.end": "The last event: the stream closes after it",
   } satisfies Record<keyof typeof scanEventSchemas, string>,
 };

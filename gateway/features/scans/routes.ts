@@ -51,7 +51,7 @@ const hasEndedProblem = problem("The scan has ended");
 /** Scans and their streams, as the gateway mounts them. */
 export const scans = {
   prefix: scanPrefix,
-  tags: [{ name: "scans", description: "Scans and what they found" }],
+  tags: [{ name: "scans", description: "Scans, findings and reports" }],
   channel: scanChannelDescription,
   routes: scanRoutes,
   eventStreams: { "/scans": scanEventStream, "/": scansEventStream },
@@ -86,15 +86,14 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     {
       allow: "publish",
       operationId: "putScan",
-      summary: "Register a scan under an id of the client's",
-      description:
-        "Sent again with the same body, it is the same scan: a request whose answer was lost makes no second one.",
+      summary: "Register a scan with an id that the client chooses",
+      description: "Sending the same body again returns the same scan, so a client can retry.",
       body: registration,
       answers: {
         200: json(Scan, "Registered before, with the same body", { headers: ["Location"] }),
         201: registered,
         409: problem("Registered before, with another body"),
-        410: problem("The scan was deleted: its id is not used again"),
+        410: problem("The scan was deleted; its id cannot be used again"),
       },
     },
     async ({ c, principal, id, body, query }) => {
@@ -177,8 +176,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     {
       allow: "register",
       operationId: "cancelScan",
-      summary: "Request that the scanner stops",
-      answers: { 202: json(Scan, "Requested, now or before"), 409: hasEndedProblem },
+      summary: "Ask the scanner to stop",
+      answers: { 202: json(Scan, "Requested now or earlier"), 409: hasEndedProblem },
     },
     async ({ c, id, query }) => {
       const row = await query((db) => requestCancel(db, id));
@@ -213,7 +212,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "publish",
       operationId: "storeFindings",
       summary: "Store findings",
-      description: "Idempotent by `fingerprint`: the same again replaces what was stored under it.",
+      description: "Idempotent by `fingerprint`: a finding replaces the stored one with the same fingerprint.",
       body: {
         schema: newFindingsSchema,
         example: { findings: [findingExample] },

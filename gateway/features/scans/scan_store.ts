@@ -38,7 +38,7 @@ export async function putScan(
     .returning()
     .catch((error: unknown) => {
       if (constraintViolation(error)?.constraint !== "scans_deleted") throw error;
-      throw new AppError("gone", "The scan was deleted: expected a new UUID");
+      throw new AppError("gone", "A scan with this id was deleted: expected a new UUID");
     });
   if (created !== undefined) return { row: created, isNew: true };
   const row = await selectScan(db, id);
@@ -149,7 +149,7 @@ type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & {
 };
 
 export function ended(): AppError {
-  return new AppError("conflict", "The scan has ended: nothing changes it any more");
+  return new AppError("conflict", "The scan has ended and cannot be changed");
 }
 
 /** In the WHERE of each write: of two that race to end a scan, one finds it ended. */
@@ -177,9 +177,9 @@ function withoutUndefined(given: GivenCounts): Partial<Counts> {
 /** Says which of the two rules the counts break. */
 function impossibleCounts({ checksDone, checksTotal, pass, fail, manual, notApplicable }: Counts): InvalidBody {
   if (checksTotal !== 0 && checksDone > checksTotal) {
-    const detail = `is ${checksDone}, more than checks_total, which is ${checksTotal}`;
+    const detail = `is ${checksDone}, more than checks_total (${checksTotal})`;
     return new InvalidBody([{ pointer: "/checks_done", detail }]);
   }
-  const detail = `says that pass, fail, manual and not_applicable are ${pass + fail + manual + notApplicable} together, more than checks_done, which is ${checksDone}`;
+  const detail = `is not consistent: pass, fail, manual and not_applicable add up to ${pass + fail + manual + notApplicable}, more than checks_done (${checksDone})`;
   return new InvalidBody([{ pointer: "", detail }]);
 }

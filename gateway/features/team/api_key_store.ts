@@ -61,7 +61,9 @@ export async function insertApiKey(
   const isByKey = kind === "api_key";
   if (isByKey && expiresAtMs !== null && (expiresAt === null || Date.parse(expiresAt) > expiresAtMs)) {
     const limit = new Date(expiresAtMs).toISOString();
-    throw new PermissionDenied(`A key cannot make one that outlives it: expected expires_at until ${limit}`);
+    throw new PermissionDenied(
+      `An API key cannot create a key that is valid longer than itself: expected expires_at up to ${limit}`,
+    );
   }
   const { apiKey, prefix, hash } = await createApiKey();
   const given = sql`${sql.param(scopes)}::text[]`;
@@ -73,10 +75,12 @@ export async function insertApiKey(
     returning id, created_at`)
     .catch((error: unknown) => {
       if (constraintViolation(error)?.constraint !== "api_keys_maker") throw error;
-      throw new PermissionDenied("The API key was revoked or expired before it could make another");
+      throw new PermissionDenied("The API key was revoked or has expired");
     });
   if (created === undefined) {
-    throw new PermissionDenied(`A key gives no scopes that it lacks itself: it has not all of ${scopes.join(", ")}`);
+    throw new PermissionDenied(
+      `An API key can only grant scopes that it has: it does not have all of ${scopes.join(", ")}`,
+    );
   }
   return {
     id: created.id,
@@ -92,7 +96,7 @@ export async function insertApiKey(
 /** For good; the first time counts. Its streams end with the next recheck. Rejects with `NotFound`, and with `AppError("conflict")` for the caller's own key. */
 export async function revokeApiKey(db: TenantDatabase, { kind, id: callerId }: Principal, id: string): Promise<void> {
   if (kind === "api_key" && callerId === id) {
-    throw new AppError("conflict", "This is the caller's own key: another key or an admin can revoke it");
+    throw new AppError("conflict", "A key cannot revoke itself: use another key, or ask an admin");
   }
   const rows = await db.execute(sql`select scanstream.revoke_api_key(${id}::uuid)`);
   if (rows.length === 0) throw new NotFound("No such API key");

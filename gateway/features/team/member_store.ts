@@ -116,7 +116,7 @@ function leavesAnAdmin({ sub, role }: Change): SQL {
 /** Only an admin gets here: any other role than that is less. */
 function requireOther({ kind, id }: Principal, { sub, role }: Change): void {
   if (kind !== "user" || id !== sub || role === "admin") return;
-  throw new AppError("conflict", "This is the caller's own role: another admin can change it or remove the member");
+  throw new AppError("conflict", "You cannot change your own role or remove yourself: ask another admin");
 }
 
 async function whyUnchanged(db: TenantDatabase, sub: string): Promise<AppError> {

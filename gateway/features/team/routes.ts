@@ -57,9 +57,9 @@ const lockedOut = { 409: problem("The tenant's last admin, or the caller's own r
 export const team = {
   prefix: "team",
   tags: [
-    { name: "members", description: "Who may do what; for admins" },
-    { name: "api keys", description: "What programs sign in with; for admins" },
-    { name: "audit", description: "Who did what; for admins" },
+    { name: "members", description: "Members and their roles; for admins" },
+    { name: "api keys", description: "API keys for programs; for admins" },
+    { name: "audit", description: "The audit trail; for admins" },
   ],
   routes: teamRoutes,
   eventStreams: {},
@@ -99,10 +99,10 @@ function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies)
     {
       allow: "appoint",
       operationId: "addMember",
-      summary: "Make somebody a member, or change their role",
+      summary: "Add a member, or change the role of a member",
       body: { schema: newMemberSchema, example: { sub: memberExample.sub, role: "viewer" } },
       answers: {
-        200: json(Member, "Is a member already; has the role now, where one was named", { example: memberExample }),
+        200: json(Member, "Already a member; has the given role now", { example: memberExample }),
         201: json(Member, "A new member", { example: memberExample }),
         ...lockedOut,
       },
@@ -119,7 +119,7 @@ function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies)
       allow: "appoint",
       operationId: "updateMember",
       summary: "Change a member's role",
-      description: "Counts from the next request on.",
+      description: "Applies from the next request on.",
       body: { schema: memberUpdateSchema, example: { role: "viewer" } },
       answers: { 200: json(Member, "The member now", { example: memberExample }), ...lockedOut },
     },
@@ -133,7 +133,7 @@ function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies)
       allow: "manage",
       operationId: "removeMember",
       summary: "Remove a member",
-      description: "Counts from the next request on; open streams close within 30 s.",
+      description: "Applies from the next request on; open streams close within 30 s.",
       answers: { 204: { description: "Removed" }, ...lockedOut },
     },
     async ({ c, principal, id: sub, query }) => {
@@ -164,20 +164,20 @@ function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies)
     {
       allow: "manage",
       operationId: "createApiKey",
-      summary: "Make an API key, which is shown this once",
+      summary: "Create an API key; it is shown only once",
       description:
-        "An admin may give every scope; a key gives scopes that it has itself, and for no longer than it is valid.",
+        "An admin can grant every scope. A key can grant only its own scopes, and not beyond its own expiry.",
       body: { schema: newApiKeySchema, example: newApiKeyExample },
       answers: {
         201: json(component("CreatedApiKey", createdApiKeySchema), "The key", {
           example: { ...apiKeyExample, api_key: `scs_1f2e3d4c_${"0123456789abcdef".repeat(4)}` },
         }),
-        403: problem("Not permitted, or more than the key that asks has itself"),
+        403: problem("Not permitted, or more than the calling key has"),
       },
     },
     async ({ c, principal, body, query }) => {
       if (body.expires_at !== null && Date.parse(body.expires_at) <= dependencies.nowMs()) {
-        throw new InvalidBody([{ pointer: "/expires_at", detail: "is in the past: expected a time to come" }]);
+        throw new InvalidBody([{ pointer: "/expires_at", detail: "is in the past: expected a future time" }]);
       }
       return c.json(await query((db) => insertApiKey(db, principal, body)), 201);
     },
@@ -189,8 +189,8 @@ function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies)
       allow: "manage",
       operationId: "revokeApiKey",
       summary: "Revoke an API key",
-      description: "For good; counts from the next request on, and open streams close within 30 s.",
-      answers: { 204: { description: "Revoked, now or before" }, 409: problem("The key that asks") },
+      description: "Cannot be undone. Applies from the next request on; open streams close within 30 s.",
+      answers: { 204: { description: "Revoked now or earlier" }, 409: problem("The calling key") },
     },
     async ({ c, principal, id, query }) => {
       await query((db) => revokeApiKey(db, principal, id));
@@ -208,11 +208,11 @@ function defineAudit(routes: Hono<Allowed>, dependencies: FeatureDependencies): 
     {
       allow: "audit",
       operationId: "listAuditEvents",
-      summary: "List who did what, newest first",
+      summary: "List the audit trail, newest first",
       query: {
         action: textParameter(maxFilterLength, "Such as `member.created`"),
         actor: textParameter(maxFilterLength, "A token's `sub` or an API key's id"),
-        target: textParameter(maxFilterLength, "What it was done to: a member's `sub`, or an id"),
+        target: textParameter(maxFilterLength, "The target: a member's `sub`, or an id"),
         from: timeParameter("From then on"),
         to: timeParameter("Before then"),
       },

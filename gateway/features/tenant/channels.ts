@@ -76,8 +76,8 @@ export const tenantEventStream = defineEventStream({
       "at most once a second for each scan from each process of the gateway, and its last state always comes. With `scan_id`: the events of those scans' own streams, " +
       "until the last of them has ended. One that is not visible is 404 for the whole.",
     what: "tenant",
-    ended: "All scans that are named have ended: do not reconnect",
-    notFound: "One of the scans is not there",
+    ended: "All named scans have ended: do not reconnect",
+    notFound: "One of the scans does not exist",
     parameters: [
       {
         name: "scan_id",
@@ -105,11 +105,10 @@ export const tenantChannelDescription: ChannelDescription = {
     "scan.snapshot": "A scan as it is stored; also on the streams of scans",
     "monitor.snapshot": "A monitor as it is stored; also on its own stream",
     "organization.snapshot": "An organization as it is stored, without its trend",
-    "organization.updated":
-      "Something of an organization changed, its last scan was deleted, or it is new; at most once a second",
+    "organization.updated": "An organization is new or changed, or its last scan was deleted; at most once a second",
     "organization.deleted": "An organization was deleted, with its history",
     "scan.created": "A scan was registered",
-    "scan.updated": "A scan changed; nothing of it comes after its end",
+    "scan.updated": "A scan changed; never sent after its end",
     "scan.deleted": "A scan was deleted, with its findings and its report",
     "decision.created": "A finding was waived or attested",
     "decision.updated":

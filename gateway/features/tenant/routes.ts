@@ -25,7 +25,7 @@ const nameBody = { schema: tenantNameSchema, example: { name: tenantExample.name
 /** The caller's tenant and its stream, as the gateway mounts them. */
 export const tenant = {
   prefix: tenantPrefix,
-  tags: [{ name: "tenant", description: "The caller's tenant as a whole" }],
+  tags: [{ name: "tenant", description: "The caller's tenant" }],
   channel: tenantChannelDescription,
   isPublishedByGatewayAlone: true,
   routes: tenantRoutes,
@@ -42,7 +42,7 @@ function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     {
       allow: "manage",
       operationId: "getTenant",
-      summary: "Read the tenant, and how long it keeps what has ended",
+      summary: "Read the tenant, and its retention",
       answers: { 200: json(Tenant, "The tenant", { example: tenantExample }), ...wasDeleted },
     },
     async ({ c, query }) => c.json({ ...(await query(selectTenant)), retention_days: retentionDays }),
@@ -71,7 +71,7 @@ function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     {
       allow: "manage",
       operationId: "deleteTenant",
-      summary: "Delete the tenant with everything that it has",
+      summary: "Delete the tenant and all its data",
       description:
         "Scans, monitors, members, keys and the audit trail; nothing brings them back. The body's `name` is the tenant's, to " +
         "confirm it. Where the request was interrupted, the same request again goes on. Open streams close within 30 seconds.",

@@ -35,10 +35,10 @@ export function targetProblem(text: string, { allowPrivate }: TargetRules): stri
     return "is not an https:// URL: http is accepted only with WEBHOOK_ALLOW_PRIVATE=1";
   }
   if (url.username !== "" || url.password !== "")
-    return "has a user or a password: the signature is what authenticates";
+    return "must not contain a user name or password: the signature authenticates the message";
   if (allowPrivate) return null;
   if (url.port !== "" && Number(url.port) < firstFreePort) {
-    return `has a port of another service: expected 443, or ${firstFreePort} and above`;
+    return `uses a port of another service: expected 443, or ${firstFreePort} and above`;
   }
   const host = hostOf(url);
   const isLiteral = ipaddr.isValid(host);

@@ -108,16 +108,16 @@ async function requireRoom(db: TenantDatabase, webhookId: string): Promise<void>
   if (pending.length < maxPending) return;
   throw new AppError(
     "conflict",
-    `Limit of ${maxPending} pending deliveries of this webhook reached. Wait until its receiver has taken some.`,
+    `Limit of ${maxPending} pending deliveries of this webhook reached. Wait until the receiver has accepted some.`,
   );
 }
 
 function testPending(): AppError {
-  return new AppError("conflict", "A test of this webhook is pending. Wait until it was sent.");
+  return new AppError("conflict", "A test of this webhook is pending. Wait until it is sent.");
 }
 
 function disabled(): AppError {
-  return new AppError("conflict", "The webhook is disabled: nothing is sent until it is enabled again");
+  return new AppError("conflict", "The webhook is disabled. Enable it first");
 }
 
 /** `gone`: given up, and the webhook disabled. */

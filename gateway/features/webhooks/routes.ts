@@ -68,9 +68,7 @@ const isDisabled = { 409: problem("The webhook is disabled, has a test pending, 
 /** Webhooks and their deliveries, as the gateway mounts them. Nothing is published on a channel of theirs. */
 export const webhooks = {
   prefix: "webhook",
-  tags: [
-    { name: "webhooks", description: "Telling other systems what happens, signed and sent again until it arrives" },
-  ],
+  tags: [{ name: "webhooks", description: "Signed messages to other systems, with retries" }],
   routes: webhookRoutes,
   eventStreams: {},
 };
@@ -92,7 +90,7 @@ function webhookRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       body: { schema: newWebhookSchema, example: newWebhookExample },
       answers: {
         201: json(WebhookWithSecret, "Created", { headers: ["Location"], example: withSecretExample }),
-        409: problem("The tenant has 20 webhooks already"),
+        409: problem("The tenant's limit of 20 webhooks is reached"),
       },
     },
     async ({ c, principal, body: webhook, query }) => {
@@ -132,8 +130,8 @@ function webhookRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     {
       allow: "disclose",
       operationId: "updateWebhook",
-      summary: "Change where a webhook leads, what it is told, or whether it is enabled",
-      description: "What is left out stays. Deliveries that are pending go to the new URL.",
+      summary: "Change the URL or the events of a webhook, or enable or disable it",
+      description: "Members that are left out stay unchanged. Pending deliveries go to the new URL.",
       body: { schema: webhookUpdateSchema, example: { enabled: false } },
       answers: { 200: json(Webhook, "The webhook now", { example: { ...webhookExample, enabled: false } }) },
     },
@@ -206,7 +204,7 @@ function webhookRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "disclose",
       operationId: "listDeliveries",
       summary: "List a webhook's deliveries, newest first",
-      description: "Those of the last 30 days. The ones that were given up: `status=dead`.",
+      description: "Deliveries of the last 30 days. `status=dead` lists the failed ones that are no longer retried.",
       query: { status: choiceParameter(deliveryStatuses) },
       list: listByTime("webhook_deliveries", toDelivery),
       of: [Delivery, "DeliveryPage"],
@@ -221,7 +219,7 @@ function webhookRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "disclose",
       operationId: "replayDelivery",
       summary: "Send a delivery again",
-      description: "Now, no matter what became of it, under the same `webhook-id`, and with every retry ahead of it.",
+      description: "Sends any delivery again now, even a successful one, with the same `webhook-id` and all retries.",
       answers: {
         202: json(Delivery, "Queued", { example: deliveryExample }),
         404: problem("No such webhook or delivery in this tenant"),

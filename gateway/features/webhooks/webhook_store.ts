@@ -114,7 +114,7 @@ async function countWebhooks(db: TenantDatabase): Promise<number> {
 }
 
 function tooManyWebhooks(): AppError {
-  return new AppError("conflict", `The tenant has ${maxWebhooks} webhooks, and no more are possible: delete one`);
+  return new AppError("conflict", `Limit of ${maxWebhooks} webhooks reached: delete one first`);
 }
 
 function noSuchWebhook(): NotFound {

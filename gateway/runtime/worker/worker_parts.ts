@@ -64,7 +64,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     webhooks: { rules: webhooks.rules, sendDue: () => deliverFor(afterRequestMs, webhooks) },
     metricsText: null,
     peerAddress: () => null,
-    // Set by Cloudflare, whatever a client sends: https://developers.cloudflare.com/fundamentals/reference/http-headers/
+    // Cloudflare sets it, also if a client sends one: https://developers.cloudflare.com/fundamentals/reference/http-headers/
     holderOf: (request) => `address:${networkOf(request.headers.get("cf-connecting-ip") ?? "")}`,
     nowMs,
     retentionDays: gateway.retentionDays,

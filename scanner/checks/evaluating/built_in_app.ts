@@ -50,8 +50,8 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
       explanation: {
         examines,
         why:
-          `${why} A rule that denies lets nobody in, so the first rule that allows decides. Where that rule has conditions, later ` +
-          "rules decide for everybody else: a PASS is partial if one of them asks for less, and names it.",
+          `${why} A rule that denies lets nobody in, so the first rule that allows decides. If it has conditions, everybody else ` +
+          "reaches the later rules: if one of them is less strict, the PASS is partial and names it.",
         fix: [
           `Open Security > Authentication Policies and the policy of the ${app.label}`,
           "Choose Actions > Edit on the top rule",
@@ -99,8 +99,8 @@ function judgeBuiltInApp(
 
 function judgeApp({ app, rules }: BuiltInApp, criteria: AppCriteria, context: CheckContext): FindingDraft {
   if (app === null) {
-    const note = "first-party apps are shown to a Super Administrator only";
-    return manual({ ...unnamedSubject(criteria), note }, "missing_role", "no such app in the provider's answer");
+    const note = "Okta shows first-party apps to Super Administrators only";
+    return manual({ ...unnamedSubject(criteria), note }, "missing_role", "no such app in Okta's response");
   }
   const subject: Subject = { resource: resourceOf("app", app), expected: criteria.expected };
   const policyId = accessPolicyId(app);

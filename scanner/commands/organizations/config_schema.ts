@@ -71,7 +71,9 @@ const organizationSchema = v.strictObject({
 export const configSchema = v.strictObject({
   $schema: v.exactOptional(text),
   defaults: v.exactOptional(v.pipe(defaultsSchema, v.description("For every organization, or for the only one"))),
-  parallel: v.exactOptional(v.pipe(v.number("expected a number"), v.description("Organizations at one time"))),
+  parallel: v.exactOptional(
+    v.pipe(v.number("expected a number"), v.description("How many organizations to scan at the same time")),
+  ),
   organizations: v.exactOptional(
     v.pipe(
       v.array(organizationSchema, "expected a list"),

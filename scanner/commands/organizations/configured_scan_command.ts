@@ -123,7 +123,7 @@ function requirePlace(flags: ScanFlags, count: number): void {
   const machine = formats.find(({ isMachine }) => isMachine);
   if (outputDir !== null || machine === undefined) return;
   throw new UsageError([
-    `--format ${machine.name}: ${count} organizations have a report each: expected --output DIR, where each has a folder, or one organization by --org`,
+    `--format ${machine.name}: ${count} organizations need --output DIR, with a folder for each; or choose one with --org`,
   ]);
 }
 
@@ -206,7 +206,7 @@ function requireForAll(flags: ScanFlags): void {
   const problems = single.flatMap(([name, value]) =>
     value === undefined
       ? []
-      : [`${name} is of one organization, and this run has several: set it in the file, or choose one with --org`],
+      : [`${name} belongs to one organization, and this run has several: set it in the file, or choose one with --org`],
   );
   if (problems.length > 0) throw new UsageError(problems);
 }

@@ -64,7 +64,7 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
     throw fail(
       [...new Set(secrets.map(({ pointer }) => pointer))].map(
         (pointer) =>
-          `${pointer}: a secret must not stand in this file: expected private_key_file, or private_key_env with the name of a variable; the key of a gateway stands in SCANSTREAM_API_KEY`,
+          `${pointer}: this file must not contain a secret: expected private_key_file, or private_key_env with the name of a variable; the key of a gateway belongs in SCANSTREAM_API_KEY`,
       ),
     );
   }

@@ -54,7 +54,7 @@ test("on the tenant's own channel the gateway alone publishes, also where it is 
   for (const channel of [own, encodeURIComponent(own), `tenant:${gateway.acme.id}:other`]) {
     const refused = await publish(channel, forged);
     expect(refused.status).toBe(403);
-    expect((await problemOf(refused)).detail).toBe("The gateway alone publishes on channels that begin with tenant:");
+    expect((await problemOf(refused)).detail).toBe("Only the gateway publishes on channels that begin with tenant:");
   }
   const real = await createScan(gateway, gateway.acme);
   const text = await readStream(stream, real.id);

@@ -142,7 +142,7 @@ describe("gateways with a broker", () => {
 
 describe("wrong use", () => {
   test.each([
-    [{}, "Nothing says which streams to close"],
+    [{}, "No streams are selected"],
     [{ tenant: "Acme" }, "--tenant is not valid"],
     [{ channel: "scan" }, "--channel is not valid"],
     [{ principal: "" }, "--principal is not valid"],

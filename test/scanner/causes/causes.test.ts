@@ -41,6 +41,17 @@ test("a scan begins with the changes that close most rules", async () => {
   );
 });
 
+test("each finding names the requests that its values come from, and when, also those that only its org needs", async () => {
+  const { results } = await typical;
+  const reads = results.flatMap(({ check, findings }) => findings.map((finding) => ({ check, ...finding })));
+  for (const { check, read_from: read = "" } of reads)
+    expect(read, check).toMatch(/^GET \/api\/v1\/.+ at \d{4}-\d\d-\d\dT[\d:.]+Z/);
+  const tokens = reads.filter(({ check }) => check === "apitoken_restricted_to_network_zone");
+  expect(tokens.map(({ read_from: read }) => read)).toContainEqual(
+    expect.stringMatching(/^GET \/api\/v1\/api-tokens at [^;]+; GET \/api\/v1\/zones at /),
+  );
+});
+
 test("what a waiver accepts has no cause", async () => {
   const { results, document } = await typical;
   const waived = results.map((result) => ({
@@ -70,20 +81,20 @@ test("explain shows Okta's order, who falls through, the value that decides, and
   expect(travelers?.split("\n").slice(3)).toEqual([
     "  Okta evaluates these rules in this order:",
     '    "Not from there" (priority 1): DENY, with conditions (network); others fall through to the next rule',
-    '  → "From anywhere else" (priority 2): ALLOW, for everybody who gets here; decides',
+    '  → "From anywhere else" (priority 2): ALLOW, for everybody who reaches it; decides',
     "      actions.signon.session.maxSessionIdleMinutes = 480",
     '  To pass: In rule "From anywhere else" of the global session policy "Travelers": set "Maximum Okta global session idle time" to 15 minutes',
   ]);
   expect(text).toContain('    "Never reached" (priority 2): DENY, never reached');
   const at = document.artifacts.global_session_policies?.read?.at ?? "";
   expect(Date.parse(at)).toBeGreaterThanOrEqual(Date.parse(document.scan.started_at));
-  const read = `GET /api/v1/policies?type=OKTA_SIGN_ON, GET /api/v1/policies/{id}/rules (obtained, ${at})`;
+  const read = `GET /api/v1/policies?type=OKTA_SIGN_ON, GET /api/v1/policies/{id}/rules at ${at}`;
   expect(text).toContain(`Read with\n  ${read}`);
   expect(explanationMarkdown(explained)).toContain("### FAIL: Travelers");
   const finding = result.findings.find(({ resource }) => resource.name === "Travelers");
   expect(finding?.evaluation?.split("\n")).toEqual([
     '  "Not from there" (priority 1): DENY, with conditions (network); others fall through to the next rule',
-    '→ "From anywhere else" (priority 2): ALLOW, for everybody who gets here; decides',
+    '→ "From anywhere else" (priority 2): ALLOW, for everybody who reaches it; decides',
     "    actions.signon.session.maxSessionIdleMinutes = 480",
     "Read with GET /api/v1/policies?type=OKTA_SIGN_ON, GET /api/v1/policies/{id}/rules",
   ]);

@@ -60,8 +60,8 @@ describe("the apps", () => {
       const result = judge(apps, good);
       expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
       for (const { coverage_reason: reason, detail } of result.findings) {
-        expect(reason).toContain("the list of networks includes all necessary allow or block lists");
-        expect([/judged/.test(reason ?? ""), /visible to the administrator role/.test(detail)]).toEqual([
+        expect(reason).toContain("the network zones include all necessary allow and block lists");
+        expect([/were evaluated/.test(reason ?? ""), /visible to the administrator role/.test(detail)]).toEqual([
           !isWhole,
           !isWhole,
         ]);

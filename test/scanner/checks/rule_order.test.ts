@@ -228,9 +228,9 @@ describe("who comes to the next rule of a session policy", () => {
       "a later rule from anywhere",
       [office, aDefaultRule()],
       "PASS",
-      /verify; Rule "Strict" .* "Default Rule" decides, which is FAIL: ANYWHERE/,
+      /^Verify .*; Rule "Strict" .* "Default Rule" decides, which is FAIL: ANYWHERE/,
     ],
-    ["the first denies everybody", [deny({}), aDefaultRule()], "PASS", /verify$/],
+    ["the first denies everybody", [deny({}), aDefaultRule()], "PASS", /^Verify [^;]*$/],
     [
       "the first denies a zone",
       [deny({ conditions: inZone }), aDefaultRule()],

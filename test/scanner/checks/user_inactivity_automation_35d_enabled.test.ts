@@ -208,7 +208,7 @@ describe("a directory that sources users", () => {
   test("that shows only as an app is invisible to a Read-Only Administrator, as a note of the FAIL says", () => {
     const judgeWith = (apps: JsonList) =>
       evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, apps: obtained(apps) });
-    const hint = /shows only as an app cannot be seen/;
+    const hint = /cannot see a directory that exists only as an app/;
     expect(judgeWith([anApp()])).toMatchObject({
       status: "FAIL",
       detail: expect.stringMatching(hint) as unknown,

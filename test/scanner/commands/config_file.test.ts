@@ -129,7 +129,7 @@ describe("parseConfigFile", () => {
     ["/organizations/0/baseline", { baseline: `00${"a".repeat(40)}` }],
   ])("refuses a secret at %s, and does not repeat it", (pointer, changes) => {
     const message = problemOf(withOrganization(changes));
-    expect(message).toContain(`${pointer}: a secret must not stand in this file: expected private_key_file`);
+    expect(message).toContain(`${pointer}: this file must not contain a secret: expected private_key_file`);
     for (const value of Object.values(changes))
       if (typeof value === "string" && value !== "x") expect(message).not.toContain(value);
   });

@@ -75,7 +75,7 @@ test("a doctor says what this organization answers this role, with few requests"
   org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
   const { facts = [] } = await resultOf(org, "role");
   expect(facts[0]).toContain("every app");
-  expect(facts[1]).toContain("carry no authentication policy");
+  expect(facts[1]).toContain("have no authentication policy");
 });
 
 async function resultOf({ url, clientId, privateKeyPem }: PracticeOrg, step: DoctorStep): Promise<DoctorResult> {

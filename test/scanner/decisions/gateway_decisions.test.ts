@@ -153,7 +153,7 @@ test.each<[string, Answer, RegExp]>([
       items: [{ ...waiver, resource: null, status: null, by: "ada", org_url: null, expires: "next year" }],
       next_cursor: null,
     }),
-    /it is not what was asked for/,
+    /it has an unexpected form/,
   ],
 ])("%s: nothing is scanned without the decisions", async (_, answer, message) => {
   await using server = await startScriptedServer(answer);

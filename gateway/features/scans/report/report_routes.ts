@@ -28,7 +28,7 @@ export function defineReportRoutes(scans: Resource): void {
           headers: ["ETag"],
           example: { scan_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7", size_bytes: 48_213 },
         }),
-        409: problem("Another report of this scan is stored"),
+        409: problem("A different report of this scan is stored"),
       },
     },
     async ({ c, id, query }) => {
@@ -49,8 +49,8 @@ export function defineReportRoutes(scans: Resource): void {
       description: "As it was sent, byte for byte. With its ETag in `If-None-Match`: 304.",
       answers: {
         200: json(Report, "The report", { headers: ["ETag"] }),
-        304: { description: "The one that the client has", headers: ["ETag"] },
-        404: problem("No such scan in this tenant, or no report of it"),
+        304: { description: "Not modified: the client has this report", headers: ["ETag"] },
+        404: problem("No such scan in this tenant, or no report was uploaded for it"),
       },
     },
     async ({ c, id, query }) => {

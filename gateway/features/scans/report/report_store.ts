@@ -50,7 +50,7 @@ export async function selectReport(db: TenantDatabase, scanId: string): Promise<
   const row = await findReport(db, scanId);
   if (row !== null) return row;
   await selectScan(db, scanId);
-  throw new NotFound("No report of this scan is stored");
+  throw new NotFound("No report was uploaded for this scan");
 }
 
 /** Gzip. Rejects with `NotFound` for a part that was deleted in the meantime. */
@@ -64,7 +64,7 @@ export async function selectPart(
     select encode(content, 'base64') as content from scan_report_parts
     where scan_id = ${scanId}::uuid and upload_id = ${uploadId}::uuid and part = ${part}::integer
       and tenant_id = ${report.tenantId}::uuid`);
-  if (row === undefined) throw new NotFound("No report of this scan is stored");
+  if (row === undefined) throw new NotFound("No report was uploaded for this scan");
   return fromBase64(row.content);
 }
 
@@ -74,5 +74,5 @@ async function findReport(db: TenantDatabase, scanId: string): Promise<ReportRow
 }
 
 function anotherReport(): AppError {
-  return new AppError("conflict", "Another report of this scan is stored: expected the same body");
+  return new AppError("conflict", "A different report of this scan is stored already");
 }

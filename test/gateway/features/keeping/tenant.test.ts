@@ -153,7 +153,7 @@ describe("the tenant", () => {
     try {
       expect(await importTenantCommand({ file, format: "text" }, io)).toBe(0);
       expect(printed.join("")).toContain("findings: 1400 new of 1400\n");
-      expect(printed.join("")).toContain("api_keys: 1 in the file, none carried: make new ones\n");
+      expect(printed.join("")).toContain("api_keys: 1 in the file were not imported: create new ones\n");
       printed.length = 0;
       await expect(importTenantCommand({ file, format: "text" }, io)).rejects.toThrow(
         /is here already.*--into-existing/,

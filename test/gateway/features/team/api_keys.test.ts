@@ -59,7 +59,7 @@ describe("POST /api-keys", () => {
     [{ name: "a\u0007b" }, "without control characters"],
     [{ name: "x", scopes: [] }, "/scopes expected one or more of read, publish, admin, each once"],
     [{ name: "x", scopes: ["write"] }, "/scopes/0 expected one or more"],
-    [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "/expires_at is in the past: expected a time to come"],
+    [{ name: "x", expires_at: "2020-01-01T00:00:00Z" }, "/expires_at is in the past: expected a future time"],
     [{ name: "x", expires_at: "tomorrow" }, "/expires_at expected a time like"],
     [{ name: "x", hash: "0" }, "/hash is not a field of this body"],
   ])("refuses %j", async (json, words) => {
@@ -77,7 +77,7 @@ describe("POST /api-keys", () => {
     for (const scopes of [["publish"], ["read", "publish"]]) {
       const refused = await gateway.request(path, { as, json: { name: "more", scopes } });
       expect(refused.status).toBe(403);
-      expect((await problemOf(refused)).detail).toMatch(/^A key gives no scopes that it lacks itself/);
+      expect((await problemOf(refused)).detail).toMatch(/^An API key can only grant scopes that it has/);
     }
     // The scopes that a key gets where none are named are no way around it.
     expect((await gateway.request(path, { as, json: { name: "more" } })).status).toBe(403);
