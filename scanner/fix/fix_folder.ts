@@ -28,7 +28,7 @@ export async function readFixFolder(directory: string): Promise<FixFolder> {
     if (text === null) continue;
     texts.set(name, text);
     if (!text.slice(0, 500).includes(marker)) {
-      problems.push(`${option}: ${name} is no file of scanstream fix: expected another directory`);
+      problems.push(`${option}: ${name} was not written by scanstream fix: expected another directory`);
     } else if (name !== "plan.json" && !isAsWritten(text)) {
       problems.push(
         `${option}: ${name} was edited after scanstream fix wrote it, and the edits would be lost: expected another directory, ` +
@@ -57,7 +57,7 @@ export async function readFixFolder(directory: string): Promise<FixFolder> {
     const addresses = readState((await readIfThere(path)) ?? "");
     if (addresses === null) {
       problems.push(
-        `${option}: ${path} cannot be read as a state of Terraform, so nobody can tell what a new plan would destroy: ` +
+        `${option}: ${path} is not a readable Terraform state, so fix cannot tell what a new plan would destroy: ` +
           "expected another directory",
       );
     } else for (const address of addresses) inState.add(address);

@@ -41,7 +41,7 @@ const withoutResource: Readonly<Record<string, string>> = {
   user_inactivity_automation_35d_enabled: "the provider has no resource for automations, and Okta no documented API",
   idp_smart_card_dod_approved_ca: "the provider has no resource for X.509 identity providers",
   authenticator_smart_card_active: "the provider cannot bind the authenticator to its identity provider",
-  apitoken_not_super_admin: "a token keeps its owner: a new one has to be made by another account",
+  apitoken_not_super_admin: "the owner of a token cannot change, so another account has to create a new token",
 };
 
 /** What a plan is limited to, and by whose values. */

@@ -63,7 +63,7 @@ function planSections(plan: FixPlan, causes: readonly Cause[], results: readonly
   const created = plan.resources.length - imported;
   return [
     "## The plan",
-    `\`main.tf\` imports ${imported} of objects of the org and changes only the attributes below. It creates ${created} new objects. It destroys nothing, gives nobody new access, and weakens no sign-in.`,
+    `\`main.tf\` imports ${imported} objects of the org and changes only the attributes below. It creates ${created} new objects. It destroys nothing, gives nobody new access, and weakens no sign-in.`,
     ...plan.resources.map((resource, index) =>
       changeSection(resource, index + 1, causeOfChange(resource, causes, results)),
     ),

@@ -46,7 +46,7 @@ export class ChangeOutbox {
     this.#lines = this.#lines.slice(-kept);
     if (!this.#hasOmitted) {
       this.#say(
-        `The gateway has not taken changes for so long that the oldest are left out: it gets the newest ${maxWaiting}`,
+        `The gateway has not accepted changes for too long, so the oldest are dropped. It gets the newest ${maxWaiting}`,
       );
     }
     this.#hasOmitted = true;

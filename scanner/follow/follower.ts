@@ -33,8 +33,8 @@ export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Foll
 }
 
 const endReasons = {
-  clean: "Nothing fails any more, which --until-clean waited for",
-  failed: "There is a new finding that --fail-on names",
+  clean: "Every check passes (--until-clean)",
+  failed: "A new finding matches --fail-on",
 };
 
 interface Round {

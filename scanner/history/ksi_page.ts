@@ -7,7 +7,7 @@ type Row =
   | ControlView["organizations"][number]["controls"][number];
 
 const disclaimer =
-  "A share indicates how the rules for Okta stood while somebody looked. It claims no compliance: most of an indicator or control is outside Okta.";
+  "A share indicates how the rules for Okta stood in the known time. It claims no compliance: most of an indicator or control is outside Okta.";
 
 /** Both views for people. */
 export function ksiPage(view: KsiView | ControlView): HistoryPage {
@@ -28,7 +28,7 @@ export function ksiPage(view: KsiView | ControlView): HistoryPage {
 function knownLine(rows: readonly Row[]): string {
   const known = rows.map(({ daily }) => daily.reduce((sum, { known_seconds: seconds }) => sum + seconds, 0));
   const most = known.length === 0 ? 0 : Math.max(...known);
-  return `Shares are of the known time, and not of all time: in the last 30 days at most ${durationText(most)} were known. Time in which nobody looked counts as neither.`;
+  return `Shares are of the known time, and not of all time: in the last 30 days at most ${durationText(most)} were known. Unknown time counts as neither.`;
 }
 
 function shareTable(rows: readonly Row[], isKsi: boolean): HistoryTable {

@@ -40,7 +40,7 @@ export function parsePrivateKey(text: string, options: PrivateKeyOptions): Signi
   if (plain.includes("-----BEGIN ")) return parsePem(plain, options);
   if (/^ssh-|^ecdsa-sha2-/.test(plain)) throw new PrivateKeyError("It is an SSH public key, not a private key");
   if (/^[\w.~:/\\ -]{1,400}\.(pem|key|jwk|jwks|json|p8|der|txt)$/i.test(plain)) {
-    throw new PrivateKeyError("It looks like the name of a file, which belongs into IDP_PRIVATE_KEY_FILE");
+    throw new PrivateKeyError("It looks like the name of a file, which belongs in IDP_PRIVATE_KEY_FILE");
   }
   throw new PrivateKeyError("It is neither PEM nor JSON");
 }

@@ -213,7 +213,7 @@ async function folderOf(path: string): Promise<Folder> {
       const file = join(path, name);
       const entry = await lstat(file).catch(() => null);
       if (entry === null) throw new NotProven(`${name} was signed and is not there`);
-      if (!entry.isFile()) throw new NotProven(`${name} is no plain file, and may lead to another one`);
+      if (!entry.isFile()) throw new NotProven(`${name} is not a regular file, and may lead to another one`);
       if (entry.size > maxFileBytes) throw new NotProven(`${name} is larger than 512 MiB`);
       return readFile(file);
     },

@@ -35,7 +35,7 @@ export async function followDoorbell(options: FollowDoorbellOptions): Promise<vo
     });
     const outcome = await finished;
     if (outcome.state !== "failed") return;
-    if (!hasWarned) warn(`The gateway's doorbell is not heard: ${outcome.error.message}`);
+    if (!hasWarned) warn(`Cannot receive the event hook's calls from the gateway: ${outcome.error.message}`);
     hasWarned = true;
     await pause(refusedPauseMs, [signal]);
   }

@@ -89,7 +89,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   let delivered: Promise<void> = Promise.resolve();
   const retryUntilAccepted = createRetry(abandoned.signal, {
     onAccepted() {
-      if (hasWarnedOfOutage) warn("The gateway answers again: the live view goes on");
+      if (hasWarnedOfOutage) warn("The gateway answers again; the live view continues");
       hasWarnedOfOutage = false;
     },
     async beforeRetry(error, failures) {
@@ -165,7 +165,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
           continue;
         }
         if (isOver(error)) {
-          warn(`The monitor goes on without the gateway, where it has ended: ${problemOf(error)}`);
+          warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
           finished.abort();
           settleAll();
           break;
@@ -173,7 +173,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
         const isEnding = ending.signal.aborted;
         if (isEnding) {
           const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
-          warn(`The gateway was given up, and does not know how the monitor ended: ${problem}`);
+          warn(`Stopped trying to reach the gateway, which does not know how the monitor ended: ${problem}`);
           break;
         }
         warnOf(error);
@@ -245,7 +245,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       await retryUntilAccepted((signal) => gateway.updateMonitor(monitorId, body, signal));
     } catch (error) {
       if (!isRefusedBody(error)) throw error;
-      if (!hasWarnedOfUpdate) warn(`The gateway does not take what the monitor reports of itself: ${problemOf(error)}`);
+      if (!hasWarnedOfUpdate) warn(`The gateway refuses the monitor's own status: ${problemOf(error)}`);
       hasWarnedOfUpdate = true;
     }
   }
@@ -253,7 +253,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   function warnOf(error: unknown): void {
     if (hasWarnedOfOutage) return;
     hasWarnedOfOutage = true;
-    warn(`The monitor goes on without its live view until the gateway answers again: ${problemOf(error)}`);
+    warn(`The monitor continues without its live view until the gateway answers again: ${problemOf(error)}`);
   }
 }
 

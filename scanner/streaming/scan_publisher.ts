@@ -174,7 +174,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       }
       const state = scan === null ? "not registered" : "not complete";
       const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
-      const what = end === null ? "The scan goes on without its live view" : "The gateway was given up";
+      const what = end === null ? "The scan continues without its live view" : "Stopped trying to reach the gateway";
       warn(`${what}; the scan is ${state} at the gateway: ${problem}`);
     }
   }
@@ -196,7 +196,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       wake = Promise.withResolvers<void>();
     }
     if (queue.droppedCount > 0) {
-      const detail = `${queue.droppedCount} findings were stored without an event of their own`;
+      const detail = `${queue.droppedCount} findings were stored without a separate event`;
       void publishScanError(queue, scan.channel, { scan_id: scan.id, code: "events_omitted", detail });
     }
     await queue.drained(AbortSignal.any([abandoned.signal, AbortSignal.timeout(options.eventGraceMs ?? 1000)]));
@@ -243,6 +243,6 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   function warnOfRetry(error: unknown): void {
     if (hasWarnedOfRetry) return;
     hasWarnedOfRetry = true;
-    warn(`The scan goes on without its live view until the gateway or broker answers again: ${problemOf(error)}`);
+    warn(`The scan continues without its live view until the gateway or broker answers again: ${problemOf(error)}`);
   }
 }

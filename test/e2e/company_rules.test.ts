@@ -174,7 +174,9 @@ describe("bad input", () => {
 
 test("checks and explain show the rules of --checks", async () => {
   const { stdout } = await run("checks", "--checks", "rules.json");
-  expect(stdout).toMatch(/^ACME-1 +high +company_acme_1 +read-only +policies\.read$/m);
+  expect(stdout).toMatch(
+    /^ACME-1 +high +Passwords have at least 20 characters\n +company_acme_1 · Read-Only Administrator · policies\.read$/m,
+  );
   const explained = await run("explain", "acme-2", "--checks", "rules.json");
   expect(explained.stdout).toContain("ACME-2 · rule of the organization (low)");
   expect(explained.stdout).not.toContain("DISA");

@@ -48,7 +48,7 @@ test("a waiver is made, listed, counted by a scan and offline, and withdrawn", a
   expect(await decisions("withdraw", id)).toEqual({
     code: 0,
     stdout: "",
-    stderr: `Withdrew ${id}: it counts in no later scan\n`,
+    stderr: `Withdrew ${id}: later scans ignore it\n`,
   });
   expect((await scan("--decisions-from-gateway")).code).toBe(1);
   expect((await decisions("list")).stdout).toBe("Nothing found\n");

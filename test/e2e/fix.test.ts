@@ -50,7 +50,7 @@ describe("fix", () => {
       "variables.tf",
     ]);
     expect(await read("plan", "main.tf")).toContain('resource "okta_policy_password_default" "default" {');
-    expect(await read("plan", "plan.md")).toContain("imports 11 of the org's objects as a whole");
+    expect(await read("plan", "plan.md")).toContain("imports 11 objects of the org");
     const methods = new Set(
       failing.requests.filter(({ path }) => !path.startsWith("/oauth2/")).map(({ method }) => method),
     );
@@ -107,9 +107,9 @@ describe("fix", () => {
       /Cannot read --from-artifacts "no.json"/,
     ],
     ["a directory that is a file", ["--output", "taken", "--from-artifacts", "evidence.json"], /taken/],
-    ["a main.tf of somebody else", ["--output", "theirs"], /main.tf is no file of scanstream fix/],
+    ["a main.tf of somebody else", ["--output", "theirs"], /main.tf was not written by scanstream fix/],
     ["more days than the log has", ["--output", "x", "--impact", "91"], /a number of days from 1 to 90/],
-    ["a cause that is not there", ["--output", "x", "--only", "000000000000"], /no cause has this id: expected one of/],
+    ["a cause that is not there", ["--output", "x", "--only", "000000000000"], /unknown cause: expected one of/],
   ])("%s: one clear line, exit code 2, nothing written", async (_, args, message) => {
     await writeFile(join(folder.path, "taken"), "");
     await mkdir(join(folder.path, "theirs"), { recursive: true });

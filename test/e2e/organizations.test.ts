@@ -177,7 +177,7 @@ describe("several organizations", () => {
     const { code, stdout, stderr } = await callCommand(["scan", "-f", "json"], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(
-      "--format json: 2 organizations have a report each: expected --output DIR, where each has a folder, or one organization by --org",
+      "--format json: 2 organizations need --output DIR, with a folder for each; or choose one with --org",
     );
     expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
     const one = await callCommand(["scan", "-f", "json", "--org", "globex", "-q"], { cwd });
@@ -211,8 +211,8 @@ describe("several organizations", () => {
       /^--org "acmee": scanstream\.config\.json has no organization of this name: did you mean "acme"\?$/m,
     ],
     [["--parallel", "33"], /^--parallel "33": expected a whole number from 1 to 32$/m],
-    [["--baseline", "scan.json"], /^--baseline is of one organization/m],
-    [["--org-url", "https://acme.okta.com"], /^--org-url is of one organization/m],
+    [["--baseline", "scan.json"], /^--baseline belongs to one organization/m],
+    [["--org-url", "https://acme.okta.com"], /^--org-url belongs to one organization/m],
     [["--output", ""], /^--output: expected a directory$/m],
     [["--config", "other.json"], /^Cannot read --config "other\.json": no such file$/m],
   ])("%j is refused", async (args, problem) => {

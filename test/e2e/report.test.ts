@@ -78,7 +78,7 @@ describe("report", () => {
     const cases = [
       [["report", id], /^Cannot read the report: 404 No report was uploaded for this scan\n$/],
       [["report", "x"], /SCAN_ID "x": expected the UUID of a scan/],
-      [["report"], /SCAN_ID: expected the UUID of a scan, or --latest/],
+      [["report"], /SCAN_ID is missing: expected the UUID of a scan, or --latest/],
       [["report", id, "--format", "pdf"], /--format "pdf": unknown format "pdf"/],
       [["report", id, "--format", "html,csv"], /several formats need --output DIR/],
     ] as const;

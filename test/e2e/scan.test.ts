@@ -182,7 +182,7 @@ test("collect writes the evidence to stdout and evaluate reads it from stdin, wh
   expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
   const twice = ["evaluate", "--from-artifacts", "-", "--waivers", "-"];
   const { code, stderr } = await runCommand(twice, { cwd: folder.path, shell: `echo [] | "$@"` });
-  expect([code, stderr]).toEqual([2, expect.stringContaining("- stands for one file only")]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining("- (stdin) can be used for one file only")]);
 });
 
 test.each([

@@ -170,13 +170,13 @@ describe("what is wrong is one line", () => {
     ["scans cancel x", 'SCAN_ID "x": expected the UUID of a scan\n'],
     [`scans show ${noScan}`, "Cannot show the scan: 404 No such scan\n"],
     [`findings list ${noScan}`, "Cannot list the findings: 404 No such scan\n"],
-    ["findings list", "SCAN_ID: expected the UUID of a scan, or --latest\n"],
-    [`findings list ${noScan} --latest`, "--latest: expected without SCAN_ID\n"],
+    ["findings list", "SCAN_ID is missing: expected the UUID of a scan, or --latest\n"],
+    [`findings list ${noScan} --latest`, "--latest cannot be combined with SCAN_ID: give one of them\n"],
     [
       `findings list ${noScan} --status fial`,
       '--status "fial": expected one or more of pass, fail, manual, not_applicable (or n/a), separated by commas\n',
     ],
-    ["watch --exit-status", "--exit-status: expected with SCAN_ID or --latest: a tenant's stream has no end\n"],
+    ["watch --exit-status", "--exit-status needs SCAN_ID or --latest, because the stream of a tenant does not end\n"],
     ["watch x", 'SCAN_ID "x": expected the UUID of a scan\n'],
   ];
   test.each(wrong)("%s: exit 2", async (args, message) => {

@@ -185,7 +185,7 @@ describe("what is not right is named", () => {
     await first.until("stdout", /Step 2 of 4/);
     first.process.stdin?.write("\u0003");
     const { code, stdout } = await first.finished;
-    expect([code, stdout.replaceAll(/\r?\n/g, " ")]).toEqual([130, expect.stringContaining("to continue here")]);
+    expect([code, stdout.replaceAll(/\r?\n/g, " ")]).toEqual([130, expect.stringContaining("to continue.")]);
     org.change("key-saved", undefined, jwk);
     const second = onTerminal(`setup --org-url ${org.url}`, own.path);
     await second.until("stdout", /✓ Public key: saved/);

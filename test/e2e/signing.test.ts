@@ -54,13 +54,13 @@ test("docs/signing.md line by line, down to openssl", async () => {
 
 test.each([
   [["keygen"], "--output FILE is missing"],
-  [["keygen", "--output", "org"], "is never replaced"],
+  [["keygen", "--output", "org"], "never replaces a key"],
   [["verify", "report"], "--key FILE is missing"],
   [["verify", "none", "--key", "ed25519.pub"], "no such file or folder"],
   [["verify", "report", "--key", "ed25519"], "it is a private key"],
   [["verify", "report", "--key", "ed25519.pub", "--since", "soon"], '--since "soon": expected a time'],
-  [["evaluate", "--from-artifacts", "evidence.json", "--sign", "ed25519"], "expected --output DIR"],
-  [["package", "--output", "x.zip"], "expected one of --from-artifacts FILE, the id of a scan, and --latest"],
+  [["evaluate", "--from-artifacts", "evidence.json", "--sign", "ed25519"], "--sign needs --output DIR"],
+  [["package", "--output", "x.zip"], "expected exactly one of --from-artifacts FILE, the id of a scan, or --latest"],
   [["package", "--latest", "--output", "x"], "expected the name of a zip file"],
   [["package", "--latest", "--output", "x.zip"], "expected the address of a gateway"],
 ])("%j: one clear line, exit code 2", async (args, message) => {

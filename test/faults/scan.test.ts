@@ -138,9 +138,9 @@ function reportOf({ stdout, stderr }: Outcome, maxWarnings: number): Report {
   const report = JSON.parse(stdout) as Report & { readonly schema: string };
   expect(report.schema).toBe("scanstream.report/1");
   const others = stderr.split("\n").filter((line) => !usual.test(line));
-  const warnings = others.filter((line) => /goes on without its live view/.test(line));
+  const warnings = others.filter((line) => /continues without its live view/.test(line));
   expect(warnings.length).toBeLessThanOrEqual(maxWarnings);
-  expect(others.filter((line) => !warnings.includes(line) && !/was given up|was not stored/.test(line))).toEqual([]);
+  expect(others.filter((line) => !warnings.includes(line) && !/Stopped trying|was not stored/.test(line))).toEqual([]);
   expect(stderr).not.toContain(apiKey);
   return report;
 }
@@ -177,7 +177,7 @@ test("a gateway that is killed and started again: the scan is stored whole, with
   const { running, id } = await startScan();
   const killedAtMs = performance.now();
   await serve.stop("SIGKILL");
-  await running.until("stderr", /goes on without its live view/);
+  await running.until("stderr", /continues without its live view/);
   const tried = gatewayNetwork?.acceptedCount ?? 0;
   await expect.poll(() => gatewayNetwork?.acceptedCount, { timeout: 10_000 }).toBeGreaterThan(tried);
   // Else it depends on the machine which of the two is sooner: the gateway's return or the scan's end.
@@ -268,7 +268,7 @@ test("a broker that breaks while a scan publishes straight to it, and comes back
   const { events } = await follow(id);
   const known = await storedFingerprints(id);
   brokerNetwork?.refuse();
-  await running.until("stderr", /goes on without its live view/);
+  await running.until("stderr", /continues without its live view/);
   brokerNetwork?.restore();
   const report = expectCalmVerdicts(await running.finished, 1);
   await expectStoredWhole(id, report);

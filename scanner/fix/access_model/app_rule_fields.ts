@@ -84,7 +84,7 @@ export function readAppRule(rule: JsonObject, isCatchAll: boolean): AppRule {
   const constraints = constraintsOf(rule) ?? [];
   const chains = readList(rule, `${method}.chains`);
   if (isListed(attributes["network_includes"]) && isListed(attributes["network_excludes"])) {
-    return { problem: "the rule includes and excludes zones, and Terraform takes one of the two" };
+    return { problem: "the rule includes and excludes zones, and Terraform supports only one of them" };
   }
   return {
     problem: null,

@@ -34,7 +34,7 @@ function planToken(draft: PlanDraft, failed: Failed): string | null {
   if (problem !== null) return problem;
   const { connection, include, exclude, ...others } = isJsonObject(token["network"]) ? token["network"] : {};
   if (!isEmptyList(include)) {
-    return "its token names zones that are gone, inactive or open: in their place others would let in new networks";
+    return "the token names zones that are deleted, inactive or open, and other zones would allow new networks";
   }
   if (!isEmptyList(exclude) && !isTexts(exclude)) return "its excluded zones cannot be read";
   const unknown = Object.keys(others);

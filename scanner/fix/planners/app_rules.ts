@@ -77,7 +77,7 @@ function planVerification(draft: PlanDraft, { policyId, failed }: OfPolicy): str
   if (equals.length > 0) return "several active rules of its policy come first";
   const constraints = constraintsOf(rule);
   if (constraints === null) {
-    return "the rule demands authentication method chains: which others they become, a person has to decide";
+    return "the rule uses authentication method chains, and you have to choose the new ones";
   }
   const resource = importRule(draft, { policyId, rule, failed });
   if (typeof resource === "string") return resource;
@@ -86,7 +86,7 @@ function planVerification(draft: PlanDraft, { policyId, failed }: OfPolicy): str
       const was = resource.attributes.get("factor_mode")?.value;
       change(resource.attributes, "factor_mode", "2FA", { rules: [item.rule], was: `was ${showValue(was)}` });
     } else {
-      const was = constraints.length === 0 ? "had no constraints" : "a phished factor was enough";
+      const was = constraints.length === 0 ? "had no constraints" : "a factor that can be phished was enough";
       change(resource.attributes, "constraints", phishingResistant(constraints), { rules: [item.rule], was });
     }
   }
@@ -132,7 +132,7 @@ function planZones(draft: PlanDraft, { policyId, failed }: OfPolicy): string | n
   const open = custom.filter((rule) => accessOf(rule, accessPath) === "ALLOW" && isOpen(rule, draft));
   const isClosed = accessOf(catchAll, accessPath) === "DENY";
   if (isClosed && open.length === 0) {
-    return "its policy lets nobody in: who should get in, from where and with which factors, a person has to decide";
+    return "its policy lets nobody in, and you have to decide who gets in, from where and with which factors";
   }
   const rules = [...new Set(failed.map(({ rule }) => rule))];
   const policy = policyName(draft, policyId);
@@ -162,7 +162,7 @@ function planZones(draft: PlanDraft, { policyId, failed }: OfPolicy): string | n
   for (const resource of restricted) closed.dependsOn.add(addressOf(resource));
   closed.warnings.add(
     `Users whom no other rule of the policy allows are denied access to ${appsOf(draft.artifacts, policyId).join(", ")}. ` +
-      "Check that the zones hold every network that people work from, yours first.",
+      "Check that the zones include every network that people work from, yours first.",
   );
   return null;
 }

@@ -15,7 +15,7 @@ const categories = "ip_service_categories_include";
 export function zonesProblem(draft: PlanDraft): string | null {
   return zonesIn(draft.artifacts).missing === null
     ? null
-    : "the network zones of the org could not all be read, so a zone that is right might be replaced: grant okta.networkZones.read";
+    : "not all network zones could be read, so the plan might replace a correct zone: grant okta.networkZones.read";
 }
 
 /**

@@ -54,7 +54,7 @@ function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed
   if (missing.length > 0) return `the evidence does not have ${missing.join(", ")}`;
   if (unknown.length > 0) return `Terraform would reset ${unknown.join(", ")}`;
   if (isListed(attributes["network_includes"]) && isListed(attributes["network_excludes"])) {
-    return "the rule includes and excludes zones, and Terraform takes one of the two";
+    return "the rule includes and excludes zones, and Terraform supports only one of them";
   }
   const policyId = String(policy["id"]);
   const ofPolicy = { policy_id: policyId, ...withoutUnused(attributes) };

@@ -64,7 +64,7 @@ function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Fa
     return draft.byHand([failed], "the evidence does not have the page's other settings: collect it again");
   }
   const withBanner = typeof content === "string" ? insertBanner(content) : null;
-  if (withBanner === null) return draft.byHand([failed], "it is not seen where in the page the banner would be shown");
+  if (withBanner === null) return draft.byHand([failed], "fix cannot tell where the page would show the banner");
   // The texts of the default page are the provider's, not the brand's.
   const kept = isStored ? settings : withoutTexts(settings);
   const version = readWhole(kept, [["widget_version", "text", "widgetVersion"]]);
@@ -86,14 +86,14 @@ function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Fa
     [failed],
   );
   const html: Value = { kind: "page", text: withBanner };
-  const was = page.value.kind === "default" ? "the page was not customized" : "had no whole banner";
+  const was = page.value.kind === "default" ? "the page was not customized" : "the banner was incomplete";
   change(resource.attributes, "page_content", html, { rules: [failed.rule], was });
   resource.blocks.push({ name: "widget_customizations", attributes: toAttributes(customizations.attributes) });
   if (readObject(kept, "contentSecurityPolicySetting").kind === "value") {
     resource.blocks.push({ name: "content_security_policy_setting", attributes: toAttributes(policy.attributes) });
   }
   resource.warnings.add(
-    "Replaces the whole sign-in page. Okta takes one only for a brand with a custom domain. Open the page afterwards.",
+    "Replaces the whole sign-in page. Okta accepts a custom page only for a brand with a custom domain. Open the page afterwards.",
   );
 }
 

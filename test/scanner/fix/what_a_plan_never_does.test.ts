@@ -107,7 +107,7 @@ test("what was edited by hand, or what somebody else wrote, is never replaced", 
     await writeFile(main, (await readFile(main, "utf8")).replace("= 5", "= 24"));
     await expect(readFixFolder(folder)).rejects.toThrow(/main\.tf was edited after scanstream fix wrote it/);
     await writeFile(main, 'resource "okta_group" "mine" {}\n');
-    await expect(readFixFolder(folder)).rejects.toThrow(/main\.tf is no file of scanstream fix/);
+    await expect(readFixFolder(folder)).rejects.toThrow(/main\.tf was not written by scanstream fix/);
   }));
 
 test("a policy that lets nobody in stays closed", async () => {

@@ -318,7 +318,7 @@ describe("a follower", () => {
     org.change("mfa-off");
     await follower.after();
     expect(await follower.finished).toBe("failed");
-    expect(follower.calls.at(-1)).toBe("ended There is a new finding that --fail-on names");
+    expect(follower.calls.at(-1)).toBe("ended A new finding matches --fail-on");
   });
 
   it("ends as soon as nothing fails", async () => {
@@ -329,7 +329,7 @@ describe("a follower", () => {
     org.change("fips-on");
     await follower.after();
     expect(await follower.finished).toBe("clean");
-    expect(follower.calls.at(-1)).toBe("ended Nothing fails any more, which --until-clean waited for");
+    expect(follower.calls.at(-1)).toBe("ended Every check passes (--until-clean)");
   });
 
   it.each([-86_400_000, 86_400_000])("goes on where the clock jumps by %d ms", async (jumpMs) => {

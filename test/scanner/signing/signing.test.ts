@@ -186,7 +186,7 @@ describe("a forgery is refused with its reason", () => {
     const place = await signed();
     await rename(join(place, "scan.json"), path("elsewhere.json"));
     await symlink(path("elsewhere.json"), join(place, "scan.json"));
-    await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow("is no plain file");
+    await expect(verifyPath(place, keys.verifier, nothing)).rejects.toThrow("is not a regular file");
     const older = await signed();
     await expect(verifyPath(older, keys.verifier, { ...nothing, since: "2099-01-01" })).rejects.toThrow(
       "before 2099-01-01",

@@ -219,7 +219,7 @@ describe("createMonitorPublisher", () => {
     expect(monitor.waiting()).toHaveLength(20);
     monitor.polled(aLook());
     await expect.poll(() => monitor.warnings.length, { timeout: 10_000 }).toBe(1);
-    expect(monitor.warnings[0]).toMatch(/goes on without its live view/);
+    expect(monitor.warnings[0]).toMatch(/continues without its live view/);
     network.restore();
     await expect.poll(() => storedIds(monitor.monitorId).then((ids) => ids.length), { timeout: 10_000 }).toBe(20);
     await expect.poll(() => monitor.warnings.at(-1)).toMatch(/^The gateway answers again/);
@@ -253,8 +253,8 @@ describe("createMonitorPublisher", () => {
     const monitor = await startMonitor();
     monitor.changed([aChange()]);
     monitor.polled(aLook());
-    await monitor.ended("Nothing fails any more");
-    expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Nothing fails any more" });
+    await monitor.ended("Every check passes");
+    expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Every check passes" });
     const ids: string[] = [];
     const again = openMonitor({ monitorId: monitor.monitorId, onRegistered: (id) => void ids.push(id) });
     again.started(facts);

@@ -123,7 +123,7 @@ test("a 404 that is not the gateway's stops no scan", async () => {
     gateway: createGatewayClient({ url: gateway.url, apiKey, timeoutMs: 1000, fetch: redirected }),
   });
   await expect.poll(() => scan.warnings.length).toBe(1);
-  expect(scan.warnings[0]).toMatch(/^The scan goes on without its live view/);
+  expect(scan.warnings[0]).toMatch(/^The scan continues without its live view/);
   expect(scan.cancelRequested.aborted).toBe(false);
   await scan.end("completed", results);
 });

@@ -156,7 +156,7 @@ describe("the tenant", () => {
       expect(printed.join("")).toContain("api_keys: 1 in the file were not imported: create new ones\n");
       printed.length = 0;
       await expect(importTenantCommand({ file, format: "text" }, io)).rejects.toThrow(
-        /is here already.*--into-existing/,
+        /exists already.*--into-existing/,
       );
       await importTenantCommand({ file, name: "Another", intoExisting: true, format: "json" }, io);
       expect(told.join("")).toContain("keeps its name");

@@ -112,7 +112,7 @@ describe("targetProblem", () => {
     "https://[64:ff9b::169.254.169.254]/",
     "not a url",
   ])("refuses %s", (url) => {
-    expect(targetProblem(url, strict)).toMatch(/^(is not|has|leads)/);
+    expect(targetProblem(url, strict)).toMatch(/^(is not|must not|uses|leads)/);
   });
 
   test("WEBHOOK_ALLOW_PRIVATE allows private addresses, every port and http, and never a password in the URL", () => {
