@@ -117,5 +117,7 @@ export function isTimeout(error: unknown): boolean {
 /** The problem document's own words, when there is one; a proxy's page says nothing that helps. */
 function refusalText(httpStatus: number, body: string): string {
   const detail = problemDetail(body);
-  return detail === null ? `HTTP status ${httpStatus}` : `${httpStatus} ${detail}`;
+  return detail === null
+    ? `HTTP status ${httpStatus}; is SCANSTREAM_URL the address of a scanstream gateway?`
+    : `${httpStatus} ${detail}`;
 }

@@ -2,7 +2,7 @@ import { findNodeAtLocation, parseTree, type JSONPath, type Node } from "jsonc-p
 import type * as v from "valibot";
 import { shorten } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { parseJsonText, type JsonTextOptions } from "../evidence/json_text.ts";
+import { explainJsonError, parseJsonText, type JsonTextOptions } from "../evidence/json_text.ts";
 
 /** Bounds of a message: a file may hold a problem in every entry. */
 const maxProblems = 10;
@@ -54,6 +54,6 @@ export function parseOptionJson(
     return parseJsonText(text, bounds);
   } catch (error) {
     if (error instanceof RangeError) throw fail([error.message]);
-    throw fail([`it is not JSON: ${error instanceof Error ? error.message : "unreadable"}`]);
+    throw fail([text.trim() === "" ? "it is not JSON: the file is empty" : explainJsonError(error)]);
   }
 }

@@ -3,7 +3,7 @@ import { AppError } from "../../shared/app_error.ts";
 import type { ScanSummary } from "../../shared/report.ts";
 import type { ArtifactName, Artifacts, CollectedArtifacts, Evidence } from "./artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { parseJsonText } from "./json_text.ts";
+import { explainJsonError, parseJsonText } from "./json_text.ts";
 
 /** Version 1 lacks the built-in groups and the fields that say which apps and brands nobody sees: they count as not read. */
 export const artifactsSchema = "scanstream.artifacts/1.1";
@@ -66,10 +66,7 @@ function parseJson(text: string): unknown {
     return parseJsonText(text, bounds);
   } catch (error) {
     if (error instanceof RangeError) throw new AppError("invalid", `Cannot read the evidence: ${error.message}`);
-    const isCutShort = error instanceof SyntaxError && /unexpected end|unterminated/i.test(error.message);
-    const place = /line \d+ column \d+/.exec(error instanceof Error ? error.message : "")?.[0];
-    const problem = isCutShort ? "the file is cut short" : `it is not JSON${place === undefined ? "" : ` (${place})`}`;
-    throw new AppError("malformed", `Cannot read the evidence: ${problem}`, { cause: error });
+    throw new AppError("malformed", `Cannot read the evidence: ${explainJsonError(error)}`, { cause: error });
   }
 }
 

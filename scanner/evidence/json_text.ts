@@ -26,6 +26,14 @@ export function parseJsonText(text: string, options: JsonTextOptions): unknown {
   return options.texts === "as_written" ? value : cleanProviderText(value, { pageField: "content" });
 }
 
+/** `it is not JSON (line 2 column 1)`; the engine's own message is about tokens, and quotes the file. */
+export function explainJsonError(error: unknown): string {
+  const message = error instanceof Error ? error.message : "";
+  if (/unexpected end|unterminated/i.test(message)) return "the file is cut short";
+  const place = /line \d+ column \d+/.exec(message)?.[0];
+  return `it is not JSON${place === undefined ? "" : ` (${place})`}`;
+}
+
 /** Not by `visit`: it copies every string, which takes gigabytes for 256 MiB of escapes. A regular expression overflows its stack. */
 function requireBounds(text: string, { maxDepth, maxParts }: JsonTextOptions): void {
   let depth = 0;

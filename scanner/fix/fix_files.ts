@@ -64,7 +64,7 @@ export function scopesOfRun({ resources }: FixPlan, { scopes }: EarlierRun): rea
 /** Takes an object out of the state that the plan no longer names, and leaves it in the org as it is. */
 function removedBlock(address: string): string {
   return [
-    "# From an earlier plan. Terraform forgets it and leaves it unchanged in the org.",
+    "# Of an earlier plan. Terraform forgets it, and leaves it in the org as it is.",
     `removed {\n  from = ${address}\n\n  lifecycle {\n    destroy = false\n  }\n}`,
   ].join("\n");
 }
@@ -180,7 +180,7 @@ function lifecycleLines({ preventDestroy, ignoreChanges = [] }: TerraformResourc
 
 /** `variables.tf`: what a person has to decide. */
 export function renderVariables({ variables }: FixPlan, { orgUrl }: Origin): string {
-  const header = `# ${marker} for ${orgUrl}: what you decide.\n`;
+  const header = `# ${marker} for ${orgUrl}: what a person decides.\n`;
   const blocks = variables.map(variableBlock);
   return sealed(header, `\n${(blocks.length === 0 ? ["# This plan needs no decision."] : blocks).join("\n\n")}\n`);
 }

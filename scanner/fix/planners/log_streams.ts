@@ -68,7 +68,7 @@ function planStream(
   );
   change(resource.attributes, "status", "ACTIVE", { rules, was: "was INACTIVE" });
   resource.blocks.push({ name: "settings", attributes: toAttributes(attributes) });
-  resource.warnings.add("It was switched off: check that its destination is still correct.");
+  resource.warnings.add("It was switched off: check that its destination is still the right one.");
 }
 
 function planNewStream(

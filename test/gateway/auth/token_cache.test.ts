@@ -10,7 +10,7 @@ function createVerifier({ expiresAtMs = 100_000, maxTokens = 10 } = {}) {
     {
       async verify(token) {
         verified.push(token);
-        if (token.startsWith("bad")) throw new AppError("not_authenticated", "The token is not valid for this gateway");
+        if (token.startsWith("bad")) throw new AppError("not_authenticated", "The token is not valid here");
         return {
           kind: "user",
           tenantIds: ["t"],

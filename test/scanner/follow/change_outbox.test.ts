@@ -47,7 +47,7 @@ test("ChangeOutbox keeps the newest 20,000 and says once that older ones are lef
   }
   expect(waiting.count).toBe(max);
   expect(waiting.first(1)).toEqual([first[2]]);
-  expect(said).toEqual([expect.stringMatching(/oldest are left out/)]);
+  expect(said).toEqual([expect.stringMatching(/oldest are dropped/)]);
 });
 
 test("ChangeOutbox leaves out nothing that is not written", () => {

@@ -195,7 +195,7 @@ describe("history --from-reports", () => {
         "https://globex.okta.com",
       ]);
     }
-    await expect(run({ fromReports: place }, "initech")).rejects.toThrow(/there is https:\/\/acme.okta.com/);
+    await expect(run({ fromReports: place }, "initech")).rejects.toThrow(/expected one of https:\/\/acme.okta.com/);
     const { stdout } = await run({ fromReports: place, rule: "V-279692,V-273186", format: "csv", days: "1" });
     expect(stdout.split("\r\n").filter((row) => row.includes("V-279692"))).toHaveLength(2);
     await expect(run({ fromReports: place, rule: "V-1" })).rejects.toThrow(/unknown check/);
