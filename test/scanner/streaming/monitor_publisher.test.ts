@@ -239,7 +239,9 @@ describe("createMonitorPublisher", () => {
     const monitor = await startMonitor({ heartbeatMs: 20 });
     const impossible = { pass: 20, fail: 20, manual: 20, not_applicable: 0 };
     monitor.polled(aLook({ counts: impossible }));
-    await expect.poll(() => monitor.warnings).toEqual([expect.stringMatching(/refuses the monitor.s own status: 422 /)]);
+    await expect
+      .poll(() => monitor.warnings)
+      .toEqual([expect.stringMatching(/refuses the monitor.s own status: 422 /)]);
     monitor.polled(aLook({ counts: impossible, lagSeconds: 2 }));
     monitor.changed([aChange()]);
     await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(1);
