@@ -46,6 +46,8 @@ export function allRules(report: Report, revision: Revision): readonly RuleOutco
 export function evidenceLine(check: CheckResult, { scan }: Report, revision: Revision): string {
   const fields = checkOf(check, revision)?.explanation.deciding_fields ?? [];
   if (fields.length === 0 || check.reason === "interrupted") return "";
+  const read = check.findings.find(({ read_from: from }) => from !== undefined)?.read_from;
+  if (read !== undefined) return `Read from ${read}`;
   const calls = [...new Set(fields.map((field) => field.split(": ", 1)[0] ?? field))];
   return `Read from ${scan.started_at} to ${scan.ended_at}: ${calls.join("; ")}`;
 }

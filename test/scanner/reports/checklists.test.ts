@@ -93,6 +93,9 @@ describe("the details of a rule", () => {
     const [rule] = benchmarkRules(report, builtIn);
     const { started_at: started, ended_at: ended } = report.scan;
     expect(rule?.details).toContain(`Read from ${started} to ${ended}: GET /api/v1/policies?type=OKTA_SIGN_ON; GET `);
+    const read_from = "GET /api/v1/policies/{id}/rules at 2026-11-26T06:51:23.659Z";
+    const [known] = benchmarkRules(aReport([aCheckResult({ findings: [aFinding({ read_from })] })]), builtIn);
+    expect(known?.details).toContain(`Read from ${read_from}\n`);
   });
 
   test("have failures first and stay below what STIG Manager keeps, with the number that was left out", () => {
