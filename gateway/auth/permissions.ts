@@ -16,14 +16,14 @@ export const permissions = {
   read: {
     roles: ["viewer", "auditor", "operator", "admin"],
     scopes: ["read"],
-    description: "read and follow what the tenant has",
+    description: "read and follow the tenant's data",
   },
   register: {
     roles: ["operator", "admin"],
     scopes: ["publish"],
-    description: "register scans and cancel them; ask a monitor to look now",
+    description: "register scans and cancel them; ask a monitor to poll now",
   },
-  publish: { roles: [], scopes: ["publish"], description: "store results and publish events, which programs do" },
+  publish: { roles: [], scopes: ["publish"], description: "store results and publish events (programs only)" },
   decide: { roles: ["operator", "admin"], scopes: ["admin"], description: "waive and attest findings" },
   delete: { roles: ["operator", "admin"], scopes: ["admin"], description: "delete scans and monitors" },
   manage: {
@@ -37,7 +37,7 @@ export const permissions = {
     scopes: ["read", "admin"],
     description: "export the tenant, and manage the webhooks that send its results elsewhere",
   },
-  appoint: { roles: ["admin"], scopes: [], description: "add members and change their roles, which only people do" },
+  appoint: { roles: ["admin"], scopes: [], description: "add members and change their roles (people only)" },
 } as const satisfies Readonly<Record<string, PermissionRule>>;
 
 export type Permission = keyof typeof permissions;
