@@ -98,19 +98,26 @@ function appListener(parts: GatewayParts): RequestListener {
   const starts = new FairStart();
   const listener = toListener(async (request, bindings) => {
     const isForStream = /\/event-stream(\?|$)/.test(bindings.incoming.url ?? "");
-    // Nobody reads the answer; the status is the one that proxies log for a client that left.
-    if (isForStream && (await isClientGone(bindings))) return new Response(null, { status: 499 });
+    if (isForStream && (await isClientGone(bindings))) return clientGone();
     leaveUnread(bindings.incoming as IncomingMessage, bindings.outgoing as ServerResponse);
     // What asks whether this process lives is not to wait behind anybody.
     const isProbe = /^\/(?:healthz|readyz|metrics)$/.test(bindings.incoming.url ?? "");
     const response = isProbe
       ? await fetch(request, bindings)
-      : await starts.run(parts.dependencies.holderOf(request, bindings), async () => fetch(request, bindings));
+      : await starts.run(parts.dependencies.holderOf(request, bindings), async () =>
+          // It has waited for its turn, and its client may not have.
+          bindings.outgoing.destroyed ? clientGone() : fetch(request, bindings),
+        );
     // Streams have bounds of their own.
     if (!isForStream) unread.watch(bindings.outgoing as ServerResponse, accountOf(request).holder);
     return response;
   });
   return inTurn(listener);
+}
+
+/** Nobody reads it; the status is the one that proxies log for a client that left. */
+function clientGone(): Response {
+  return new Response(null, { status: 499 });
 }
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {

@@ -63,6 +63,18 @@ test("requests of one connection begin one after the other, and far too many end
   await expect.poll(() => greedy.destroyed).toBe(true);
 });
 
+test("requests whose clients left while they waited are not answered, and hold no place", async () => {
+  const begun = gateway.log.length;
+  const sockets = await Promise.all(Array.from({ length: 400 }, openSocket));
+  for (const socket of sockets) {
+    socket.write(get("/api/v1/scans"));
+    socket.destroy();
+  }
+  expect((await gateway.request("/api/v1/scans", { as: attacker() })).status).toBe(200);
+  const answered = gateway.log.slice(begun).filter((line) => line.includes('"route":"/api/v1/scans"'));
+  expect(answered.length).toBeLessThan(100);
+});
+
 test("bodies that never end hold the tenant's share of the memory, and nobody else's", async () => {
   const { id } = await createScan(gateway, gateway.acme);
   const { id: other } = await createScan(gateway, gateway.globex);

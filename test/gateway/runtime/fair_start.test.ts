@@ -25,6 +25,19 @@ test("a holder with too many requests that wait is told to come back, another on
   await Promise.all(flood);
 });
 
+test("while twenty holders have all the places, another one's burst is taken, and begins before most of theirs", async () => {
+  const starts = new FairStart();
+  const begun: string[] = [];
+  const run = (holder: string) => starts.run(holder, async () => void begun.push(holder));
+  const storm = Array.from({ length: 20_000 }, (_, n) => run(`flood ${n % 20}`).then(null, () => "refused"));
+  const burst = await Promise.allSettled(Array.from({ length: 20 }, () => run("other")));
+  expect(burst.filter(({ status }) => status === "rejected")).toEqual([]);
+  // Its requests and as many of each of the twenty, and those that began at once.
+  expect(begun.length).toBeLessThan(450);
+  const refused = (await Promise.all(storm)).filter((answer) => answer === "refused").length;
+  expect(20_000 - refused).toBeGreaterThan(2000);
+});
+
 test("what fails is rejected with its reason, and holds no place", async () => {
   const starts = new FairStart();
   const failing = () => starts.run("one", () => Promise.reject(new Error("it failed")));
