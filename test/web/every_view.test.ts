@@ -19,7 +19,7 @@ afterAll(async () => {
 /** https://web.dev/articles/cls: up to 0.1 is good. */
 const maxLayoutShift = 0.05;
 
-test.each(scenes)("$name: axe finds nothing in light or dark, nothing moves or is cut off", async (scene) => {
+test.each(scenes)("$name: axe finds nothing in light, dark or forced colors, nothing moves or is cut off", async (scene) => {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
   try {
     await showScene(stage, scene, async (url) => {
@@ -40,6 +40,8 @@ test.each(scenes)("$name: axe finds nothing in light or dark, nothing moves or i
     await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
     await page.setViewportSize({ width: 640, height: 800 });
     await expectFitting(page, scene);
+    await page.emulateMedia({ forcedColors: "active" });
+    await expectAccessible(page, `${scene.name}, forced colors, text of 200 %`);
   } finally {
     await page.close();
     if (scene.away !== undefined) await stage.awayGateway.start();

@@ -45,5 +45,6 @@ test("a member who is removed sees nothing of the tenant any more, in any tab", 
   for (const page of pages) {
     await page.getByText("You no longer have access to Acme.").waitFor();
     expect(await page.content()).not.toContain("secret.okta.com");
+    await expect.poll(() => page.title()).toBe("Sign in · scanstream");
   }
 });

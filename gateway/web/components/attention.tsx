@@ -70,24 +70,34 @@ export function AttentionBar(props: WatchedTenant) {
 
 const mark = "⚠ ";
 
-/** Puts the worst state before the title, whatever page sets it, and into the icon. */
+function plainTitle(): string {
+  const { title } = document;
+  return title.startsWith(mark) ? title.slice(title.indexOf(" · ") + 3) : title;
+}
+
+/** Puts the worst state before the title, whatever page sets it, and into the icon, until nobody is signed in. */
 function useTabMark({ level, words }: Attention): void {
   useEffect(() => {
     const prefix = words === "" ? "" : `${mark}${words} · `;
     const apply = () => {
-      const { title } = document;
-      const plain = title.startsWith(mark) ? title.slice(title.indexOf(" · ") + 3) : title;
-      if (title !== prefix + plain) document.title = prefix + plain;
+      const title = prefix + plainTitle();
+      if (document.title !== title) document.title = title;
     };
     apply();
     const observer = new MutationObserver(apply);
     observer.observe(document.head, { subtree: true, childList: true, characterData: true });
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      document.title = plainTitle();
+    };
   }, [words]);
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
-    if (link === null) return;
-    link.dataset["plain"] ??= link.href;
-    link.href = link.dataset[level] ?? link.dataset["plain"];
+    if (link === null) return undefined;
+    const plain = link.href;
+    link.href = link.dataset[level] ?? plain;
+    return () => {
+      link.href = plain;
+    };
   }, [level]);
 }
