@@ -19,34 +19,37 @@ afterAll(async () => {
 /** https://web.dev/articles/cls: up to 0.1 is good. */
 const maxLayoutShift = 0.05;
 
-test.each(scenes)("$name: axe finds nothing in light, dark or forced colors, nothing moves or is cut off", async (scene) => {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
-  try {
-    await showScene(stage, scene, async (url) => {
-      await page.goto(url);
-      return { evaluate: (expression) => page.evaluate(expression) };
-    });
-    // What somebody unfolds may move what is below it.
-    if (scene.clicks === undefined && scene.away === undefined && scene.isLongAgo === undefined) {
-      expect(await layoutShift(page)).toBeLessThanOrEqual(maxLayoutShift);
+test.each(scenes)(
+  "$name: axe finds nothing in light, dark or forced colors, nothing moves or is cut off",
+  async (scene) => {
+    const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
+    try {
+      await showScene(stage, scene, async (url) => {
+        await page.goto(url);
+        return { evaluate: (expression) => page.evaluate(expression) };
+      });
+      // What somebody unfolds may move what is below it.
+      if (scene.clicks === undefined && scene.away === undefined && scene.isLongAgo === undefined) {
+        expect(await layoutShift(page)).toBeLessThanOrEqual(maxLayoutShift);
+      }
+      // Nothing happened since the page was opened: what was bad before calls nobody.
+      expect(await page.locator(".attention:not([hidden])").count()).toBe(scene.isLongAgo === true ? 1 : 0);
+      await expectAccessible(page, scene.name);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.setViewportSize({ width: 320, height: 800 });
+      await expectAccessible(page, `${scene.name}, dark at 320 px`);
+      await expectFitting(page, scene);
+      await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+      await page.setViewportSize({ width: 640, height: 800 });
+      await expectFitting(page, scene);
+      await page.emulateMedia({ forcedColors: "active" });
+      await expectAccessible(page, `${scene.name}, forced colors, text of 200 %`);
+    } finally {
+      await page.close();
+      if (scene.away !== undefined) await stage.awayGateway.start();
     }
-    // Nothing happened since the page was opened: what was bad before calls nobody.
-    expect(await page.locator(".attention:not([hidden])").count()).toBe(scene.isLongAgo === true ? 1 : 0);
-    await expectAccessible(page, scene.name);
-    await page.emulateMedia({ colorScheme: "dark" });
-    await page.setViewportSize({ width: 320, height: 800 });
-    await expectAccessible(page, `${scene.name}, dark at 320 px`);
-    await expectFitting(page, scene);
-    await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
-    await page.setViewportSize({ width: 640, height: 800 });
-    await expectFitting(page, scene);
-    await page.emulateMedia({ forcedColors: "active" });
-    await expectAccessible(page, `${scene.name}, forced colors, text of 200 %`);
-  } finally {
-    await page.close();
-    if (scene.away !== undefined) await stage.awayGateway.start();
-  }
-});
+  },
+);
 
 /** Names what is cut off. */
 async function expectFitting(page: Page, { name }: Scene): Promise<void> {
