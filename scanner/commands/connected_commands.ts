@@ -60,7 +60,7 @@ export function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--interval <seconds>", "time between two polls of the System Log (default: 10)")
     .option("--reconcile <hours>", "time between two full scans (default: 6)")
     .option("--once", "catch up from the saved state, then exit")
-    .option("--until-clean", "exit 0 as soon as every check passes")
+    .option("--until-clean", "exit 0 as soon as no check fails")
     .addOption(
       failOnOption(
         "exit 1 when a new finding of this kind appears: fail, manual, never, fail:high, … (default: never)",

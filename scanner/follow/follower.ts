@@ -33,7 +33,7 @@ export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Foll
 }
 
 const endReasons = {
-  clean: "Every check passes (--until-clean)",
+  clean: "No check fails any more (--until-clean)",
   failed: "A new finding matches --fail-on",
 };
 

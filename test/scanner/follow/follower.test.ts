@@ -329,7 +329,7 @@ describe("a follower", () => {
     org.change("fips-on");
     await follower.after();
     expect(await follower.finished).toBe("clean");
-    expect(follower.calls.at(-1)).toBe("ended Every check passes (--until-clean)");
+    expect(follower.calls.at(-1)).toBe("ended No check fails any more (--until-clean)");
   });
 
   it.each([-86_400_000, 86_400_000])("goes on where the clock jumps by %d ms", async (jumpMs) => {
