@@ -53,10 +53,7 @@ export const findingEntries = {
     v.description("The id of the object whose change makes it pass, the same for all findings that this change closes"),
   ),
   ...mapNotes((_, { description }) => v.pipe(v.nullable(longText), v.description(`${description}; null: not known`))),
-  advisory: v.pipe(
-    v.boolean("expected true or false"),
-    v.description("true: it does not change the result of the check's status"),
-  ),
+  advisory: v.pipe(v.boolean("expected true or false"), v.description("true: it does not change the check's status")),
 };
 
 export const storedFindingSchema = v.object({ ...findingEntries, created_at: time });

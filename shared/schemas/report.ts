@@ -123,7 +123,7 @@ export const findingSchema = v.pipe(
     ),
     advisory: v.pipe(
       v.optional(v.boolean(), false),
-      v.description("true: it does not change the result of the check's status, nor for an exit code"),
+      v.description("true: it changes neither the check's status nor the exit code"),
     ),
     cause: v.pipe(
       v.optional(v.nullable(v.string()), null),
