@@ -73,6 +73,21 @@ export function afterCursor({ after }: PageRequest, createdAt: PgColumn, key: Pg
 /** Bytes of the texts of a page: a page of large rows ends before its limit, and the next one goes on. */
 const maxPageBytes = 524_288;
 
+/** `toPage` ends a page before this: the text of a row in the database is at most six times as long as it counts, for its escapes. */
+const maxReadBytes = 6 * maxPageBytes;
+
+/**
+ * The keys of the rows that `toPage` puts on a page, and of a row beyond them, for a list of large rows: a database answers with 10 MiB
+ * at most. `candidates` selects the `key` and the `bytes` of each row up to the limit, and its `place`.
+ */
+export function keysOfPage(candidates: SQL): SQL {
+  return sql`array(
+    select key from (
+      select key, sum(bytes) over (order by place rows between unbounded preceding and 2 preceding) as bytes_before
+      from (${candidates}) as candidate
+    ) as row where bytes_before is null or bytes_before <= ${maxReadBytes}::bigint)`;
+}
+
 /** Makes a page of rows that were read one beyond the limit. */
 export function toPage<Row, Item>(rows: readonly Row[], limit: number, list: List<Row, Item>): Page<Item> {
   const items: Item[] = [];

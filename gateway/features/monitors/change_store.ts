@@ -3,7 +3,7 @@ import { changes } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { keysOfPage, type PageRequest } from "../../http/paging.ts";
 import type { ChangeRow } from "./monitor.ts";
 import { ended, selectMonitor } from "./monitor_store.ts";
 
@@ -70,28 +70,31 @@ export interface ChangeFilter {
   readonly check: string | null;
 }
 
-/** Newest first, one row beyond the limit. */
+/** Newest first, one row beyond the limit, or beyond what a page may weigh. */
 export async function selectChanges(
   db: TenantDatabase,
   monitorId: string,
   { page, filter }: { readonly page: PageRequest; readonly filter: ChangeFilter },
 ): Promise<readonly ChangeRow[]> {
+  const condition = and(
+    eq(changes.monitorId, monitorId),
+    page.after === null ? undefined : sql`${changes.number} < ${page.after.key}::bigint`,
+    filter.fingerprint === null ? undefined : eq(changes.fingerprint, filter.fingerprint),
+    filter.check === null ? undefined : eq(changes.check, filter.check),
+  );
+  const candidates = sql`
+    select ${changes.number} as key, ${bytesOfChange} as bytes, -${changes.number} as place
+    from ${changes} where ${condition} order by ${changes.number} desc limit ${page.limit + 1}::integer`;
   return db
     .select()
     .from(changes)
-    .where(
-      and(
-        eq(changes.monitorId, monitorId),
-        page.after === null ? undefined : sql`${changes.number} < ${page.after.key}::bigint`,
-        filter.fingerprint === null ? undefined : eq(changes.fingerprint, filter.fingerprint),
-        filter.check === null ? undefined : eq(changes.check, filter.check),
-      ),
-    )
-    .orderBy(desc(changes.number))
-    .limit(page.limit + 1);
+    .where(and(eq(changes.monitorId, monitorId), sql`${changes.number} = any (${keysOfPage(candidates)})`))
+    .orderBy(desc(changes.number));
 }
 
-/** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit. */
+const bytesOfChange = sql`octet_length(${changes.actual}) + octet_length(${changes.explainedBy}::text)`;
+
+/** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit, or beyond what a page may weigh. */
 export async function selectPresentFindings(
   db: TenantDatabase,
   monitorId: string,
@@ -108,10 +111,13 @@ export async function selectPresentFindings(
       select next.* from last cross join lateral (${newestOf(monitorId, sql`and ${fingerprint} < last.fingerprint`)}) as next
     )
     select number from last where to_status is not null limit ${page.limit + 1}::integer)`;
+  const candidates = sql`
+    select ${number} as key, ${bytesOfChange} as bytes, row_number() over (order by ${fingerprint} desc) as place
+    from ${changes} where ${changes.monitorId} = ${monitorId}::uuid and ${number} = any (${last})`;
   return db
     .select()
     .from(changes)
-    .where(and(eq(changes.monitorId, monitorId), sql`${number} = any (${last})`))
+    .where(and(eq(changes.monitorId, monitorId), sql`${number} = any (${keysOfPage(candidates)})`))
     .orderBy(desc(fingerprint));
 }
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { keysOfPage, type PageRequest } from "../../http/paging.ts";
 import { ended, selectScan } from "./scan_store.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { findingEntries, type StoredFinding } from "../../../shared/schemas/finding.ts";
@@ -49,7 +49,7 @@ export async function storeFindings(
   throw ended();
 }
 
-/** In the order they were stored, one row beyond the limit. */
+/** In the order they were stored, one row beyond the limit, or beyond what a page may weigh. */
 export async function selectFindings(
   db: TenantDatabase,
   scanId: string,
@@ -59,12 +59,18 @@ export async function selectFindings(
     page.after === null
       ? undefined
       : sql`(${findings.createdAt}, ${findings.fingerprint}) > (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key})`;
+  const { fingerprint, createdAt, expected, actual, detail, coverageReason, notes } = findings;
+  const bytes = sql`octet_length(${expected}) + octet_length(${actual}) + octet_length(${detail})
+    + coalesce(octet_length(${coverageReason}), 0) + octet_length(${notes}::text)`;
+  const candidates = sql`
+    select ${fingerprint} as key, ${bytes} as bytes, row_number() over (order by ${createdAt}, ${fingerprint}) as place
+    from ${findings} where ${and(eq(findings.scanId, scanId), after)}
+    order by ${createdAt}, ${fingerprint} limit ${page.limit + 1}::integer`;
   return db
     .select()
     .from(findings)
-    .where(and(eq(findings.scanId, scanId), after))
-    .orderBy(asc(findings.createdAt), asc(findings.fingerprint))
-    .limit(page.limit + 1);
+    .where(and(eq(findings.scanId, scanId), sql`${fingerprint} = any (${keysOfPage(candidates)})`))
+    .orderBy(asc(createdAt), asc(fingerprint));
 }
 
 /** A stored finding, with the words of the `finding.created` event, so that a client merges both. */
