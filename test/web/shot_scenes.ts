@@ -166,7 +166,8 @@ export const scenes: readonly Scene[] = [
     title: "An attestation",
     tenant: "acme",
     address: (ids) => `#/scans/${ids.before}?status=manual`,
-    ready: ".finding summary",
+    // Decisions are read after the findings.
+    ready: ".finding-decision",
     // One that nobody has attested yet; next to its waiver.
     clicks: [".finding:not(:has(.finding-decision)) summary", ".finding[open] .button + .button"],
     shown: "dialog",
@@ -315,6 +316,7 @@ export async function showScene<Tab extends Pick<DrivenTab, "evaluate">>(
   // What else it shows is read, and has its place.
   await wait(700);
   if (shown !== undefined) {
+    await until(shown);
     await tab.evaluate(`${quoted(shown)}.scrollIntoView({ block: "start", behavior: "instant" })`);
   }
   return tab;
