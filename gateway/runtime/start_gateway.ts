@@ -122,6 +122,8 @@ function clientGone(): Response {
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {
   const listener = getRequestListener(fetch, {
+    // HTTP/1.0 has no Host header, and HAProxy checks the health of a server with it.
+    hostname: "localhost",
     // A bad Host or target is rejected before the app sees the request.
     errorHandler: (error) =>
       problemResponse(

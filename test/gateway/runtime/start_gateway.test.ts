@@ -163,6 +163,17 @@ test("no secret reaches the log, whatever is sent and whatever goes wrong", asyn
   await gateway.stop();
 });
 
+test("a load balancer that asks in HTTP/1.0, without a Host header, is answered", async () => {
+  const gateway = await startTestGateway({ METRICS_PORT: "0" }, { database: shared.database });
+  for (const url of [`${gateway.url}/healthz`, gateway.gateway.metricsUrl ?? ""]) {
+    const { port, pathname } = new URL(url);
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.write(`GET ${pathname} HTTP/1.0\r\n\r\n`);
+    expect((await socket.setEncoding("utf8").toArray()).join("")).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+  }
+  await gateway.stop();
+});
+
 test("each request is one log line with request and trace ids", async () => {
   const gateway = await startTestGateway({}, { database: shared.database });
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
