@@ -15,6 +15,7 @@ import {
 import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
+import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { settingsError } from "../config.ts";
 import type { Jwks } from "../key_set.ts";
 import type { Identity } from "./identity.ts";
@@ -98,7 +99,8 @@ const maxKeySetBytes = 1_048_576;
  * Keys fetched from the issuer, stale if it fails: an outage leaves the known keys in use. Without any it is `unavailable`
  * (503), as is a key id that is unknown while the issuer does not answer: neither means that the token is bad.
  */
-export function createRemoteKeys({ url, nowMs }: RemoteKeysOptions): KeySource {
+export function createRemoteKeys({ url, nowMs: clock }: RemoteKeysOptions): KeySource {
+  const nowMs = createSteadyClock(clock);
   const keys = createRemoteJWKSet(new URL(url), {
     timeoutDuration: fetchTimeoutMs,
     // Never by itself: jose would refuse known keys when a refresh fails, and make a rotated key wait for its cooldown.

@@ -1,5 +1,6 @@
 import { isJsonObject } from "../../shared/json.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
+import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { isIssuerAddress, type SignInConfig } from "../config.ts";
 
 /** Where people sign in: what the live page needs for it. All of it is public. */
@@ -23,7 +24,8 @@ const timeoutMs = 3000;
 const maxBytes = 262_144;
 
 /** Reads the issuer's discovery document, and keeps what it said while the issuer is away. */
-export function createSignIn(config: SignInConfig, nowMs: () => number): SignIn {
+export function createSignIn(config: SignInConfig, clock: () => number): SignIn {
+  const nowMs = createSteadyClock(clock);
   let known: IssuerEndpoints | null = null;
   let notBeforeMs = -Infinity;
   return {

@@ -1,3 +1,4 @@
+import { createSteadyClock } from "../../shared/steady_clock.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import type { Identity } from "./identity.ts";
 
@@ -13,8 +14,9 @@ export interface TokenCacheOptions {
 
 interface Verified {
   readonly identity: Promise<Identity>;
-  /** Infinity while it is being verified. */
+  /** Both Infinity while it is being verified. */
   untilMs: number;
+  expiresAtMs: number;
 }
 
 /**
@@ -25,20 +27,22 @@ interface Verified {
 export function withTokenCache(verifier: JwtVerifier, options: TokenCacheOptions): JwtVerifier {
   const { digest, nowMs, maxTokens = 10_000, maxAgeMs = 60_000 } = options;
   const tokens = new Map<string, Verified>();
+  const steadyMs = createSteadyClock(nowMs);
 
   return {
     verify(token) {
       const key = digest(token);
       const known = tokens.get(key);
-      if (known !== undefined && nowMs() < known.untilMs) return known.identity;
-      const verified: Verified = { identity: verifier.verify(token), untilMs: Infinity };
+      if (known !== undefined && steadyMs() < known.untilMs && nowMs() < known.expiresAtMs) return known.identity;
+      const verified: Verified = { identity: verifier.verify(token), untilMs: Infinity, expiresAtMs: Infinity };
       // Deleted first, so that it takes its place among the newest.
       tokens.delete(key);
       tokens.set(key, verified);
       if (tokens.size > maxTokens) removeOldest();
       verified.identity.then(
         ({ expiresAtMs }) => {
-          verified.untilMs = Math.min(expiresAtMs ?? Infinity, nowMs() + maxAgeMs);
+          verified.untilMs = steadyMs() + maxAgeMs;
+          verified.expiresAtMs = expiresAtMs ?? Infinity;
         },
         () => {
           if (tokens.get(key) === verified) tokens.delete(key);

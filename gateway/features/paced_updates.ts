@@ -1,4 +1,5 @@
 import { pause } from "../../shared/abortable.ts";
+import { createSteadyClock } from "../../shared/steady_clock.ts";
 
 /** No update of one resource is published sooner than a second after the last. */
 export interface PacedUpdates {
@@ -20,7 +21,8 @@ interface Pace {
   isWaiting: boolean;
 }
 
-export function createPacedUpdates(nowMs: () => number): PacedUpdates {
+export function createPacedUpdates(clock: () => number): PacedUpdates {
+  const nowMs = createSteadyClock(clock);
   /** By key, least recent first. */
   const paces = new Map<string, Pace>();
 

@@ -45,7 +45,8 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
       });
     }
     c.header("x-request-id", requestId);
-    const durationMs = options.nowMs() - startedAtMs;
+    // The clock may be set back.
+    const durationMs = Math.max(0, options.nowMs() - startedAtMs);
     const route = routeOf(c);
     const { status } = c.res;
     options.metrics.requestAnswered({ method, route, status, seconds: durationMs / 1000 });

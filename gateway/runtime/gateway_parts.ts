@@ -159,7 +159,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     log,
     ...(options.createSink === undefined ? {} : { createSink: options.createSink }),
   });
-  const operate = createStreamOperator({ gateway: name, streams, nowMs, random: Math.random });
+  const operate = createStreamOperator({ gateway: name, streams, nowMs: streams.now, random: Math.random });
   operator.resolve(operate);
   const secret = config.streamTokenSecret ?? (await state.streamTokenSecret());
   // The broker of one process reaches nothing but that process.

@@ -1,3 +1,4 @@
+import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Subscriber } from "../../shared/broker.ts";
@@ -49,6 +50,8 @@ interface StreamStats extends HubStats {
 }
 
 export interface LocalStreams extends StreamOpener {
+  /** The clock of the times of streams: it is never set back. */
+  readonly now: () => number;
   readonly lookups: Lookups;
   stats(): StreamStats;
   openStreams(): Iterable<OpenStream>;
@@ -61,7 +64,9 @@ export interface LocalStreams extends StreamOpener {
 
 /** The streams of one process (or Durable Object), over one hub. */
 export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
-  const { bounds, metrics = noStreamMetrics, log = silentLog, now = Date.now, random = Math.random } = options;
+  const { bounds, metrics = noStreamMetrics, log = silentLog, random = Math.random } = options;
+  const wallNow = options.now ?? Date.now;
+  const now = createSteadyClock(wallNow);
   const createSink = options.createSink ?? createReadableStreamSinks();
   const hub = new Hub({ ...options, metrics, log, now });
   const timers = new TimerHeap(now);
@@ -90,6 +95,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   let draining: Promise<void> | null = null;
 
   return {
+    now,
+
     lookups: new Lookups({ now, atOnce: options.lookupsAtOnce ?? Infinity }),
 
     async open(request) {
@@ -150,10 +157,11 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   /** Lifetimes differ by up to a fifth, so that streams that were opened together do not end together. */
   function endOf(principal: Principal): StreamEnd {
     const nowMs = now();
+    // The issuer means the time of day.
+    const leftMs = (principal.expiresAtMs ?? Infinity) - wallNow();
     const lifetimeMs = bounds.maxLifetimeSeconds * 1000 * (0.8 + 0.2 * random());
-    const expiresAtMs = principal.expiresAtMs ?? Infinity;
-    if (expiresAtMs <= nowMs) throw new AppError("not_authenticated", "The token has expired");
-    if (expiresAtMs <= nowMs + lifetimeMs) return { atMs: expiresAtMs, reason: "expired" };
+    if (leftMs <= 0) throw new AppError("not_authenticated", "The token has expired");
+    if (leftMs <= lifetimeMs) return { atMs: nowMs + leftMs, reason: "expired" };
     return { atMs: nowMs + lifetimeMs, reason: "lifetime" };
   }
 

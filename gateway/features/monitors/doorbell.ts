@@ -7,6 +7,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { verificationSchema } from "../../../shared/schemas/monitor.ts";
 import { uuid } from "../../../shared/schemas/primitives.ts";
+import { createSteadyClock } from "../../../shared/steady_clock.ts";
 import { toHex } from "../../../shared/hex.ts";
 import { sha256Hex } from "../../auth/sha256.ts";
 import { readBytes } from "../../http/body.ts";
@@ -131,6 +132,7 @@ export function createRingAnnouncer({
 }: FeatureDependencies): (c: Context, ring: Ring) => Promise<void> {
   /** By channel; a time, so that a request that was cancelled keeps no place. */
   const ringingAgainUntilMs = new Map<string, number>();
+  const steadyMs = createSteadyClock(nowMs);
 
   return async (c, { tenantId, monitorId, isFirst }) => {
     if (isFirst) await publishRing(tenantId, monitorId);
@@ -151,8 +153,8 @@ export function createRingAnnouncer({
   /** The producer's poll after the last ring may have been too early for what this one is about. One at a time. Never rejects. */
   async function pollHookAgain(tenantId: string, monitorId: string): Promise<void> {
     const channel = monitorChannel(tenantId, monitorId);
-    if (nowMs() < (ringingAgainUntilMs.get(channel) ?? 0)) return;
-    ringingAgainUntilMs.set(channel, nowMs() + 2 * pollHookAgainAfterMs);
+    if (steadyMs() < (ringingAgainUntilMs.get(channel) ?? 0)) return;
+    ringingAgainUntilMs.set(channel, steadyMs() + 2 * pollHookAgainAfterMs);
     try {
       await pause(pollHookAgainAfterMs, []);
       ringingAgainUntilMs.delete(channel);

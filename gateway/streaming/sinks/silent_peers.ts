@@ -2,6 +2,7 @@ import { open, readFile } from "node:fs/promises";
 import { SocketAddress, type Socket } from "node:net";
 import { endianness } from "node:os";
 import { resetSocket } from "../../../shared/reset_socket.ts";
+import { createSteadyClock } from "../../../shared/steady_clock.ts";
 
 /**
  * Finds clients whose packets vanish: no FIN, no RST, and nothing acknowledges the heartbeats. TCP itself times out only
@@ -27,7 +28,7 @@ export interface SilentPeersOptions {
 
 /** Destroys watched sockets whose peer is silent. Its timer runs only while sockets are watched. */
 export function createSilentPeers(options: SilentPeersOptions = {}): SilentPeers {
-  const { silentMs = 45_000, everyMs = 15_000, now = Date.now } = options;
+  const { silentMs = 45_000, everyMs = 15_000, now = createSteadyClock() } = options;
   const { readTables = readLinuxTables, readCounters = readLinuxCounters } = options;
   const sockets = new Set<Socket>();
   let suspects = new Map<Socket, Suspicion>();

@@ -123,6 +123,28 @@ test("an idle stream writes a comment at least every heartbeat, also when the cl
   expect(sink.written.length).toBeGreaterThanOrEqual(1);
 });
 
+test("a clock that is set back delays neither a recheck nor the end of a token, and a token that is valid then opens a stream", async () => {
+  const hour = 3_600_000;
+  vi.setSystemTime(10 * hour);
+  const authority = createAuthority();
+  const { streams, open, closed } = setUp({ authority });
+  await open({ ...user, expiresAtMs: Date.now() + 40_000 });
+  await vi.advanceTimersByTimeAsync(1000);
+  vi.setSystemTime(Date.now() - hour);
+  await open({ ...user, expiresAtMs: Date.now() + 60_000 });
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(closed).toEqual(["expired"]);
+  await open();
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(closed).toEqual(["expired", "expired"]);
+  authority.revoked.add(user.id);
+  vi.setSystemTime(Date.now() - hour);
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(closed).toEqual(["expired", "expired", "revoked"]);
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(streams.stats()).toEqual(nothing);
+});
+
 test.each([
   [1_048_576, []],
   [1_048_577, ["slow"]],

@@ -99,3 +99,17 @@ test("a creation that the broker never takes is a warning, and never rejects", {
   expect(published).toEqual([]);
   expect(warnings).toHaveLength(1);
 });
+
+test("a clock that is set back does not keep a change from being published", async () => {
+  let aheadMs = 0;
+  const nowMs = () => Date.now() + aheadMs;
+  const announcer = createChangeAnnouncer({ database, publisher, log: silentLog, nowMs });
+  const scan = await createRow();
+  await announcer.updated(await store(scan, { status: "running", checksDone: 1 }));
+  aheadMs = -3_600_000;
+  await announcer.updated(await store(scan, { checksDone: 2 }));
+  expect(updates()).toEqual([
+    ["scan.updated", 1],
+    ["scan.updated", 2],
+  ]);
+});
