@@ -73,7 +73,7 @@ export function toAlarms(rows: readonly OverviewRow[], seen: ReadonlyMap<string,
 export function toChangeAlarm({ organization: { id, name } }: OverviewRow, { id: changeId, check }: Change): Alarm {
   return {
     key: `change ${changeId}`,
-    text: `${name}: ${checkTitle(check)} changed, and no log event says why`,
+    text: `${name}: a result changed, and no log event says why: ${checkTitle(check)}`,
     address: `#/organizations/${id}`,
   };
 }
