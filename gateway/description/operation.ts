@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { uuid } from "../../shared/schemas/primitives.ts";
 import { problemSchema } from "../../shared/schemas/problem.ts";
 
 /** What the documents say of a route. It is data: what turns it into OpenAPI is loaded when a document is first requested. */
@@ -84,6 +85,14 @@ export function pathParameter(name: string, description: string, schema: v.Gener
   return { name, in: "path", required: true, description, schema };
 }
 
+/** Of every operation that people may use. */
+export const tenantParameter: Parameter = {
+  name: "X-Tenant-Id",
+  in: "header",
+  description: "The tenant to use, for a token that is valid for several",
+  schema: uuid("expected a UUID"),
+};
+
 /* @__NO_SIDE_EFFECTS__ */
 export function json(
   schema: v.GenericSchema,
@@ -107,18 +116,18 @@ export function refusals(...statuses: readonly (keyof typeof refusalAnswers)[]):
 }
 
 const refusalAnswers = {
-  400: problem("Broken JSON, or a query that is not valid"),
+  400: problem("Broken JSON, a query that is not valid, or a token for several tenants without X-Tenant-Id"),
   401: problem("No or bad credentials", ["WWW-Authenticate"]),
   403: problem("Not permitted"),
   413: problem("Too large"),
   415: problem("Not JSON", ["Accept"]),
   422: problem("Fields that are wrong, each named"),
-  429: problem("Too many streams of this tenant", ["Retry-After"]),
+  429: problem("Too many streams or requests of this tenant", ["Retry-After"]),
   503: problem("Database or broker unavailable", ["Retry-After"]),
 };
 
 /** How an operation with a JSON body may be refused. */
-export const bodyRefusals = refusals(400, 401, 403, 413, 415, 422, 503);
+export const bodyRefusals = refusals(400, 401, 403, 413, 415, 422, 429, 503);
 
 export const responseHeaders = {
   "X-Request-Id": {

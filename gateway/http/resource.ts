@@ -18,6 +18,7 @@ import {
   pathParameter,
   problem,
   refusals,
+  tenantParameter,
   type Answers,
   type Operation,
   type Parameter,
@@ -172,8 +173,8 @@ function toOperation(path: string, options: DescribedRoute, resource: ResourceOp
     description: text,
     schema,
   }));
-  const parameters = [...ofPath, ...(page === undefined ? [] : pageParameters), ...ofQuery];
-  const isQueried = page !== undefined || ofQuery.length > 0;
+  const ofTenant = options.allow === "publish" ? [] : [tenantParameter];
+  const parameters = [...ofPath, ...(page === undefined ? [] : pageParameters), ...ofQuery, ...ofTenant];
   const hasNotFound = ofPath.length > 0 && resource.what !== null;
   const notFound: Answers = hasNotFound ? { 404: problem(`No such ${resource.what} in this tenant`) } : {};
   return {
@@ -187,7 +188,7 @@ function toOperation(path: string, options: DescribedRoute, resource: ResourceOp
       body: { schema: body.schema, example: body.example, isRequired: body.whenEmpty === undefined },
     }),
     responses: {
-      ...(body === undefined ? refusals(...(isQueried ? [400 as const] : []), 401, 403, 503) : bodyRefusals),
+      ...(body === undefined ? refusals(400, 401, 403, 429, 503) : bodyRefusals),
       ...notFound,
       ...answers,
     },

@@ -3,12 +3,18 @@ import { Hono } from "hono";
 import { openTo } from "../auth/access.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
-import { uuid } from "../../shared/schemas/primitives.ts";
 import { sessionSchema } from "../../shared/schemas/session.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { PermissionDenied } from "../../shared/app_error.ts";
 import { tenantHeader, toPrincipal, type Identity } from "../auth/identity.ts";
-import { component, describeHandler, json, refusals, type Operation } from "../description/operation.ts";
+import {
+  component,
+  describeHandler,
+  json,
+  refusals,
+  tenantParameter,
+  type Operation,
+} from "../description/operation.ts";
 import type { FeatureDependencies } from "./dependencies.ts";
 
 const exampleTenant = { id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11", name: "Acme", role: "operator" };
@@ -20,14 +26,7 @@ const getSession: Operation = {
   description:
     "For any valid credential. A token for several tenants is answered here without the header " +
     "`X-Tenant-Id` too; everywhere else it has to name one.",
-  parameters: [
-    {
-      name: "X-Tenant-Id",
-      in: "header",
-      description: "The tenant to use, for a token that is valid for several",
-      schema: uuid("expected a UUID"),
-    },
-  ],
+  parameters: [tenantParameter],
   responses: {
     200: json(component("Session", sessionSchema), "The caller", {
       example: {

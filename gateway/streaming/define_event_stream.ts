@@ -3,7 +3,14 @@ import type { Database } from "../../drizzle/database.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import { describeHandler, pathParameter, problem, refusals, streamSecurity } from "../description/operation.ts";
+import {
+  describeHandler,
+  pathParameter,
+  problem,
+  refusals,
+  streamSecurity,
+  tenantParameter,
+} from "../description/operation.ts";
 import type { Operation, Parameter } from "../description/operation.ts";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import type { DefaultPath, EventStreamDefinition } from "./event_stream_definition.ts";
@@ -85,6 +92,7 @@ function toOperation({ path, text, getSnapshot }: EventStreamRoute["definition"]
       ...names.map((name) => pathParameter(name, `The ${what}'s id`, uuid())),
       ...parameters,
       ...(getSnapshot === undefined ? [] : [snapshotParameter]),
+      tenantParameter,
     ],
     responses: {
       200: { description: "The stream", contentType: "text/event-stream", headers: ["Cache-Control"] },
