@@ -99,15 +99,21 @@ export function problemOf(error: unknown): string {
   const code = errorCode(error.cause);
   // `fetch` says no more than "fetch failed", and why only in its cause.
   if (code === null && error.message !== "fetch failed") return error.message;
-  const reason = code ?? (error.cause instanceof Error ? error.cause.message : "unknown");
-  return `${networkProblems[reason] ?? `the connection failed (${reason})`}; check SCANSTREAM_URL, and that the gateway runs`;
+  const reason = code ?? (error.cause instanceof Error ? error.cause.message : "");
+  const [, problem] = networkProblems.find(([pattern]) => pattern.test(reason)) ?? ["", "the connection failed"];
+  return `${problem}; check SCANSTREAM_URL, and that the gateway runs`;
 }
 
-const networkProblems: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the gateway refused the connection",
-  ECONNRESET: "the gateway closed the connection",
-  ENOTFOUND: "the host name is unknown",
-};
+const networkProblems: readonly (readonly [RegExp, string])[] = [
+  [/REFUSED/, "the gateway refused the connection"],
+  [/RESET|EPIPE|UND_ERR_SOCKET/, "the gateway closed the connection"],
+  [/NOTFOUND|EAI_AGAIN/, "the host name is unknown"],
+  [
+    /CERT|SIGNATURE/,
+    "its certificate is not trusted (NODE_EXTRA_CA_CERTS names a private authority), expired, or for another name",
+  ],
+  [/SSL|TLS|EPROTO/, "the TLS connection failed, because it does not speak https:// on this port"],
+];
 
 /** The call took longer than its time. */
 export function isTimeout(error: unknown): boolean {

@@ -28,7 +28,7 @@ export async function changeCommand(names: readonly string[], flags: ChangeFlags
   if (unknown.length > 0) {
     throw new UsageError(
       unknown.map(
-        (name) => `Cannot make the change ${JSON.stringify(name)}: \`practice-org change list\` has all names`,
+        (name) => `Unknown change ${JSON.stringify(name)}: run \`scanstream practice-org change list\` for the names`,
       ),
     );
   }

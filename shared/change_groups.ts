@@ -26,7 +26,7 @@ function keyOf({ explained_by: events, cause }: Explained): string | null {
     .join(" ");
 }
 
-/** `one change of zone "Offices" by Alex Admin moved 7 verdicts`. */
+/** `1 change to zone "Offices" by Alex Admin changed 7 verdicts`. */
 export function groupText(group: readonly Explained[]): string {
   const events = group[0]?.explained_by ?? [];
   const objects = [
@@ -36,10 +36,9 @@ export function groupText(group: readonly Explained[]): string {
   const about =
     object === undefined
       ? ""
-      : ` of ${object}${others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`}`;
+      : ` to ${object}${others.length === 0 ? "" : ` and ${countOf(others.length, "other object")}`}`;
   const who = [...new Set(events.map(nameOf))].join(", ");
-  const number = events.length === 1 ? "one change" : countOf(events.length, "change");
-  return `${number}${about} by ${who} moved ${countOf(group.length, "verdict")}`;
+  return `${countOf(events.length, "change")}${about} by ${who} changed ${countOf(group.length, "verdict")}`;
 }
 
 function nameOf({ actor }: Explanation): string {

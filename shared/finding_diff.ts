@@ -34,8 +34,8 @@ export const findingChangeKinds: readonly FindingChangeKind[] = [
 
 export const findingChangeTitles: { readonly [Kind in FindingChangeKind]: string } = {
   new: "New",
-  verdict_moved: "Verdict moved",
-  reason_moved: "Reason moved",
+  verdict_moved: "Verdict changed",
+  reason_moved: "Reason changed",
   value_changed: "Value changed",
   resolved: "Resolved",
   gone: "No longer there",

@@ -161,7 +161,7 @@ export const ruleStates = pgTable(
   ],
 );
 
-/** For the trend: the UTC days on which a scan ended or a verdict moved. A day without a row is as the one before left it. */
+/** For the trend: the UTC days on which a scan ended or a verdict changed. A day without a row is like the day before it. */
 export const organizationDays = pgTable(
   "organization_days",
   {

@@ -139,7 +139,7 @@ async function askHolder(directory: string, request: AdminRequest<StreamOperatio
   if (answer === null) {
     throw new AppError(
       "unavailable",
-      `No gateway runs in this folder: none has ${directory} open, and DATABASE_URL is unset`,
+      `No gateway of this folder is running (${directory} is not in use), and DATABASE_URL is unset. Start a gateway, or set DATABASE_URL`,
     );
   }
   if (!isAnswer(answer))

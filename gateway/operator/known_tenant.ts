@@ -39,5 +39,5 @@ export async function withKnownTenant(
 }
 
 function noTenant(tenantId: string): NotFound {
-  return new NotFound(`Cannot find the tenant: none has the id ${tenantId}; \`admin tenant list\` shows all`);
+  return new NotFound(`Cannot find the tenant: no tenant has the id ${tenantId}. Run \`scanstream admin tenant list\``);
 }

@@ -23,7 +23,7 @@ export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | 
 
 function explain(error: unknown): unknown {
   if (error instanceof AppError) {
-    return settingsError(["DATABASE_URL: expected a Postgres database that answers: it cannot be reached"]);
+    return settingsError(["DATABASE_URL: the database cannot be reached: check its host, its port and the network"]);
   }
   if (error instanceof DatabaseError) {
     return new AppError(

@@ -29,7 +29,7 @@ export async function requireMigrated(database: Database, options: RequireMigrat
       if (!(error instanceof AppError)) throw error;
       options.signal?.throwIfAborted();
       if (Date.now() + retryMs > deadlineMs) {
-        throw settingsError(["DATABASE_URL: expected a Postgres database that answers: it cannot be reached"]);
+        throw settingsError(["DATABASE_URL: the database cannot be reached: check its host, its port and the network"]);
       }
       await pause(retryMs, []);
     }

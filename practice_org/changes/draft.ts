@@ -92,7 +92,7 @@ export function found<Item>(item: Item | undefined, what: string): Item {
 /** With the time of the change. Throws where it would change nothing. */
 export function edited<Item extends JsonObject>(draft: Draft, item: Item, edit: (item: Item) => Item): Item {
   const after = edit(item);
-  if (isDeepStrictEqual(after, item)) throw new NotPossibleError("It is set so already");
+  if (isDeepStrictEqual(after, item)) throw new NotPossibleError("It is already set to this value");
   return "lastUpdated" in after ? { ...after, lastUpdated: new Date(draft.nowMs).toISOString() } : after;
 }
 

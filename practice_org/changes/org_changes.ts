@@ -38,7 +38,7 @@ export function createOrgState(initial: OrgContents, { site, clock }: { site: Si
       const wanted = changes.find((change) => change.name === name);
       if (wanted === undefined) {
         throw new RangeError(
-          `Cannot make the change ${JSON.stringify(name)}: \`practice-org change list\` has all names`,
+          `Unknown change ${JSON.stringify(name)}: run \`scanstream practice-org change list\` for the names`,
         );
       }
       const draft = attempt(wanted);

@@ -2,6 +2,7 @@ import { stateOf, type CheckResult } from "../../shared/report.ts";
 import { stateLabels } from "../reports/disposition.ts";
 import { outcomeText } from "../../shared/outcome_text.ts";
 import type { ScanCounts } from "../streaming/outbox.ts";
+import { shorten } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { paintStatus, printable, textWidth, type Terminal } from "../../command_line/terminal.ts";
 
@@ -147,7 +148,8 @@ function verdicts(counts: ScanCounts): string {
 function resultLine(result: CheckResult, counts: ScanCounts, terminal: Terminal): string {
   const width = String(counts.checks_total).length;
   const position = `[${String(counts.checks_done).padStart(width)}/${counts.checks_total}]`;
-  const reason = result.reason === null || result.reason === "not_applicable" ? "" : ` (${result.reason})`;
+  const reason = result.reason === null || result.reason === "not_applicable" ? "" : `(${result.reason}) `;
   const label = stateLabels[stateOf(result)];
-  return `${position} ${paintStatus(label.padEnd(6), label, terminal)} ${printable(result.check)}${reason}`;
+  const rest = printable(`${result.vuln_id} ${reason}${result.title}`);
+  return `${position} ${paintStatus(label.padEnd(6), label, terminal)} ${shorten(rest, defaultColumns - position.length - 8)}`;
 }

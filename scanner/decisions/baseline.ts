@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { issueText } from "../../shared/issue_text.ts";
 import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding, Status } from "../../shared/report.ts";
-import { parseJsonText } from "../evidence/json_text.ts";
+import { explainJsonError, parseJsonText } from "../evidence/json_text.ts";
 
 /** Some hundred thousand findings. */
 export const maxBaselineBytes = 256 * 1_048_576;
@@ -51,7 +51,7 @@ export function parseBaseline(content: string, file: string): Baseline {
     value = parseJsonText(content, bounds);
   } catch (error) {
     if (error instanceof RangeError) throw fail(error.message);
-    throw fail("it is not JSON: expected a report written with --format json");
+    throw fail(`${explainJsonError(error, content)}: expected a report written with --format json`);
   }
   const parsed = v.safeParse(reportShape, value, { abortEarly: true });
   if (!parsed.success) {

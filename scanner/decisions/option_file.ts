@@ -54,6 +54,6 @@ export function parseOptionJson(
     return parseJsonText(text, bounds);
   } catch (error) {
     if (error instanceof RangeError) throw fail([error.message]);
-    throw fail([text.trim() === "" ? "it is not JSON: the file is empty" : explainJsonError(error)]);
+    throw fail([text.trim() === "" ? "it is not JSON: the file is empty" : explainJsonError(error, text)]);
   }
 }

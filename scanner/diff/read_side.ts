@@ -10,7 +10,7 @@ import { readOptionFile } from "../../command_line/files.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
-import { parseJsonText } from "../evidence/json_text.ts";
+import { explainJsonError, parseJsonText } from "../evidence/json_text.ts";
 import { toContext } from "../run_scan.ts";
 import type { ConfigurationSide } from "./compare_configuration.ts";
 
@@ -44,6 +44,8 @@ export async function readComparedFile(file: string, approvedIssuers: readonly s
     if (schema === "scanstream.report/1") return readReport(content, file);
     if (schema === artifactsSchema || schema === "scanstream.artifacts/1")
       return readArtifacts(content, { file, approvedIssuers });
+    // A file that is broken JSON is refused for that.
+    if (schema === undefined) parseJson(content, file);
     const found = schema === undefined ? "it has no schema" : `it has the schema "${schema}"`;
     throw refusal(file, `${found}: expected a report (--format json) or evidence (--save-artifacts)`);
   });
@@ -73,14 +75,16 @@ const reportShape = v.object({
   ),
 });
 
-function readReport(content: string, file: string): ComparedFile {
-  let value: unknown;
+function parseJson(content: string, file: string): unknown {
   try {
-    value = parseJsonText(content, bounds);
+    return parseJsonText(content, bounds);
   } catch (error) {
-    throw refusal(file, error instanceof RangeError ? error.message : "it is not JSON");
+    throw refusal(file, error instanceof RangeError ? error.message : explainJsonError(error, content));
   }
-  const parsed = v.safeParse(reportShape, value, { abortEarly: true });
+}
+
+function readReport(content: string, file: string): ComparedFile {
+  const parsed = v.safeParse(reportShape, parseJson(content, file), { abortEarly: true });
   if (!parsed.success) {
     const [issue] = parsed.issues;
     throw refusal(file, issueText(issue));

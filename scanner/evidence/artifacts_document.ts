@@ -66,7 +66,7 @@ function parseJson(text: string): unknown {
     return parseJsonText(text, bounds);
   } catch (error) {
     if (error instanceof RangeError) throw new AppError("invalid", `Cannot read the evidence: ${error.message}`);
-    throw new AppError("malformed", `Cannot read the evidence: ${explainJsonError(error)}`, { cause: error });
+    throw new AppError("malformed", `Cannot read the evidence: ${explainJsonError(error, text)}`, { cause: error });
   }
 }
 

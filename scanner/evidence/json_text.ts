@@ -27,11 +27,17 @@ export function parseJsonText(text: string, options: JsonTextOptions): unknown {
 }
 
 /** `it is not JSON (line 2 column 1)`; the engine's own message is about tokens, and quotes the file. */
-export function explainJsonError(error: unknown): string {
+export function explainJsonError(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : "";
   if (/unexpected end|unterminated/i.test(message)) return "the file is cut short";
-  const place = /line \d+ column \d+/.exec(message)?.[0];
-  return `it is not JSON${place === undefined ? "" : ` (${place})`}`;
+  const places: string[] = [];
+  // Not of a large file: `visit` copies every string.
+  if (text.length < 8_388_608) {
+    visit(text, {
+      onError: (_, _offset, _length, line, column) => void places.push(`line ${line + 1} column ${column + 1}`),
+    });
+  }
+  return `it is not JSON${places[0] === undefined ? "" : ` (${places[0]})`}`;
 }
 
 /** Not by `visit`: it copies every string, which takes gigabytes for 256 MiB of escapes. A regular expression overflows its stack. */

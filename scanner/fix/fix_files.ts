@@ -56,25 +56,25 @@ export function renderMain(plan: FixPlan, origin: Origin, earlier: EarlierRun = 
   return sealed(`${header}\n`, `\n${blocks.join("\n\n")}\n`);
 }
 
-/** What the provider asks for: also what it needs to read the objects of an earlier plan again. */
+/** The scopes that the provider requests. They include those it needs to read the objects of an earlier plan. */
 export function scopesOfRun({ resources }: FixPlan, { scopes }: EarlierRun): readonly string[] {
   return [...new Set([...scopes, ...resources.flatMap(({ type }) => scopesOf(type))])].sort();
 }
 
-/** Takes an object out of the state that the plan no longer names, and leaves it in the org as it is. */
+/** Removes an object from the state, and leaves it in the org, because the plan no longer has it. */
 function removedBlock(address: string): string {
   return [
-    "# Of an earlier plan. Terraform forgets it, and leaves it in the org as it is.",
+    "# An earlier plan had this resource. Terraform removes it from the state and leaves the object in the org unchanged.",
     `removed {\n  from = ${address}\n\n  lifecycle {\n    destroy = false\n  }\n}`,
   ].join("\n");
 }
 
-/** The text with a line that says what it was when it was written. */
+/** The text with a digest, which shows later whether somebody edited the file. */
 function sealed(head: string, body: string): string {
   return `${head}# Digest of the lines below: ${digestOf(body)}\n${body}`;
 }
 
-/** Whether the text is as it was written: false for a file of another hand, and for one that was edited. */
+/** Whether `fix` wrote the text and nobody edited it since. */
 export function isAsWritten(text: string): boolean {
   const found = /^(?:# |<!-- )Digest of the lines below: (sha256:[0-9a-f]{64})(?: -->)?\n/m.exec(text);
   return found !== null && digestOf(text.slice(found.index + found[0].length)) === found[1];
@@ -110,7 +110,7 @@ const terraformBlock = `terraform {
   }
 }`;
 
-/** Bound to the org, so that the plan is never applied to another one; the credentials come from the environment. */
+/** Names the org, so that the plan is never applied to another one. The credentials come from the environment. */
 function providerBlock(scopes: readonly string[], { orgUrl }: Origin): string {
   const { protocol, host, origin } = new URL(orgUrl);
   const [name = "", ...domain] = host.split(".");
@@ -126,7 +126,7 @@ function providerBlock(scopes: readonly string[], { orgUrl }: Origin): string {
   return `provider "okta" {\n${attributes.join("\n")}\n}`;
 }
 
-/** What an application of the provider needs for resources of a type. */
+/** The scopes that the provider's application needs for resources of a type. */
 function scopesOf(type: string): readonly string[] {
   if (type === "okta_policy_password_default") return ["okta.policies.manage", "okta.groups.read"];
   return [`okta.${scopeNames[type] ?? "policies"}.manage`];
@@ -178,16 +178,16 @@ function lifecycleLines({ preventDestroy, ignoreChanges = [] }: TerraformResourc
   return lines.length === 0 ? [] : [`  lifecycle {\n${lines.join("\n")}\n  }`];
 }
 
-/** `variables.tf`: what a person has to decide. */
+/** `variables.tf`: the values that a person has to choose. */
 export function renderVariables({ variables }: FixPlan, { orgUrl }: Origin): string {
-  const header = `# ${marker} for ${orgUrl}: what a person decides.\n`;
+  const header = `# ${marker} for ${orgUrl}: the values that you have to choose.\n`;
   const blocks = variables.map(variableBlock);
-  return sealed(header, `\n${(blocks.length === 0 ? ["# This plan needs no decision."] : blocks).join("\n\n")}\n`);
+  return sealed(header, `\n${(blocks.length === 0 ? ["# This plan has no variables."] : blocks).join("\n\n")}\n`);
 }
 
 /** `terraform.tfvars.example`: to be copied to `terraform.tfvars` and filled in. */
 function renderExample({ variables }: FixPlan, { orgUrl }: Origin): string {
-  const header = `# ${marker} for ${orgUrl}: copy it to terraform.tfvars, and fill it in.\n`;
+  const header = `# ${marker} for ${orgUrl}: copy this file to terraform.tfvars and fill it in.\n`;
   const lines = variables.map(({ name, type, description, default: value, isSensitive }) => {
     if (isSensitive === true) return `${comment(description)}\n# export TF_VAR_${name}=…`;
     const text = `${name} = ${type === "string" ? '""' : "[]"}`;
@@ -212,6 +212,6 @@ function variableBlock({ name, type, description, default: value, isSensitive, i
 function nonEmpty(name: string): string {
   return `  validation {
     condition     = length(var.${name}) > 0
-    error_message = "Name at least one: an empty list would restrict nothing."
+    error_message = "List at least one value: an empty list restricts nothing."
   }`;
 }

@@ -91,7 +91,7 @@ function changeSection(resource: TerraformResource, number: number, cause: Cause
   const back =
     importId === null
       ? "To undo: delete the object in the Admin Console, and remove it from the state with `terraform state rm`."
-      : "To undo: write the earlier values into `main.tf`, and apply.";
+      : "To undo: put the old values back into `main.tf`, and apply.";
   return [
     `### ${number}. ${markdownText(title)}`,
     "",
@@ -100,7 +100,7 @@ function changeSection(resource: TerraformResource, number: number, cause: Cause
     ...changed.map(({ name, value, change }) => {
       const text = shorten(expression(value).replaceAll(/\s+/g, " "), maxValueLength);
       const now = text.startsWith("<<")
-        ? "the text in `main.tf`"
+        ? "the file in `pages/`"
         : /^[\w ."()[\]{}=:,/…-]+$/.test(text)
           ? `\`${text}\``
           : markdownText(text);

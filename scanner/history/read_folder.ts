@@ -6,6 +6,7 @@ import { readProblem } from "../../shared/error_code.ts";
 import { dayMs } from "../../shared/history/days.ts";
 import type { Span } from "../../shared/history/source.ts";
 import { parseJsonObject, type JsonObject } from "../../shared/json.ts";
+import { countOf } from "../../shared/outcome_text.ts";
 import { changeLineSchema, type ChangeLineInput } from "../../shared/schemas/change.ts";
 import { watchSchema, type WatchLine } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
@@ -56,7 +57,7 @@ function othersLine(names: readonly string[]): readonly string[] {
   if (names.length === 0) return [];
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : "";
   return [
-    `left out, neither a JSON report of scan nor a file of follow: ${names.slice(0, maxNamed).join(", ")}${more}`,
+    `Skipped ${countOf(names.length, "file")}, neither a JSON report of scan nor lines of follow: ${names.slice(0, maxNamed).join(", ")}${more}`,
   ];
 }
 

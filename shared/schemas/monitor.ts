@@ -27,7 +27,7 @@ export const monitorSchema = v.object({
   error_detail: v.nullable(v.string()),
   last_look_at: v.pipe(v.nullable(time), v.description("When the provider was last asked successfully")),
   lag_seconds: v.nullable(lagSeconds),
-  last_change_at: v.pipe(v.nullable(time), v.description("Null until a verdict moved")),
+  last_change_at: v.pipe(v.nullable(time), v.description("Null until a verdict changes")),
   created_at: time,
   updated_at: v.pipe(time, v.description("The producer's last report")),
   started_at: v.pipe(time, v.description("When the producer was last started")),

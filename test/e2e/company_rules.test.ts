@@ -101,7 +101,7 @@ describe("the example of docs/cli.md", () => {
     await run("evaluate", "--from-artifacts", "evidence.json", "--output", "after", "--format", "json");
     const { code, stdout, stderr } = await run(...example("diff"));
     expect([code, stderr]).toEqual([1, ""]);
-    expect(stdout).toMatch(/Verdict moved\n {2}authenticator_password_maximum_age_60d: policy /);
+    expect(stdout).toMatch(/Verdict changed\n {2}authenticator_password_maximum_age_60d: policy /);
     expect(stdout).toMatch(/PASS 60 days → FAIL 90 days/);
     expect(stdout).not.toContain("\u001b");
   });

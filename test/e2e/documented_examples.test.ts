@@ -103,7 +103,7 @@ const others: readonly (readonly [line: RegExp, by: string])[] = [
   [/^docs\/performance\.md /, "measures for two hours"],
   [/^docs\/revisions\.md scanstream stig /, "test/e2e/stig.test.ts"],
   [/^(?:docs\/setup|README)\.md (?:scanstream (?:setup|practice-org)|export IDP_)/, "test/e2e/setup.test.ts"],
-  [/^README\.md scanstream follow$/, "test/e2e/follow_command.test.ts"],
+  [/^(?:README|docs\/follow)\.md scanstream follow$/, "test/e2e/follow_command.test.ts"],
   [/^docs\/sign_in\.md (?:AUTH|OIDC)_/, "test/web/issuer_sign_in.test.ts"],
   [/^docs\/signing\.md (?:scanstream (?:keygen|verify|package)|openssl)/, "test/e2e/signing.test.ts"],
   [/^SECURITY\.md /, "nothing is released yet"],

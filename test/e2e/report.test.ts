@@ -138,6 +138,6 @@ describe("admin tenant", () => {
     expect(JSON.parse(renamed.stdout)).toEqual({ id, name: "Acme 2" });
     await serve.stop();
     const none = await admin("tenant", "export", "--tenant", "00000000-0000-4000-8000-000000000000");
-    expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("none has the id") });
+    expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no tenant has the id") });
   });
 });

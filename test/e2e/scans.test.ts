@@ -216,7 +216,7 @@ describe("what is wrong is one line", () => {
     // `fetch` refuses this port by itself, and gives no code.
     const blocked = { ...gateway.env, SCANSTREAM_URL: "http://127.0.0.1:1" };
     expect((await callCommand(["scans", "list"], { cwd: gateway.folder, env: blocked })).stderr).toBe(
-      "Cannot list the scans: the connection failed (bad port); check SCANSTREAM_URL, and that the gateway runs\n",
+      "Cannot list the scans: the connection failed; check SCANSTREAM_URL, and that the gateway runs\n",
     );
   });
 

@@ -36,7 +36,7 @@ describe("POST /practice/change", () => {
   test.each([
     ["no such change", jsonType, `{"name":"explode"}`, 404],
     ["no such admin", jsonType, `{"name":"mfa-off","actor":"eve"}`, 404],
-    ["set so already", jsonType, `{"name":"anonymizers-allowed"}`, 409],
+    ["already set to it", jsonType, `{"name":"anonymizers-allowed"}`, 409],
     ["no name", jsonType, `{}`, 400],
     ["no JSON", jsonType, `{`, 400],
     ["plain text, which a form of another site can send", { "content-type": "text/plain" }, `{"name":"mfa-off"}`, 415],
@@ -71,7 +71,7 @@ describe("POST /practice/change", () => {
     expect(text).toContain("Done: Turn off MFA for the Admin Console");
     expect(text).toContain(`<option value="dana@practice.example" selected>`);
     const again = await post(org, form.toString(), formType);
-    expect(again.headers.get("location")).toContain("problem=It+is+set+so+already");
+    expect(again.headers.get("location")).toContain("problem=It+is+already+set+to+this+value");
   });
 
   test("GET is refused there, and POST elsewhere", async () => {

@@ -47,7 +47,9 @@ describe("changeCommand", () => {
     const org = await startOrg();
     const before = JSON.stringify(org.contents());
     const made = changeCommand(["mfa-off", "explode"], { url: org.url }, recordingIo().io);
-    await expect(made).rejects.toThrow('Cannot make the change "explode": `practice-org change list` has all names');
+    await expect(made).rejects.toThrow(
+      'Unknown change "explode": run `scanstream practice-org change list` for the names',
+    );
     expect(JSON.stringify(org.contents())).toBe(before);
   });
 
@@ -55,7 +57,7 @@ describe("changeCommand", () => {
     const org = await startOrg();
     const change = (name: string, as?: string) =>
       changeCommand([name], { url: org.url, ...(as === undefined ? {} : { as }) }, recordingIo().io);
-    await expect(change("anonymizers-allowed")).rejects.toThrow("anonymizers-allowed: It is set so already");
+    await expect(change("anonymizers-allowed")).rejects.toThrow("anonymizers-allowed: It is already set");
     await expect(change("mfa-off", "eve")).rejects.toThrow('mfa-off: Cannot act as "eve": expected one of alex@');
   });
 

@@ -32,7 +32,11 @@ test("compares a scan with the one before, or with what a monitor sees now, in t
   await page.getByRole("link", { name: "Compare with the scan before" }).click();
   await page.getByRole("heading", { name: "Changes of acme.okta.com" }).waitFor();
   expect(new URL(page.url()).hash).toBe(`#/compare/${before.id}/${after.id}`);
-  expect(await page.locator(".compare h2").allTextContents()).toEqual(["New (1)", "Verdict moved (1)", "Resolved (1)"]);
+  expect(await page.locator(".compare h2").allTextContents()).toEqual([
+    "New (1)",
+    "Verdict changed (1)",
+    "Resolved (1)",
+  ]);
   const rows = await page.locator(".compare .change").allTextContents();
   expect(rows[0]).toContain("<img src=");
   expect(rows[1]).toMatch(/Beta.*Pass.*15 minutes.*Fail.*120 minutes/);

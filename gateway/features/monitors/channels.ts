@@ -50,7 +50,7 @@ export const monitorChannelDescription: ChannelDescription = {
   summaries: {
     "monitor.start": "Its producer was started",
     "monitor.updated": "Its producer reported, or went silent",
-    "finding.updated": "A verdict moved",
+    "finding.updated": "A verdict changed",
     "monitor.error": "The producer cannot read, or could not read for some time",
     "monitor.progress": "The event hook or a member asked for a poll",
     "monitor.end": "The last event: the stream closes after it",

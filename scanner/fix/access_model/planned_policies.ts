@@ -74,7 +74,9 @@ export function lossOf(
   const groups = groupsOf(artifacts, kind, policyId);
   const ofGroups = groups.length === 0 ? "of every group" : `of every group, ${listTexts(groups)} included`;
   const what =
-    kind === "app" ? describeApps(artifacts, policyId) : `sign-in by ${describeSession(artifacts, policyId)}`;
+    kind === "app"
+      ? describeApps(artifacts, policyId)
+      : `every app, because ${describeSession(artifacts, policyId)} denies the sign-in`;
   return { of: policyId, text: `${who}, ${ofGroups}, loses access to ${what}` };
 }
 
@@ -142,7 +144,7 @@ function describeApps(artifacts: CollectedArtifacts, policyId: string): string {
 
 function describeSession(artifacts: CollectedArtifacts, policyId: string): string {
   const found = listed(artifacts.global_session_policies).find(({ policy }) => policy["id"] === policyId);
-  return `the global session policy "${found === undefined ? policyId : nameOf(found.policy)}", so to every app`;
+  return `the global session policy "${found === undefined ? policyId : nameOf(found.policy)}"`;
 }
 
 function groupsOf(artifacts: CollectedArtifacts, kind: PolicyKind, policyId: string): readonly string[] {

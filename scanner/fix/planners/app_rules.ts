@@ -86,7 +86,7 @@ function planVerification(draft: PlanDraft, { policyId, failed }: OfPolicy): str
       const was = resource.attributes.get("factor_mode")?.value;
       change(resource.attributes, "factor_mode", "2FA", { rules: [item.rule], was: `was ${showValue(was)}` });
     } else {
-      const was = constraints.length === 0 ? "had no constraints" : "a phished factor was enough";
+      const was = constraints.length === 0 ? "had no constraints" : "accepted factors that can be phished";
       change(resource.attributes, "constraints", phishingResistant(constraints), { rules: [item.rule], was });
     }
   }
@@ -161,7 +161,7 @@ function planZones(draft: PlanDraft, { policyId, failed }: OfPolicy): string | n
   change(closed.attributes, "access", "DENY", { rules, was: `was ${showValue(was)}` });
   for (const resource of restricted) closed.dependsOn.add(addressOf(resource));
   closed.warnings.add(
-    `Users whom no other rule of the policy allows are denied access to ${appsOf(draft.artifacts, policyId).join(", ")}. ` +
+    `Users that no other rule of the policy allows are denied access to ${appsOf(draft.artifacts, policyId).join(", ")}. ` +
       "Check that the zones hold every network that people work from, yours first.",
   );
   return null;

@@ -27,8 +27,8 @@ const variables: Readonly<Record<string, string>> = {
   event_source_name: "For aws_eventbridge: the name of the event source.",
   region: "For aws_eventbridge: the AWS region.",
   edition: "For splunk_cloud_logstreaming: aws, aws_govcloud or gcp.",
-  host: "For splunk_cloud_logstreaming: the host, as acme.splunkcloud.com.",
-  token: "For splunk_cloud_logstreaming: the HEC token. Give it as TF_VAR_log_stream_token, not in a file.",
+  host: "For splunk_cloud_logstreaming: the host, such as acme.splunkcloud.com.",
+  token: "For splunk_cloud_logstreaming: the HEC token. Set TF_VAR_log_stream_token, and do not write it to a file.",
 };
 
 /** V-273202: a stream that was switched off is switched on, or a new one goes where a person says. */

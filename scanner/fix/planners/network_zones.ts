@@ -54,7 +54,7 @@ function approvedNetworks(draft: PlanDraft): string {
   const gateways = draft.variable({
     name: "approved_networks",
     type: "list(string)",
-    description: "The networks of the Access Control Policy, as 198.51.100.0/24.",
+    description: "The networks that the Access Control Policy approves, such as 198.51.100.0/24.",
     isNonEmptyList: true,
   });
   const attributes = { name, type: "IP", usage: "POLICY", status: "ACTIVE", gateways };

@@ -86,14 +86,14 @@ function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Fa
     [failed],
   );
   const html: Value = { kind: "page", text: withBanner };
-  const was = page.value.kind === "default" ? "the page was not customized" : "had no whole banner";
+  const was = page.value.kind === "default" ? "the page was not customized" : "the banner was missing or incomplete";
   change(resource.attributes, "page_content", html, { rules: [failed.rule], was });
   resource.blocks.push({ name: "widget_customizations", attributes: toAttributes(customizations.attributes) });
   if (readObject(kept, "contentSecurityPolicySetting").kind === "value") {
     resource.blocks.push({ name: "content_security_policy_setting", attributes: toAttributes(policy.attributes) });
   }
   resource.warnings.add(
-    "Replaces the whole sign-in page. Okta takes one only for a brand with a custom domain. Open the page afterwards.",
+    "Replaces the whole sign-in page. Okta accepts one only for a brand with a custom domain. Open the page afterwards.",
   );
 }
 

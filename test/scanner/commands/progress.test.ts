@@ -100,15 +100,17 @@ describe("without a terminal", () => {
     scanOn(terminal);
     const lines = terminal.written().trimEnd().split("\n");
     expect(lines).toHaveLength(1 + total + 1);
-    expect(lines[1]).toBe(`[ 1/${total}] ${checks[0]?.status.padEnd(6)} ${checks[0]?.check}`);
-    expect(lines).toContainEqual(expect.stringMatching(/^\[ 3\/\d+\] MANUAL \w+ \(missing_role\)$/));
+    expect(lines[1]).toContain(`[ 1/${total}] ${checks[0]?.status.padEnd(6)} ${checks[0]?.vuln_id} `);
+    expect(lines[1]).toContain(checks[0]?.title.slice(0, 40));
+    expect(lines).toContainEqual(expect.stringMatching(/^\[ 3\/\d+\] MANUAL V-\d+ \(missing_role\) \w/));
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
     expect(terminal.written()).not.toMatch(/[\r\u001b]/);
   });
 
   test("a name that steers a terminal does not", () => {
     const terminal = recordTerminal({ isTTY: false, columns: 0 });
     const progress = createProgress(terminal, { now: () => 0 });
-    const check = aCheckResult({ check: "a\u001b[2J\u0007b", findings: [aFinding()] });
+    const check = aCheckResult({ title: "a\u001b[2J\u0007b", findings: [aFinding()] });
     progress.checkEvaluated(check, { checks_done: 1, checks_total: 1, pass: 0, fail: 1, manual: 0, not_applicable: 0 });
     expect(terminal.written()).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });

@@ -96,7 +96,7 @@ test("a second stage in the same folder destroys nothing of the first, also when
       }
       expect(main).toMatch(/scopes += \[.*"okta\.networkZones\.manage", "okta\.policies\.manage"\]/);
     }
-    expect(await readFile(join(folder, "variables.tf"), "utf8")).toContain("needs no decision");
+    expect(await readFile(join(folder, "variables.tf"), "utf8")).toContain("has no variables");
   }));
 
 test("what was edited by hand, or what somebody else wrote, is never replaced", () =>

@@ -12,6 +12,7 @@ import {
   type Move,
 } from "../../../scanner/follow/changes.ts";
 import { toLogEvent, type LogEvent } from "../../../scanner/follow/log_event.ts";
+import { documentText, fencedAfter } from "../../support/documented_commands.ts";
 import { aCheckResult, aFinding } from "../../support/report_builders.ts";
 
 function known(changes: Partial<KnownFinding> = {}): KnownFinding {
@@ -164,6 +165,17 @@ describe("changeTexts", () => {
     expect(changeText(repaired, table)).toMatch(/log$/);
   });
 
+  it("the line of docs/follow.md is a line as it is written", async () => {
+    const example = fencedAfter(await documentText("docs/follow.md"), "one line for each change", "text").trim();
+    const written = { ...line("log", [event("ann@acme.example")]), check: "application_admin_console_mfa_required" };
+    const at = {
+      ...written,
+      seen_at: "2026-11-01T09:34:06.000Z",
+      resource: { ...written.resource, name: "Okta Admin Console" },
+    };
+    expect(changeText(at, { ...table, severityOf: () => "high" })).toBe(example);
+  });
+
   it("counts the first results of an org in one line, where they would fill a screen", () => {
     const starts = Array.from({ length: 21 }, () => line("start"));
     expect(changeTexts([...starts, line("reconciliation")], table)).toEqual([
@@ -181,7 +193,7 @@ describe("changeTexts", () => {
     if (moved === null) throw new TypeError("The event has no type");
     const lines = [line("log", [moved]), line("log", [moved]), line("reconciliation"), line("reconciliation")];
     expect(changeTexts(lines, table)).toEqual([
-      '14:03:12  one change of zone "Offices" by Alex Admin moved 2 verdicts (zone.update)',
+      '14:03:12  1 change to zone "Offices" by Alex Admin changed 2 verdicts (zone.update)',
       "  14:03:12  PASS → FAIL  a_check  Default Policy  medium",
       "  14:03:12  PASS → FAIL  a_check  Default Policy  medium",
       "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log  medium",
