@@ -120,7 +120,7 @@ const refusalAnswers = {
   401: problem("No or bad credentials", ["WWW-Authenticate"]),
   403: problem("Not permitted"),
   413: problem("Too large"),
-  415: problem("Not JSON", ["Accept"]),
+  415: problem("Not JSON, or compressed", ["Accept"]),
   422: problem("Fields that are wrong, each named"),
   429: problem("Too many streams or requests of this tenant", ["Retry-After"]),
   503: problem("Database or broker unavailable", ["Retry-After"]),

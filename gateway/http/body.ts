@@ -19,7 +19,7 @@ export interface BodyOptions {
  * (400), or `HttpRefusal` for a content type that is not JSON (415; none at all is fine).
  */
 export async function readJson(request: Request, options: BodyOptions): Promise<unknown> {
-  requireJson(request.headers.get("content-type"));
+  requireJson(request.headers);
   const bytes = await readBytes(request, options.maxBytes);
   if (bytes.byteLength === 0 && options.whenEmpty !== undefined) return options.whenEmpty;
   requireJsonBounds(bytes, options.maxValues ?? defaultMaxValues);
@@ -111,8 +111,16 @@ function toFieldProblem(issue: v.BaseIssue<unknown>, base: string): FieldProblem
   return { pointer: base + (issue.path ?? []).map((item) => toPointer(item.key)).join(""), detail: issue.message };
 }
 
-/** Throws `HttpRefusal` for a content type that is not JSON; none at all is fine. */
-export function requireJson(contentType: string | null): void {
+/** Throws `HttpRefusal` for a content type that is not JSON, and for a body that is compressed; no type at all is fine. */
+export function requireJson(headers: Headers): void {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (encoding !== "identity" && encoding !== "") {
+    throw new HttpRefusal("unsupported_media_type", "The body is compressed: send it without Content-Encoding", {
+      accept: "application/json",
+      "accept-encoding": "identity",
+    });
+  }
+  const contentType = headers.get("content-type");
   if (contentType === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType.trim())) return;
   throw new HttpRefusal("unsupported_media_type", "The body's content type is not JSON: send application/json", {
     accept: "application/json",

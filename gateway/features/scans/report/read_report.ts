@@ -28,7 +28,7 @@ export interface ReceivedReport {
  * memory. Rejects with `AppError` `too_large`, `malformed` or `invalid`, or `HttpRefusal`.
  */
 export async function readReport(request: Request, scanId: string): Promise<ReceivedReport> {
-  requireJson(request.headers.get("content-type"));
+  requireJson(request.headers);
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > maxReportBytes) throw bodyTooLarge(maxReportBytes);
   const account = accountOf(request);

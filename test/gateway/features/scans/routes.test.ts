@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -151,6 +152,20 @@ describe("bodies", () => {
     expect(response.status).toBe(status);
     if (status === 415) expect(response.headers.get("accept")).toBe("application/json");
     if (status !== 201) await problemOf(response);
+  });
+
+  test.each(["scans", "scans/ID/report"])("a compressed body is 415, not broken JSON: %s", async (path) => {
+    const { id } = await createScan(gateway, gateway.acme);
+    const response = await gateway.request(`/api/v1/${path.replace("ID", id)}`, {
+      method: path === "scans" ? "POST" : "PUT",
+      as: key,
+      body: gzipSync("{}"),
+      headers: { "content-type": "application/json", "content-encoding": "gzip" },
+    });
+    expect(await problemOf(response)).toMatchObject({
+      status: 415,
+      detail: expect.stringContaining("Content-Encoding"),
+    });
   });
 
   test("a body of unknown length is not read beyond the bound", async () => {
