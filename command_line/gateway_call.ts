@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { pause } from "../shared/abortable.ts";
-import { errorCode } from "../shared/error_code.ts";
+import { networkProblem } from "../shared/error_code.ts";
 import { problemDetail } from "../shared/problem_detail.ts";
 import { readBounded, readRefusal } from "../shared/read_bounded.ts";
 import { parseRetryAfterMs } from "../shared/retry_after.ts";
@@ -92,28 +92,14 @@ export function parseResource<Schema extends v.GenericSchema>(schema: Schema, an
   );
 }
 
-/** In words: `fetch` names the reason (refused, reset, not found) only in its cause. */
+/** In words: `fetch` says no more than "fetch failed", and names the reason only in its cause. */
 export function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return "it cannot be reached";
   if (isTimeout(error)) return "it does not answer";
-  const code = errorCode(error.cause);
-  // `fetch` says no more than "fetch failed", and why only in its cause.
-  if (code === null && error.message !== "fetch failed") return error.message;
-  const reason = code ?? (error.cause instanceof Error ? error.cause.message : "");
-  const [, problem] = networkProblems.find(([pattern]) => pattern.test(reason)) ?? ["", "the connection failed"];
-  return `${problem}; check SCANSTREAM_URL, and that the gateway runs`;
+  const problem = networkProblem(error.cause);
+  if (problem === null && error.message !== "fetch failed") return error.message;
+  return `${problem ?? "the connection failed"}; check SCANSTREAM_URL, and that the gateway runs`;
 }
-
-const networkProblems: readonly (readonly [RegExp, string])[] = [
-  [/REFUSED/, "the gateway refused the connection"],
-  [/RESET|EPIPE|UND_ERR_SOCKET/, "the gateway closed the connection"],
-  [/NOTFOUND|EAI_AGAIN/, "the host name is unknown"],
-  [
-    /CERT|SIGNATURE/,
-    "its certificate is not trusted (NODE_EXTRA_CA_CERTS names a private authority), expired, or for another name",
-  ],
-  [/SSL|TLS|EPROTO/, "the TLS connection failed, because it does not speak https:// on this port"],
-];
 
 /** The call took longer than its time. */
 export function isTimeout(error: unknown): boolean {
@@ -125,5 +111,5 @@ function refusalText(httpStatus: number, body: string): string {
   const detail = problemDetail(body);
   return detail === null
     ? `HTTP status ${httpStatus}; is SCANSTREAM_URL the address of a scanstream gateway?`
-    : `${httpStatus} ${detail}`;
+    : `${httpStatus} ${detail}${httpStatus === 401 ? "; check SCANSTREAM_API_KEY" : ""}`;
 }

@@ -21,3 +21,19 @@ const readProblems: Readonly<Record<string, string>> = {
   ENOTDIR: "no such file",
   EPERM: "permission denied",
 };
+
+/** Why a connection failed, in words for a person; null when the error has no code. */
+export function networkProblem(error: unknown): string | null {
+  const code = errorCode(error);
+  if (code === null) return null;
+  return networkProblems.find(([pattern]) => pattern.test(code))?.[1] ?? "the connection failed";
+}
+
+const networkProblems: readonly (readonly [RegExp, string])[] = [
+  [/REFUSED/, "the connection was refused"],
+  [/RESET|EPIPE|SOCKET/, "the connection was closed"],
+  [/NOTFOUND|EAI_AGAIN/, "the host name does not resolve"],
+  [/CERT|SIGNATURE/, "the certificate is not trusted (NODE_EXTRA_CA_CERTS), expired, or for another name"],
+  [/^HPE_/, "the response is not HTTP, or its head is too large"],
+  [/SSL|TLS|EPROTO/, "the TLS connection failed: is this an https:// port?"],
+];

@@ -117,7 +117,7 @@ test("without the decisions that were asked for nothing is scanned: 2, one line,
   const env = { ...stage.gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` };
   const gone = await run(["scan", "--check", check, "--no-stream", "--decisions-from-gateway"], env);
   expect([gone.code, gone.stdout]).toEqual([2, ""]);
-  expect(gone.stderr).toMatch(/^Cannot use --decisions-from-gateway: [^\n]*refused the connection[^\n]*\n$/);
+  expect(gone.stderr).toMatch(/^Cannot use --decisions-from-gateway: [^\n]*the connection was refused[^\n]*\n$/);
   const options = { cwd: stage.cwd, env: stage.idpEnv };
   const unnamed = await callCommand(["scan", "--check", check, "--decisions-from-gateway"], options);
   expect([unnamed.code, unnamed.stdout]).toEqual([2, ""]);

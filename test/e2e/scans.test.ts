@@ -211,7 +211,7 @@ describe("what is wrong is one line", () => {
     });
     expect(unreachable).toMatchObject({ code: 3, stdout: "" });
     expect(unreachable.stderr).toBe(
-      "Cannot list the scans: the gateway refused the connection; check SCANSTREAM_URL, and that the gateway runs\n",
+      "Cannot list the scans: the connection was refused; check SCANSTREAM_URL, and that the gateway runs\n",
     );
     // `fetch` refuses this port by itself, and gives no code.
     const blocked = { ...gateway.env, SCANSTREAM_URL: "http://127.0.0.1:1" };

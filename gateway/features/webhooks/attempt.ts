@@ -1,4 +1,5 @@
 import type { ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
+import { networkProblem } from "../../../shared/error_code.ts";
 import { toLine } from "../../../shared/text.ts";
 import { targetProblem, type TargetRules } from "./address.ts";
 import { toBody } from "./payload.ts";
@@ -78,9 +79,9 @@ function failed(status: number | null, error: string): AttemptResult {
 const maxErrorLength = 300;
 
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return "The request failed";
-  const code = "code" in error && typeof error.code === "string" ? ` (${error.code})` : "";
-  return `${error.message || "The request failed"}${error.message.includes(code.slice(2, -1)) ? "" : code}`;
+  const problem = networkProblem(error);
+  if (problem !== null) return `The request failed: ${problem}`;
+  return (error instanceof Error && error.message) || "The request failed";
 }
 
 /** After this many seconds a failed delivery is sent again; after the last of them it is dead. */

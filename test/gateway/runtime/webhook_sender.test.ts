@@ -144,9 +144,12 @@ describe("an answer", () => {
 
   test("with a head that is too large, or that is no HTTP, is a failed attempt that says so", async () => {
     await using large = await startRawServer((socket) => socket.write(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}`));
-    expect(await attempt(large.url, send)).toMatchObject({ error: expect.stringContaining("HPE_HEADER_OVERFLOW") });
+    expect(await attempt(large.url, send)).toMatchObject({ error: expect.stringContaining("its head is too large") });
     await using nonsense = await startRawServer((socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n"));
-    expect(await attempt(nonsense.url, send)).toMatchObject({ kind: "failed", error: expect.stringContaining("HPE_") });
+    expect(await attempt(nonsense.url, send)).toMatchObject({
+      kind: "failed",
+      error: expect.stringContaining("the response is not HTTP"),
+    });
   });
 });
 
@@ -158,12 +161,12 @@ describe("TLS", () => {
     const trusting = createWebhookSender({ rules: relaxed, resolve, ca: tls.cert });
     expect(await attempt(`https://hooks.test:${receiver.port}/`, trusting)).toMatchObject({ kind: "delivered" });
     const other = await attempt(`https://other.test:${receiver.port}/`, trusting);
-    expect(other).toMatchObject({ kind: "failed", error: expect.stringContaining("ERR_TLS_CERT_ALTNAME_INVALID") });
+    expect(other).toMatchObject({ kind: "failed", error: expect.stringContaining("the certificate is not trusted") });
     const unknown = await attempt(
       `https://hooks.test:${receiver.port}/`,
       createWebhookSender({ rules: relaxed, resolve }),
     );
-    expect(unknown).toMatchObject({ kind: "failed", error: expect.stringContaining("DEPTH_ZERO_SELF_SIGNED_CERT") });
+    expect(unknown).toMatchObject({ kind: "failed", error: expect.stringContaining("the certificate is not trusted") });
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -178,10 +181,10 @@ describe("TLS", () => {
 test("a connection that is refused, and a name that does not exist, are named", async () => {
   const { port } = await usedPort();
   expect(await attempt(`http://127.0.0.1:${port}/`, send)).toMatchObject({
-    error: expect.stringContaining("ECONNREFUSED"),
+    error: "The request failed: the connection was refused",
   });
   expect(await attempt("http://no-such-host.invalid/", send)).toMatchObject({
-    error: expect.stringMatching(/ENOTFOUND|EAI_AGAIN/),
+    error: "The request failed: the host name does not resolve",
   });
 });
 
