@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { request } from "undici";
 import { pause } from "../shared/abortable.ts";
-import type { GatewayUse } from "./victim.ts";
+import { cameFrom, type GatewayUse } from "./victim.ts";
 
 /** What one tenant does to a gateway that another one shares with it. Every attack goes on until its signal aborts. */
 export interface Attack {
@@ -159,7 +159,13 @@ export function timesReached(): number {
 }
 
 function head({ url, attackerKey }: GatewayUse, method: string, path: string, more = ""): string {
-  return `${method} ${path} HTTP/1.1\r\nhost: ${new URL(url).host}\r\nauthorization: Api-Key ${attackerKey}\r\n${more}\r\n`;
+  const headers = { host: new URL(url).host, ...headersOf(attackerKey) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join("")}${more}\r\n`;
+}
+
+function headersOf(key: string) {
+  return { authorization: `Api-Key ${key}`, ...cameFrom("198.51.100.1") };
 }
 
 /** This number of connections at a time, each opened anew when it has ended. */
@@ -212,7 +218,7 @@ async function send(
   path: string,
   body?: string,
 ) {
-  const headers = { authorization: `Api-Key ${attackerKey}`, "content-type": "application/json" };
+  const headers = { ...headersOf(attackerKey), "content-type": "application/json" };
   const response = await request(new URL(path, url), { method, headers, ...(body === undefined ? {} : { body }) });
   countReached();
   return { status: response.statusCode, text: await response.body.text() };

@@ -97,7 +97,12 @@ async function follow(use: GatewayUse) {
 }
 
 function headersOf({ victimKey }: GatewayUse) {
-  return { authorization: `Api-Key ${victimKey}`, "content-type": "application/json" };
+  return { authorization: `Api-Key ${victimKey}`, "content-type": "application/json", ...cameFrom("203.0.113.7") };
+}
+
+/** Before a Worker stands Cloudflare, which says where a request came from. Others do not read it. */
+export function cameFrom(address: string) {
+  return { "cf-connecting-ip": address };
 }
 
 /** The status, with what a refusal says, or why there is none. */

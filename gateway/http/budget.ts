@@ -15,11 +15,11 @@ export class Budget {
   readonly responseBytes: FairShare;
   /** Bytes of answers that are made, and wait for their clients; measured now and then. */
   readonly unreadBytes: FairShare;
-  /** Pages and parts of megabytes: each holds the database and the event loop for several milliseconds. Null: they take no turns. */
-  readonly largeReads: FairTurns | null;
+  /** Pages and parts of megabytes: each holds the database and the event loop for several milliseconds. */
+  readonly largeReads: Turns;
 
-  constructor({ requests, bodyBytes, responseBytes, largeReads = maxLargeReads }: BudgetBounds) {
-    this.largeReads = largeReads === null ? null : new FairTurns(largeReads);
+  constructor({ requests, bodyBytes, responseBytes, largeReads = new RestingTurns() }: BudgetBounds) {
+    this.largeReads = largeReads;
     this.requests = new FairShare({ max: requests, what: "requests" });
     this.bodyBytes = new FairShare({ max: bodyBytes, what: "bytes of bodies" });
     this.responseBytes = new FairShare({ max: responseBytes, what: "large answers" });
@@ -38,21 +38,45 @@ export interface BudgetBounds {
   readonly requests: number;
   readonly bodyBytes: number;
   readonly responseBytes: number;
-  /** At the same time; default 3. Null where a request may not wait for another's (Workers). */
-  readonly largeReads?: number | null;
+  /** Default: those of a process. */
+  readonly largeReads?: Turns;
+}
+
+/** Runs the work when it is the holder's turn, and settles as it does. */
+export interface Turns {
+  run<Result>(holder: string, work: () => Promise<Result>): Promise<Result>;
 }
 
 /** A report of 32 MiB has to find room in the smallest process. */
 const leastBytes = 48 * 1_048_576;
 const maxRequests = 2048;
 /** Two of one tenant, and always one of another. */
-const maxLargeReads = 3;
+export const maxLargeReads = 3;
 const maxRestMs = 50;
 
 /** For a process with so much memory: an eighth of it for bodies, and another for answers. */
 export function boundsFor(memoryBytes: number): BudgetBounds {
   const bytes = Math.max(leastBytes, memoryBytes / 8);
   return { requests: maxRequests, bodyBytes: bytes, responseBytes: bytes };
+}
+
+/**
+ * A turn lasts for as long again as its work: small requests of others find the event loop free half of the time, also while large
+ * answers are asked for without end.
+ */
+class RestingTurns implements Turns {
+  readonly #turns = new FairTurns(maxLargeReads);
+
+  run<Result>(holder: string, work: () => Promise<Result>): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    // Never rejects.
+    void this.#turns.run(holder, async () => {
+      const begunMs = performance.now();
+      await work().then(resolve, reject);
+      await pause(Math.min(performance.now() - begunMs, maxRestMs), []);
+    });
+    return promise;
+  }
 }
 
 const accounts = new WeakMap<Request, RequestAccount>();
@@ -88,21 +112,9 @@ export class RequestAccount {
     this.#bodyBytes += bytes;
   }
 
-  /**
-   * Runs what reads much from the database when it is the tenant's turn. The turn lasts for as long again: small requests of others find
-   * the event loop free half of the time, also while large answers are asked for without end.
-   */
+  /** Runs what reads much from the database when it is the tenant's turn. */
   readLarge<Result>(work: () => Promise<Result>): Promise<Result> {
-    const { largeReads } = this.#budget;
-    if (largeReads === null) return work();
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    // Never rejects.
-    void largeReads.run(this.#holder, async () => {
-      const begunMs = performance.now();
-      await work().then(resolve, reject);
-      await pause(Math.min(performance.now() - begunMs, maxRestMs), []);
-    });
-    return promise;
+    return this.#budget.largeReads.run(this.#holder, work);
   }
 
   /**

@@ -1,12 +1,15 @@
 import type { ExecutionContext } from "hono";
 import { createApp } from "../app.ts";
+import { AppError } from "../../shared/app_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { markStale } from "../features/monitors/mark_stale.ts";
 import { deleteByAge } from "../features/retention.ts";
 import { expireScans, staleScanMinutes } from "../features/scans/expire_scans.ts";
 import type { WorkerEnvironment } from "./worker/bindings.ts";
+import { problemResponse } from "../http/problem.ts";
 import { createLog } from "../observability/log.ts";
+import { PolledTurns } from "./worker/polled_turns.ts";
 import { openWorkerParts } from "./worker/worker_parts.ts";
 
 export { StreamsObject } from "./worker/streams_object.ts";
@@ -15,10 +18,12 @@ export { StreamsObject } from "./worker/streams_object.ts";
 export default {
   async fetch(request: Request, environment: WorkerEnvironment, context?: ExecutionContext): Promise<Response> {
     try {
-      const { app } = await gatewayOf(environment);
-      return await app.fetch(request, environment, context);
+      const { app, dependencies, starts } = await gatewayOf(environment);
+      return await starts.run(dependencies.holderOf(request, environment), async () =>
+        app.fetch(request, environment, context),
+      );
     } catch (error) {
-      return startFailure(error);
+      return error instanceof AppError ? problemResponse(error) : startFailure(error);
     }
   },
 
@@ -38,7 +43,13 @@ interface WorkerGateway {
   readonly environment: WorkerEnvironment;
   readonly dependencies: Dependencies;
   readonly app: ReturnType<typeof createApp>;
+  readonly starts: PolledTurns;
 }
+
+/** However many requests one address sends at once, those of another find the isolate and the database free. */
+const startsAtOnce = 16;
+/** A request that takes longer waits for its client or for somebody else, and keeps nobody from beginning. */
+const startMs = 25;
 
 /** Kept for the isolate's life. Nothing in it belongs to a request. */
 let gateway: WorkerGateway | null = null;
@@ -47,7 +58,8 @@ let gateway: WorkerGateway | null = null;
 async function gatewayOf(environment: WorkerEnvironment): Promise<WorkerGateway> {
   if (gateway?.environment === environment) return gateway;
   const dependencies = await openWorkerParts(environment);
-  gateway = { environment, dependencies, app: createApp(dependencies) };
+  const starts = new PolledTurns(startsAtOnce, Date.now, { maxRunMs: startMs });
+  gateway = { environment, dependencies, app: createApp(dependencies), starts };
   return gateway;
 }
 

@@ -3,7 +3,7 @@ import type { Publisher } from "../../../shared/broker.ts";
 import { findApiKey } from "../../../drizzle/across_tenants.ts";
 import { ping } from "../../../drizzle/with_tenant.ts";
 import { createAuthenticator } from "../../auth/authenticate.ts";
-import { boundsFor, Budget } from "../../http/budget.ts";
+import { boundsFor, Budget, maxLargeReads } from "../../http/budget.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import type { Readiness } from "../../observability/readiness.ts";
 import type { Metrics } from "../../observability/metrics.ts";
@@ -20,6 +20,7 @@ import { fetchWebhook } from "./fetch_webhook.ts";
 import { createLog } from "../../observability/log.ts";
 import { createNeonHttpDatabase } from "../../../drizzle/databases/neon_http.ts";
 import { createObjectStreams } from "./object_streams.ts";
+import { PolledTurns } from "./polled_turns.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
 
 /**
@@ -42,8 +43,8 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   };
   return {
     database,
-    // Part of an isolate's 128 MiB. Large reads take no turns: a turn ends with a timer after the answer, which ends with its request.
-    budget: new Budget({ ...boundsFor(128 * 1_048_576), largeReads: null }),
+    // Part of an isolate's 128 MiB.
+    budget: new Budget({ ...boundsFor(128 * 1_048_576), largeReads: new PolledTurns(maxLargeReads, nowMs) }),
     publisher: createPublisher(config),
     streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),
     authenticator: createAuthenticator({

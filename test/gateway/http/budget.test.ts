@@ -47,12 +47,3 @@ test("a large read that fails gives its turn back, and its error to the caller",
     await expect(account.readLarge(() => Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   }
 });
-
-test("without turns no large read waits for another", async () => {
-  const account = new Budget({ ...boundsFor(0), largeReads: null }).open(new Request("http://gateway/"), "tenant");
-  const first = Promise.withResolvers<number>();
-  const reads = Array.from({ length: 4 }, () => account.readLarge(() => first.promise));
-  expect(await account.readLarge(async () => 5)).toBe(5);
-  first.resolve(1);
-  expect(await Promise.all(reads)).toEqual([1, 1, 1, 1]);
-});
