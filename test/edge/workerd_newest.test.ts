@@ -105,7 +105,7 @@ test("Chromium's EventSource follows a scan to its end, and 204 ends it for good
   const body = JSON.stringify({ status: "completed", checks_done: 1, pass: 1 });
   const patched = await fetch(`${worker.url}/api/v1/scans/${scan.id}`, { ...patch, body });
   expect(patched.status).toBe(200);
-  const end = { scan_id: scan.id, status: "completed", pass: 1, fail: 0, manual: 0 };
+  const end = { scan_id: scan.id, status: "completed", pass: 1, fail: 0, manual: 0, not_applicable: 0 };
   expect(await followed).toEqual([
     "open",
     `scan.start {"scan_id":"${scan.id}","checks_total":1}`,
