@@ -147,11 +147,13 @@ async function selectVerdicts(
         where ${ofRule("verdicts", "rule")} and number is not null and known_at between ${toInstant(period.from)} and ${toInstant(period.to)}
       ) as bounds join verdicts as link on ${ofRule("link", "rule")} and link.number between bounds.first and bounds.last
         and link.known_at not between ${toInstant(period.from)} and ${toInstant(period.to)})`;
+  // A year of a rule that moves often is large with them, and only changes of the period show them.
+  const shownFingerprints = sql`case when found.is_link or found.known_at >= ${toInstant(period.from)} then array_to_json(found.fingerprints)::text end`;
   return db.execute<VerdictRow>(sql`
     with rule as (${floorsOf(organizationId, rules)})
     select found."check", found.source_id, found.is_scan, ${toMs(sql`found.known_at`)} as known_ms, found.status, found.reason, found.cause,
       found.actor::text as actor, found.number, found.previous, ${toMs(sql`found.not_before`)} as not_before_ms,
-      array_to_json(found.fingerprints)::text as fingerprints, found.digest, found.is_link
+      ${withChanges ? shownFingerprints : sql`null`} as fingerprints, found.digest, found.is_link
     from rule cross join lateral (
       (select *, false as is_link from verdicts
         where ${ofRule("verdicts", "rule")} and known_at >= rule.floor and known_at <= ${toInstant(period.to)})
