@@ -72,11 +72,11 @@ describe("the budgets of docs/threat_model_details.md", () => {
         .map((file) => `${folder}/${file}`),
     );
     const shared = sources.flatMap((file) =>
-      [...read(file).matchAll(/(?:#|this\.|const )(\w+) = [^;]*?\bnew Fair(?:Share|Turns)\(/g)].map(
+      [...read(file).matchAll(/(?:#|this\.|const )(\w+) = [^;]*?\bnew (?:FairShare|FairTurns|PolledTurns)\(/g)].map(
         ([, name]) => `${file} ${name}`,
       ),
     );
-    const uses = sources.flatMap((file) => read(file).match(/\bnew Fair(?:Share|Turns)\(/g) ?? []);
+    const uses = sources.flatMap((file) => read(file).match(/\bnew (?:FairShare|FairTurns|PolledTurns)\(/g) ?? []);
     expect(shared).toHaveLength(uses.length);
     expect(shared.length).toBeGreaterThan(10);
     const documented = new Set(rows.map(([, file, name]) => `${file} ${name}`));

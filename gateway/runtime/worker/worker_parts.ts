@@ -31,6 +31,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   const config = parseWorkerConfig(environment);
   const { gateway, shardsPerTenant } = config;
   const nowMs = Date.now;
+  const largeReads = new PolledTurns(maxLargeReads, nowMs);
   const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
   const webhooks = {
@@ -44,7 +45,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   return {
     database,
     // Part of an isolate's 128 MiB.
-    budget: new Budget({ ...boundsFor(128 * 1_048_576), largeReads: new PolledTurns(maxLargeReads, nowMs) }),
+    budget: new Budget({ ...boundsFor(128 * 1_048_576), largeReads }),
     publisher: createPublisher(config),
     streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),
     authenticator: createAuthenticator({

@@ -31,6 +31,22 @@ test("two of one holder run, another one's begins at once, and the rest go on as
   expect(order).toHaveLength(6);
 });
 
+test("a holder with too many that wait is told to come back, another one is not", async () => {
+  const { order, run } = start(new PolledTurns(3, Date.now));
+  for (let n = 0; n < 1026; n += 1) void run("attacker");
+  await expect(run("attacker")).rejects.toMatchObject({ code: "too_many", retryAfterSeconds: expect.any(Number) });
+  void run("victim");
+  await vi.advanceTimersByTimeAsync(0);
+  expect(order).toEqual(["attacker", "attacker", "victim"]);
+});
+
+test("what runs longer than it counts keeps nobody from beginning", async () => {
+  const { order, run } = start(new PolledTurns(3, Date.now, { maxRunMs: 25 }));
+  for (let n = 0; n < 4; n += 1) void run("one");
+  await vi.advanceTimersByTimeAsync(100);
+  expect(order).toHaveLength(4);
+});
+
 test("what fails gives its turn back, and its error to the caller", async () => {
   const turns = new PolledTurns(3, Date.now);
   for (let n = 0; n < 5; n += 1) {
