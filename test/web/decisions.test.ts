@@ -146,6 +146,29 @@ test("one resource is waived by its id, whatever characters that has", async () 
   ]);
 });
 
+test("where the decisions cannot be read, the page says so, and offers none until they are", async () => {
+  const tenant = await demoTenant();
+  await decide(tenant, { kind: "waiver", check, reason: "Moves in January" });
+  const { id } = await scanned(tenant, [buildFinding({ check })]);
+  let isAway = true;
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${id}`, {
+    beforeOpen: async (page) => {
+      await page.route("**/api/v1/decisions?*", (route) =>
+        isAway ? route.fulfill({ status: 503 }) : route.continue(),
+      );
+    },
+  });
+  const { page } = watched;
+  await page.getByText("Decisions could not be read").waitFor();
+  await page.locator(".finding summary").click();
+  await page.getByRole("button", { name: "Copy link" }).waitFor();
+  expect(await page.getByRole("button", { name: "Waive…" }).count()).toBe(0);
+  isAway = false;
+  await page.locator(".findings").getByRole("button", { name: "Try again" }).click();
+  await page.locator(".finding").getByText("Waived", { exact: true }).waitFor();
+  await page.getByText("Decisions could not be read").waitFor({ state: "detached" });
+});
+
 test("a viewer sees what is decided, and no button", async () => {
   const tenant = await demoTenant();
   await decide(tenant, { kind: "waiver", check, reason: "Moves in January" });

@@ -5,6 +5,7 @@ import { ruleStates, type Severity } from "../../../shared/report.ts";
 import type { DecisionKind } from "../../../shared/schemas/decision.ts";
 import { categoryNames, checkTitle } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
+import type { DecisionStore } from "../model/decisions/decision_store.ts";
 import { toFindingRow } from "../model/export_rows.ts";
 import {
   controlsOf,
@@ -43,12 +44,14 @@ interface FindingsProps {
   /** Shown below an open finding; the same function on each rendering. */
   readonly more?: ((finding: Finding) => ComponentChild) | undefined;
   readonly decisions: DecisionIndex;
+  readonly decisionStore: DecisionStore;
   /** As `more`: the same function on each rendering. */
   readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
 }
 
 export function Findings(props: FindingsProps) {
-  const { findings, frame, emptyText, address, orgUrl, readText, onOpen, more, decisions, onDecide } = props;
+  const { findings, frame, emptyText, address, orgUrl, readText, onOpen, more, decisions, decisionStore, onDecide } =
+    props;
   const { filter, setFilter, finding: opened, setFinding } = address;
   const { shown, stateCounts, severityCounts } = useMemo(
     () => filterFindings(findings.values(), filter),
@@ -175,6 +178,14 @@ export function Findings(props: FindingsProps) {
           )}
         </div>
       </div>
+      {decisionStore.problem !== null && (
+        <div class="problem tinted tone-manual row wrap" role="alert">
+          {`Decisions could not be read: ${decisionStore.problem}. ${decisionStore.isRead ? "The ones shown may be old." : "A waived finding looks like any other."}`}
+          <button type="button" class="button button-small" onClick={() => decisionStore.invalidate()}>
+            Try again
+          </button>
+        </div>
+      )}
       <div class="findings-list">
         {shown.slice(0, limit).map((finding) => (
           <FindingRow

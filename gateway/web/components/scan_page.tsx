@@ -171,6 +171,7 @@ export function ScanPage(props: ScanPageProps) {
                 readText={toReadText(scan)}
                 onOpen={follower.fill}
                 decisions={index}
+                decisionStore={decisions}
                 onDecide={onDecide}
               />
             </div>

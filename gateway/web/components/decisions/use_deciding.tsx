@@ -64,5 +64,5 @@ export function useDeciding({ api, caller, decisions, orgUrl, findings }: Decidi
       )}
     </>
   );
-  return { index, onDecide: mayDo(caller, "decide") ? onDecide : undefined, dialog };
+  return { index, onDecide: mayDo(caller, "decide") && decisions.isRead ? onDecide : undefined, dialog };
 }

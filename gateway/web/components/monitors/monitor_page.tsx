@@ -160,6 +160,7 @@ export function MonitorPage(props: MonitorPageProps) {
                 onOpen={doNothing}
                 more={readHistory}
                 decisions={index}
+                decisionStore={decisions}
                 onDecide={onDecide}
               />
             </div>

@@ -6,11 +6,16 @@ import {
 } from "../../../../shared/schemas/decision.ts";
 import { parse, parsePage, type Page } from "../../scan_wire.ts";
 import type { Api } from "../api.ts";
+import { toProblem } from "../connection.ts";
 
 /** The decisions of the tenant that hold, kept true while a part of the page shows them. */
 export interface DecisionStore {
   /** Newest first; another array after each change. */
   readonly items: readonly Decision[];
+  /** Until then a finding without a decision may have one. */
+  readonly isRead: boolean;
+  /** Why they could not be read. */
+  readonly problem: string | null;
   /** Rises with each change of any decision. */
   readonly version: number;
   /** Reads them where that is needed, and after each change, until the function that it returns is called. */
@@ -46,6 +51,8 @@ const path = "api/v1/decisions";
 export function createDecisionStore(api: Api, onChange: () => void, signal: AbortSignal): DecisionStore {
   let items: readonly Decision[] = [];
   let version = 0;
+  let isRead = false;
+  let problem: string | null = null;
   let users = 0;
   let isOld = true;
   let isReading = false;
@@ -59,10 +66,17 @@ export function createDecisionStore(api: Api, onChange: () => void, signal: Abor
       const found = await listActive(api, signal);
       // What changed in the meantime may or may not be among them.
       if (version !== before) isOld = true;
-      else set(found);
-    } catch {
-      // The findings are shown without: the next change, or the next open of the stream, reads them again.
-      isOld = !signal.aborted;
+      else {
+        isRead = true;
+        problem = null;
+        set(found);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      // The next change, the next open of the stream, or the person reads them again.
+      isOld = true;
+      problem = toProblem(error);
+      onChange();
       return;
     } finally {
       isReading = false;
@@ -79,6 +93,12 @@ export function createDecisionStore(api: Api, onChange: () => void, signal: Abor
   return {
     get items() {
       return items;
+    },
+    get isRead() {
+      return isRead;
+    },
+    get problem() {
+      return problem;
     },
     get version() {
       return version;
