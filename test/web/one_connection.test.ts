@@ -35,7 +35,7 @@ test("50 live scans move on one connection, and nothing is polled", async () => 
 
   expect(await gateway.openStreams()).toBe(1);
   const requested = requestUrls.slice(requestsBefore);
-  // Events are flat: the trends of the overview are read, once a minute.
+  // Events are flat: the trends of the overview are read, once a minute, while events come.
   expect(requested.filter((url) => !url.includes("/api/v1/organizations"))).toEqual([]);
   expect(requested.length).toBeLessThan(4);
   expect(requestUrls.filter((url) => url.includes("/event-stream"))).toHaveLength(1);

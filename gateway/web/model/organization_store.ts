@@ -9,7 +9,7 @@ export interface OrganizationStore {
   readonly items: readonly Organization[] | null;
   /** Why the trends could not be read, or what is left out. */
   readonly problem: string | null;
-  /** Reads the trends, which a snapshot leaves out. */
+  /** Reads the trends, which the stream leaves out, unless nothing was said since they were read. */
   readTrends(): void;
 }
 
@@ -26,6 +26,8 @@ export interface LiveOrganizations extends OrganizationStore {
 const pageLimit = 200;
 /** More are left out, and the page says so. */
 const maxPages = 10;
+/** A day begins, and monitors that find nothing new fill it, without an event. */
+const trendsKeptMs = 3_600_000;
 
 export function createOrganizationStore(api: Api, onChange: () => void, signal: AbortSignal): LiveOrganizations {
   let known: ReadonlyMap<unknown, Organization> = new Map();
@@ -36,6 +38,7 @@ export function createOrganizationStore(api: Api, onChange: () => void, signal: 
   const saidAt = new Map<unknown, number>();
   let begun = 0;
   let finished = 0;
+  let trendsRead = { since: -1, atMs: 0 };
 
   function show(next: readonly Organization[]): void {
     known = new Map(next.map((organization) => [organization.id, organization]));
@@ -49,6 +52,7 @@ export function createOrganizationStore(api: Api, onChange: () => void, signal: 
     const { found, isCut } = await listAll(api, signal);
     if (number < finished) return;
     finished = number;
+    trendsRead = { since, atMs: api.nowMs() };
     problem = isCut ? `Only the newest ${countOf(found.length, "organization")} are shown` : null;
     const isNewer = (id: unknown) => (saidAt.get(id) ?? 0) > since;
     const listed = new Map(found.map((row) => [row.id, row]));
@@ -65,6 +69,7 @@ export function createOrganizationStore(api: Api, onChange: () => void, signal: 
       return problem;
     },
     readTrends() {
+      if (trendsRead.since === now && Math.abs(api.nowMs() - trendsRead.atMs) < trendsKeptMs) return;
       read(signal).catch((error: unknown) => {
         problem = `The trends could not be read: ${toProblem(error)}`;
         if (!signal.aborted) onChange();
