@@ -88,6 +88,7 @@ test("the wall names the worst organization first, and says loudly when it is no
   expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1080);
   await gateway.stop();
   await page.getByRole("alert").filter({ hasText: "NOT LIVE" }).waitFor();
+  await page.getByRole("heading", { name: "Last known: 1 of 32 organizations needs attention" }).waitFor();
   await expect.poll(() => page.title()).toMatch(/^⚠ not live/);
   await gateway.start();
   await page.getByRole("alert").waitFor({ state: "detached", timeout: 20_000 });

@@ -23,11 +23,10 @@ export function Wall({ session, tenant }: WatchedTenant) {
   const isOld = useNewVersion(session);
   const [worst, ...others] = rows ?? [];
   const large = largeRows(rows?.length ?? 0);
-  const bad = rows?.filter(needsAttention).length ?? 0;
   return (
     <main class="wall" data-live={isLive}>
       <header class="wall-head">
-        <h1>{rows === null ? "Loading organizations…" : toHeadline(bad, rows.length)}</h1>
+        <h1>{rows === null ? "Loading organizations…" : `${isLive ? "" : "Last known: "}${toHeadline(rows)}`}</h1>
         <p class="wall-live" role="status">
           {isLive ? `Live · ${formatClock(api.nowMs())}` : formatClock(api.nowMs())}
         </p>
@@ -85,7 +84,7 @@ function Large({ row, isFirst }: { readonly row: OverviewRow; readonly isFirst: 
         <span class="wall-name">{name}</span>
       </h2>
       <p>
-        {organization.pass + organization.fail + organization.manual === 0 ? "No result yet" : state}
+        {hasResult(row) ? state : "No result yet"}
         {open.length === 0 && notReviewed(organization) > 0 ? ` · ${notReviewed(organization)} not reviewed` : ""}
       </p>
       <p class="wall-pulse row">
@@ -115,10 +114,20 @@ function toneOf({ organization, pulse }: OverviewRow): string {
   return organization.fail + organization.pass === 0 ? "tone-none" : "tone-pass";
 }
 
-function toHeadline(bad: number, all: number): string {
+function hasResult({ organization: { pass, fail, manual } }: OverviewRow): boolean {
+  return pass + fail + manual > 0;
+}
+
+function toHeadline(rows: readonly OverviewRow[]): string {
+  const all = rows.length;
+  const bad = rows.filter(needsAttention).length;
+  const known = rows.filter(hasResult).length;
   if (all === 0) return "No organizations yet";
-  if (bad === 0) return "No CAT I rule is open";
-  return `${bad} of ${all} ${all === 1 ? "organization" : "organizations"} ${bad === 1 ? "needs" : "need"} attention`;
+  if (bad > 0)
+    return `${bad} of ${all} ${all === 1 ? "organization" : "organizations"} ${bad === 1 ? "needs" : "need"} attention`;
+  if (known === 0) return "No result yet";
+  if (known < all) return `No CAT I rule is open in the ${known} of ${all} organizations with a result`;
+  return "No CAT I rule is open";
 }
 
 const wakeLockPauseMs = 5000;
