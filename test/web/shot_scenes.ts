@@ -271,11 +271,11 @@ export const scenes: readonly Scene[] = [
   },
 ];
 
-/** As if the person had acknowledged at the beginning of time, when there was no organization, and came back now. */
+/** As if the person had acknowledged at the beginning of the year, when there was no organization, and came back now. */
 const lookLongAgo = `(() => {
   document.querySelector(".attention button:last-of-type").click();
   for (const key of Object.keys(localStorage).filter((name) => name.startsWith("scanstream.seen."))) {
-    localStorage.setItem(key, '{"at":0,"organizations":{}}');
+    localStorage.setItem(key, '{"at":1767225600000,"organizations":{}}');
   }
   document.documentElement.dataset.old = "";
   setTimeout(() => location.reload());

@@ -285,7 +285,7 @@ async function decide(call: Call, findings: readonly StoredFinding[], tick: () =
   const manual = findings.find(({ status, reason }) => status === "MANUAL" && reason === "needs_review");
   if (manual === undefined) return;
   const attested = { kind: "attestation", org_url: "https://acme.okta.com", check: manual.check, status: "PASS" };
-  await call("POST", "/decisions", { ...attested, reason: "Looked at every account with Ann", expires });
+  await call("POST", "/decisions", { ...attested, reason: "Compared each authority with the DoD's list", expires });
 }
 
 /** Two hundred organizations, of which some are bad in different ways. */
