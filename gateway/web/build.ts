@@ -29,17 +29,12 @@ export async function buildPage(
     script: { name: hashedName("page.js", script), text: script },
     style: { name: hashedName("style.css", style), text: style },
     reports: { name: hashedName("reports.js", reports), text: reports },
-    ...Object.fromEntries(
-      Object.entries(iconColors).map(([state, color]) => {
-        const text = icon.replace("#1f4fd8", color);
-        return [state, { name: hashedName(`${state}.svg`, text), text }];
-      }),
-    ),
   };
-  const page = html.replace(
-    /%(icon|fail|warn|off|style|script|reports)%/g,
-    (_whole: string, name: string) => `assets/${assets[name]?.name ?? ""}`,
-  );
+  const page = html
+    .replace(/%(style|script|reports)%/g, (_whole, name: string) => `assets/${assets[name]?.name ?? ""}`)
+    .replace(/%(icon|fail|warn|off)%/g, (_whole, state: keyof typeof iconColors) =>
+      toDataUrl(icon.replace("#1f4fd8", iconColors[state])),
+    );
 
   // Built next to the old file and then put in place: a gateway that is running never serves half a page.
   const building = `${outputFolder}.${process.pid}`;
@@ -64,6 +59,11 @@ interface Asset {
 
 /** The icon of a tab: as it is, and with the worst state that the page knows. */
 const iconColors = { icon: "#1f4fd8", fail: "#b8202f", warn: "#b36b00", off: "#66707d" } as const;
+
+/** Part of the page, because the icon of a gateway that is away cannot be read from it. */
+function toDataUrl(svg: string): string {
+  return `data:image/svg+xml,${encodeURIComponent(svg.replaceAll(/\s*\n\s*/g, ""))}`;
+}
 
 const leaveOut = ({ path }: { readonly path: string }) => ({ path, external: true, sideEffects: false });
 

@@ -90,6 +90,16 @@ test("the wall names the worst organization first, and says loudly when it is no
   await page.getByRole("alert").filter({ hasText: "NOT LIVE" }).waitFor();
   await page.getByRole("heading", { name: "Last known: 1 of 32 organizations needs attention" }).waitFor();
   await expect.poll(() => page.title()).toMatch(/^⚠ not live/);
+  // Nothing can be read for it now.
+  const isIconDrawn = await page.evaluate(async () => {
+    const icon = new Image();
+    icon.src = document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
+    return icon.decode().then(
+      () => true,
+      () => false,
+    );
+  });
+  expect(isIconDrawn).toBe(true);
   await gateway.start();
   await page.getByRole("alert").waitFor({ state: "detached", timeout: 20_000 });
 });
