@@ -1,5 +1,5 @@
-import { sql, type SQL } from "drizzle-orm";
-import type { PgColumn } from "drizzle-orm/pg-core";
+import { getTableColumns, getTableName, sql, Subquery, type SQL } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { AppError } from "../../shared/app_error.ts";
 import { fromBase64, toBase64 } from "../../shared/base64.ts";
 import { isUuid } from "../../shared/channel_name.ts";
@@ -77,15 +77,18 @@ const maxPageBytes = 524_288;
 const maxReadBytes = 6 * maxPageBytes;
 
 /**
- * The keys of the rows that `toPage` puts on a page, and of a row beyond them, for a list of large rows: a database answers with 10 MiB
- * at most. `candidates` selects the `key` and the `bytes` of each row up to the limit, and its `place`.
+ * The rows that `toPage` puts on a page, and one beyond them, for a list of large rows: a database answers with 10 MiB at most. Stands
+ * for the table of this name. `candidates` selects the columns and the `bytes` of the rows up to the limit.
  */
-export function keysOfPage(candidates: SQL): SQL {
-  return sql`array(
-    select key from (
-      select key, sum(bytes) over (order by place rows between unbounded preceding and 2 preceding) as bytes_before
-      from (${candidates}) as candidate
-    ) as row where bytes_before is null or bytes_before <= ${maxReadBytes}::bigint)`;
+export function rowsOfPage<Table extends PgTable>(table: Table, candidates: SQL, order: SQL) {
+  const alias = getTableName(table);
+  const name = sql.identifier(alias);
+  const rows = sql`
+    select * from (
+      select *, sum(bytes) over (order by ${order} rows between unbounded preceding and 2 preceding) as bytes_before
+      from (${candidates}) as ${name}
+    ) as ${name} where bytes_before is null or bytes_before <= ${maxReadBytes}::bigint`;
+  return new Subquery(rows, getTableColumns(table), alias);
 }
 
 /** Makes a page of rows that were read one beyond the limit. */

@@ -62,7 +62,8 @@ const iconColors = { icon: "#1f4fd8", fail: "#b8202f", warn: "#b36b00", off: "#6
 
 /** Part of the page, because the icon of a gateway that is away cannot be read from it. */
 function toDataUrl(svg: string): string {
-  return `data:image/svg+xml,${encodeURIComponent(svg.replaceAll(/\s*\n\s*/g, ""))}`;
+  const lines = svg.split("\n").map((line) => line.trim());
+  return `data:image/svg+xml,${encodeURIComponent(lines.join(""))}`;
 }
 
 const leaveOut = ({ path }: { readonly path: string }) => ({ path, external: true, sideEffects: false });

@@ -63,6 +63,8 @@ async function showHostile(scene: Scene, beforeOpen: (page: Page) => void): Prom
 function lookAround() {
   const all = [...document.querySelectorAll("*")];
   const named = (elements: readonly Element[]) => elements.map(({ outerHTML }) => outerHTML.slice(0, 200));
+  const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
+  const icons = new Set([icon?.href, ...Object.values(icon?.dataset ?? {})]);
   const addresses = ["href", "src", "action", "formaction", "xlink:href"];
   const isInline = (element: Element) => {
     const { display, unicodeBidi } = getComputedStyle(element);
@@ -76,7 +78,7 @@ function lookAround() {
       all.filter(
         (element) =>
           ["x-attack", "iframe", "object", "embed"].includes(element.localName) ||
-          (element instanceof HTMLImageElement && !element.src.startsWith(`${location.origin}/assets/`)) ||
+          (element instanceof HTMLImageElement && !icons.has(element.src)) ||
           [...element.attributes].some(({ name }) => name.startsWith("on")),
       ),
     ),
@@ -84,7 +86,9 @@ function lookAround() {
       all.filter((element) =>
         addresses.some((name) => {
           const address = element.getAttribute(name);
-          return address !== null && !/^https?:$/.test(new URL(address, document.baseURI).protocol);
+          return (
+            address !== null && !icons.has(address) && !/^https?:$/.test(new URL(address, document.baseURI).protocol)
+          );
         }),
       ),
     ),
@@ -126,6 +130,7 @@ async function openHostileStage(): Promise<ShotStage> {
       buildFinding({ ...texts, ...notes, fingerprint: "named" }),
       buildFinding({ ...texts, ...notes, fingerprint: "unknown", check: hostile(200) }),
       buildFinding({ ...texts, ...notes, fingerprint: hostile(200), check: "systemlog_streaming_enabled", status }),
+      buildFinding({ ...texts, ...notes, fingerprint: "other", check: "idp_smart_card_dod_approved_ca", status }),
     ];
     await scan.check("systemlog_streaming_enabled", findings, { done: 1, total: 3 });
     return scan;
@@ -155,6 +160,7 @@ async function openHostileStage(): Promise<ShotStage> {
   ]);
   const waiver = { kind: "waiver", check: "systemlog_streaming_enabled", reason: text, resource: hostileText(200) };
   await call("POST", "/decisions", waiver);
+  await call("POST", "/decisions", { ...waiver, resource: undefined });
   await call("POST", "/members", { sub: hostile(255), role: "viewer" });
   await call("POST", "/api-keys", { name: hostile(200), scopes: ["read"] });
   const url = `https://hooks.example.com/${encodeURIComponent(hostile(600))}?${markup}`;

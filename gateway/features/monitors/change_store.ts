@@ -1,9 +1,9 @@
-import { and, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from "drizzle-orm";
 import { changes } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
-import { keysOfPage, type PageRequest } from "../../http/paging.ts";
+import { rowsOfPage, type PageRequest } from "../../http/paging.ts";
 import type { ChangeRow } from "./monitor.ts";
 import { ended, selectMonitor } from "./monitor_store.ts";
 
@@ -82,14 +82,14 @@ export async function selectChanges(
     filter.fingerprint === null ? undefined : eq(changes.fingerprint, filter.fingerprint),
     filter.check === null ? undefined : eq(changes.check, filter.check),
   );
+  const order = desc(changes.number);
   const candidates = sql`
-    select ${changes.number} as key, ${bytesOfChange} as bytes, -${changes.number} as place
-    from ${changes} where ${condition} order by ${changes.number} desc limit ${page.limit + 1}::integer`;
+    select *, ${bytesOfChange} as bytes from ${changes}
+    where ${condition} order by ${order} limit ${page.limit + 1}::integer`;
   return db
-    .select()
-    .from(changes)
-    .where(and(eq(changes.monitorId, monitorId), sql`${changes.number} = any (${keysOfPage(candidates)})`))
-    .orderBy(desc(changes.number));
+    .select(getTableColumns(changes))
+    .from(rowsOfPage(changes, candidates, order))
+    .orderBy(order);
 }
 
 const bytesOfChange = sql`octet_length(${changes.actual}) + octet_length(${changes.explainedBy}::text)`;
@@ -111,14 +111,14 @@ export async function selectPresentFindings(
       select next.* from last cross join lateral (${newestOf(monitorId, sql`and ${fingerprint} < last.fingerprint`)}) as next
     )
     select number from last where to_status is not null limit ${page.limit + 1}::integer)`;
+  const order = desc(fingerprint);
   const candidates = sql`
-    select ${number} as key, ${bytesOfChange} as bytes, row_number() over (order by ${fingerprint} desc) as place
-    from ${changes} where ${changes.monitorId} = ${monitorId}::uuid and ${number} = any (${last})`;
+    select *, ${bytesOfChange} as bytes from ${changes}
+    where ${changes.monitorId} = ${monitorId}::uuid and ${number} = any (${last})`;
   return db
-    .select()
-    .from(changes)
-    .where(and(eq(changes.monitorId, monitorId), sql`${number} = any (${keysOfPage(candidates)})`))
-    .orderBy(desc(fingerprint));
+    .select(getTableColumns(changes))
+    .from(rowsOfPage(changes, candidates, order))
+    .orderBy(order);
 }
 
 /** The newest change of the last finding, by fingerprint, of the ones that the condition leaves. */

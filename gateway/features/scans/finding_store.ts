@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
-import { keysOfPage, type PageRequest } from "../../http/paging.ts";
+import { rowsOfPage, type PageRequest } from "../../http/paging.ts";
 import { ended, selectScan } from "./scan_store.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import { findingEntries, type StoredFinding } from "../../../shared/schemas/finding.ts";
@@ -62,15 +62,14 @@ export async function selectFindings(
   const { fingerprint, createdAt, expected, actual, detail, coverageReason, notes } = findings;
   const bytes = sql`octet_length(${expected}) + octet_length(${actual}) + octet_length(${detail})
     + coalesce(octet_length(${coverageReason}), 0) + octet_length(${notes}::text)`;
+  const order = sql`${asc(createdAt)}, ${asc(fingerprint)}`;
   const candidates = sql`
-    select ${fingerprint} as key, ${bytes} as bytes, row_number() over (order by ${createdAt}, ${fingerprint}) as place
-    from ${findings} where ${and(eq(findings.scanId, scanId), after)}
-    order by ${createdAt}, ${fingerprint} limit ${page.limit + 1}::integer`;
+    select *, ${bytes} as bytes from ${findings}
+    where ${and(eq(findings.scanId, scanId), after)} order by ${order} limit ${page.limit + 1}::integer`;
   return db
-    .select()
-    .from(findings)
-    .where(and(eq(findings.scanId, scanId), sql`${fingerprint} = any (${keysOfPage(candidates)})`))
-    .orderBy(asc(createdAt), asc(fingerprint));
+    .select(getTableColumns(findings))
+    .from(rowsOfPage(findings, candidates, order))
+    .orderBy(order);
 }
 
 /** A stored finding, with the words of the `finding.created` event, so that a client merges both. */
