@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { Environment } from "../../command_line/command_io.ts";
 import { readOptionFile } from "../../command_line/files.ts";
+import { explainJsonError } from "../evidence/json_text.ts";
 import { builtIn, revisionName, type Revision } from "../catalog/catalog.ts";
 import { knownRevisions } from "../revisions/revision_store.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -57,12 +58,13 @@ export function parseChecklist(
   revisions: Revisions = { target: builtIn, known: [builtIn] },
 ): Checklist {
   const fail = (problem: string) => new UsageError([`Cannot use --checklist ${JSON.stringify(file)}: ${problem}`]);
+  const trimmed = content.trimStart();
   try {
     const name = basename(file);
-    const trimmed = content.trimStart();
     if (trimmed.startsWith("<")) return ofCkl(content, name, revisions);
     if (trimmed.startsWith("{")) return ofCklb(content, name, revisions);
   } catch (error) {
+    if (error instanceof SyntaxError && trimmed.startsWith("{")) throw fail(explainJsonError(error, content));
     if (error instanceof Error && expectedErrors.has(error.name)) throw fail(error.message);
     throw error;
   }

@@ -33,7 +33,7 @@ function decode(xccdf: Uint8Array): string {
     if (!text.trimStart().startsWith("<")) throw new RangeError("it is neither a zip nor XML: expected DISA's STIG");
     return text;
   } catch (error) {
-    if (error instanceof TypeError) throw new RangeError("it is no UTF-8 text: expected DISA's STIG");
+    if (error instanceof TypeError) throw new RangeError("it is not UTF-8 text: expected DISA's STIG");
     throw error;
   }
 }

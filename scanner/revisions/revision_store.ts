@@ -65,7 +65,7 @@ export async function findRevision(
   const nearest = nearestName(wanted.toLowerCase(), names);
   const advice = nearest === null ? `expected one of ${names.join(", ")}, or a file.` : `did you mean ${nearest}?`;
   throw new UsageError([
-    `${option} ${JSON.stringify(wanted)}: there is no such revision here: ${advice} "scanstream stig add FILE" adds one`,
+    `${option} ${JSON.stringify(wanted)}: no revision of the STIG has this name: ${advice} "scanstream stig add FILE" adds one`,
   ]);
 }
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { parseJsonText } from "../evidence/json_text.ts";
+import { explainJsonError, parseJsonText } from "../evidence/json_text.ts";
 import type { Signer, Verifier } from "./keys.ts";
 import { statementSchema, type Statement } from "./statement.ts";
 
@@ -72,9 +72,12 @@ function read<Schema extends v.GenericSchema>(schema: Schema, text: string, what
   try {
     value = parseJsonText(text, bounds);
   } catch (error) {
-    throw new NotProven(`${what} cannot be read: ${error instanceof Error ? error.message : "unknown"}`, {
-      cause: error,
-    });
+    throw new NotProven(
+      `${what} cannot be read: ${error instanceof RangeError ? error.message : explainJsonError(error, text)}`,
+      {
+        cause: error,
+      },
+    );
   }
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;

@@ -103,7 +103,7 @@ export function readZip(bytes: Uint8Array): readonly ZipEntry[] {
     at = start + size;
   }
   if (entries.length === 0 || at + 4 > bytes.byteLength || view.getUint32(at, true) !== centralSignature)
-    throw new RangeError("it is no package of scanstream");
+    throw new RangeError("it is not a scanstream package");
   return entries;
 }
 

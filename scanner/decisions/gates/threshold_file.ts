@@ -33,7 +33,7 @@ export function parseThresholds(text: string, file: string): readonly Threshold[
     content = parseYaml(text, { logLevel: "error", maxAliasCount: 0 });
   } catch (error) {
     const [line = "unreadable"] = (error instanceof Error ? error.message : "unreadable").split("\n");
-    throw fail([`it is neither YAML nor JSON: ${shorten(line, 200)}`]);
+    throw fail([`it is neither YAML nor JSON: ${shorten(line.replace(/:$/, ""), 200)}`]);
   }
   if (!isJsonObject(content)) throw fail(["expected keys such as compliance.min or failed.high.max"]);
   const problems: string[] = [];

@@ -194,7 +194,7 @@ describe("parseChecklist", () => {
     [ckl.replace("<SID_DATA>Okta_IDaaS_STIG<", "<SID_DATA>Windows_11_STIG<"), /"Windows_11_STIG V1R2"/],
     [JSON.stringify(twice(cklb)), /2 times: expected it once/],
     ["status: open", /expected CKLB \(JSON\) or CKL \(XML\)/],
-    [cklb.slice(0, 5000), /JSON/],
+    [cklb.slice(0, 5000), /cut short/],
     ['{"stigs": []}', /target_data/],
     ['{"target_data": {"host_name": "x"}, "stigs": []}', /stigs: expected a STIG/],
     [cklb.replace('"status":"open"', '"status":"opened"'), /rules\.\d+\.status: expected one of/],

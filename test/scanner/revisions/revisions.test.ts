@@ -157,7 +157,7 @@ describe("stig add", () => {
     ["an unknown entity", v1r1.replace("Okta Identity", "&lol;"), /begins no known entity/],
     ["no STIG", "<html/>", /expected an XCCDF <Benchmark>, found <html>/],
     ["no XML", "hello", /neither a zip nor XML/],
-    ["no text", Buffer.from([0xff, 0xfe, 0x00]), /no UTF-8 text/],
+    ["no text", Buffer.from([0xff, 0xfe, 0x00]), /not UTF-8 text/],
     ["no release", v1r1.replace("Release: 1 ", ""), /does not say which version and release/],
     ["a rule twice", v1r1.replaceAll("273187", "273186"), /the rule V-273186 twice/],
     [
@@ -190,7 +190,7 @@ describe("stig add", () => {
     await expect(addRevision(zip, env)).rejects.toThrow(/okta-idaas-stig-v1r1 is here already with other content/);
     expect((await findRevision(zip.replace("stig.zip", "./stig.zip"), env)).checks).toHaveLength(24);
     await expect(findRevision("okta-idaas-stig-v1r3", env)).rejects.toThrow(
-      /there is no such revision here: did you mean/,
+      /no revision of the STIG has this name: did you mean/,
     );
   });
 
