@@ -69,7 +69,7 @@ export function toNetworkError(error: unknown): NetworkError {
     if (code === "UND_ERR_INVALID_ARG" || /proxy response/i.test(message)) return new NetworkError(...proxyRefusal);
     if (name === "HTTPParserError") return new NetworkError("not_http", "what answered does not speak HTTP");
     if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|HOSTNAME_)/.test(code) || /\btls\b|ssl routines/i.test(message)) {
-      return new NetworkError("tls_failed", `the TLS connection failed (${code === "" ? "handshake" : code})`);
+      return new NetworkError("tls_failed", "the TLS connection failed");
     }
   }
   return new NetworkError("network", "the connection failed");
