@@ -50,8 +50,7 @@ export function parseBaseline(content: string, file: string): Baseline {
   try {
     value = parseJsonText(content, bounds);
   } catch (error) {
-    if (error instanceof RangeError) throw fail(error.message);
-    throw fail(`${explainJsonError(error, content)}: expected a report written with --format json`);
+    throw fail(explainJsonError(error, content));
   }
   const parsed = v.safeParse(reportShape, value, { abortEarly: true });
   if (!parsed.success) {

@@ -53,7 +53,6 @@ export function parseOptionJson(
   try {
     return parseJsonText(text, bounds);
   } catch (error) {
-    if (error instanceof RangeError) throw fail([error.message]);
     throw fail([text.trim() === "" ? "it is not JSON: the file is empty" : explainJsonError(error, text)]);
   }
 }

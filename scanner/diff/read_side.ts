@@ -79,7 +79,7 @@ function parseJson(content: string, file: string): unknown {
   try {
     return parseJsonText(content, bounds);
   } catch (error) {
-    throw refusal(file, error instanceof RangeError ? error.message : explainJsonError(error, content));
+    throw refusal(file, explainJsonError(error, content));
   }
 }
 

@@ -26,8 +26,9 @@ export function parseJsonText(text: string, options: JsonTextOptions): unknown {
   return options.texts === "as_written" ? value : cleanProviderText(value, { pageField: "content" });
 }
 
-/** `it is not JSON (line 2 column 1)`; the engine's own message is about tokens, and quotes the file. */
+/** What `parseJsonText` threw, as `it is not JSON (line 2 column 1)`: the engine's own message is about tokens, and quotes the file. */
 export function explainJsonError(error: unknown, text: string): string {
+  if (error instanceof RangeError) return error.message;
   const message = error instanceof Error ? error.message : "";
   if (/unexpected end|unterminated/i.test(message)) return "the file is cut short";
   const places: string[] = [];

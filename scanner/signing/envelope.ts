@@ -72,12 +72,9 @@ function read<Schema extends v.GenericSchema>(schema: Schema, text: string, what
   try {
     value = parseJsonText(text, bounds);
   } catch (error) {
-    throw new NotProven(
-      `${what} cannot be read: ${error instanceof RangeError ? error.message : explainJsonError(error, text)}`,
-      {
-        cause: error,
-      },
-    );
+    throw new NotProven(`${what} cannot be read: ${explainJsonError(error, text)}`, {
+      cause: error,
+    });
   }
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;

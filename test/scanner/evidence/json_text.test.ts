@@ -1,6 +1,6 @@
 import { assert, constantFrom, jsonValue, property, record, string } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseJsonText } from "../../../scanner/evidence/json_text.ts";
+import { explainJsonError, parseJsonText } from "../../../scanner/evidence/json_text.ts";
 
 const generous = { maxDepth: 1000, maxParts: 1_000_000 } as const;
 
@@ -52,6 +52,21 @@ describe("parseJsonText", () => {
   test.each(["", "[", '["', '["\\', "{}}", '{"a":1,}', "]]]]"])("refuses %j as JSON.parse does", (text) => {
     expect(() => parseJsonText(text, generous)).toThrow(SyntaxError);
   });
+});
+
+test.each([
+  ['{"a": 1,\n "b": tru}', "it is not JSON (line 2 column 7)"],
+  ["hello", "it is not JSON (line 1 column 1)"],
+  ['{"a": 1', "the file is cut short"],
+])("%j is refused with its line, or as cut short", (text, problem) => {
+  const refusal = (() => {
+    try {
+      return parseJsonText(text, generous);
+    } catch (error) {
+      return explainJsonError(error, text);
+    }
+  })();
+  expect(refusal).toBe(problem);
 });
 
 /** As `\u0061`; code points beyond as two of them. */
