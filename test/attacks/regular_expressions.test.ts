@@ -9,12 +9,12 @@ import type { TimedRegex } from "../support/regex_timing_child.ts";
 
 /**
  * No regular expression may take a time that grows with the square of a text from outside. Each one of the source is tried on
- * texts of a million characters that repeat what stands in it; a quadratic one takes minutes, and is stopped.
+ * texts of up to 200,000 characters that repeat what stands in it; a quadratic one takes several seconds, and is stopped.
  */
 
 const root = join(import.meta.dirname, "../..");
 /** Of the processor, on one text. */
-const maxMs = 1000;
+const maxMs = 300;
 /** On the clock, for all texts of one expression together. */
 const maxWaitMs = 20_000;
 
@@ -38,7 +38,7 @@ function regexesOf(file: string): readonly FoundRegex[] {
     .map(({ value }) => {
       const end = value.lastIndexOf("/");
       const bound = bounded.find(({ regex }) => regex === value);
-      const maxLength = bound?.maxLength ?? 1_000_000;
+      const maxLength = bound?.maxLength ?? Infinity;
       return { source: value.slice(1, end), flags: value.slice(end + 1), maxLength, where: `${file}: ${value}` };
     });
 }
@@ -64,7 +64,7 @@ test("takes a time that grows with the text and not with its square, each of the
 }, 180_000);
 
 test("a quadratic one is seen", async () => {
-  const quadratic = { source: "\\s+$", flags: "", maxLength: 1_000_000, where: "here" };
+  const quadratic = { source: "\\s+$", flags: "", maxLength: Infinity, where: "here" };
   expect(await slowOnes([quadratic], 3000)).toEqual([quadratic]);
 });
 
