@@ -30,7 +30,9 @@ export function parseJsonText(text: string, options: JsonTextOptions): unknown {
 export function explainJsonError(error: unknown, text: string): string {
   if (error instanceof RangeError) return error.message;
   const message = error instanceof Error ? error.message : "";
-  if (/unexpected end|unterminated/i.test(message)) return "the file is cut short";
+  const position = / at position (\d+)/.exec(message)?.[1];
+  const isAtEnd = position !== undefined && Number(position) >= text.trimEnd().length;
+  if (isAtEnd || /unexpected end|unterminated/i.test(message)) return "the file is cut short";
   const places: string[] = [];
   // Not of a large file: `visit` copies every string.
   if (text.length < 8_388_608) {
