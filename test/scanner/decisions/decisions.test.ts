@@ -20,7 +20,7 @@ describe("parseWaivers", () => {
   });
 
   test.each([
-    ["{", /waivers\.json.*not JSON/],
+    ["{", /waivers\.json.*the file is cut short/],
     ["{}", /expected a list/],
     ['["x"]', /waivers\[0\]/],
     [JSON.stringify([{ check }]), /waivers\[0\]\.reason/],
