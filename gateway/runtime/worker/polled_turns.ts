@@ -1,6 +1,7 @@
 import { AppError } from "../../../shared/app_error.ts";
 import { pause } from "../../../shared/abortable.ts";
 import { timesFree } from "../../../shared/fair_share.ts";
+import { createSteadyClock } from "../../../shared/steady_clock.ts";
 import type { Turns } from "../../http/budget.ts";
 
 /** A request that Cloudflare ended gives nothing back: what was not heard of for so long is taken from it. */
@@ -31,7 +32,7 @@ export class PolledTurns implements Turns {
   /** `maxRunMs`: what runs longer goes on, and no longer counts. */
   constructor(atOnce: number, nowMs: () => number, { maxRunMs = defaultRunMs }: { readonly maxRunMs?: number } = {}) {
     this.#atOnce = atOnce;
-    this.#nowMs = nowMs;
+    this.#nowMs = createSteadyClock(nowMs);
     this.#maxRunMs = maxRunMs;
   }
 
