@@ -32,6 +32,8 @@ for (let attemptsLeft = 10; ; attemptsLeft -= 1) {
 async function documentsOfGateway() {
   const made = Promise.withResolvers<Docs>();
   const dependencies = Object.assign(Object.create(anything as object) as Dependencies, {
+    // A Worker serves no metrics.
+    metricsText: null,
     createDocs(describe: Parameters<Dependencies["createDocs"]>[0]) {
       const docs = createDocs(describe);
       made.resolve(docs);

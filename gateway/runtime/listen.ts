@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hasCode } from "../../shared/error_code.ts";
 import { settingsError } from "../config.ts";
-import { answerClientErrors } from "./client_errors.ts";
+import { answerClientErrors, requireOneHost } from "./client_errors.ts";
 
 export interface ListenAddress {
   readonly host: string;
@@ -80,8 +80,10 @@ export async function listen(
       keepAlive: true,
       keepAliveInitialDelay: probeAfterMs,
       noDelay: true,
+      // Node's own answer is no problem document, and it takes several.
+      requireHostHeader: false,
     },
-    listener,
+    requireOneHost(listener),
   );
   answerClientErrors(server);
   await new Promise<void>((done, fail) => {

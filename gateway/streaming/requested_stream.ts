@@ -21,15 +21,20 @@ export interface RequestedStream {
 
 /** Path and query without what is no part of the stream: `access_token` and `snapshot`. */
 export interface StreamTarget {
-  /** The same for every order of the query's parameters; what a stream token opens. */
+  /** The same for every order of the query's parameters, and of one parameter's values; what a stream token opens. */
   readonly name: string;
+  /** In the name's order: all that have the name get the same stream. */
   readonly query: URLSearchParams;
 }
 
 export function toStreamTarget({ pathname, search }: URL): StreamTarget {
-  const query = new URLSearchParams(search);
+  const byValue = [...new URLSearchParams(search)].toSorted(([, one], [, other]) =>
+    one < other ? -1 : Number(one > other),
+  );
+  const query = new URLSearchParams(byValue);
   query.delete("access_token");
   query.delete("snapshot");
+  // By name, which keeps the order of the values.
   query.sort();
   return { name: query.size === 0 ? pathname : `${pathname}?${query}`, query };
 }

@@ -1,4 +1,6 @@
 import { request } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../drizzle/database.ts";
 import { AppError } from "../../../shared/app_error.ts";
@@ -98,16 +100,16 @@ test("metrics count what happened, by route template", async () => {
   await gateway.request(`/nothing/${scan.id}`);
   const response = await gateway.request("/metrics");
   expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
-  const text = await response.text();
-  expect(text).toMatch(/^scanstream_streams_opened_total 1$/m);
-  expect(text).toMatch(/^scanstream_events_published_total\{outcome="taken"\} 1$/m);
-  expect(text).toMatch(
+  const metrics = await response.text();
+  expect(metrics).toMatch(/^scanstream_streams_opened_total 1$/m);
+  expect(metrics).toMatch(/^scanstream_events_published_total\{outcome="taken"\} 1$/m);
+  expect(metrics).toMatch(
     /scanstream_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/scans",status="201"\} 1$/m,
   );
-  expect(text).toContain('route="unmatched"');
-  expect(text).toContain('route="/api/v1/scans/:id/event-stream"');
-  expect(text).toMatch(/^process_resident_memory_bytes \d/m);
-  for (const secret of [scan.id, gateway.acme.id, gateway.acme.apiKey]) expect(text).not.toContain(secret);
+  expect(metrics).toContain('route="unmatched"');
+  expect(metrics).toContain('route="/api/v1/scans/:id/event-stream"');
+  expect(metrics).toMatch(/^process_resident_memory_bytes \d/m);
+  for (const secret of [scan.id, gateway.acme.id, gateway.acme.apiKey]) expect(metrics).not.toContain(secret);
 });
 
 test("HEAD is answered as GET is, without a body", async () => {
@@ -156,4 +158,20 @@ test("a request that cannot be parsed is answered as a problem document", async 
   expect(await status({ headers: { host: "a b" } })).toEqual({ status: 400, contentType });
   expect(await status({ headers: { long: "x".repeat(20_000) } })).toEqual({ status: 431, contentType });
   expect(await status({})).toMatchObject({ status: 200 });
+});
+
+test.each([
+  ["no Host", "GET /healthz HTTP/1.1\r\n", 400],
+  ["two Hosts", "GET /healthz HTTP/1.1\r\nhost: a\r\nHost: b\r\n", 400],
+  ["no Host in HTTP/1.0", "GET /healthz HTTP/1.0\r\n", 200],
+  ["two Hosts in HTTP/1.0", "GET /healthz HTTP/1.0\r\nhost: a\r\nhost: b\r\n", 400],
+  ["an expectation that nobody knows", "GET /healthz HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n", 417],
+  ["a tunnel", "CONNECT a.example:443 HTTP/1.1\r\nhost: a.example:443\r\n", 405],
+])("%s: answered as HTTP says, with a problem document", async (_what, head, status) => {
+  gateway = await startTestGateway({}, { database: shared.database });
+  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+  socket.write(`${head}connection: close\r\n\r\n`);
+  const answer = await text(socket);
+  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  if (status !== 200) expect(answer).toMatch(/content-type: application\/problem\+json\r\n[^]*"code":/);
 });
