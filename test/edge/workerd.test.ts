@@ -52,8 +52,11 @@ test("a batch of events is one request to the broker, and so keeps its order", a
   expect([...stream.text().matchAll(/"n":(\d+)\}/g)].map(([, n]) => Number(n))).toEqual(numbers);
 });
 
-test("there are no metrics that anybody could read", async () => {
+test("there are no metrics that anybody could read, and none are described", async () => {
   expect((await fetch(`${worker.url}/metrics`)).status).toBe(404);
+  const { paths } = (await (await fetch(`${worker.url}/openapi.json`)).json()) as { paths: object };
+  expect(Object.keys(paths)).toContain("/healthz");
+  expect(Object.keys(paths)).not.toContain("/metrics");
 });
 
 test("the cron trigger expires scans whose producer is gone", async () => {
