@@ -7,7 +7,7 @@ import type { Dependencies } from "./http/dependencies.ts";
 import { operationsOf } from "./description/described.ts";
 import { docsRoutes } from "./http/docs_routes.ts";
 import { eventStreamsOf, features as allFeatures, type Feature } from "./features/features.ts";
-import { HttpRefusal, problemResponse } from "./http/problem.ts";
+import { HttpRefusal, methodNotAllowed, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, traceFields, type RequestVariables } from "./http/request_log.ts";
 import { sessionRoute } from "./http/session_route.ts";
@@ -117,14 +117,14 @@ function refuseOtherMethods(app: App): void {
   const methods = new Map<string, Set<string>>();
   for (const { method, path } of app.routes) {
     if (method === "ALL") continue;
-    methods.set(path, (methods.get(path) ?? new Set()).add(method));
+    const allowed = methods.get(path) ?? new Set();
+    methods.set(path, allowed.add(method));
+    // Hono answers HEAD with GET; streams refuse it.
+    if (method === "GET" && !path.endsWith("/event-stream")) allowed.add("HEAD");
   }
   for (const [path, allowed] of methods) {
-    const allow = [...allowed].join(", ");
     app.all(path, (c) => {
-      throw new HttpRefusal("method_not_allowed", `${c.req.method} is not a method of this path: use ${allow}`, {
-        allow,
-      });
+      throw methodNotAllowed(c.req.method, [...allowed]);
     });
   }
 }

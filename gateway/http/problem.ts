@@ -28,6 +28,12 @@ export class HttpRefusal extends Error {
   }
 }
 
+/** A known path with another method names the right ones. */
+export function methodNotAllowed(method: string, allowed: readonly string[]): HttpRefusal {
+  const allow = allowed.join(", ");
+  return new HttpRefusal("method_not_allowed", `${method} is not a method of this path: use ${allow}`, { allow });
+}
+
 const kinds: Readonly<Record<Problem["code"], { readonly status: number; readonly title: string }>> = {
   malformed: { status: 400, title: "Malformed request" },
   not_authenticated: { status: 401, title: "Not authenticated" },

@@ -17,6 +17,7 @@ import { createAuthorityCheck } from "../auth/membership.ts";
 import type { AuthConfig, GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
+import { methodNotAllowed, problemResponse } from "../http/problem.ts";
 import { createDocs } from "../description/create_docs.ts";
 import { findEnded } from "../features/find_ended.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
@@ -91,6 +92,9 @@ export interface GatewayParts {
 /** The handler of `METRICS_PORT`. */
 export async function respondMetrics(metricsText: MetricsText, request: Request): Promise<Response> {
   if (new URL(request.url).pathname !== "/metrics") throw new AppError("not_found", "No such path");
+  if (!["GET", "HEAD"].includes(request.method)) {
+    return problemResponse(methodNotAllowed(request.method, ["GET", "HEAD"]));
+  }
   const { body, contentType } = await metricsText.read();
   return new Response(body, { headers: { "content-type": contentType } });
 }

@@ -140,6 +140,7 @@ test("with a port of their own, metrics are only there", async () => {
   expect(response.status).toBe(200);
   expect(await response.text()).toContain("scanstream_streams_open 0");
   expect((await fetch(new URL("/api/v1/scans", metricsUrl ?? ""))).status).toBe(404);
+  expect((await fetch(metricsUrl ?? "", { method: "POST" })).status).toBe(405);
 });
 
 test("a request that cannot be parsed is answered as a problem document", async () => {
