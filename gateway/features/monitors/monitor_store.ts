@@ -27,19 +27,20 @@ export async function putMonitor(
     interval_seconds: intervalSeconds,
     checks_total: checksTotal,
   } = monitor;
-  const [created] = await db
-    .insert(monitors)
-    .values({
-      id,
-      tenantId,
-      orgUrl,
-      clientId: clientId ?? null,
-      benchmark: benchmark ?? null,
-      intervalSeconds,
-      checksTotal: checksTotal ?? 0,
-    })
-    .onConflictDoNothing({ target: [monitors.tenantId, monitors.id] })
-    .returning();
+  // An insert also adds the organization, which would stay where the id turns out to be taken.
+  const known = await db.select({ id: monitors.id }).from(monitors).where(eq(monitors.id, id));
+  const [created] =
+    known.length > 0
+      ? []
+      : await insertMonitor(db, {
+          id,
+          tenantId,
+          orgUrl,
+          clientId: clientId ?? null,
+          benchmark: benchmark ?? null,
+          intervalSeconds,
+          checksTotal: checksTotal ?? 0,
+        });
   if (created !== undefined) return { row: created, isNew: true };
   const [row] = await db
     .update(monitors)
@@ -64,6 +65,14 @@ export async function putMonitor(
   if (stored.deletedAt !== null) throw new AppError("gone", "The monitor was deleted: expected a new UUID");
   if (stored.endedAt !== null) throw ended();
   throw new AppError("conflict", "The monitor follows another org: expected the same org_url, or a new UUID");
+}
+
+async function insertMonitor(db: TenantDatabase, values: typeof monitors.$inferInsert): Promise<readonly MonitorRow[]> {
+  return db
+    .insert(monitors)
+    .values(values)
+    .onConflictDoNothing({ target: [monitors.tenantId, monitors.id] })
+    .returning();
 }
 
 /** Counts that no longer fit the total would refuse every later report that leaves them out. */

@@ -123,7 +123,10 @@ describe("PUT /monitors/{id}", () => {
     expect(await problemOf(await put())).toMatchObject({ status: 409, code: "conflict" });
     expect((await send("DELETE")).status).toBe(204);
     expect(await problemOf(await put())).toMatchObject({ status: 410, code: "gone" });
+    expect(await problemOf(await put(other))).toMatchObject({ status: 410, code: "gone" });
     expect((await put(newMonitor, stranger)).status).toBe(200);
+    const organizations = await gateway.request("/api/v1/organizations", { as: `Api-Key ${gateway.acme.apiKey}` });
+    expect(await organizations.text(), "a refused monitor adds no organization").not.toContain(other.org_url);
   });
 
   test.each([
