@@ -54,10 +54,14 @@ const startMs = 25;
 /** Kept for the isolate's life. Nothing in it belongs to a request. */
 let gateway: WorkerGateway | null = null;
 
-/** Concurrent first requests each create one: a request that awaited another's promise would hang when that one is cancelled. */
+/**
+ * Concurrent first requests each open their parts: a request that awaited another's promise would hang when that one is cancelled.
+ * All go on with what was there first, or each would have turns of its own.
+ */
 async function gatewayOf(environment: WorkerEnvironment): Promise<WorkerGateway> {
   if (gateway?.environment === environment) return gateway;
   const dependencies = await openWorkerParts(environment);
+  if (gateway?.environment === environment) return gateway;
   const starts = new PolledTurns(startsAtOnce, Date.now, { maxRunMs: startMs });
   gateway = { environment, dependencies, app: createApp(dependencies), starts };
   return gateway;

@@ -43,18 +43,15 @@ function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): Org
   return {
     async updated(tenantId, subject) {
       const condition = conditionOf(subject);
-      const row = condition === null ? null : await read(tenantId, condition).catch(noted);
-      if (row === null) return;
-      let given: OrganizationRow | null = row;
-      await updates.run(row.stored.id, (isLate) =>
-        publish(tenantId, async (to, channel) => {
-          // The row that was just read is good for one attempt.
-          const next = isLate ? null : given;
-          given = null;
-          const current = next ?? (await read(tenantId, eq(organizations.id, row.stored.id)));
+      if (condition === null) return;
+      await publish(tenantId, async (to, channel) => {
+        const row = await read(tenantId, condition);
+        if (row === null) return;
+        await updates.run(row.stored.id, async (isLate) => {
+          const current = isLate ? await read(tenantId, eq(organizations.id, row.stored.id)) : row;
           if (current !== null) await publishUpdated(to, channel, toOrganizationResource(current, nowMs()));
-        }),
-      );
+        });
+      });
     },
 
     deleted: (tenantId, id) => publish(tenantId, (to, channel) => publishDeleted(to, channel, { organization_id: id })),
@@ -63,11 +60,6 @@ function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): Org
   async function read(tenantId: string, condition: SQL): Promise<OrganizationRow | null> {
     const [row] = await withTenant(database, tenantId, (db) => selectOrganizationRows(db, { condition, limit: 1 }));
     return row ?? null;
-  }
-
-  function noted(error: unknown): null {
-    options.log.warn({ error }, notPublished);
-    return null;
   }
 
   function publish(tenantId: string, send: (to: Publisher, channel: string) => Promise<void>): Promise<void> {

@@ -5,14 +5,20 @@ import type {
   OrganizationExposure,
   OrganizationHistory,
 } from "../../../../shared/schemas/organization.ts";
+import type { Database } from "../../../../drizzle/database.ts";
+import { organizationAnnouncerOf } from "../../../../gateway/features/organizations/announce_updates.ts";
+import { silentLog } from "../../../../gateway/observability/log.ts";
+import { AppError } from "../../../../shared/app_error.ts";
 import { digestOf } from "../../../../shared/history/verdict_changes.ts";
 import { changeOf, createMonitorClient, eventsIn } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let gateway: TestGateway;
+let database: Database;
 beforeAll(async () => {
-  gateway = await startTestGateway({}, { database: await openTestPglite() });
+  database = await openTestPglite();
+  gateway = await startTestGateway({}, { database });
 });
 afterAll(() => gateway.stop());
 
@@ -276,4 +282,24 @@ test("the tenant's stream says what an organization is now, at most once a secon
   expect((await historyOf(again.id)).organizations[0]?.rules[0]?.changes).toMatchObject([
     { number: 1, previous: null },
   ]);
+});
+
+test("a change is announced although the database did not answer when it was read first", async () => {
+  const orgUrl = `https://${aHost()}`;
+  await scan(orgUrl, [finding(idle, "PASS")]);
+  let reads = 0;
+  const answersLater: Database = {
+    ...database,
+    transact: (...statement) =>
+      (reads += 1) === 1 ? Promise.reject(new AppError("unavailable", "Busy")) : database.transact(...statement),
+  };
+  const published: string[] = [];
+  const announcer = organizationAnnouncerOf({
+    database: answersLater,
+    publisher: { publish: async (_channel, message) => void published.push(message) },
+    log: silentLog,
+    attemptsAfterMs: [0, 1],
+  });
+  await announcer.updated(gateway.acme.id, { orgUrl });
+  expect(published).toEqual([expect.stringContaining(orgUrl)]);
 });
