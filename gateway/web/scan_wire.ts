@@ -1,14 +1,7 @@
 import * as v from "valibot";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import {
-  manualReasonSchema,
-  statusSchema,
-  storedFindingSchema,
-  type ManualReason,
-  type Severity,
-  type Status,
-} from "../../shared/schemas/finding.ts";
-import { mapNotes, notesOf, type FindingNotes } from "../../shared/schemas/finding_notes.ts";
+import { manualReasonSchema, statusSchema, storedFindingSchema } from "../../shared/schemas/finding.ts";
+import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import type { StatusCounts, Verdict } from "../../shared/report.ts";
 import { scanSchema, type ScanStatus } from "../../shared/schemas/scan.ts";
 
@@ -33,28 +26,6 @@ export interface Scan {
   readonly createdAtMs: number | null;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
-}
-
-/** What REST holds of a finding; an event holds less, then `expected` and what follows is null. */
-export interface FindingRecord {
-  readonly fingerprint: string;
-  readonly check: string;
-  readonly status: Status;
-  readonly severity: Severity;
-  readonly resourceName: string;
-  readonly detail: string;
-  readonly expected: string | null;
-  readonly actual: string | null;
-  readonly reason: ManualReason | null;
-  readonly resourceType: string | null;
-  readonly resourceId: string | null;
-  /** What of the rule a partial PASS leaves to a person. */
-  readonly coverageReason: string | null;
-  /** The same for all findings that one change closes. */
-  readonly cause: string | null;
-  readonly notes: FindingNotes;
-  /** Does not count for the check's status. */
-  readonly isAdvisory: boolean;
 }
 
 export interface Page<Item> {
@@ -91,7 +62,7 @@ export function parseScan(value: unknown): Scan {
 
 const { entries } = storedFindingSchema;
 
-/** An event holds less than a stored finding, and any key of the tenant may publish one with less still. */
+/** An event holds less than REST, then `expected` and others are null; and any key of the tenant may publish one with less still. */
 const findingSchema = v.object({
   fingerprint: entries.fingerprint,
   status: entries.status,
@@ -110,26 +81,11 @@ const findingSchema = v.object({
   advisory: v.fallback(entries.advisory, false),
 });
 
+export type FindingRecord = v.InferOutput<typeof findingSchema>;
+
 /** Also reads the payload of `finding.created`. Throws `TypeError` for anything that is not a finding. */
 export function parseFinding(value: unknown): FindingRecord {
-  const finding = parse(findingSchema, value, "a finding");
-  return {
-    fingerprint: finding.fingerprint,
-    check: finding.check,
-    status: finding.status,
-    severity: finding.severity,
-    resourceName: finding.resource_name,
-    detail: finding.detail,
-    expected: finding.expected,
-    actual: finding.actual,
-    reason: finding.reason,
-    resourceType: finding.resource_type,
-    resourceId: finding.resource_id,
-    coverageReason: finding.coverage_reason,
-    cause: finding.cause,
-    notes: notesOf(finding),
-    isAdvisory: finding.advisory,
-  };
+  return parse(findingSchema, value, "a finding");
 }
 
 /** Throws `TypeError` for an answer of another form. */

@@ -52,7 +52,7 @@ export function notesOf(
 }
 
 /** The notes with a name for people, in order, each with its text. */
-export function labelledNotes(notes: FindingNotes) {
+export function labelledNotes(notes: { readonly [Name in NoteName]?: string | null | undefined }) {
   const all = Object.values(mapNotes((name, note) => ({ label: "", ...note, text: notes[name] ?? "" })));
   return all.filter(({ label, text }) => label !== "" && text !== "");
 }

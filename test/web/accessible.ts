@@ -2,17 +2,17 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** What axe finds wrong with the page as it is now is nothing. */
-export async function expectAccessible(page: Page, state: string): Promise<void> {
+/** What axe finds wrong with the page as it is now is nothing. `tags` leaves out the rules that have none of them. */
+export async function expectAccessible(page: Page, state: string, tags?: readonly string[]): Promise<void> {
   // Evaluated by the debugger, so the page's own policy against foreign scripts stands.
   await page.evaluate(axe.source);
-  const violations = await page.evaluate(async () => {
+  const violations = await page.evaluate(async (runOnly) => {
     const { run } = Reflect.get(globalThis, "axe") as typeof axe;
-    const results = await run(document, { resultTypes: ["violations"] });
+    const results = await run(document, { resultTypes: ["violations"], ...(runOnly && { runOnly: [...runOnly] }) });
     return results.violations.map(
       ({ id, impact, nodes }) => `${impact}: ${id} at ${nodes.map(({ html }) => html.slice(0, 160)).join(" and ")}`,
     );
-  });
+  }, tags);
   expect(violations, state).toEqual([]);
 }
 

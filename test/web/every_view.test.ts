@@ -43,7 +43,7 @@ test.each(scenes)(
       await page.setViewportSize({ width: 640, height: 800 });
       await expectFitting(page, scene);
       await page.emulateMedia({ forcedColors: "active" });
-      await expectAccessible(page, `${scene.name}, forced colors, text of 200 %`);
+      await expectAccessible(page, `${scene.name}, forced colors, text of 200 %`, ["cat.color"]);
     } finally {
       await page.close();
       if (scene.away !== undefined) await stage.awayGateway.start();

@@ -178,7 +178,7 @@ test("rejects an answer that is not the gateway's", () => {
 
 test("parseFinding reads an event's finding with defaults for what it leaves out", () => {
   const finding = parseFinding({ fingerprint: "x", status: "PASS", resource_name: "N", severity: "critical" });
-  expect(finding).toMatchObject({ resourceName: "N", severity: "medium", check: "unknown", actual: null });
+  expect(finding).toMatchObject({ resource_name: "N", severity: "medium", check: "unknown", actual: null });
 });
 
 test("toAuthorization distinguishes tokens from keys and accepts whole header values", () => {

@@ -281,6 +281,14 @@ const lookLongAgo = `(() => {
   setTimeout(() => location.reload());
 })()`;
 
+/** In the page: resolves when nothing in it has changed for a quarter of a second, or after two seconds of changes. */
+const still = `new Promise((resolve) => {
+  const seen = new MutationObserver(() => (clearTimeout(timer), timer = setTimeout(resolve, 250)));
+  let timer = setTimeout(resolve, 250);
+  setTimeout(resolve, 2000);
+  seen.observe(document, { attributes: true, characterData: true, childList: true, subtree: true });
+}).then(() => undefined)`;
+
 /** Opens a scene and waits until it is there. The gateway that went away for it is for the caller to start again. */
 export async function showScene<Tab extends Pick<DrivenTab, "evaluate">>(
   { gateway, awayGateway, tenants, ids }: ShotStage,
@@ -307,14 +315,14 @@ export async function showScene<Tab extends Pick<DrivenTab, "evaluate">>(
   for (const selector of clicks) {
     await until(selector);
     await tab.evaluate(`${quoted(selector)}.click?.()`);
-    await wait(200);
+    await tab.evaluate(still);
   }
   if (away !== undefined) {
     await awayGateway.stop();
     await until(away);
   }
   // What else it shows is read, and has its place.
-  await wait(700);
+  await tab.evaluate(still);
   if (shown !== undefined) {
     await until(shown);
     await tab.evaluate(`${quoted(shown)}.scrollIntoView({ block: "start", behavior: "instant" })`);

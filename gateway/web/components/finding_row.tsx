@@ -62,7 +62,7 @@ export const FindingRow = memo((props: FindingRowProps) => {
         </span>
         <span class="finding-main stack grow">
           <span class="finding-name clamped strong">
-            {finding.resourceName === "" ? "Unnamed resource" : shorten(finding.resourceName)}
+            {finding.resource_name === "" ? "Unnamed resource" : shorten(finding.resource_name)}
           </span>
           <span class="fine one-line">{checkTitle(finding.check)}</span>
           <span class="fine on-paper">{resourceText(finding)}</span>
@@ -86,7 +86,7 @@ export const FindingRow = memo((props: FindingRowProps) => {
             <div class="row wrap">
               <DecideButtons finding={finding} decision={decision} onDecide={onDecide} />
               <CopyButton label="Copy link" getText={() => location.href} />
-              <CopyButton label="Copy resource id" getText={() => finding.resourceId ?? finding.resourceName} />
+              <CopyButton label="Copy resource id" getText={() => finding.resource_id ?? finding.resource_name} />
             </div>
             {more?.(finding)}
           </>
@@ -103,16 +103,16 @@ function shorten(text: string): string {
   return text.length <= maxLineLength ? text : `${text.slice(0, maxLineLength)}…`;
 }
 
-function resourceText({ resourceType, resourceId }: Finding): string {
-  return [resourceType, resourceId].filter((part) => part !== null && part !== "").join(" · ");
+function resourceText({ resource_type, resource_id }: Finding): string {
+  return [resource_type, resource_id].filter((part) => part !== null && part !== "").join(" · ");
 }
 
 /** Open findings are waived; where the API shows too little, a person answers for the check. */
 function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "finding" | "decision" | "onDecide">) {
-  const { coverageReason } = finding;
   const state = stateOf(finding);
   const mayWaive = (state === "fail" || state === "manual") && decision?.kind !== "waiver";
-  const mayAttest = decision === null && (finding.status === "MANUAL" || (state === "pass" && coverageReason !== null));
+  const mayAttest =
+    decision === null && (finding.status === "MANUAL" || (state === "pass" && finding.coverage_reason !== null));
   if (onDecide === undefined) return null;
   return (
     <>
@@ -154,12 +154,12 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
           {found === null ? (actual ?? "Loading…") : <Parts parts={found} tone="tone-fail" />}
         </Fact>
         {finding.detail !== "" && finding.detail !== actual && <Fact term="Detail">{finding.detail}</Fact>}
-        {labelledNotes(finding.notes).map(({ label, text }) => (
+        {labelledNotes(finding).map(({ label, text }) => (
           <Fact key={label} term={label}>
             {text}
           </Fact>
         ))}
-        {finding.coverageReason !== null && <Fact term="Needs manual review">{finding.coverageReason}</Fact>}
+        {finding.coverage_reason !== null && <Fact term="Needs manual review">{finding.coverage_reason}</Fact>}
         {finding.reason !== null && (
           <Fact term={stateOf(finding) === "not_applicable" ? "Not applicable" : "Why it needs manual review"}>
             {reasonWords[finding.reason]}
@@ -168,16 +168,16 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
         {resourceText(finding) !== "" && <Fact term="Resource">{resourceText(finding)}</Fact>}
         <Fact term="Rule">{info === null ? finding.check : `${names.join(" · ")} · ${finding.check}`}</Fact>
         <Fact term="Read">
-          {finding.notes.read_from?.replaceAll("; ", "\n") ?? readText}
+          {finding.read_from?.replaceAll("; ", "\n") ?? readText}
           {info !== null &&
             info.scopes.length > 0 &&
             `, with ${info.scopes.map((scope) => `okta.${scope}`).join(", ")}`}
         </Fact>
       </dl>
-      {finding.notes.evaluation !== undefined && (
+      {finding.evaluation !== null && (
         <section class="evaluation">
           <h3>Rules that decide, in the order in which Okta evaluates them</h3>
-          <pre class="evaluation-rules">{finding.notes.evaluation}</pre>
+          <pre class="evaluation-rules">{finding.evaluation}</pre>
         </section>
       )}
       {info !== null && ["fail", "manual"].includes(stateOf(finding)) && (

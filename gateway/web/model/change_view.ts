@@ -3,6 +3,7 @@ import { controlsOf, type FindingsFilter } from "./findings_filter.ts";
 import { formatVerdict } from "./format.ts";
 import { worstState, type CheckState, type Finding } from "./scan_model.ts";
 import { stateOf } from "../../../shared/report.ts";
+import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
 import type { Change, Explanation } from "../monitor_wire.ts";
 
 /** A present verdict as the finding that the page shows; null where it is gone. */
@@ -17,17 +18,17 @@ export function toFinding(change: Change, order: number): Finding | null {
     check,
     status: to.status,
     severity: severityOf(check),
-    resourceName: resource.name,
+    resource_name: resource.name,
     detail: [actual, before].filter((part) => part !== "").join(" · "),
     expected: null,
     actual,
     reason: to.reason,
-    resourceType: resource.type,
-    resourceId: resource.id,
-    coverageReason: null,
+    resource_type: resource.type,
+    resource_id: resource.id,
+    coverage_reason: null,
     cause: null,
-    notes: {},
-    isAdvisory: false,
+    ...mapNotes(() => null),
+    advisory: false,
     order,
     sinceMs: cause === "start" ? null : Date.parse(seen_at),
   };

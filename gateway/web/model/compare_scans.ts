@@ -96,16 +96,10 @@ export async function listAllFindings(
 }
 
 function toCompared(finding: FindingRecord): ComparedFinding {
-  const { check, severity, fingerprint, status, reason, resourceType, resourceId, resourceName } = finding;
   return {
-    check,
-    severity,
-    fingerprint,
-    status,
-    reason,
-    resource_type: resourceType ?? "",
-    resource_id: resourceId ?? fingerprint,
-    resource_name: resourceName,
+    ...finding,
+    resource_type: finding.resource_type ?? "",
+    resource_id: finding.resource_id ?? finding.fingerprint,
     expected: finding.expected ?? "",
     actual: finding.actual ?? "",
   };

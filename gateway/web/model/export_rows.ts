@@ -35,14 +35,14 @@ export function toFindingRow(finding: Finding): ExportedRow {
     state: stateOf(finding),
     category: categories[finding.severity],
     ...ruleOf(finding.check),
-    resource_type: finding.resourceType ?? "",
-    resource_id: finding.resourceId ?? "",
-    resource_name: finding.resourceName,
+    resource_type: finding.resource_type ?? "",
+    resource_id: finding.resource_id ?? "",
+    resource_name: finding.resource_name,
     expected: finding.expected ?? "",
     actual: finding.actual ?? "",
     detail: finding.detail,
     reason: finding.reason ?? "",
-    read_from: finding.notes.read_from ?? "",
+    read_from: finding.read_from ?? "",
     fingerprint: finding.fingerprint,
   };
 }

@@ -80,10 +80,10 @@ const haystacks = new WeakMap<Finding, string>();
 function haystackOf(finding: Finding): string {
   const known = haystacks.get(finding);
   if (known !== undefined) return known;
-  const { resourceName, resourceId, check, detail, expected, actual, severity, fingerprint } = finding;
+  const { resource_name, resource_id, check, detail, expected, actual, severity, fingerprint } = finding;
   const rule = findCheck(check);
   const ruleWords = rule === null ? [] : [rule.title, rule.stigId, rule.vulnId, ...rule.controls];
-  const words = [resourceName, resourceId, check, check.replaceAll("_", " "), detail, expected, actual, fingerprint];
+  const words = [resource_name, resource_id, check, check.replaceAll("_", " "), detail, expected, actual, fingerprint];
   const haystack = [...words, ...ruleWords, categoryNames[severity]].join("\n").toLowerCase();
   haystacks.set(finding, haystack);
   return haystack;
@@ -97,5 +97,5 @@ const comparers: Readonly<Record<FindingOrder, (a: Finding, b: Finding) => numbe
     severityRank[a.severity] - severityRank[b.severity] ||
     a.order - b.order,
   newest: (a, b) => b.order - a.order,
-  resource: (a, b) => collator.compare(a.resourceName, b.resourceName) || a.order - b.order,
+  resource: (a, b) => collator.compare(a.resource_name, b.resource_name) || a.order - b.order,
 };

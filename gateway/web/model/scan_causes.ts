@@ -1,5 +1,4 @@
 import { stateOf } from "../../../shared/report.ts";
-import { notesOf } from "../../../shared/schemas/finding_notes.ts";
 import type { FindingRecord } from "../scan_wire.ts";
 import type { Finding } from "./scan_model.ts";
 
@@ -22,11 +21,11 @@ export interface ScanCauses {
 
 /** By the failing findings as they are stored. */
 export function causesOfScan(findings: Iterable<Finding>): ScanCauses {
-  const failing = [...findings].filter((finding) => stateOf(finding) === "fail" && !finding.isAdvisory);
+  const failing = [...findings].filter((finding) => stateOf(finding) === "fail" && !finding.advisory);
   const groups = Map.groupBy(failing, ({ cause }) => cause);
   const causes = [...groups].flatMap(([id, closed]): readonly ScanCause[] => {
     if (id === null) return [];
-    const changes = [...new Set(closed.flatMap(({ notes }) => notes.to_pass ?? []))].toSorted();
+    const changes = [...new Set(closed.flatMap(({ to_pass }) => to_pass ?? []))].toSorted();
     const checks = new Set(closed.map(({ check }) => check));
     return [{ id, change: joined(changes), checks: checks.size, findings: closed.length }];
   });
@@ -42,8 +41,8 @@ export function causesOfScan(findings: Iterable<Finding>): ScanCauses {
 export function withCauses(findings: Iterable<Finding>, scanned: readonly FindingRecord[]): readonly Finding[] {
   const failed = new Map(scanned.flatMap((one) => (one.status === "FAIL" ? [[one.fingerprint, one] as const] : [])));
   return [...findings].map((finding) => {
-    const { cause = null, notes = {} } = failed.get(finding.fingerprint) ?? {};
-    return { ...finding, cause, notes: notesOf({ to_pass: notes.to_pass }) };
+    const known = failed.get(finding.fingerprint);
+    return { ...finding, cause: known?.cause ?? null, to_pass: known?.to_pass ?? null };
   });
 }
 

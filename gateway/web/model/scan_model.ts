@@ -7,6 +7,7 @@ import {
   type StatusCounts,
   type Verdict,
 } from "../../../shared/report.ts";
+import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
 import {
   isEnded,
   parseFinding,
@@ -81,12 +82,9 @@ export function createScanModel(): ScanModel {
             ...record,
             expected: record.expected ?? known.expected,
             actual: record.actual ?? known.actual,
-            reason: record.expected === null ? known.reason : record.reason,
-            resourceType: record.resourceType ?? known.resourceType,
-            resourceId: record.resourceId ?? known.resourceId,
-            coverageReason: record.expected === null ? known.coverageReason : record.coverageReason,
-            cause: record.expected === null ? known.cause : record.cause,
-            notes: record.expected === null ? known.notes : record.notes,
+            resource_type: record.resource_type ?? known.resource_type,
+            resource_id: record.resource_id ?? known.resource_id,
+            ...(record.expected === null && onlyStored(known)),
           };
     if (merged.expected === null) incomplete.add(record.fingerprint);
     else incomplete.delete(record.fingerprint);
@@ -97,9 +95,9 @@ export function createScanModel(): ScanModel {
   }
 
   function count(finding: FindingRecord, step: number): void {
-    const { check, isAdvisory } = finding;
+    const { check, advisory } = finding;
     const counts = statusCounts.get(check) ?? noFindings();
-    counts[isAdvisory ? "advisory" : stateOf(finding)] += step;
+    counts[advisory ? "advisory" : stateOf(finding)] += step;
     statusCounts.set(check, counts);
   }
 
@@ -145,6 +143,11 @@ export function createScanModel(): ScanModel {
       if (scan !== null) scan = applyToScan(scan, type, fields);
     },
   };
+}
+
+/** What an event without its expectation does not say. */
+function onlyStored({ reason, coverage_reason, cause, ...finding }: FindingRecord) {
+  return { reason, coverage_reason, cause, ...mapNotes((name) => finding[name]) };
 }
 
 function noFindings(): Record<RuleState | "advisory", number> {

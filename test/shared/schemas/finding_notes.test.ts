@@ -59,7 +59,7 @@ test("a note that is only described is in the event, in the database, in the RES
   expect((await gateway.request(path, { method: "POST", json: { findings }, as })).status).toBe(200);
   const { items } = (await (await gateway.request(path, { as })).json()) as { readonly items: readonly unknown[] };
   expect(items).toMatchObject([{ example_note: text, to_pass: null }]);
-  expect(labelledNotes(parseFinding(items[0]).notes)).toMatchObject([{ label: "Example", text }]);
+  expect(labelledNotes(parseFinding(items[0]))).toMatchObject([{ label: "Example", text }]);
 });
 
 test("it is in the reports, and in their schema", async () => {

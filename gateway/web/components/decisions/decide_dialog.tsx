@@ -55,7 +55,7 @@ export function DecideDialog(props: DecideDialogProps) {
   const [problem, setProblem] = useState<string | null>(null);
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const { title, button, effect } = texts[kind];
-  const name = finding.resourceName === "" ? "this resource" : finding.resourceName;
+  const name = finding.resource_name === "" ? "this resource" : finding.resource_name;
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();

@@ -9,7 +9,7 @@ import type { Decision } from "../../../../shared/schemas/decision.ts";
 import type { FindingRecord } from "../../scan_wire.ts";
 
 /** What a decision is found by. */
-export type DecidedFinding = Pick<FindingRecord, "check" | "status" | "resourceId" | "resourceName">;
+export type DecidedFinding = Pick<FindingRecord, "check" | "status" | "resource_id" | "resource_name">;
 
 /** Which decisions are about the findings of one organization, as the next scan with `--decisions-from-gateway` applies them. */
 export interface DecisionIndex {
@@ -44,10 +44,10 @@ export function indexDecisions(
   const budget = createBudget();
   const attestationOf = (check: string) => attestations.get(check) ?? null;
 
-  function waiverOf({ check, status, resourceId, resourceName }: DecidedFinding): Decision | null {
+  function waiverOf({ check, status, resource_id, resource_name }: DecidedFinding): Decision | null {
     const index = waivers.get(check);
     if (index === undefined || status === "PASS") return null;
-    return findDecision({ id: resourceId ?? "", name: resourceName }, index, budget) ?? null;
+    return findDecision({ id: resource_id ?? "", name: resource_name }, index, budget) ?? null;
   }
 
   return {
@@ -58,8 +58,8 @@ export function indexDecisions(
 }
 
 /** What names this resource alone, also where its name has characters that are a pattern; null: nothing does. */
-export function toResource({ resourceId, resourceName }: DecidedFinding): string | null {
-  const text = resourceId === null || resourceId === "" ? resourceName : resourceId;
+export function toResource({ resource_id, resource_name }: DecidedFinding): string | null {
+  const text = resource_id === null || resource_id === "" ? resource_name : resource_id;
   return text === "" ? null : text.replaceAll(/[*?\\]/g, "\\$&");
 }
 
