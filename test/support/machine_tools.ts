@@ -7,12 +7,15 @@ interface Tool {
   /** Any one of these programs will do. */
   readonly programs: readonly string[];
   readonly aptPackage: string;
+  /** Without it the tests take longer; only CI installs it. */
+  readonly isOptional?: true;
 }
 
 /** What npm cannot bring. Everything else comes from the lock file. */
 const tools: readonly Tool[] = [
   { programs: ["redis-server", "valkey-server"], aptPackage: "redis-server" },
   { programs: ["chromium", "chromium-browser", "google-chrome"], aptPackage: "chromium" },
+  { programs: ["chromium-headless-shell"], aptPackage: "chromium-headless-shell", isOptional: true },
   { programs: ["firefox-esr", "firefox"], aptPackage: "firefox-esr" },
   { programs: ["WebKitWebDriver"], aptPackage: "webkit2gtk-driver" },
   { programs: ["Xvfb"], aptPackage: "xvfb" },
@@ -41,20 +44,21 @@ const run = promisify(execFile);
  * Looks for the programs that tests need; installs with apt what is missing where that is possible, and otherwise names
  * all of it in one error, so that no test has to be skipped in silence.
  */
-export async function requireMachineTools(): Promise<void> {
-  const missing = tools.filter(isMissing);
+export async function requireMachineTools({ withOptional = false } = {}): Promise<void> {
+  const missing = tools.filter((tool) => isMissing(tool) && (withOptional || tool.isOptional !== true));
   if (missing.length === 0) return;
   const packages = missing.map((tool) => tool.aptPackage);
   if (process.getuid?.() === 0 && findProgram("apt-get")) {
     process.stderr.write(`Installing with apt: ${packages.join(", ")}\n`);
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
     await run("apt-get", ["update", "-qq"], { env }).catch(() => undefined);
-    await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], {
-      env,
-      maxBuffer: 1e8,
-    }).catch(() => undefined);
+    const install = (names: readonly string[]) =>
+      run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names], { env, maxBuffer: 1e8 });
+    // A package that the distribution does not have keeps all others from being installed.
+    const required = missing.flatMap((tool) => (tool.isOptional === true ? [] : [tool.aptPackage]));
+    await install(packages).catch(() => install(required).catch(() => undefined));
   }
-  const stillMissing = missing.filter(isMissing);
+  const stillMissing = missing.filter((tool) => tool.isOptional !== true && isMissing(tool));
   if (stillMissing.length === 0) return;
   const names = stillMissing.map(({ programs, aptPackage }) => `${programs[0]} (package ${aptPackage})`);
   throw new Error(
