@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest_first.ts";
 
 /**
  * Tests that start a server other than Node (PostgreSQL, Redis, Chromium, workerd, Deno), run whole commands, or take long. All
@@ -44,6 +45,7 @@ export default defineConfig({
     pool: "forks",
     // More than two cores have use for: many system tests wait for a server or for time to pass.
     maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     // What hangs fails. What is promised within a time is measured by its test; a busy machine is no failure.
     testTimeout: 120_000,
     // Only where a whole run must not depend on one pause of the machine: a test that needed it is printed as FLAKY.

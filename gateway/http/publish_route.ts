@@ -128,6 +128,10 @@ function parseEventBody(body: unknown): { readonly isBatch: boolean; readonly ev
   }
   const { events } = body;
   if (events === undefined) return { isBatch: false, events: [toBodyEvent(body)] };
+  const other = ["type", "data", "delivery_id"].find((name) => name in body);
+  if (other !== undefined) {
+    throw new InvalidBody([{ pointer: `/${other}`, detail: "expected an event, or events, and not both" }]);
+  }
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
     throw new InvalidBody([{ pointer: "/events", detail: batchSizeMessage }]);
   }

@@ -47,7 +47,7 @@ interface WorkerGateway {
 }
 
 /** However many requests one address sends at once, those of another find the isolate and the database free. */
-const startsAtOnce = 16;
+const startsAtOnce = 8;
 /** A request that takes longer waits for its client or for somebody else, and keeps nobody from beginning. */
 const startMs = 25;
 

@@ -52,7 +52,8 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
         user: decodeURIComponent(url.username),
         password: decodeURIComponent(url.password),
         database: url.pathname.slice(1),
-        max: 5,
+        // As Neon pools them for an endpoint.
+        max: 20,
       });
     pools.set(key, pool);
     pool.removeAllListeners("error").on("error", () => undefined);

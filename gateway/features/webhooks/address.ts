@@ -36,6 +36,7 @@ export function targetProblem(text: string, { allowPrivate }: TargetRules): stri
   }
   if (url.username !== "" || url.password !== "")
     return "must not contain a user name or password: the signature authenticates the message";
+  if (text.includes("#")) return "must not contain a fragment: it would not be sent";
   if (allowPrivate) return null;
   if (url.port !== "" && Number(url.port) < firstFreePort) {
     return `uses a port of another service: expected 443, or ${firstFreePort} and above`;

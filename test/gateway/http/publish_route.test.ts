@@ -148,6 +148,7 @@ describe("the event", () => {
     ["a nested payload", { type: "scan.start", data: { a: { b: 1 } } }],
     ["a list as payload", { type: "scan.start", data: [] }],
     ["a terminal event without its id", { type: "scan.end", data: {} }],
+    ["events beside it", { type: "scan.start", data: {}, events: [{ type: "scan.start", data: {} }] }],
     ["null", null],
   ])("with %s is 422", async (_what, body) => {
     expect(await problemOf(await publish(scan.channel, body))).toMatchObject({ status: 422, code: "invalid" });

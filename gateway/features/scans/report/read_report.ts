@@ -14,7 +14,7 @@ export const maxReportBytes = 32 * 1024 * 1024;
 const partBytes = 256 * 1024;
 const digestBlockBytes = 1024 * 1024;
 /** Checked in one go: a client that sends faster than its report is checked leaves others their turns of the event loop. */
-const turnBytes = 128 * 1024;
+const turnBytes = 32 * 1024;
 
 /** A report that is valid, as it is stored. */
 export interface ReceivedReport {

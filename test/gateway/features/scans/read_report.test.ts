@@ -39,5 +39,5 @@ test("a body that is all there at once leaves others their turns of the event lo
   vi.unstubAllGlobals();
   expect(sizeBytes).toBe(bytes.length);
   expect(most).toBeGreaterThan(0);
-  expect(most).toBeLessThan(256 * kibibyte);
+  expect(most).toBeLessThan(128 * kibibyte);
 });

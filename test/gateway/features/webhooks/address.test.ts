@@ -90,6 +90,7 @@ describe("targetProblem", () => {
     "javascript:alert(1)",
     "https://user@hooks.example/",
     "https://user:password@hooks.example/",
+    "https://hooks.example/a#b",
     "https://hooks.example:22/",
     "https://hooks.example:80/",
     "https://hooks.example:1023/",
