@@ -59,7 +59,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "system", include: system, exclude: nightly, globalSetup: ["test/support/global_setup.ts"] },
+        test: {
+          name: "system",
+          isolate: false,
+          include: system,
+          exclude: nightly,
+          globalSetup: ["test/support/global_setup.ts"],
+        },
       },
       {
         extends: true,
