@@ -2,8 +2,9 @@ import * as v from "valibot";
 import { reportSchema } from "../../../../shared/schemas/report.ts";
 import { count, uuid } from "../../../../shared/schemas/primitives.ts";
 import { component, json, problem } from "../../../description/operation.ts";
-import { accountOf, type RequestAccount } from "../../../http/budget.ts";
-import type { Query, Resource } from "../../../http/resource.ts";
+import { accountOf } from "../../../http/budget.ts";
+import type { Resource } from "../../../http/resource.ts";
+import { openReport } from "./open_report.ts";
 import { readReport } from "./read_report.ts";
 import { selectPart, selectReport, storeReport, type ReportRow } from "./report_store.ts";
 
@@ -58,43 +59,12 @@ export function defineReportRoutes(scans: Resource): void {
       const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
       if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
       const account = accountOf(c.req.raw);
-      const body = await account.holdUntilRead(heldBytes, () => openReport(query, report, account));
+      const body = await account.holdUntilRead(heldBytes, () =>
+        openReport(report, (part) => account.readLarge(() => query((db) => selectPart(db, report, part)))),
+      );
       return c.body(body, 200, { ...headers, "content-type": "application/json" });
     },
   );
-}
-
-/** One part in memory at a time. The first is read at once, so that an outage is a separate answer. */
-async function openReport(
-  query: Query,
-  report: ReportRow,
-  account: RequestAccount,
-): Promise<ReadableStream<Uint8Array>> {
-  const read = (part: number) => account.readLarge(() => query((db) => selectPart(db, report, part)));
-  let next: Uint8Array<ArrayBuffer> | null = await read(0);
-  let part = 0;
-  const compressed = new ReadableStream<BufferSource>({
-    // What fails here breaks the answer off: no client takes half a report for a whole one.
-    async pull(controller) {
-      controller.enqueue(next ?? (await read(part)));
-      next = null;
-      part += 1;
-      if (part >= report.partCount) controller.close();
-    },
-  });
-  return compressed.pipeThrough(new DecompressionStream("gzip")).pipeThrough(atMost(report.sizeBytes));
-}
-
-/** What was imported may inflate to more than it says. */
-function atMost(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
-  let length = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      length += chunk.byteLength;
-      if (length > maxBytes) controller.error(new RangeError("A stored report is larger than it says"));
-      else controller.enqueue(chunk);
-    },
-  });
 }
 
 /** A part and what it inflates to, in the gateway and on its way to a client that reads slowly. */
