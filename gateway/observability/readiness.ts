@@ -1,4 +1,5 @@
 import { withTimeout } from "../../shared/with_timeout.ts";
+import type { Log } from "./log.ts";
 
 /** Whether new work should be sent here. Never rejects. */
 export interface Readiness {
@@ -15,6 +16,8 @@ export interface ReadinessOptions {
   readonly pingDatabase: () => Promise<void>;
   readonly pingBroker: () => Promise<void>;
   readonly isDraining: () => boolean;
+  /** Says why one went away, once, and that it is back. */
+  readonly log?: Pick<Log, "info" | "warn">;
   readonly timeoutMs?: number;
 }
 
@@ -26,9 +29,8 @@ export interface WatchedReadiness extends Readiness {
 
 /** Pings the database and the broker. Concurrent calls share one ping of each. */
 export function createReadiness(options: ReadinessOptions): WatchedReadiness {
-  const timeoutMs = options.timeoutMs ?? 2000;
-  const isDatabaseUp = shareConcurrent(() => answersWithin(options.pingDatabase, timeoutMs));
-  const isBrokerUp = shareConcurrent(() => answersWithin(options.pingBroker, timeoutMs));
+  const isDatabaseUp = shareConcurrent(watch("database", options.pingDatabase, options));
+  const isBrokerUp = shareConcurrent(watch("broker", options.pingBroker, options));
 
   return {
     async check() {
@@ -50,9 +52,22 @@ function shareConcurrent(check: () => Promise<boolean>): () => Promise<boolean> 
   };
 }
 
-function answersWithin(ping: () => Promise<void>, timeoutMs: number): Promise<boolean> {
-  return withTimeout(ping(), timeoutMs).then(
-    () => true,
-    () => false,
-  );
+function watch(
+  part: string,
+  ping: () => Promise<void>,
+  { log, timeoutMs = 2000 }: ReadinessOptions,
+): () => Promise<boolean> {
+  let wasUp = true;
+  const answers = (): Promise<boolean> =>
+    withTimeout(ping(), timeoutMs).then(
+      () => {
+        if (!wasUp) log?.info({}, `the ${part} answers again`);
+        return true;
+      },
+      (error: unknown) => {
+        if (wasUp) log?.warn({ error }, `the ${part} is unavailable`);
+        return false;
+      },
+    );
+  return async () => (wasUp = await answers());
 }

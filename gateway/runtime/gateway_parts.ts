@@ -138,6 +138,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     pingDatabase: () => ping(database),
     pingBroker: () => broker.ping(),
     isDraining: () => isDraining,
+    log,
   });
   let webhookBacklog: WebhookBacklog = { pending: 0, dueInSeconds: null };
   const metrics = createPrometheusMetrics({

@@ -19,6 +19,9 @@ export default {
   async fetch(request: Request, environment: WorkerEnvironment, context?: ExecutionContext): Promise<Response> {
     try {
       const { app, dependencies, starts } = await gatewayOf(environment);
+      // What asks whether the gateway lives is not to wait behind anybody.
+      if (/^\/(?:healthz|readyz)$/.test(new URL(request.url).pathname))
+        return await app.fetch(request, environment, context);
       return await starts.run(dependencies.holderOf(request, environment), async () =>
         app.fetch(request, environment, context),
       );
@@ -48,8 +51,11 @@ interface WorkerGateway {
 
 /** However many requests one address sends at once, those of another find the isolate and the database free. */
 const startsAtOnce = 8;
-/** A request that takes longer waits for its client or for somebody else, and keeps nobody from beginning. */
-const startMs = 25;
+/**
+ * A request that takes longer waits for its client or for somebody else, and keeps nobody from beginning. With less, a busy isolate
+ * would take slow requests for waiting ones, begin more, and be busier still.
+ */
+const startMs = 100;
 
 /** Kept for the isolate's life. Nothing in it belongs to a request. */
 let gateway: WorkerGateway | null = null;

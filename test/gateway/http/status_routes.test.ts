@@ -55,8 +55,15 @@ test("a database that is unavailable: not ready but alive; every route is 503, n
   }
   // What needs no database is decided as ever.
   expect((await gateway.request("/api/v1/scans", { as: "Bearer nonsense" })).status).toBe(401);
+  expect((await gateway.request("/readyz")).status).toBe(503);
   isAway = false;
   expect((await gateway.request("/readyz")).status).toBe(200);
+  // Each once, with its cause.
+  const said = gateway.log.filter((line) => /"the database /.test(line));
+  expect(said).toEqual([
+    expect.stringMatching(/"warn".*"away".*the database is unavailable/),
+    expect.stringMatching(/"info".*the database answers again/),
+  ]);
 });
 
 test("scanstream_broker_up follows the broker, without a readiness check", async () => {

@@ -10,6 +10,7 @@ import { serve } from "../../../gateway/runtime/main_node.ts";
 import { migrateCommand } from "../../../gateway/operator/migrate.ts";
 import { requireMigrated } from "../../../gateway/operator/require_migrated.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase } from "../../support/postgres.ts";
+import { startRedis } from "../../support/redis.ts";
 import { suitePostgres } from "../../support/suite_postgres.ts";
 
 const secret = { STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef" };
@@ -64,6 +65,23 @@ test("serve prints its address, and exits with 0 when interrupted", async () => 
     .split("\n")
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
   expect(messages).toEqual(["listening", "draining", "stopped"]);
+});
+
+test("a database that Redis does not have is named in the log, also when nobody asks for /readyz", async () => {
+  const redis = await startRedis();
+  const { io, written, listening, interrupt } = createIo({
+    ...secret,
+    PORT: "0",
+    REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+    EVENTSTREAM_CACHE_DB: "99",
+  });
+  const served = serve(io);
+  await listening;
+  await expect.poll(() => written.terminal).toMatch(/"the broker is unavailable"/);
+  expect(written.terminal).toContain("no such database (EVENTSTREAM_CACHE_DB)");
+  interrupt();
+  await expect(served).resolves.toBe(0);
+  await redis.stop();
 });
 
 describe("a real database", () => {
