@@ -26,7 +26,7 @@ export interface WebTenant extends TestTenant {
   readonly producer: ScanProducer;
 }
 
-/** The gateway on Node with the page as it is built, over Postgres in memory. */
+/** The gateway on Node with the page as it is built. */
 export interface WebGateway extends AsyncDisposable {
   readonly url: string;
   createTenant(name: string): Promise<WebTenant>;
