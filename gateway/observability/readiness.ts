@@ -16,7 +16,7 @@ export interface ReadinessOptions {
   readonly pingDatabase: () => Promise<void>;
   readonly pingBroker: () => Promise<void>;
   readonly isDraining: () => boolean;
-  /** Says why one went away, once, and that it is back. */
+  /** Receives one line when the database or the broker goes away, with the cause, and one when it answers again. */
   readonly log?: Pick<Log, "info" | "warn">;
   readonly timeoutMs?: number;
 }
@@ -57,17 +57,16 @@ function watch(
   ping: () => Promise<void>,
   { log, timeoutMs = 2000 }: ReadinessOptions,
 ): () => Promise<boolean> {
-  let wasUp = true;
-  const answers = (): Promise<boolean> =>
-    withTimeout(ping(), timeoutMs).then(
-      () => {
-        if (!wasUp) log?.info({}, `the ${part} answers again`);
-        return true;
-      },
-      (error: unknown) => {
-        if (wasUp) log?.warn({ error }, `the ${part} is unavailable`);
-        return false;
-      },
-    );
-  return async () => (wasUp = await answers());
+  let isUp = true;
+  return async () => {
+    try {
+      await withTimeout(ping(), timeoutMs);
+      if (!isUp) log?.info({}, `the ${part} answers again`);
+      isUp = true;
+    } catch (error) {
+      if (isUp) log?.warn({ error }, `the ${part} is unavailable`);
+      isUp = false;
+    }
+    return isUp;
+  };
 }

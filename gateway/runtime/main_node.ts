@@ -55,7 +55,7 @@ async function serveAndLog(io: GatewayIo, options: ServeOptions, write: (line: s
     },
     "listening",
   );
-  // Says at once what is wrong with the broker, also where nobody asks whether this process is ready.
+  // The log says at once what is wrong with the broker, also where nobody asks for /readyz.
   void gateway.parts.dependencies.readiness.check();
   if (config.auth.kind === "local" && config.databaseUrl !== null) {
     log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");

@@ -19,9 +19,6 @@ export default {
   async fetch(request: Request, environment: WorkerEnvironment, context?: ExecutionContext): Promise<Response> {
     try {
       const { app, dependencies, starts } = await gatewayOf(environment);
-      // What asks whether the gateway lives is not to wait behind anybody.
-      if (/^\/(?:healthz|readyz)$/.test(new URL(request.url).pathname))
-        return await app.fetch(request, environment, context);
       return await starts.run(dependencies.holderOf(request, environment), async () =>
         app.fetch(request, environment, context),
       );

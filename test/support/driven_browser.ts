@@ -33,7 +33,7 @@ export async function launchBrowser(name: (typeof browserNames)[number]): Promis
 
 async function driveChromium(): Promise<DrivenBrowser> {
   const browser = await launchChromium({ isWhole: true });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce" });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   return {
     async openTab(url) {
       const page = await context.newPage();

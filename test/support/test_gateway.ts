@@ -71,7 +71,7 @@ export async function createIssuerKey(alg = "ES256", kid = "test-key"): Promise<
 
 export const member = "member@acme.test";
 
-/** Postgres in this process for a fast test; else the run's server, which takes a fifth of the processor's time. */
+/** PostgreSQL in this process for a fast test and for a program; the run's server, which costs less CPU time, for other tests. */
 async function openTestDatabase(): Promise<Database> {
   if (process.env["TEST_SPEED"] === "fast" || process.env["VITEST"] === undefined) return openTestPglite();
   const { database, close } = await openOnPostgres((url) => createPgDatabase(url));
@@ -92,7 +92,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, "config
   readonly issuerKey?: IssuerKey;
 }
 
-/** A gateway on a port of its own, with two tenants. */
+/** Starts a gateway on a free port, with two tenants. */
 export async function startTestGateway(
   environment: Environment = {},
   { issuerKey: givenKey, ...options }: TestGatewayOptions = {},

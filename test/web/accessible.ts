@@ -4,7 +4,7 @@ import type axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** Half as long as what the module offers as its source, for each page to read. */
+/** The minified file: each page has to parse it. */
 const source = await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /** What axe finds wrong with the page as it is now is nothing. `tags` leaves out the rules that have none of them. */

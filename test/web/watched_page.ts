@@ -54,7 +54,7 @@ export async function openPage(
   const context = await browser.newContext({
     locale: "en-US",
     viewport: { width: 1440, height: 900 },
-    // What moves is drawn sixty times a second, by a processor that has other things to do.
+    // Drawing animations takes CPU time, and no test looks at one.
     reducedMotion: "reduce",
     ...profile,
   });
