@@ -1,5 +1,6 @@
 import { assert, constant, json, oneof, property, string, type Arbitrary } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { anyText } from "../support/any_text.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import { parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
 import { parseAttestations } from "../../scanner/decisions/attestations.ts";
@@ -33,8 +34,7 @@ const baseline = JSON.stringify({
 const artifacts = JSON.stringify({ schema: "scanstream.artifacts/1", scan: {}, evaluated_at: "", artifacts: {} });
 
 const source = { option: "--waivers", file: "decisions.json", rules: stigRuleNames };
-const noisy = (text: string): Arbitrary<string> =>
-  oneof(mutated(constant(text)), json(), string({ unit: "binary" }), constant(text));
+const noisy = (text: string): Arbitrary<string> => oneof(mutated(constant(text)), json(), anyText(), constant(text));
 
 describe.each<[string, string, (text: string) => unknown, abstract new (...args: never) => Error]>([
   ["waivers", waivers, (text) => parseWaivers(text, source), UsageError],

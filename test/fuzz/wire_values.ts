@@ -9,10 +9,10 @@ import {
   json,
   nat,
   oneof,
-  string,
   tuple,
   type Arbitrary,
 } from "fast-check";
+import { anyText } from "../support/any_text.ts";
 import { encodeEvent, toMessage, type EventPayload } from "../../shared/event.ts";
 import { verbs } from "../../shared/verbs.ts";
 
@@ -21,7 +21,7 @@ import { verbs } from "../../shared/verbs.ts";
 export const uuid = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
 
 const scalar = oneof(
-  string({ unit: "binary" }),
+  anyText(),
   constantFrom("\r\n", "\n\ndata: x", "\0", "\u2028", "\ud800", "é", "𝄞"),
   integer(),
   double({ noNaN: true, noDefaultInfinity: true }),
@@ -31,7 +31,7 @@ const scalar = oneof(
 
 /** Any payload that may travel; a terminal event's id is always there. */
 export const flatPayload: Arbitrary<EventPayload> = dictionary(
-  string({ unit: "binary", maxLength: 20 }),
+  anyText({ maxLength: 20 }),
   oneof(scalar, array(scalar, { maxLength: 5 })),
   { maxKeys: 6, noNullPrototype: true },
 ).map((fields) => ({ ...fields, job_id: uuid, j_id: uuid }));
@@ -40,10 +40,7 @@ export const eventType = tuple(constantFrom("job", "j"), constantFrom(...verbs))
 
 /** Text with some of it changed, cut out or put in. */
 export function mutated(text: Arbitrary<string>): Arbitrary<string> {
-  const piece = oneof(
-    string({ unit: "binary", maxLength: 4 }),
-    constantFrom('"', "{", "}", "\\", "\n", "\r", "\0", ","),
-  );
+  const piece = oneof(anyText({ maxLength: 4 }), constantFrom('"', "{", "}", "\\", "\n", "\r", "\0", ","));
   return tuple(text, array(tuple(nat(), nat(4), piece), { minLength: 1, maxLength: 3 })).map(([whole, edits]) =>
     edits.reduce((current, [at, length, put]) => {
       const from = at % (current.length + 1);
@@ -56,4 +53,4 @@ const goodMessage = tuple(eventType, flatPayload).map(([type, payload]) => toMes
 const almostMessage = tuple(eventType, json()).map(([type, data]) => `{"type":${JSON.stringify(type)},"data":${data}}`);
 
 /** What a broker may hand over: ours, almost ours, garbage. */
-export const messageText = oneof(goodMessage, mutated(goodMessage), almostMessage, json(), string({ unit: "binary" }));
+export const messageText = oneof(goodMessage, mutated(goodMessage), almostMessage, json(), anyText());

@@ -59,7 +59,7 @@ async function readCatalog(pglite: PGlite): Promise<string> {
   ];
   const versions = catalogs.map((name) => `(select max(xmin::text::bigint) || ':' || count(*) from pg_${name})`);
   const relations =
-    "(select string_agg(oid || ':' || coalesce(relacl::text, '') || relrowsecurity, ' ') from pg_class)";
+    "(select string_agg(oid || ':' || coalesce(relacl::text, '') || relrowsecurity, ' ' order by oid) from pg_class)";
   const { rows } = await pglite.query<{ catalog: string }>(
     `select concat_ws(' ', ${[...versions, relations].join(", ")}) as catalog`,
   );
