@@ -193,7 +193,10 @@ async function expectFootprint(
     count += 1;
     const strace = ["-D", "-f", "-qq", "-y", "-s", "256", "-e", calls, "-o", join(traces.path, String(count))];
     const program = [process.execPath, join(builtPackage, "scanstream.js"), ...args];
-    return startBinary("strace", [...strace, ...program], { cwd, env: { ...env, TMPDIR: cwd, NODE_DISABLE_COMPILE_CACHE: "1" } });
+    return startBinary("strace", [...strace, ...program], {
+      cwd,
+      env: { ...env, TMPDIR: cwd, NODE_DISABLE_COMPILE_CACHE: "1" },
+    });
   }, cwd);
   const files = await Promise.all(
     (await readdir(traces.path)).map((file) => readFile(join(traces.path, file), "utf8")),
