@@ -1,3 +1,5 @@
+import { nextTurn } from "../next_turn.ts";
+
 /** A flush that took so long had many streams: to write to each of them once instead of twice is worth a wait. */
 const minBehindMs = 2;
 const maxJoinMs = 5;
@@ -66,14 +68,4 @@ export class FlushSchedule {
     if (this.#joinTimer !== null) clearTimeout(this.#joinTimer);
     this.#joinTimer = null;
   }
-}
-
-/**
- * Everything that arrives before the callback is written as one chunk: `setImmediate` runs after all of a turn's input was
- * read; where a runtime has none, a timer does.
- */
-function nextTurn(callback: () => void): void {
-  const { setImmediate: immediate } = globalThis as { readonly setImmediate?: (callback: () => void) => unknown };
-  if (immediate === undefined) setTimeout(callback, 0);
-  else immediate(callback);
 }

@@ -3,9 +3,8 @@ import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { boundsFor, Budget } from "../../gateway/http/budget.ts";
-import { openTestPglite } from "../support/pglite.ts";
 import { aReport } from "../support/report_builders.ts";
-import { createScan, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+import { createScan, openTestDatabase, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** One tenant takes all that it can get of what a gateway of 1 GiB has; another one finds its own. */
 
@@ -18,7 +17,7 @@ const holders = new Set<string | undefined>();
 const mebibyte = 1_048_576;
 
 beforeAll(async () => {
-  const database = await openTestPglite();
+  const database = await openTestDatabase();
   gateway = await startTestGateway({}, { database: counted(database), budget: new Budget(boundsFor(1024 * mebibyte)) });
 });
 afterAll(() => gateway.stop());

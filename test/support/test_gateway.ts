@@ -72,7 +72,7 @@ export async function createIssuerKey(alg = "ES256", kid = "test-key"): Promise<
 export const member = "member@acme.test";
 
 /** PostgreSQL in this process for a fast test and for a program; the run's server, which costs less CPU time, for other tests. */
-async function openTestDatabase(): Promise<Database> {
+export async function openTestDatabase(): Promise<Database> {
   if (process.env["TEST_SPEED"] === "fast" || process.env["VITEST"] === undefined) return openTestPglite();
   const { database, close } = await openOnPostgres((url) => createPgDatabase(url));
   return { ...database, close };

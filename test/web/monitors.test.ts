@@ -191,11 +191,12 @@ describe("alive, delayed, stale and blind are four pictures", () => {
     await page.locator('.pulse[data-pulse="alive"]').waitFor();
     expect(await page.getByText("The scope is missing").count()).toBe(0);
     // Somebody sets this machine's clock: the gateway's counts.
+    const asked = page.waitForRequest(/\/api\/v1\/session$/);
     await page.evaluate(() => {
       const { now } = Date;
       Date.now = () => now() + 3_600_000;
     });
-    await page.waitForRequest(/\/api\/v1\/session$/);
+    await asked;
     await page.locator('.pulse[data-pulse="alive"]').waitFor();
     await gateway.stop();
     await page.locator('.pulse[data-pulse="unknown"]', { hasText: "This page is not connected" }).waitFor();

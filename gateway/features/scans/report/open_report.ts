@@ -1,4 +1,4 @@
-import { pause } from "../../../../shared/abortable.ts";
+import { nextTurn } from "../../../next_turn.ts";
 import type { ReportRow } from "./report_store.ts";
 
 /** Workers inflate at once all that they are given, to a thousand times as much, and keep it until it is read. */
@@ -37,15 +37,18 @@ export async function openReport(
   return new ReadableStream({
     async pull(controller) {
       const next = reader.read();
-      const isThere = () =>
-        Promise.race([
-          next.then(
-            () => true,
-            () => true,
-          ),
-          pause(0, []).then(() => false),
-        ]);
-      while (!(await isThere())) await giveMore();
+      let isThere = false;
+      const arrived = next.then(
+        () => void (isThere = true),
+        () => void (isThere = true),
+      );
+      for (;;) {
+        // Where the runtime inflates in other threads, it says when it has room for more.
+        await (part === partCount ? arrived : Promise.race([arrived, writer.ready.catch(() => {})]));
+        await new Promise<void>(nextTurn);
+        if (isThere) break;
+        await giveMore();
+      }
       const { done, value } = await next;
       if (done) {
         controller.close();
