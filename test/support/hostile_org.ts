@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
@@ -121,7 +122,9 @@ export async function requireSameFromFile({ results, document }: FinishedScan): 
   const { engine, org_url: orgUrl } = saved.scan;
   const context = toContext({ engine, orgUrl, evaluatedAt: saved.evaluated_at, approvedIssuers: null });
   for (const [index, check] of catalog.entries()) {
-    expect(evaluateTraced(check, saved.artifacts, { context, trace: undefined }), check.name).toEqual(results[index]);
+    const again = evaluateTraced(check, saved.artifacts, { context, trace: undefined });
+    // Of hundreds of thousands of findings, ten times as fast as what names the difference.
+    if (!isDeepStrictEqual(again, results[index])) expect(again, check.name).toEqual(results[index]);
   }
 }
 

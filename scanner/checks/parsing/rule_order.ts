@@ -15,12 +15,10 @@ export function accessOf(rule: JsonObject, path: AccessPath): "ALLOW" | "DENY" |
 
 /** The rules that may be active, in the order in which they apply; those of one stage tie, and a built-in rule loses a tie. */
 export function stagesOf(rules: JsonList): readonly JsonList[] {
-  const placed = sortBy(rules, orderText).filter(
-    (rule) => !isUnidentified(rule) && activityOf(rule) !== "inactive" && hasReadablePriority(rule),
-  );
+  const active = rules.filter((rule) => activityOf(rule) !== "inactive" && hasReadablePriority(rule));
   const stages = new Map<string, JsonObject[]>();
-  for (const rule of placed.toSorted(byPriority)) {
-    const key = `${priorityOf(rule)} ${isBuiltIn(rule) === true}`;
+  for (const { rule, priority, isLast } of place(active)) {
+    const key = `${priority} ${isLast}`;
     const stage = stages.get(key);
     if (stage === undefined) stages.set(key, [rule]);
     else stage.push(rule);
@@ -30,9 +28,21 @@ export function stagesOf(rules: JsonList): readonly JsonList[] {
 
 /** All rules as Okta lists them: in the order in which they apply, unreadable rules last. */
 export function inOrder(rules: JsonList): JsonList {
+  return place(rules).map(({ rule }) => rule);
+}
+
+/** The rules that say which they are, each read once: a policy may have a hundred thousand. */
+function place(rules: JsonList) {
   return sortBy(rules, orderText)
     .filter((rule) => !isUnidentified(rule))
-    .toSorted(byPriority);
+    .map((rule) => ({ rule, priority: priorityOf(rule), isLast: isBuiltIn(rule) === true }))
+    .toSorted((one, other) =>
+      one.priority === other.priority
+        ? Number(one.isLast) - Number(other.isLast)
+        : one.priority < other.priority
+          ? -1
+          : 1,
+    );
 }
 
 /** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
@@ -67,10 +77,4 @@ export function priorityOf(rule: JsonObject): number {
   if (isUnidentified(rule)) return Number.POSITIVE_INFINITY;
   const priority = readNumber(rule, "priority");
   return priority.kind === "value" ? priority.value : Number.POSITIVE_INFINITY;
-}
-
-function byPriority(one: JsonObject, other: JsonObject): number {
-  const [first, second] = [priorityOf(one), priorityOf(other)];
-  if (first !== second) return first < second ? -1 : 1;
-  return Number(isBuiltIn(one) === true) - Number(isBuiltIn(other) === true);
 }
