@@ -12,6 +12,8 @@ export type NamePattern = readonly number[];
 
 const anyCharacter = -1;
 const anyText = -2;
+const star = 0x2a;
+const questionMark = 0x3f;
 
 /** The steps that matching may still take, shared by all names and patterns of one run. */
 export interface StepBudget {
@@ -19,11 +21,16 @@ export interface StepBudget {
 }
 
 export function parseNamePattern(text: string): NamePattern {
-  return Array.from(text.matchAll(/\\([*?\\])|[^]/gu), ([token, escaped]) => {
-    if (escaped === undefined && token === "*") return anyText;
-    if (escaped === undefined && token === "?") return anyCharacter;
-    return (escaped ?? token).codePointAt(0) ?? 0;
-  });
+  const pattern: number[] = [];
+  for (let at = 0; at < text.length;) {
+    const isEscape = text[at] === "\\" && at + 1 < text.length && "*?\\".includes(text[at + 1] ?? "");
+    if (isEscape) at += 1;
+    const point = text.codePointAt(at) ?? 0;
+    at += widthOf(point);
+    const isLiteral = isEscape || (point !== star && point !== questionMark);
+    pattern.push(isLiteral ? point : point === star ? anyText : anyCharacter);
+  }
+  return pattern;
 }
 
 /** The one text that the pattern matches; null when there are more. */
@@ -37,31 +44,37 @@ export function matchesName(pattern: NamePattern, name: string, budget: StepBudg
   let token = 0;
   // The newest `*` and where its text ends. An earlier one never needs more: what follows it was already found at the
   // first place possible.
-  let star = -1;
-  let starEnd = 0;
-  while (at < name.length || pattern[token] === anyText) {
-    if (budget.left === 0) return null;
-    budget.left -= 1;
+  let textAt = -1;
+  let textEnd = 0;
+  let { left } = budget;
+  let isOver = false;
+  while (!isOver && left > 0 && (at < name.length || pattern[token] === anyText)) {
+    left -= 1;
     const wanted = pattern[token];
     if (wanted === anyText) {
-      star = token;
-      starEnd = at;
+      textAt = token;
+      textEnd = at;
       token += 1;
-    } else if (wanted === anyCharacter || wanted === name.codePointAt(at)) {
-      at += widthAt(name, at);
+      continue;
+    }
+    const found = name.codePointAt(at) ?? 0;
+    if (wanted === anyCharacter || wanted === found) {
+      at += widthOf(found);
       token += 1;
-    } else if (star >= 0) {
-      starEnd += widthAt(name, starEnd);
-      at = starEnd;
-      token = star + 1;
+    } else if (textAt >= 0) {
+      textEnd += widthOf(name.codePointAt(textEnd) ?? 0);
+      at = textEnd;
+      token = textAt + 1;
     } else {
-      return false;
+      isOver = true;
     }
   }
-  return token === pattern.length;
+  budget.left = left;
+  if (isOver) return false;
+  return at < name.length || pattern[token] === anyText ? null : token === pattern.length;
 }
 
 /** Two for a character beyond the basic plane, so that `?` is one character wherever it stands. */
-function widthAt(name: string, at: number): number {
-  return (name.codePointAt(at) ?? 0) > 0xffff ? 2 : 1;
+function widthOf(point: number): number {
+  return point > 0xffff ? 2 : 1;
 }
