@@ -1,7 +1,8 @@
 import { abortable } from "../abortable.ts";
 import { parseJsonObject } from "../json.ts";
 import { createStopwatch, pageAddress } from "./page_wake.ts";
-import { createEventReader, openConnection, type Credential } from "./subscribe_connection.ts";
+import { createEventReader } from "./event_reader.ts";
+import { openConnection, type Credential } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
 import { heartbeatsOfSilence, isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
 

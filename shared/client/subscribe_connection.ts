@@ -1,6 +1,6 @@
 import { problemDetail } from "../problem_detail.ts";
 import { parseRetryAfterMs } from "../retry_after.ts";
-import { createEventParser, type EventParserHandlers } from "./event_parser.ts";
+import { maxWaitMs } from "./event_reader.ts";
 import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 import { withQuery } from "./subscribe_options.ts";
 
@@ -19,8 +19,6 @@ export interface ConnectionRequest extends Credential {
 }
 
 const maxProblemChars = 65_536;
-/** Longer waits are capped (and a timer over 2^31 ms would fire at once). */
-const maxWaitMs = 3_600_000;
 
 /** The open stream's bytes, or `null` for 204: the resource has already ended. Rejects with `SubscribeError`. */
 export async function openConnection(request: ConnectionRequest): Promise<ReadableStream<Uint8Array> | null> {
@@ -37,17 +35,6 @@ export async function openConnection(request: ConnectionRequest): Promise<Readab
     throw streamError(request.url, "not_a_stream", what, { status: 200 });
   }
   return response.body;
-}
-
-/** Turns the chunks of one stream into calls of the handlers, in order, and throws what they throw. */
-export function createEventReader(handlers: EventParserHandlers, maxEventChars: number): (bytes: Uint8Array) => void {
-  // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  const parse = createEventParser(
-    { ...handlers, onRetry: (retryMs) => handlers.onRetry(Math.min(retryMs, maxWaitMs)) },
-    maxEventChars,
-  );
-  return (bytes) => parse(decoder.decode(bytes, { stream: true }));
 }
 
 async function send({ url, fetch, authorization, queryToken, signal }: ConnectionRequest): Promise<Response> {

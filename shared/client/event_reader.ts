@@ -1,4 +1,4 @@
-export interface EventParserHandlers {
+export interface EventHandlers {
   onEvent(type: string, data: string): void;
   onRetry(retryMs: number): void;
   onComment(comment: string): void;
@@ -6,11 +6,25 @@ export interface EventParserHandlers {
   onOverflow(): void;
 }
 
+/** Longer waits are capped (and a timer over 2^31 ms would fire at once). */
+export const maxWaitMs = 3_600_000;
+
+/** Turns the chunks of one stream into calls of the handlers, in order, and throws what they throw. */
+export function createEventReader(handlers: EventHandlers, maxEventChars: number): (bytes: Uint8Array) => void {
+  // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const parse = createEventParser(
+    { ...handlers, onRetry: (retryMs) => handlers.onRetry(Math.min(retryMs, maxWaitMs)) },
+    maxEventChars,
+  );
+  return (bytes) => parse(decoder.decode(bytes, { stream: true }));
+}
+
 /**
  * Reads an event stream in pieces of any size, https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  * Written here because npm's parsers are a third of what a browser may load for `subscribe`, and `id` means nothing to it.
  */
-export function createEventParser(handlers: EventParserHandlers, maxEventChars: number): (text: string) => void {
+function createEventParser(handlers: EventHandlers, maxEventChars: number): (text: string) => void {
   let isFirst = true;
   /** The last piece ended with a carriage return, so that a line feed may still belong to it. */
   let isReturnLast = false;
