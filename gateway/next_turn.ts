@@ -1,0 +1,6 @@
+/** The callback runs after all of a turn's input was read: `setImmediate`; where a runtime has none, a timer. */
+export function nextTurn(callback: () => void): void {
+  const { setImmediate: immediate } = globalThis as { readonly setImmediate?: (callback: () => void) => unknown };
+  if (immediate === undefined) setTimeout(callback, 0);
+  else immediate(callback);
+}
