@@ -45,7 +45,9 @@ export async function openReport(
       for (;;) {
         // Where the runtime inflates in other threads, it says when it has room for more.
         await (part === partCount ? arrived : Promise.race([arrived, writer.ready.catch(() => {})]));
-        await new Promise<void>(nextTurn);
+        let cancelTurn = (): void => undefined;
+        await Promise.race([arrived, new Promise<void>((resolve) => (cancelTurn = nextTurn(resolve)))]);
+        cancelTurn();
         if (isThere) break;
         await giveMore();
       }

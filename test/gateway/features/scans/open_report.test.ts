@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterEach, expect, test, vi } from "vitest";
 import { openReport } from "../../../../gateway/features/scans/report/open_report.ts";
 
@@ -32,4 +33,26 @@ test("what is not read is not inflated, also where nothing holds the inflating b
     expect(inflatedBytes - readBytes).toBeLessThan(10_000_000);
   }
   expect(readBytes).toBe(50_000_000);
+});
+
+test("leaves no timer behind for each read, which would cost workerd a millisecond each", async () => {
+  const { setTimeout: start, clearTimeout: stop } = globalThis;
+  const timers = new Set<unknown>();
+  let most = 0;
+  vi.stubGlobal("setImmediate", undefined);
+  vi.stubGlobal("setTimeout", (callback: () => void, ms: number) => {
+    const timer = start(callback, ms);
+    timers.add(timer);
+    most = Math.max(most, timers.size);
+    return timer;
+  });
+  vi.stubGlobal("clearTimeout", (timer: NodeJS.Timeout) => {
+    timers.delete(timer);
+    stop(timer);
+  });
+  const text = "x".repeat(1_000_000);
+  const body = await openReport({ partCount: 1, sizeBytes: text.length }, async () => new Uint8Array(gzipSync(text)));
+  expect(await new Response(body).text()).toBe(text);
+  expect(most).toBeGreaterThan(0);
+  expect(most).toBeLessThanOrEqual(2);
 });
