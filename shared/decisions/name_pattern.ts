@@ -8,7 +8,10 @@ export const maxPatternLength = 1000;
  * Not a regular expression: names come from the provider, and a pattern with many `*` makes a backtracking one run for
  * hours on a name that was made for it.
  */
-export type NamePattern = readonly number[];
+export type NamePattern = Int32Array;
+
+/** A name by its code points, so that `?` is one character wherever it stands. */
+export type NamePoints = Int32Array;
 
 const anyCharacter = -1;
 const anyText = -2;
@@ -21,25 +24,39 @@ export interface StepBudget {
 }
 
 export function parseNamePattern(text: string): NamePattern {
-  const pattern: number[] = [];
-  for (let at = 0; at < text.length;) {
+  const pattern = new Int32Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; length += 1) {
     const isEscape = text[at] === "\\" && at + 1 < text.length && "*?\\".includes(text[at + 1] ?? "");
     if (isEscape) at += 1;
     const point = text.codePointAt(at) ?? 0;
     at += widthOf(point);
     const isLiteral = isEscape || (point !== star && point !== questionMark);
-    pattern.push(isLiteral ? point : point === star ? anyText : anyCharacter);
+    pattern[length] = isLiteral ? point : point === star ? anyText : anyCharacter;
   }
-  return pattern;
+  return pattern.slice(0, length);
+}
+
+export function toNamePoints(name: string): NamePoints {
+  const points = new Int32Array(name.length);
+  let length = 0;
+  for (let at = 0; at < name.length; length += 1) {
+    const point = name.codePointAt(at) ?? 0;
+    at += widthOf(point);
+    points[length] = point;
+  }
+  return points.subarray(0, length);
 }
 
 /** The one text that the pattern matches; null when there are more. */
 export function literalOf(pattern: NamePattern): string | null {
-  return pattern.some((token) => token < 0) ? null : pattern.map((point) => String.fromCodePoint(point)).join("");
+  return pattern.some((token) => token < 0)
+    ? null
+    : Array.from(pattern, (point) => String.fromCodePoint(point)).join("");
 }
 
 /** Whether the pattern matches the whole name; null when the budget ran out. Takes at most as many steps as the product of both lengths. */
-export function matchesName(pattern: NamePattern, name: string, budget: StepBudget): boolean | null {
+export function matchesName(pattern: NamePattern, name: NamePoints, budget: StepBudget): boolean | null {
   let at = 0;
   let token = 0;
   // The newest `*` and where its text ends. An earlier one never needs more: what follows it was already found at the
@@ -57,12 +74,11 @@ export function matchesName(pattern: NamePattern, name: string, budget: StepBudg
       token += 1;
       continue;
     }
-    const found = name.codePointAt(at) ?? 0;
-    if (wanted === anyCharacter || wanted === found) {
-      at += widthOf(found);
+    if (wanted === anyCharacter || wanted === name[at]) {
+      at += 1;
       token += 1;
     } else if (textAt >= 0) {
-      textEnd += widthOf(name.codePointAt(textEnd) ?? 0);
+      textEnd += 1;
       at = textEnd;
       token = textAt + 1;
     } else {
@@ -74,7 +90,7 @@ export function matchesName(pattern: NamePattern, name: string, budget: StepBudg
   return at < name.length || pattern[token] === anyText ? null : token === pattern.length;
 }
 
-/** Two for a character beyond the basic plane, so that `?` is one character wherever it stands. */
+/** Two for a character beyond the basic plane. */
 function widthOf(point: number): number {
   return point > 0xffff ? 2 : 1;
 }

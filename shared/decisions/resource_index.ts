@@ -1,4 +1,11 @@
-import { literalOf, matchesName, parseNamePattern, type NamePattern, type StepBudget } from "./name_pattern.ts";
+import {
+  literalOf,
+  matchesName,
+  parseNamePattern,
+  toNamePoints,
+  type NamePattern,
+  type StepBudget,
+} from "./name_pattern.ts";
 
 /** A decision about findings of one check. */
 export interface ResourceDecision {
@@ -17,8 +24,8 @@ export interface ResourceIndex<Entry> {
   readonly patterns: readonly { readonly index: number; readonly pattern: NamePattern }[];
 }
 
-/** Well below a second, no matter what the file and the provider's names hold. */
-const maxSteps = 30_000_000;
+/** Well below a second, also on a slow machine that is busy, no matter what the file and the provider's names hold. */
+const maxSteps = 20_000_000;
 
 export function createBudget(): StepBudget {
   return { left: maxSteps };
@@ -48,9 +55,10 @@ export function findDecision<Entry>(
   budget: StepBudget,
 ): Entry | undefined {
   const first = Math.min(wholeCheck, exact.get(id) ?? Infinity, exact.get(name) ?? Infinity);
+  const points = toNamePoints(name);
   for (const { index, pattern } of patterns) {
     if (index > first) break;
-    const isMatch = matchesName(pattern, name, budget);
+    const isMatch = matchesName(pattern, points, budget);
     if (isMatch === true) return entries[index];
     if (isMatch === null) break;
   }

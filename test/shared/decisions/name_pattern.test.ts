@@ -1,9 +1,9 @@
 import { array, assert, constantFrom, property } from "fast-check";
 import { expect, test } from "vitest";
-import { literalOf, matchesName, parseNamePattern } from "../../../shared/decisions/name_pattern.ts";
+import { literalOf, matchesName, parseNamePattern, toNamePoints } from "../../../shared/decisions/name_pattern.ts";
 
 const plenty = () => ({ left: 1_000_000 });
-const matches = (pattern: string, name: string) => matchesName(parseNamePattern(pattern), name, plenty());
+const matches = (pattern: string, name: string) => matchesName(parseNamePattern(pattern), toNamePoints(name), plenty());
 
 test.each([
   ["*", "", true],
@@ -48,7 +48,7 @@ test("matchesName: agrees with a regular expression of the same meaning", () => 
 
 test("matchesName: is null when the budget runs out, and decides with exactly the steps it needs", () => {
   const pattern = parseNamePattern("*ab");
-  const name = "aaab";
+  const name = toNamePoints("aaab");
   const budget = plenty();
   expect(matchesName(pattern, name, budget)).toBe(true);
   const steps = 1_000_000 - budget.left;
