@@ -41,6 +41,8 @@ export interface ShareRequest {
 
 /** A leader that says nothing for so long is frozen: the next tab takes its place. */
 const answerMs = 5000;
+/** Messages of one tab and the lock it leaves come on different ways. */
+const lastWordsMs = 250;
 /** Beyond this a tab that joins lets everybody begin anew, with a fresh snapshot. */
 const maxRecordBytes = 1_048_576;
 
@@ -100,7 +102,14 @@ export async function openShared(request: ShareRequest): Promise<ReadableStream<
   async function lead(): Promise<void> {
     clearTimeout(unanswered);
     if (signal.aborted) return;
-    if (role === "follower") return lose("handover");
+    if (role === "follower") {
+      // The lock may come before the leader's last words, which may be the end that nobody has to ask for again.
+      await new Promise((resolve) => {
+        setTimeout(resolve, lastWordsMs);
+        own.signal.addEventListener("abort", resolve, { once: true });
+      });
+      return lose("handover");
+    }
     role = "leader";
     try {
       const body = await request.open();
