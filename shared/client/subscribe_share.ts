@@ -41,7 +41,7 @@ export interface ShareRequest {
 
 /** A leader that says nothing for so long is frozen: the next tab takes its place. */
 const answerMs = 5000;
-/** Messages of one tab and the lock it leaves come on different ways. */
+/** A browser passes on messages and locks separately: either may come first. */
 const lastWordsMs = 250;
 /** Beyond this a tab that joins lets everybody begin anew, with a fresh snapshot. */
 const maxRecordBytes = 1_048_576;

@@ -146,6 +146,7 @@ describe("values of another shape", () => {
     const finished = await scanOrg(await startCompliantOrg({ "/api/v1/policies/rst1/rules": rules }));
     requireSoundResults(finished);
     requireReports(finished, 1000);
+    await requireSameFromFile(finished);
     expect(finished.status).toBe("completed");
   });
 });

@@ -123,7 +123,7 @@ export async function requireSameFromFile({ results, document }: FinishedScan): 
   const context = toContext({ engine, orgUrl, evaluatedAt: saved.evaluated_at, approvedIssuers: null });
   for (const [index, check] of catalog.entries()) {
     const again = evaluateTraced(check, saved.artifacts, { context, trace: undefined });
-    // Of hundreds of thousands of findings, ten times as fast as what names the difference.
+    // `toEqual` names the difference, but takes ten times as long for a hundred thousand findings.
     if (!isDeepStrictEqual(again, results[index])) expect(again, check.name).toEqual(results[index]);
   }
 }

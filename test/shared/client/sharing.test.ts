@@ -84,7 +84,7 @@ async function openStage(): Promise<Stage> {
   };
 }
 
-// Locks and messages come on different ways: the one may be late.
+// A browser passes on messages and locks separately: either may come first.
 test.each([0, 100])(
   "eight tabs are live on one connection, whose messages take %d ms, and who joins has the snapshot first",
   async (lateMs) => {
