@@ -22,7 +22,7 @@ const system = [
   "test/examples/clients.test.ts",
   "test/shared/client/sharing.test.ts",
   "test/shared/client/subscribe.test.ts",
-  "test/tools/{modules,package}.test.ts",
+  "test/tools/package.test.ts",
 ];
 
 /** Tests that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */

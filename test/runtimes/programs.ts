@@ -1,8 +1,14 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { refuseInFastTest } from "../support/machine_tools.ts";
+import { installRuntimes } from "./install.ts";
+import { requestSharedService } from "../support/shared_services.ts";
 
 const resolve = createRequire(import.meta.url).resolve;
+
+// A system test or a program that imports this module needs one of them.
+if (process.env["VITEST"] === undefined) await installRuntimes();
+else await requestSharedService("runtimes");
 
 /** The program itself: the package's wrapper passes no signal on. */
 export function denoProgram(): string {
@@ -19,11 +25,6 @@ export function wranglerProgram(): string {
 /** The file of a package that Wrangler brings, so that the tests run on what is deployed with. */
 export function resolveFromWrangler(file: string): string {
   return createRequire(resolve("wrangler/package.json")).resolve(file);
-}
-
-/** The command line of "Are the types wrong?", to be run with Node. */
-export function typesTool(): string {
-  return join(dirname(resolve("@arethetypeswrong/cli/package.json")), "dist/index.js");
 }
 
 /** No request leaves this machine, and nothing is kept in the user's home. */

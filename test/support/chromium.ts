@@ -1,30 +1,20 @@
-import { existsSync } from "node:fs";
 import { chromium, type Browser, type BrowserContext } from "playwright-core";
-import { refuseInFastTest } from "./machine_tools.ts";
-
-const candidates = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-/** The same engine without what draws windows, for half of the CPU time. */
-const shell = "/usr/bin/chromium-headless-shell";
+import { requireProgram } from "./machine_tools.ts";
 
 /** One for all files of a test process: a start takes more CPU time than most files have use for. It ends with the process. */
 let shared: Promise<Browser> | undefined;
 
-/** The machine's Chromium, headless, with everything off that would reach for the network by itself. `isWhole`: as people have it. */
-export async function launchChromium({ isWhole = false } = {}): Promise<Browser> {
-  refuseInFastTest("Chromium");
+/** The machine's Chromium, headless, with everything off that would reach for the network by itself. */
+export async function launchChromium(): Promise<Browser> {
   // A program has to end it.
-  if (isWhole || process.env["VITEST"] === undefined) return start(isWhole ? candidates : [shell, ...candidates]);
-  if ((await shared?.catch(() => undefined))?.isConnected() !== true) shared = start([shell, ...candidates]);
+  if (process.env["VITEST"] === undefined) return start();
+  if ((await shared?.catch(() => undefined))?.isConnected() !== true) shared = start();
   return createLease(await (shared as Promise<Browser>));
 }
 
-function start(programs: readonly string[]): Promise<Browser> {
-  const executablePath = programs.find((path) => existsSync(path));
-  if (executablePath === undefined) {
-    throw new Error(`Cannot test the page: no Chromium at ${candidates.join(", ")}: install the package "chromium"`);
-  }
+async function start(): Promise<Browser> {
   return chromium.launch({
-    executablePath,
+    executablePath: await requireProgram("chromium"),
     args: [
       "--no-sandbox",
       "--disable-background-networking",

@@ -3,18 +3,16 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { builtConformance, builtPackage } from "./built_package.ts";
+import { requestSharedService } from "./shared_services.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** What is published, built once for the run by `global_setup.ts`: it starts in a fifth of the time that the sources take. */
-export const builtPackage = join(root, "node_modules/.cache/scanstream/package");
-/** `conformance/main.ts` as one file, which starts in an eighth of the time. */
-export const builtConformance = join(builtPackage, "../conformance.js");
-/** esbuild's description of its bundle. */
-export const bundleMetafile = join(builtPackage, "../metafile.json");
 /** Where Node keeps what it has compiled for one command for the next: a fifth of a command's CPU time. */
 const compileCache = join(builtPackage, "../compiled");
-/** Where the gateway on Deno and on Workers reads the page. */
-export const denoPage = join(root, "dist/web");
+export { builtPackage, builtConformance };
+
+// A system test that imports this module runs the built package.
+await requestSharedService("package");
 
 export interface Outcome {
   readonly code: number | null;

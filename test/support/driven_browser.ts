@@ -32,7 +32,7 @@ export async function launchBrowser(name: (typeof browserNames)[number]): Promis
 }
 
 async function driveChromium(): Promise<DrivenBrowser> {
-  const browser = await launchChromium({ isWhole: true });
+  const browser = await launchChromium();
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   return {
     async openTab(url) {

@@ -1,25 +1,53 @@
-import { cp, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { cp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { build } from "esbuild";
 import type { TestProject } from "vitest/node";
 import { buildPackage, nodeBundle } from "../../tools/build.ts";
 import { installRuntimes } from "../runtimes/install.ts";
-import { builtConformance, builtPackage, bundleMetafile, denoPage } from "./command_line.ts";
-import { requireMachineTools } from "./machine_tools.ts";
-import { startPostgres } from "./postgres.ts";
+import { builtConformance, builtPackage, denoPage } from "./built_package.ts";
+import { installWithApt } from "./machine_tools.ts";
+import { startPostgres, type PostgresServer } from "./postgres.ts";
+import type { SharedService } from "./shared_services.ts";
 
-/** Once for the whole run: the programs that tests need are there, the built package, and one PostgreSQL that every suite shares. */
+/** Answers `requestSharedService` of every worker. A service that failed is not tried again. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await requireMachineTools();
-  installRuntimes();
-  const [postgres, metafile] = await Promise.all([
-    startPostgres(),
+  let postgres: PostgresServer | undefined;
+  const services: Readonly<Record<SharedService, (argument: string) => Promise<string | void>>> = {
+    apt: installWithApt,
+    package: buildForTests,
+    async postgres() {
+      postgres = await startPostgres();
+      return postgres.adminUrl;
+    },
+    runtimes: installRuntimes,
+  };
+  const answers = new Map<string, Promise<string | void>>();
+  const server = createServer(({ url = "" }, response) => {
+    const [, service = "", argument = ""] = url.split("/");
+    const answer = answers.get(url) ?? services[service as SharedService](argument);
+    answers.set(url, answer);
+    void answer.then(
+      (text) => response.end(text),
+      (error: unknown) => response.writeHead(500).end(error instanceof Error ? error.message : String(error)),
+    );
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  project.provide("sharedServices", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return async () => {
+    server.closeAllConnections();
+    server.close();
+    await postgres?.stop();
+  };
+}
+
+async function buildForTests(): Promise<void> {
+  await Promise.all([
     buildPackage(builtPackage),
     build({ ...nodeBundle, entryPoints: ["conformance/main.ts"], outfile: builtConformance }),
   ]);
-  await writeFile(bundleMetafile, JSON.stringify(metafile));
   await rm(denoPage, { recursive: true, force: true });
   await cp(join(builtPackage, "web"), denoPage, { recursive: true });
-  project.provide("postgresAdminUrl", postgres.adminUrl);
-  return () => postgres.stop();
 }

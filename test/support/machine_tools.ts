@@ -2,69 +2,58 @@ import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
+import { requestSharedService } from "./shared_services.ts";
 
-interface Tool {
-  /** Any one of these programs will do. */
-  readonly programs: readonly string[];
-  readonly aptPackage: string;
-  /** Without it the tests take longer; only CI installs it. */
-  readonly isOptional?: true;
+/** Programs that npm cannot bring: any one of `names` will do, and apt has the first one's package, or the next one's. */
+const tools = {
+  "redis-server": { names: ["redis-server", "valkey-server"], packages: ["redis-server"] },
+  // Chromium's shell draws no windows, for half of the CPU time.
+  chromium: {
+    names: ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"],
+    packages: ["chromium-headless-shell", "chromium"],
+  },
+  xmllint: { names: ["xmllint"], packages: ["libxml2-utils"] },
+} as const satisfies Readonly<
+  Record<string, { readonly names: readonly string[]; readonly packages: readonly string[] }>
+>;
+
+type Tool = keyof typeof tools;
+
+/** The program's path. Installs it where that is possible, and otherwise throws an error that says how to install it. */
+export async function requireProgram(tool: Tool): Promise<string> {
+  refuseInFastTest(tool);
+  const found = findProgram(tool);
+  if (found !== undefined) return found;
+  if ((await requestSharedService("apt", tool)) === null) await installWithApt(tool);
+  const installed = findProgram(tool);
+  if (installed !== undefined) return installed;
+  throw new Error(
+    `Cannot run this test: ${tool} is not on this machine. ` +
+      `On Debian and Ubuntu: sudo apt-get install ${tools[tool].packages.at(-1)}`,
+  );
 }
 
-/** What npm cannot bring. Everything else comes from the lock file. */
-const tools: readonly Tool[] = [
-  { programs: ["redis-server", "valkey-server"], aptPackage: "redis-server" },
-  { programs: ["chromium", "chromium-browser", "google-chrome"], aptPackage: "chromium" },
-  { programs: ["chromium-headless-shell"], aptPackage: "chromium-headless-shell", isOptional: true },
-  { programs: ["firefox-esr", "firefox"], aptPackage: "firefox-esr" },
-  { programs: ["WebKitWebDriver"], aptPackage: "webkit2gtk-driver" },
-  { programs: ["Xvfb"], aptPackage: "xvfb" },
-  { programs: ["xmllint"], aptPackage: "libxml2-utils" },
-  { programs: ["pgbouncer"], aptPackage: "pgbouncer" },
-  { programs: ["caddy"], aptPackage: "caddy" },
-  { programs: ["promtool"], aptPackage: "prometheus" },
-  ...(process.platform === "linux"
-    ? [
-        { programs: ["systemd-analyze"], aptPackage: "systemd" },
-        { programs: ["strace"], aptPackage: "strace" },
-      ]
-    : []),
-  { programs: ["nginx"], aptPackage: "nginx-light" },
-  { programs: ["pg_dumpall"], aptPackage: "postgresql" },
-  { programs: ["script"], aptPackage: "bsdutils" },
-  { programs: ["zsh"], aptPackage: "zsh" },
-  { programs: ["fish"], aptPackage: "fish" },
-  { programs: ["groff"], aptPackage: "groff-base" },
-  { programs: ["mandoc"], aptPackage: "mandoc" },
-];
+/** apt refuses to run twice at the same time. */
+let installation = Promise.resolve();
 
-const run = promisify(execFile);
-
-/**
- * Looks for the programs that tests need; installs with apt what is missing where that is possible, and otherwise names
- * all of it in one error, so that no test has to be skipped in silence.
- */
-export async function requireMachineTools({ withOptional = false } = {}): Promise<void> {
-  const missing = tools.filter((tool) => isMissing(tool) && (withOptional || tool.isOptional !== true));
-  if (missing.length === 0) return;
-  const packages = missing.map((tool) => tool.aptPackage);
-  if (process.getuid?.() === 0 && findProgram("apt-get")) {
-    process.stderr.write(`Installing with apt: ${packages.join(", ")}\n`);
+/** Does nothing for anyone but root, and where there is no apt. */
+export function installWithApt(tool: string): Promise<void> {
+  installation = installation.then(async () => {
+    if (process.getuid?.() !== 0 || !(tool in tools)) return;
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-    await run("apt-get", ["update", "-qq"], { env }).catch(() => undefined);
-    const install = (names: readonly string[]) =>
-      run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names], { env, maxBuffer: 1e8 });
-    // A package that the distribution does not have keeps all others from being installed.
-    const required = missing.flatMap((tool) => (tool.isOptional === true ? [] : [tool.aptPackage]));
-    await install(packages).catch(() => install(required).catch(() => undefined));
-  }
-  const stillMissing = missing.filter((tool) => tool.isOptional !== true && isMissing(tool));
-  if (stillMissing.length === 0) return;
-  const names = stillMissing.map(({ programs, aptPackage }) => `${programs[0]} (package ${aptPackage})`);
-  throw new Error(
-    `Cannot run the tests: these programs are not on this machine: ${names.join(", ")}. ` +
-      `On Debian and Ubuntu: sudo apt-get install ${stillMissing.map((tool) => tool.aptPackage).join(" ")}`,
-  );
+    const apt = (...args: readonly string[]) =>
+      promisify(execFile)("apt-get", ["-qq", ...args], { env, maxBuffer: 1e8 });
+    await apt("update").catch(() => undefined);
+    for (const name of tools[tool as Tool].packages) {
+      process.stderr.write(`Installing with apt: ${name}\n`);
+      const isInstalled = apt("install", "-y", "--no-install-recommends", name).then(
+        () => true,
+        () => false,
+      );
+      if (await isInstalled) return;
+    }
+  });
+  return installation;
 }
 
 /** Fast tests run where none of the tools are: a server that one of them starts is an error, not a minute more. */
@@ -73,24 +62,16 @@ export function refuseInFastTest(server: string): void {
   throw new Error(`A fast test may not start ${server}: name its file in the list \`system\` of vitest.config.ts`);
 }
 
-function isMissing(tool: Tool): boolean {
-  return !tool.programs.some(findProgram);
+function findProgram(tool: Tool): string | undefined {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+  return tools[tool].names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
 }
 
-function findProgram(program: string): boolean {
-  const folders = [
-    ...(process.env["PATH"] ?? "").split(delimiter),
-    "/usr/bin",
-    "/usr/sbin",
-    "/usr/local/bin",
-    "/opt/homebrew/bin",
-  ];
-  return folders.some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,12 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Redis } from "ioredis";
 import { freePort } from "./free_port.ts";
-import { refuseInFastTest } from "./machine_tools.ts";
+import { requireProgram } from "./machine_tools.ts";
 
 /** A real Redis of this machine, on a loopback port of its own, that keeps nothing on disk. */
 export interface RedisServer {
@@ -42,8 +40,7 @@ export const endsWithUs = 'exec 3<&0; (read -r _ <&3 || kill -KILL $$) >/dev/nul
 
 /** Throws one error that says what to install when the machine has no Redis. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
-  refuseInFastTest("Redis");
-  const binary = findRedisServer();
+  const binary = await requireProgram("redis-server");
   const password = options.password ?? null;
   const host = "127.0.0.1";
   let port = await freePort();
@@ -112,24 +109,4 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   // A frozen process takes no SIGTERM.
   child.kill("SIGCONT");
   await exited;
-}
-
-function findRedisServer(): string {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
-  for (const name of ["redis-server", "valkey-server"]) {
-    const found = folders.map((folder) => join(folder, name)).find(isExecutable);
-    if (found !== undefined) return found;
-  }
-  throw new Error(
-    "Cannot start Redis: redis-server is not on this machine: install it, for example with `apt-get install redis-server`",
-  );
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
 import type { Report } from "../../../shared/report.ts";
 import { temporaryFolder } from "../../support/command_line.ts";
+import { requireProgram } from "../../support/machine_tools.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -83,6 +84,6 @@ test.each(reportFormats.map(({ name }) => name))(
         for (const line of name === "ndjson" ? rendered.trimEnd().split("\n") : [rendered]) JSON.parse(line);
       }
     }
-    if (xmlFiles.length > 0) await promisify(execFile)("xmllint", ["--noout", ...xmlFiles]);
+    if (xmlFiles.length > 0) await promisify(execFile)(await requireProgram("xmllint"), ["--noout", ...xmlFiles]);
   },
 );

@@ -14,6 +14,7 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
 import { temporaryFolder } from "../../support/command_line.ts";
 import { importToStigManager } from "../../support/checklist_reports.ts";
+import { requireProgram } from "../../support/machine_tools.ts";
 import { aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
 
 const schemas = join(import.meta.dirname, "../../fixtures/schemas");
@@ -108,7 +109,12 @@ describe("STIG Manager's importer reads", () => {
 });
 
 test("DISA's schema accepts the ckl", async () => {
-  await promisify(execFile)("xmllint", ["--noout", "--schema", join(schemas, "ckl.xsd"), await file("ckl")]);
+  await promisify(execFile)(await requireProgram("xmllint"), [
+    "--noout",
+    "--schema",
+    join(schemas, "ckl.xsd"),
+    await file("ckl"),
+  ]);
 });
 
 test("the schema of cklb accepts it, and refuses one without its rules", async () => {
@@ -226,7 +232,7 @@ describe("every format", () => {
   });
 
   test.each(["ckl", "xccdf", "junit"])("%s is well-formed XML whatever a name holds", async (name) => {
-    await promisify(execFile)("xmllint", ["--noout", await file(name)]);
+    await promisify(execFile)(await requireProgram("xmllint"), ["--noout", await file(name)]);
     expect(render(name)).not.toContain("\u0007");
   });
 

@@ -1,0 +1,25 @@
+/** What a run builds, installs or starts once, when the first test file asks for it: `global_setup.ts` does it for all workers. */
+export type SharedService = "apt" | "package" | "postgres" | "runtimes";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Where `global_setup.ts` answers; a fast test has none. */
+    readonly sharedServices: string;
+  }
+}
+
+/**
+ * Resolves with the service's answer, or null where there is no system test to share it: in a fast test, and in a program outside of
+ * vitest. Throws the error with which the service failed.
+ */
+export async function requestSharedService(service: SharedService, argument = ""): Promise<string | null> {
+  // Outside of vitest it cannot even be imported.
+  if (process.env["VITEST"] === undefined) return null;
+  const { inject } = await import("vitest");
+  const url: string | undefined = inject("sharedServices");
+  if (url === undefined) return null;
+  const response = await fetch(new URL(`${service}/${argument}`, url));
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
+}
