@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * others are fast; `test/support/machine_tools.ts` refuses to start such a server for a fast test.
  */
 const system = [
-  "test/{attacks,deploy,e2e,edge,faults,fuzz}/**/*.test.ts",
+  "test/{attacks,e2e,edge,faults,fuzz}/**/*.test.ts",
   "test/gateway/features/keeping/*.test.ts",
   "test/web/!(*_model).test.ts",
   "test/command_line/node_version.test.ts",

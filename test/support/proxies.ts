@@ -64,26 +64,6 @@ export async function startNginx(gatewayPorts: readonly number[], { tls = true }
   };
 }
 
-/** `deploy/Caddyfile`, without TLS. */
-export async function startCaddy(gatewayPorts: readonly number[]): Promise<Proxy> {
-  refuseInFastTest("Caddy");
-  const [folder, port, adminPort] = await Promise.all([
-    mkdtemp(join(tmpdir(), "scanstream-caddy-")),
-    freePort(),
-    freePort(),
-  ]);
-  const command = ["caddy", "run", "--config", join(deploy, "Caddyfile"), "--adapter", "caddyfile"];
-  const child = await launch(command, port, {
-    HOME: folder,
-    XDG_DATA_HOME: folder,
-    XDG_CONFIG_HOME: folder,
-    CADDY_ADMIN: `127.0.0.1:${adminPort}`,
-    SITE_ADDRESS: `http://127.0.0.1:${port}`,
-    GATEWAYS: gatewayPorts.map((each) => `127.0.0.1:${each}`).join(" "),
-  });
-  return { url: `http://127.0.0.1:${port}`, accessLog: async () => "", stop: () => stop(child, folder) };
-}
-
 function replaceAll(text: string, replacements: readonly (readonly [given: string, other: string])[]): string {
   return replacements.reduce((changed, [given, other]) => {
     if (!changed.includes(given)) throw new Error(`The proxy's settings have no ${given}`);
