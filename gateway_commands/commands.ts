@@ -2,13 +2,10 @@ import { Option, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
 import { offering, wordsOption } from "../command_line/completion/offered_values.ts";
 import { addExamples } from "../command_line/examples.ts";
-import { addDecisionCommands } from "./decisions/commands.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
 import { formats, toWhole } from "./options.ts";
 import type { ReportFlags, ReportWriter } from "./report_command.ts";
-import { addTeamCommands } from "./team/commands.ts";
 import type { WatchFlags } from "./watch_command.ts";
-import { addWebhookCommands } from "./webhooks/commands.ts";
 
 /** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
 export function addClientCommands(
@@ -39,9 +36,6 @@ export function addClientCommands(
       }),
     );
   addExamples(report, `scanstream report ${scanIdExample} --format html,cklb,csv --output reports`);
-  addTeamCommands(program, run);
-  addWebhookCommands(program, run);
-  addDecisionCommands(program, run);
   const watch = program
     .command("watch")
     .description("print the events of a scan until it ends, or of the whole tenant until Ctrl-C")

@@ -23,14 +23,11 @@ export interface GatewayApi {
   latestScanId(): Promise<string | null>;
   readScan(scanId: string): Promise<Resource>;
   cancelScan(scanId: string): Promise<Resource>;
+  deleteScan(scanId: string): Promise<void>;
   /** The finished report that its scanner stored. */
   readReport(scanId: string): Promise<unknown>;
   /** Newest first, page by page. */
   listFindings(scanId: string): AsyncGenerator<Page>;
-  /** Any other list, `most` in all. */
-  list(path: string, most: number): AsyncGenerator<Page>;
-  /** Any other change; null: the answer has no body. */
-  send(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: Resource): Promise<Resource | null>;
 }
 
 interface Page {
@@ -55,7 +52,7 @@ function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSi
     const read = async (cursor: string | null) => {
       const query = new URLSearchParams({ limit: String(Math.min(left, maxPageSize)) });
       if (cursor !== null) query.set("cursor", cursor);
-      const answer = await call("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`, undefined, signal);
+      const answer = await call("GET", `${path}?${query}`, undefined, signal);
       return parseResource(page, answer);
     };
     for await (const { items, next_cursor } of readPages(read)) {
@@ -78,12 +75,11 @@ function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSi
     async cancelScan(scanId) {
       return parseResource(resource, await call("POST", `/api/v1/scans/${scanId}/cancel`, undefined, signal));
     },
+    async deleteScan(scanId) {
+      await call("DELETE", `/api/v1/scans/${scanId}`, undefined, signal);
+    },
     readReport: (scanId) => callForReport("GET", `/api/v1/scans/${scanId}/report`, undefined, signal),
     listFindings: (scanId) => pages(`/api/v1/scans/${scanId}/findings`, Infinity),
-    list: pages,
-    async send(method, path, body) {
-      return parseResource(v.nullable(resource), await call(method, path, body, signal));
-    },
   };
 }
 

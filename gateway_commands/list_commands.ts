@@ -51,7 +51,7 @@ export function scansCancelCommand(scanId: string, flags: ListFlags, io: Command
 export function scansDeleteCommand(scanId: string, io: CommandIo): Promise<number> {
   const access = requireGatewayAccess(io.env, scanIdProblems(scanId));
   return withGateway("delete the scan", { access, io }, async (api) => {
-    await api.send("DELETE", `/api/v1/scans/${scanId}`);
+    await api.deleteScan(scanId);
     io.terminal.write(`Deleted scan ${scanId}\n`);
     return exitCodes.ok;
   });
@@ -106,7 +106,7 @@ interface ListOutput {
 }
 
 /** Writes a list page by page. Resolves with whether there are more than were asked for. */
-export async function writeList(pages: Pages, format: string, { io, toTable }: ListOutput): Promise<boolean> {
+async function writeList(pages: Pages, format: string, { io, toTable }: ListOutput): Promise<boolean> {
   const all: Resource[] = [];
   let isMore = false;
   for await (const { items, hasMore } of pages) {

@@ -4,7 +4,6 @@ import { expect } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import type { Role } from "../../shared/schemas/team.ts";
 import { runCommand, temporaryFolder, type Outcome } from "./command_line.ts";
 import { createScan, startTestGateway, type TestScan } from "./test_gateway.ts";
 
@@ -14,7 +13,8 @@ export interface CommandGateway extends AsyncDisposable {
   /** `SCANSTREAM_URL` and `SCANSTREAM_API_KEY`. */
   readonly env: Readonly<Record<string, string>>;
   get(path: string): Promise<Record<string, unknown>>;
-  addMember(sub: string, role: Role): Promise<void>;
+  /** Rejects what the gateway refuses; null: the answer has no body. */
+  call(method: string, path: string, json?: object): Promise<unknown>;
   registerScan(): Promise<TestScan>;
   publish(scan: TestScan, event: { readonly type: string; readonly data: object }): Promise<void>;
   /** The types of the events that a subscriber receives from now until the stream ends. */
@@ -32,8 +32,11 @@ export async function startCommandGateway(environment: Environment = {}): Promis
     async get(path) {
       return (await (await gateway.request(path, { as })).json()) as Record<string, unknown>;
     },
-    async addMember(sub, role) {
-      await gateway.gateway.admin("user.create", { tenant: gateway.acme.id, sub, role });
+    async call(method, path, json) {
+      const response = await gateway.request(path, { as, method, ...(json === undefined ? {} : { json }) });
+      const text = await response.text();
+      expect(response.ok, text).toBe(true);
+      return text === "" ? null : JSON.parse(text);
     },
     registerScan: () => createScan(gateway, gateway.acme),
     async publish({ channel }, json) {
