@@ -71,7 +71,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const platformRoutes = app.routes.length;
   app.route("/", statusRoutes(dependencies));
   app.route("/", webRoutes(dependencies));
-  app.route("/", docsRoutes(dependencies.createDocs(describe)));
+  app.route("/", docsRoutes(dependencies.createOpenApi(describe)));
   app.route("/demo", demoRoutes(dependencies));
   app.route("/sign-in", signInRoutes(dependencies));
   app.route("/api/v1/session", sessionRoute(dependencies));
@@ -92,7 +92,6 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
     return {
       operations: operationsOf(app.routes),
       tags: [...platformTags, ...features.flatMap(({ tags = [] }) => tags)],
-      channels: features.flatMap(({ channel }) => (channel === undefined ? [] : [channel])),
     };
   }
 }

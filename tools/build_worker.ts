@@ -1,22 +1,19 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { anything } from "../conformance/gateway/permissions/served_routes.ts";
 import { createApp } from "../gateway/app.ts";
-import { createDocs } from "../gateway/description/create_docs.ts";
-import type { Docs } from "../gateway/description/described.ts";
+import { describeApi } from "../gateway/description/describe_api.ts";
+import type { Described } from "../gateway/description/described.ts";
 import type { Dependencies } from "../gateway/http/dependencies.ts";
 import { hasCode } from "../shared/error_code.ts";
 import { buildPage } from "../gateway/web/build.ts";
 
-/** Builds into `dist/worker` what is deployed with a Worker's code: the live page, and the documents. */
+/** Builds into `dist/worker` what is deployed with a Worker's code: the live page, and the document of the API. */
 const folder = `${import.meta.dirname}/../dist/worker`;
 const building = `${folder}.${process.pid}.building`;
 
 await buildPage(building);
-const documents = await documentsOfGateway();
 await mkdir(`${building}/docs`);
-for (const [name, document] of Object.entries(documents)) {
-  await writeFile(`${building}/docs/${name}.json`, JSON.stringify(document));
-}
+await writeFile(`${building}/docs/openapi.json`, JSON.stringify(await describeApi(describeGateway())));
 // Put in place whole: a Worker that is running locally never serves half of it. Another build may do the same at this moment.
 for (let attemptsLeft = 10; ; attemptsLeft -= 1) {
   await rm(folder, { recursive: true, force: true });
@@ -28,19 +25,17 @@ for (let attemptsLeft = 10; ; attemptsLeft -= 1) {
   }
 }
 
-/** The documents are made of the routes, which are defined before anything that they need is used. */
-async function documentsOfGateway() {
-  const made = Promise.withResolvers<Docs>();
+/** The document is made of the routes, which are defined before anything that they need is used. */
+function describeGateway(): Described {
+  let describe = (): Described => ({ operations: [], tags: [] });
   const dependencies = Object.assign(Object.create(anything as object) as Dependencies, {
     // A Worker serves no metrics.
     metricsText: null,
-    createDocs(describe: Parameters<Dependencies["createDocs"]>[0]) {
-      const docs = createDocs(describe);
-      made.resolve(docs);
-      return docs;
+    createOpenApi(given: typeof describe) {
+      describe = given;
+      return () => Promise.resolve(null);
     },
   });
   createApp(dependencies);
-  const docs = await made.promise;
-  return { openapi: await docs.openApi(), asyncapi: await docs.asyncApi(), page: await docs.page() };
+  return describe();
 }

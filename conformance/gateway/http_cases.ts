@@ -74,16 +74,9 @@ export const httpCases: readonly GatewayCase[] = [
       assert.equal((await call(gateway, `/${script}`, { headers })).status, 304);
     },
   ),
-  gatewayCase("describes its API and its events", [], async (gateway) => {
+  gatewayCase("describes its API", [], async (gateway) => {
     const api = (await (await call(gateway, "/openapi.json")).json()) as Record<string, unknown>;
     assert.match(String(api["openapi"]), /^3\.1/);
-    const events = (await (await call(gateway, "/asyncapi.json")).json()) as Record<string, unknown>;
-    assert.match(String(events["asyncapi"]), /^3\./);
-    const docs = await call(gateway, "/docs");
-    assert.equal(docs.status, 200);
-    assert.match(docs.headers.get("content-type") ?? "", /^text\/html/);
-    assert.match(docs.headers.get("content-security-policy") ?? "", /style-src 'sha256-/);
-    assert.match(await docs.text(), /event-stream/);
   }),
   gatewayCase(
     "answers an unknown path with 404, and an unknown method with 405 and what would be right",

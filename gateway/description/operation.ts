@@ -39,20 +39,6 @@ export interface Answer {
   readonly example?: unknown;
 }
 
-/** A kind of channel, and the events on it. */
-export interface ChannelDescription {
-  /** The first segment of its name. */
-  readonly prefix: string;
-  /** The resource that the name's last segment identifies, as `scan_id`. */
-  readonly resource: string;
-  readonly title: string;
-  readonly description: string;
-  /** The schemas of their payloads, by type. */
-  readonly schemas: Readonly<Record<string, v.GenericSchema>>;
-  /** By type; one without a summary is described with another channel, and published here too. */
-  readonly summaries: Readonly<Record<string, string>>;
-}
-
 export interface Tag {
   readonly name: string;
   readonly description: string;

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import type { ChannelDescription, Tag } from "../description/operation.ts";
+import type { Tag } from "../description/operation.ts";
 import type { Allowed } from "../http/allow.ts";
 import type { FeatureDependencies } from "../http/dependencies.ts";
 import type { EventStreamRoute } from "../streaming/define_event_stream.ts";
@@ -18,7 +18,6 @@ export interface Feature {
   readonly prefix: string;
   /** What its operations are about. */
   readonly tags?: readonly Tag[];
-  readonly channel?: ChannelDescription;
   /** No producer publishes on its channels, no matter what its key may. */
   readonly isPublishedByGatewayAlone?: true;
   /** Below `/api/v1`. */

@@ -1,7 +1,7 @@
 import type { Database } from "../../drizzle/database.ts";
 import type { Publisher } from "../../shared/broker.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import type { Described, Docs } from "../description/described.ts";
+import type { CreateOpenApi } from "../description/described.ts";
 import type { Budget } from "./budget.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
@@ -46,7 +46,7 @@ export interface Dependencies extends FeatureDependencies, StatusDependencies, P
   readonly streams: StreamOpener;
   readonly streamTokens: StreamTokens;
   /** Makes the documents of what the gateway serves, or finds them where they were deployed. */
-  readonly createDocs: (describe: () => Described) => Docs;
+  readonly createOpenApi: CreateOpenApi;
   readonly corsOrigins: readonly string[];
   readonly metrics: Metrics;
   /** Undefined: nothing is traced. */

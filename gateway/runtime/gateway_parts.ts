@@ -18,7 +18,7 @@ import type { AuthConfig, GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { methodNotAllowed, problemResponse } from "../http/problem.ts";
-import { createDocs } from "../description/create_docs.ts";
+import type { CreateOpenApi } from "../description/described.ts";
 import { findEnded } from "../features/find_ended.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
 import { startDeletingByAge } from "../features/retention.ts";
@@ -203,7 +203,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       signIn: config.signIn === null ? null : createSignIn(config.signIn, nowMs),
       readiness,
       webAssets: options.webAssets,
-      createDocs,
+      createOpenApi,
       demoSession: options.demoSession ?? null,
       corsOrigins: config.corsOrigins,
       log,
@@ -238,6 +238,13 @@ async function openTraces({ traces, log }: GatewayPartsOptions, instanceId: stri
   const { createOtlpTraces } = await import("../observability/otlp_traces.ts");
   return createOtlpTraces({ config: traces, log, instanceId, nowMs: Date.now });
 }
+
+/** Made when it is first requested: a start does not wait for it. */
+const createOpenApi: CreateOpenApi = (describe) => {
+  const build = async () => (await import("../description/describe_api.ts")).describeApi(describe());
+  let document: ReturnType<typeof build> | null = null;
+  return () => (document ??= build());
+};
 
 /** What the container may use, where one bounds it; else what a gateway needs. Deno tells only who has a permission for it. */
 function availableMemory(): number {

@@ -8,8 +8,6 @@ import {
   type ChannelsResult,
   type Snapshot,
 } from "../../streaming/define_event_stream.ts";
-import { monitorEventSchemas } from "../../../shared/schemas/monitor.ts";
-import type { ChannelDescription } from "../../description/operation.ts";
 import { monitorChannel, monitorPrefix } from "./events.ts";
 import { toMonitor } from "./monitor.ts";
 import { selectMonitor } from "./monitor_store.ts";
@@ -33,29 +31,13 @@ export const monitorEventStream = defineEventStream({
     operationId: "followMonitor",
     summary: "Follow a monitor",
     description:
-      "Server-sent events until `monitor.end`, over every restart of the producer; see /asyncapi.json. Nothing is " +
+      "Server-sent events until `monitor.end`, over every restart of the producer. Nothing is " +
       "replayed: read the monitor and its findings again on every `open`.",
     what: "monitor",
     ended: "The monitor has ended: do not reconnect",
     notFound: "No such monitor in this tenant",
   },
 });
-
-export const monitorChannelDescription: ChannelDescription = {
-  prefix: monitorPrefix,
-  resource: "monitor_id",
-  title: "One monitor",
-  description: "Read at /api/v1/monitors/{monitor_id}/event-stream.",
-  schemas: monitorEventSchemas,
-  summaries: {
-    "monitor.start": "Its producer was started",
-    "monitor.updated": "Its producer reported, or went silent",
-    "finding.updated": "A verdict changed",
-    "monitor.error": "The producer cannot read, or could not read for some time",
-    "monitor.progress": "The event hook or a member asked for a poll",
-    "monitor.end": "The last event: the stream closes after it",
-  } satisfies Record<keyof typeof monitorEventSchemas, string>,
-};
 
 async function getSnapshot({ db, params }: ChannelsRequest): Promise<Snapshot> {
   const row = await selectMonitor(db, params.id);

@@ -11,7 +11,7 @@ import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { afterResponse } from "../after_response.ts";
 import { createMonitorAnnouncer, type Publish } from "./announce_monitor.ts";
 import { defineChangeRoutes, hasEnded } from "./change_routes.ts";
-import { monitorChannelDescription, monitorEventStream } from "./channels.ts";
+import { monitorEventStream } from "./channels.ts";
 import { createDoorbell, createRingAnnouncer, doorbellPath, doorbellRoutes } from "./doorbell.ts";
 import { monitorPrefix, publishMonitorError, publishMonitorStart, publishMonitorUpdated } from "./events.ts";
 import { monitorExample, monitorUpdateExample, newMonitorExample } from "./examples.ts";
@@ -40,7 +40,6 @@ export const monitors = {
     { name: "monitors", description: "The current results of an org, and their changes" },
     { name: "hooks", description: "Event hooks of the provider" },
   ],
-  channel: monitorChannelDescription,
   routes: monitorRoutes,
   eventStreams: { "/monitors": monitorEventStream },
   hooks: doorbellRoutes,

@@ -9,8 +9,6 @@ import {
   type ChannelsResult,
   type Snapshot,
 } from "../../streaming/define_event_stream.ts";
-import type { ChannelDescription } from "../../description/operation.ts";
-import { scanEventSchemas } from "../../../shared/schemas/scan_events.ts";
 import { scanChannel, scanPrefix } from "./events.ts";
 import { hasEnded, toScanResource } from "./scan.ts";
 
@@ -31,28 +29,13 @@ export const scanEventStream = defineEventStream({
     operationId: "followScan",
     summary: "Follow a scan",
     description:
-      "Server-sent events until `scan.end`; see /asyncapi.json. Nothing is replayed: read the scan again on every " +
+      "Server-sent events until `scan.end`. Nothing is replayed: read the scan again on every " +
       "`open`, or ask for it with `snapshot=1`. `access_token` counts only when there is no Authorization header, and never holds an API key.",
     what: "scan",
     ended: "The scan has ended: do not reconnect",
     notFound: "No such scan in this tenant",
   },
 });
-
-export const scanChannelDescription: ChannelDescription = {
-  prefix: scanPrefix,
-  resource: "scan_id",
-  title: "One scan",
-  description: "Read at /api/v1/scans/{scan_id}/event-stream, written at /api/v1/channels/{channel}/events.",
-  schemas: scanEventSchemas,
-  summaries: {
-    "scan.start": "The scan has begun",
-    "scan.progress": "A check was evaluated",
-    "finding.created": "A check has a finding",
-    "scan.error": "The scan could not read something",
-    "scan.end": "The last event: the stream closes after it",
-  } satisfies Record<keyof typeof scanEventSchemas, string>,
-};
 
 /** `GET /event-stream?scan_id=…&scan_id=…`: several scans, live, until the last one's `scan.end`. */
 export const scansEventStream = defineEventStream({

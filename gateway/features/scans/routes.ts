@@ -21,7 +21,7 @@ import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
 import { announceDeleted } from "./announce_deleted.ts";
 import { announceEnd } from "./announce_end.ts";
-import { scanChannelDescription, scanEventStream, scansEventStream } from "./channels.ts";
+import { scanEventStream, scansEventStream } from "./channels.ts";
 import { findingExample, newScanExample, scanExample, scanUpdateExample } from "./examples.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./finding_store.ts";
 import { defineReportRoutes } from "./report/report_routes.ts";
@@ -52,7 +52,6 @@ const hasEndedProblem = problem("The scan has ended");
 export const scans = {
   prefix: scanPrefix,
   tags: [{ name: "scans", description: "Scans, findings and reports" }],
-  channel: scanChannelDescription,
   routes: scanRoutes,
   eventStreams: { "/scans": scanEventStream, "/": scansEventStream },
 };

@@ -6,9 +6,7 @@ import { toMonitor } from "../monitors/monitor.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";
 import { toScanResource } from "../scans/scan.ts";
-import type { ChannelDescription } from "../../description/operation.ts";
 import { uuid } from "../../../shared/schemas/primitives.ts";
-import { tenantEventSchemas } from "../../../shared/schemas/tenant_events.ts";
 import { tenantChannel, tenantPrefix } from "../tenant_events.ts";
 
 /** More are left to the lists, which have pages. */
@@ -90,28 +88,3 @@ export const tenantEventStream = defineEventStream({
     ],
   },
 });
-
-export const tenantChannelDescription: ChannelDescription = {
-  prefix: tenantPrefix,
-  resource: "tenant_id",
-  title: "Everything of a tenant",
-  description:
-    "Read at /api/v1/event-stream. The snapshots come first, when `snapshot=1` asks for them, and are published nowhere.",
-  schemas: tenantEventSchemas,
-  summaries: {
-    "tenant.snapshot":
-      "How many snapshots follow, of scans, of monitors and of organizations; of the scans that have ended, the one that was created last; " +
-      "how many scans were deleted so far",
-    "scan.snapshot": "A scan as it is stored; also on the streams of scans",
-    "monitor.snapshot": "A monitor as it is stored; also on its own stream",
-    "organization.snapshot": "An organization as it is stored, without its trend",
-    "organization.updated": "An organization is new or changed, or its last scan was deleted; at most once a second",
-    "organization.deleted": "An organization was deleted, with its history",
-    "scan.created": "A scan was registered",
-    "scan.updated": "A scan changed; never sent after its end",
-    "scan.deleted": "A scan was deleted, with its findings and its report",
-    "decision.created": "A finding was waived or attested",
-    "decision.updated":
-      "A waiver or an attestation was withdrawn; one that a scan contradicted is read after `scan.end`",
-  } satisfies Partial<Record<keyof typeof tenantEventSchemas, string>>,
-};

@@ -6,7 +6,7 @@ import { accountOf } from "../../http/budget.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { defineResource } from "../../http/resource.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
-import { tenantChannelDescription, tenantEventStream } from "./channels.ts";
+import { tenantEventStream } from "./channels.ts";
 import { tenantPrefix } from "../tenant_events.ts";
 import { exportTenant, readExportPage } from "./export_tenant.ts";
 import { requireExportedTable } from "./exported_tables.ts";
@@ -26,7 +26,6 @@ const nameBody = { schema: tenantNameSchema, example: { name: tenantExample.name
 export const tenant = {
   prefix: tenantPrefix,
   tags: [{ name: "tenant", description: "The caller's tenant" }],
-  channel: tenantChannelDescription,
   isPublishedByGatewayAlone: true,
   routes: tenantRoutes,
   eventStreams: { "/": tenantEventStream },

@@ -1,6 +1,5 @@
 import { NotFound } from "../../../shared/app_error.ts";
 import type { WebAssets } from "../../http/dependencies.ts";
-import type { Docs, DocsPage } from "../../description/described.ts";
 import type { Fetcher } from "./bindings.ts";
 
 /** The live page's files, from the assets that were deployed with the Worker. */
@@ -13,19 +12,11 @@ export function createAssetFiles(assets: Fetcher): WebAssets {
   };
 }
 
-/** The documents as `tools/build_worker.ts` has written them: what makes them is a tenth of the bundle that they stay out of. */
-export function createAssetDocs(assets: Fetcher): Docs {
-  async function read(name: string): Promise<unknown> {
-    const response = await readAsset(assets, `docs/${name}.json`);
-    if (response === null) throw new NotFound("This deployment has no documents");
-    return response.json();
-  }
-  return {
-    openApi: () => read("openapi"),
-    asyncApi: () => read("asyncapi"),
-    // Written from the same type.
-    page: async () => (await read("page")) as DocsPage,
-  };
+/** The document as `tools/build_worker.ts` has written it: what makes it is a tenth of the bundle that it stays out of. */
+export async function readOpenApi(assets: Fetcher): Promise<unknown> {
+  const response = await readAsset(assets, "docs/openapi.json");
+  if (response === null) throw new NotFound("This deployment has no documents");
+  return response.json();
 }
 
 async function readAsset(assets: Fetcher, path: string): Promise<Response | null> {

@@ -14,7 +14,7 @@ import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { deliverFor } from "../../features/webhooks/deliver.ts";
 import { createIssuerVerifier } from "../issuer_verifier.ts";
-import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
+import { createAssetFiles, readOpenApi } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { fetchWebhook } from "./fetch_webhook.ts";
 import { createLog } from "../../observability/log.ts";
@@ -58,7 +58,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     signIn: gateway.signIn === null ? null : createSignIn(gateway.signIn, nowMs),
     readiness: createRequestReadiness(config, () => ping(database)),
     webAssets: createAssetFiles(environment.ASSETS),
-    createDocs: () => createAssetDocs(environment.ASSETS),
+    createOpenApi: () => () => readOpenApi(environment.ASSETS),
     demoSession: null,
     corsOrigins: gateway.corsOrigins,
     log: createLog(),
