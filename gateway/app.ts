@@ -9,7 +9,7 @@ import { docsRoutes } from "./http/docs_routes.ts";
 import { eventStreamsOf, features as allFeatures, type Feature } from "./features/features.ts";
 import { HttpRefusal, methodNotAllowed, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
-import { requestLog, routeOf, traceFields, type RequestVariables } from "./http/request_log.ts";
+import { requestLog, routeOf, type RequestVariables } from "./http/request_log.ts";
 import { sessionRoute } from "./http/session_route.ts";
 import { signInRoutes } from "./http/sign_in_routes.ts";
 import { statusRoutes } from "./http/status_routes.ts";
@@ -32,12 +32,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const app: App = new Hono();
   app.onError((error, c) => {
     if (isUnexpected(error)) {
-      const fields = {
-        request_id: c.get("requestId"),
-        ...traceFields(c.req.raw, c.get("trace")),
-        route: routeOf(c),
-        error,
-      };
+      const fields = { request_id: c.get("requestId"), route: routeOf(c), error };
       dependencies.log.error(fields, "a request failed");
     }
     return problemResponse(error);

@@ -81,10 +81,6 @@ export const gatewayVariables: readonly Entry[] = [
     "1: webhooks may use private and loopback addresses, any port, and no TLS ([webhooks](../webhooks.md))",
   ],
   [
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "sends traces to this collector (OTLP over HTTP), with `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` and `OTEL_TRACES_SAMPLER` as OpenTelemetry defines them; default: no traces. Node and Deno",
-  ],
-  [
     "DRAIN_DELAY_SECONDS",
     `default ${drainDelaySeconds}: time from SIGTERM, when \`/readyz\` starts to answer 503, until the port closes`,
   ],

@@ -7,7 +7,6 @@ import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
-import type { Traces } from "../observability/traces.ts";
 import type { StreamOpener } from "../streaming/stream_opener.ts";
 import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
@@ -50,7 +49,6 @@ export interface Dependencies extends FeatureDependencies, StatusDependencies, P
   readonly corsOrigins: readonly string[];
   readonly metrics: Metrics;
   /** Undefined: nothing is traced. */
-  readonly traces?: Traces | undefined;
   /** Whose share a request takes until it is authenticated. `env` is what `fetch` was given. */
   readonly holderOf: (request: Request, env: unknown) => string;
   /** How long the history of organizations is kept. */

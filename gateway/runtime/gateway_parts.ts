@@ -37,8 +37,6 @@ import type { Log } from "../observability/log.ts";
 import type { MetricsText, WebhookBacklog } from "../observability/metrics.ts";
 import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
 import { createReadiness } from "../observability/readiness.ts";
-import type { PartTraces } from "../observability/traces.ts";
-import type { TracesConfig } from "../observability/otlp_traces.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
 import { createWebhookSender } from "./webhook_sender.ts";
@@ -49,7 +47,6 @@ import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withTokenCache } from "../auth/token_cache.ts";
 import { openDatabase, toAdminContext } from "./open_database.ts";
-import { traceAuthenticator, traceBroker, traceDatabase } from "./traced_parts.ts";
 
 export interface GatewayPartsOptions {
   readonly config: GatewayConfig;
@@ -64,8 +61,6 @@ export interface GatewayPartsOptions {
   readonly broker?: Broker;
   /** Default: for the memory that this process has. */
   readonly budget?: Budget;
-  /** Null: nothing is traced, and OpenTelemetry's code is not loaded. */
-  readonly traces?: TracesConfig | null;
   readonly createSink?: CreateSink;
   readonly demoSession?: DemoDependencies["demoSession"];
   /** `/metrics` of this process and its siblings together. Default: of this process alone. */
@@ -119,15 +114,11 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   operator.promise.catch(() => {});
   owned.defer(() => operator.reject(new AppError("unavailable", "The gateway is closing")));
   const name = processName();
-  const traces = await openTraces(options, name);
-  owned.defer(() => traces?.close());
   const holder = { state, owned, operator: operator.promise, signal: options.signal };
-  const openedDatabase = options.database ?? (await openDatabase(config, holder));
-  owned.defer(() => openedDatabase.close());
-  const openedBroker = options.broker ?? (await openBroker(config.broker));
-  owned.defer(() => openedBroker.close());
-  const database = traces === null ? openedDatabase : traceDatabase(openedDatabase, traces);
-  const broker = traces === null ? openedBroker : traceBroker(openedBroker, config.broker.kind, traces);
+  const database = options.database ?? (await openDatabase(config, holder));
+  owned.defer(() => database.close());
+  const broker = options.broker ?? (await openBroker(config.broker));
+  owned.defer(() => broker.close());
   const admin = toAdminContext(config, state, database);
   if (config.databaseUrl !== null && config.metricsPort === null) {
     log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
@@ -198,7 +189,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       budget: options.budget ?? new Budget(boundsFor(availableMemory())),
       publisher: broker,
       streams,
-      authenticator: traces === null ? authenticator : traceAuthenticator(authenticator, traces),
+      authenticator,
       streamTokens,
       signIn: config.signIn === null ? null : createSignIn(config.signIn, nowMs),
       readiness,
@@ -208,7 +199,6 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       corsOrigins: config.corsOrigins,
       log,
       metrics,
-      ...(traces === null ? {} : { traces }),
       webhooks: { rules, sendDue: () => deliveries.sendDue() },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
@@ -231,12 +221,6 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     },
     close: () => owned.run(),
   };
-}
-
-async function openTraces({ traces, log }: GatewayPartsOptions, instanceId: string): Promise<PartTraces | null> {
-  if (traces === undefined || traces === null) return null;
-  const { createOtlpTraces } = await import("../observability/otlp_traces.ts");
-  return createOtlpTraces({ config: traces, log, instanceId, nowMs: Date.now });
 }
 
 /** Made when it is first requested: a start does not wait for it. */

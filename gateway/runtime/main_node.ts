@@ -3,7 +3,6 @@ import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
 import { createLog } from "../observability/log.ts";
 import { batchLogWrites } from "./batch_log_writes.ts";
-import { parseTracesConfig } from "./traces_config.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
 import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
@@ -40,7 +39,6 @@ async function serveAndLog(io: GatewayIo, options: ServeOptions, write: (line: s
     config,
     log,
     webAssets,
-    traces: parseTracesConfig(env),
     signal: interrupted,
     ...(joinMetrics === undefined ? {} : { joinMetrics }),
   });

@@ -170,7 +170,6 @@ describe("header injection", () => {
     ["x-request-id", "%0d%0aset-cookie: x=1"],
     ["origin", "https://app.test%0d%0ax-injected: 1"],
     ["origin", "https://app.test, https://evil.test"],
-    ["traceparent", "00-%0d%0a"],
   ])("%s %j comes back in no header", async (name, value) => {
     const client = await sendRaw({ port: port(), path: "/healthz", headers: { [name]: value, connection: "close" } });
     await client.closed();

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { parseConfig } from "../../gateway/config.ts";
-import { parseTracesConfig } from "../../gateway/runtime/traces_config.ts";
 
 const deploy = join(import.meta.dirname, "../../deploy");
 const read = (path: string) => readFile(join(deploy, path), "utf8");
@@ -15,7 +14,6 @@ const environment = new Proxy<Record<string, unknown>>(
   { get: (_target, name) => void variables.add(String(name)) },
 );
 parseConfig(environment);
-parseTracesConfig(environment);
 
 test("the compose file gives its two gateways variables that they know", async () => {
   const compose = parse(await read("compose.yml"), { merge: true }) as {

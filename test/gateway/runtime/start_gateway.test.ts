@@ -174,18 +174,17 @@ test("a load balancer that asks in HTTP/1.0, without a Host header, is answered"
   await gateway.stop();
 });
 
-test("each request is one log line with request and trace ids", async () => {
+test("each request is one log line with a request id", async () => {
   const gateway = await startTestGateway({}, { database: shared.database });
-  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const response = await gateway.request("/api/v1/scans?limit=7", {
     as,
-    headers: { traceparent, "x-request-id": "abc-1" },
+    headers: { "x-request-id": "abc-1" },
   });
   expect(response.headers.get("x-request-id")).toBe("abc-1");
   const forged = await gateway.request("/api/v1/scans", {
     as,
-    headers: { "x-request-id": 'a"b c', traceparent: "00-x" },
+    headers: { "x-request-id": 'a"b c' },
   });
   expect(forged.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   const lines = gateway.log.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -196,8 +195,6 @@ test("each request is one log line with request and trace ids", async () => {
     method: "GET",
     route: "/api/v1/scans",
     status: 200,
-    trace_id: "0af7651916cd43dd8448eb211c80319c",
-    parent_span_id: "b7ad6b7169203331",
   });
   expect(JSON.stringify(lines)).not.toContain("limit=7");
   await gateway.stop();
