@@ -14,7 +14,7 @@ const system = [
   "test/gateway/runtime/{draining,main_node,serve_processes,start_gateway}.test.ts",
   "test/gateway/operator/{call_admin,socket,streams}.test.ts",
   "test/gateway/{features/team/on_postgres,growth}.test.ts",
-  "test/lint/recipes.test.ts",
+  "test/lint/action.test.ts",
   "test/scanner/evidence_matrix.test.ts",
   "test/scanner/reports/{hostile_text,html,outside_readers}.test.ts",
   "test/scanner/streaming/*.test.ts",
@@ -38,7 +38,7 @@ export const fastTests = {
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
-  /\/(?:web\/(?:every_view|browsers|session_renewal|limits|hostile_data|page|decisions|monitors|issuer_sign_in)|tools\/new|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|hostile_pages|regular_expressions|shares|slow_heads)|e2e\/(?:failing_files|failing_streams|footprint|setup|start)|lint\/recipes|scanner\/evidence_matrix)\.test\.ts$/;
+  /\/(?:web\/(?:every_view|browsers|session_renewal|limits|hostile_data|page|decisions|monitors|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|hostile_pages|regular_expressions|shares|slow_heads)|e2e\/(?:failing_files|failing_streams|setup|start)|scanner\/evidence_matrix)\.test\.ts$/;
 
 /** In a fresh clone nothing is known of how long a file takes, and its size says little. */
 class LongestFirst extends BaseSequencer {

@@ -3,7 +3,6 @@ import { dirname, join, resolve } from "node:path";
 import { build, type BuildOptions, type Metafile } from "esbuild";
 import { buildPage } from "../gateway/web/build.ts";
 import { buildModules } from "./build_modules.ts";
-import { writeManPage } from "./man_page.ts";
 import { thirdPartyLicenses } from "./third_party_licenses.ts";
 
 const root = dirname(import.meta.dirname);
@@ -12,9 +11,8 @@ const worker = "worker";
 
 /**
  * Builds into `dist/` what is published and what `npm start` runs: our code and the packages that it uses as one bundle, in
- * chunks, so that each command loads only its own; the modules that others import; and the page, the migrations, the schemas
- * of what the command line reads and writes, and the manual. Run as
- * `node tools/build.ts [FOLDER]`. Resolves with esbuild's description of the bundle.
+ * chunks, so that each command loads only its own; the modules that others import; and the page, the migrations and the schemas
+ * of what the command line reads and writes. Run as `node tools/build.ts [FOLDER]`. Resolves with esbuild's description of the bundle.
  */
 export async function buildPackage(folder: string): Promise<Metafile> {
   const building = `${folder}.${process.pid}.building`;
@@ -30,7 +28,6 @@ export async function buildPackage(folder: string): Promise<Metafile> {
       cp(join(root, "shared/summary.schema.json"), join(building, "summary.schema.json")),
       cp(join(root, "shared/config.schema.json"), join(building, "config.schema.json")),
       cp(join(root, "shared/predicate.schema.json"), join(building, "predicate.schema.json")),
-      writeManPage(join(building, "man")),
     ]);
     await writeFile(
       join(building, "THIRD_PARTY_LICENSES.txt"),

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
@@ -14,19 +14,18 @@ const root = dirname(import.meta.dirname);
 
 /**
  * Builds one program for each platform that needs neither Node nor npm: Node's single-executable form, with the page, the
- * migrations and the embedded database inside. In `folder` there are then a program with its manual page and licences, and `SHA256SUMS`.
+ * migrations and the embedded database inside. In `folder` there are then a program with its licences, and `SHA256SUMS`.
  * Run as `node tools/build_executable.ts [--archive] [PLATFORM…]`; with `--archive` each becomes a `.tar.gz`.
- * `built` is the folder of a package that `build.ts` has made.
  */
 export async function buildExecutables(
   folder: string,
   chosen: readonly Platform[] = platforms,
-  options: { readonly archive?: boolean; readonly built?: string } = {},
+  options: { readonly archive?: boolean } = {},
 ): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(folder, "building-"));
   try {
-    const contents = await buildContents(work, options.built);
+    const contents = await buildContents(work);
     const files: string[] = [];
     // One after another: each takes as much memory as Node is large.
     for (const platform of chosen) {
@@ -36,7 +35,6 @@ export async function buildExecutables(
       const binary = await nodeBinary(platform);
       await inject(contents, binary.file, join(target, "scanstream"));
       await writeFile(join(target, "LICENSES.txt"), await licenses(contents, binary.license));
-      await cp(contents.manPage, join(target, "scanstream.1"));
       files.push(await place(folder, target, name, options.archive === true));
     }
     await writeFile(join(folder, "SHA256SUMS"), (await Promise.all(files.map((file) => sumOf(folder, file)))).join(""));
@@ -51,13 +49,12 @@ interface Contents {
   /** By the name under which the program asks for them. */
   readonly assets: Readonly<Record<string, string>>;
   readonly thirdParty: string;
-  readonly manPage: string;
 }
 
-async function buildContents(work: string, built?: string): Promise<Contents> {
-  const dist = built ?? join(work, "dist");
+async function buildContents(work: string): Promise<Contents> {
+  const dist = join(work, "dist");
   const main = join(work, "main.mjs");
-  if (built === undefined) await buildPackage(dist);
+  await buildPackage(dist);
   // One file: the executable's own code can import nothing but Node's modules.
   const { metafile } = await build({ ...nodeBundle, entryPoints: ["scanstream.ts"], outfile: main });
   const pglite = dirname(new URL(import.meta.resolve("@electric-sql/pglite")).pathname);
@@ -72,7 +69,6 @@ async function buildContents(work: string, built?: string): Promise<Contents> {
     main,
     assets: Object.fromEntries(files),
     thirdParty: `${page}\n${program}`,
-    manPage: join(dist, "man/scanstream.1"),
   };
 }
 

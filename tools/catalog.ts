@@ -35,7 +35,7 @@ export function tasksOf(disa: DisaBenchmark): readonly string[] {
     ...changed
       .filter(({ before, after }) => !isSameText(before, after))
       .map(({ before }) => `${before.vuln_id}: its text changed; read scanner/checks/${before.check}.ts again`),
-    ...added.map(({ vuln_id: id, stig_id: stigId }) => `${id}: new; npm run new -- check NAME ${id} ${stigId}`),
+    ...added.map(({ vuln_id: id, stig_id: stigId }) => `${id}: new; write scanner/checks for ${stigId}`),
     ...removed.map(({ vuln_id: id, check }) => `${id}: gone; delete scanner/checks/${check}.ts`),
     ...toRevision(disa)
       .checks.filter(({ rule }) => rule.ccis.length > 0 && rule.nist_800_53_r5.length === 0)

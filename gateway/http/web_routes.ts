@@ -88,6 +88,6 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /** Null: files of this kind are not served. */
-export function contentTypeOf(path: string): string | null {
+function contentTypeOf(path: string): string | null {
   return contentTypes[path.slice(path.lastIndexOf(".") + 1)] ?? null;
 }

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { build } from "esbuild";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { denoProgram } from "../runtimes/programs.ts";
@@ -104,34 +103,6 @@ test("a plain page shows a scan from its present state to its end", async () => 
   await page.getByRole("listitem").filter({ hasText: "FAIL A policy" }).waitFor();
   await scan.end("completed", counts);
   await page.getByRole("status").filter({ hasText: "ended" }).waitFor();
-});
-
-test("a React hook of at most 30 lines shows the tenant's scans, live", async () => {
-  const lines = (await readFile(join(root, "examples/clients/use_scans.ts"), "utf8")).trim().split("\n");
-  expect(lines.length).toBeLessThanOrEqual(30);
-  const { outputFiles } = await build({
-    entryPoints: [path("react_page.ts")],
-    bundle: true,
-    format: "esm",
-    write: false,
-    // React is this project's; `scanstream` is found beside the example.
-    nodePaths: [join(root, "node_modules")],
-  });
-  const scan = await register();
-  await using page = await openPage({
-    "/react/": '<!doctype html><html lang="en"><body><script type="module" src="page.js"></script></body></html>',
-    "/react/page.js": outputFiles[0]?.text ?? "",
-  });
-  await page.goto(`${gateway.url}/react/`);
-  await page.getByRole("listitem").filter({ hasText: "https://acme.okta.com: 0 of 3" }).waitFor();
-  await scan.update({ status: "running", checks_done: 2 });
-  await page.getByRole("listitem").filter({ hasText: "2 of 3" }).waitFor();
-  const other = await register();
-  await expect.poll(() => page.getByRole("listitem").count()).toBe(2);
-  await scan.end("completed", counts);
-  await other.end("completed", counts);
-  await expect.poll(() => page.getByRole("listitem").count()).toBe(0);
-  expect(await page.getByRole("status").textContent()).toBe("live");
 });
 
 /** A page whose own server, at the gateway's address, has these files and gives a member's token. */

@@ -16,5 +16,4 @@ export async function installRuntimes(): Promise<void> {
   await writeFile(stamp, lock);
 }
 
-// `npm run runtimes`: for commands that use a runtime outside the tests.
 if (import.meta.main) await installRuntimes();

@@ -9,7 +9,7 @@ import { requestSharedService } from "./shared_services.ts";
 const root = join(import.meta.dirname, "../..");
 /** Where Node keeps what it has compiled for one command for the next: a fifth of a command's CPU time. */
 const compileCache = join(builtPackage, "../compiled");
-export { builtPackage, builtConformance };
+export { builtPackage };
 
 // A system test that imports this module runs the built package.
 await requestSharedService("package");
