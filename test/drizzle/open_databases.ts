@@ -1,6 +1,5 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
-import { type Pgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
 import { type NeonProxy, startNeonProxy } from "../support/neon_proxy.ts";
 import { openTestPglite } from "../support/pglite.ts";
 import { createTestDatabase } from "../support/postgres.ts";
@@ -20,25 +19,6 @@ export async function openPglite(): Promise<OpenDatabase> {
 /** One connection, so that the state of one transaction would leak into the next. */
 export function openPg(): Promise<OpenPostgresDatabase> {
   return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
-}
-
-/** Behind a pooler with three connections for ten clients: each transaction gets whichever is free. */
-export async function openPgThroughPooler(): Promise<OpenPostgresDatabase> {
-  const { promise: poolerStarted, resolve } = Promise.withResolvers<Pgbouncer>();
-  const opened = await openOnPostgres(async (url) => {
-    const pooler = await startPgbouncer(url, 3);
-    resolve(pooler);
-    return createPgDatabase(pooler.url, { maxConnections: 10 });
-  });
-  const pooler = await poolerStarted;
-  return {
-    ...opened,
-    async close() {
-      await opened.database.close();
-      await pooler.stop();
-      await opened.close();
-    },
-  };
 }
 
 export interface OpenPostgresDatabase extends OpenDatabase {

@@ -56,17 +56,6 @@ test("after a pooler has lost a name, statements run unnamed", async () => {
   expect(await keptTexts()).toEqual([]);
 });
 
-test("a name that another client left on the connection is closed before it is used", async () => {
-  await run("select 'mine'");
-  const [name] = await run("select name from pg_prepared_statements where statement = 'select ''mine'''");
-  await database.close();
-  database = createPgDatabase(opened.url, { maxConnections: 1 });
-  await run("select 1");
-  await run(`prepare "${String(name)}" as select 'another client''s'`);
-  expect(await run("select 'mine'")).toEqual(["mine"]);
-  await database.close();
-});
-
 test("a plan that a migration has outdated is made again, and kept", async () => {
   await run("create table changing (first int)");
   await run("insert into changing values (1)");
@@ -76,14 +65,4 @@ test("a plan that a migration has outdated is made again, and kept", async () =>
   await run("alter table changing add column second int default 2");
   for (let time = 0; time < 3; time += 1) expect(await wide()).toEqual([[1, 2]]);
   expect(await keptTexts()).toContain(all);
-});
-
-test("long texts and the hundred-and-first are not kept", async () => {
-  const long = (length: number) => `select 1 --${"x".repeat(length - 11)}`;
-  await run(long(4096));
-  await run(long(4097));
-  expect(await run("select max(length(statement)) from pg_prepared_statements")).toEqual([4096]);
-  for (let index = 0; index < 150; index += 1) expect(await run(`select ${index}`)).toEqual([index]);
-  const [count] = await run("select count(*)::int from pg_prepared_statements");
-  expect(count).toBe(100);
 });

@@ -195,7 +195,7 @@ async function isReachableByAll(path: string): Promise<boolean> {
   return parent === path || (await isReachableByAll(parent));
 }
 
-export async function unprivilegedUser(): Promise<User | null> {
+async function unprivilegedUser(): Promise<User | null> {
   if (process.getuid?.() !== 0) return null;
   const users = await readFile("/etc/passwd", "utf8");
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
