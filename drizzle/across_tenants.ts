@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { LogStatus } from "../shared/schemas/monitor_requests.ts";
 import type { Scope } from "../shared/schemas/team.ts";
-import type { Delivery, WebhookFormat } from "../shared/schemas/webhook.ts";
 import type { Database } from "./database.ts";
 import { withoutTenant } from "./with_tenant.ts";
 
@@ -134,75 +133,6 @@ export async function markStaleMonitors(database: Database): Promise<readonly St
     from scanstream.mark_stale_monitors()`),
   );
   return rows.map((row) => ({ ...row, lag_seconds: row.lag_seconds === null ? null : Number(row.lag_seconds) }));
-}
-
-export interface ClaimOptions {
-  readonly most: number;
-  /** No other caller gets them sooner. */
-  readonly leaseSeconds: number;
-  /** The requests that the caller has under way, which count in the shares of their tenants and receivers. */
-  readonly underWay: readonly Pick<ClaimedDelivery, "tenantId" | "host">[];
-}
-
-export interface ClaimedDelivery {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly webhookId: string;
-  readonly type: Delivery["type"];
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly createdAt: string;
-  /** With this one. */
-  readonly attempts: number;
-  /** Failed attempts since it was queued or replayed. */
-  readonly failures: number;
-  readonly url: string;
-  /** `host:port`. */
-  readonly host: string;
-  readonly format: WebhookFormat;
-  /** The newest first. */
-  readonly secrets: readonly string[];
-}
-
-/** Webhook deliveries that are due, over all tenants; each is returned to one caller until its lease ends. */
-export async function claimDeliveries(
-  database: Database,
-  { most, leaseSeconds, underWay }: ClaimOptions,
-): Promise<readonly ClaimedDelivery[]> {
-  const rows = await withoutTenant(database, (db) =>
-    db.execute<
-      Pick<ClaimedDelivery, "id" | "type" | "attempts" | "failures" | "url" | "host" | "format"> &
-        Record<"tenant_id" | "webhook_id" | "data" | "created_at" | "secrets", string>
-    >(sql`
-      select id, tenant_id, webhook_id, type, data, created_at, attempts, failures, url, host, format, secrets
-      from scanstream.claim_webhook_deliveries(${most}::integer, ${leaseSeconds}::double precision,
-        ${sql.param(underWay.map(({ tenantId }) => tenantId))}::uuid[], ${sql.param(underWay.map(({ host }) => host))}::text[])`),
-  );
-  return rows.map(({ tenant_id: tenantId, webhook_id: webhookId, created_at: createdAt, data, secrets, ...row }) => ({
-    ...row,
-    tenantId,
-    webhookId,
-    createdAt,
-    data: JSON.parse(data),
-    secrets: JSON.parse(secrets),
-  }));
-}
-
-export interface DeliveryBacklog {
-  /** At most 10,000: it is not counted further. */
-  readonly pending: number;
-  /** Below 0: overdue. Null: none is pending. */
-  readonly dueInSeconds: number | null;
-}
-
-/** Counts all tenants, without disabled webhooks. */
-export async function deliveryBacklog(database: Database): Promise<DeliveryBacklog> {
-  const [row] = await withoutTenant(database, (db) =>
-    db.execute<{ pending: string; due_in_seconds: string | null }>(
-      sql`select pending, due_in_seconds from scanstream.webhook_backlog()`,
-    ),
-  );
-  const dueIn = row?.due_in_seconds ?? null;
-  return { pending: Number(row?.pending ?? 0), dueInSeconds: dueIn === null ? null : Number(dueIn) };
 }
 
 /** Deletes, over all tenants, the history that is older (at least a day), at most `limit` rows of any table; true: there may be more. */

@@ -4,4 +4,3 @@ export * from "./tables/monitors.ts";
 export * from "./tables/organizations.ts";
 export * from "./tables/people.ts";
 export * from "./tables/scans.ts";
-export * from "./tables/webhooks.ts";

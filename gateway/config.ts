@@ -34,8 +34,6 @@ export interface GatewayConfig {
   readonly bounds: StreamBounds;
   /** How many proxies before this gateway append to `X-Forwarded-For`; 0: nobody is believed. */
   readonly trustedProxyHops: number;
-  /** Webhooks may lead to private and loopback addresses, and without TLS. */
-  readonly webhookAllowPrivate: boolean;
 }
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
@@ -93,7 +91,6 @@ export function parseConfig(environment: Environment): GatewayConfig {
     historyDays: reader.integer("HISTORY_DAYS", { fallback: 400, min: 1, max: 36_500 }),
     bounds: parseBounds(reader),
     trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: 0, min: 0, max: 10 }),
-    webhookAllowPrivate: reader.integer("WEBHOOK_ALLOW_PRIVATE", { fallback: 0, min: 0, max: 1 }) === 1,
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { request } from "undici";
@@ -102,22 +102,6 @@ export const attacks: readonly Attack[] = [
       }));
       await send(use, "POST", `/api/v1/scans/${id}/findings`, JSON.stringify({ findings }));
       await together(100, signal, () => send(use, "GET", `/api/v1/scans/${id}/findings?limit=200`));
-    },
-  },
-  {
-    name: "webhooks to nowhere",
-    tries: "20 webhooks whose names never resolve, tested again and again",
-    holds: "names are resolved with a time limit, tenants take turns",
-    async run(use, signal) {
-      const ids: string[] = [];
-      for (let n = 0; n < 20; n += 1) {
-        const json = JSON.stringify({ url: `https://${randomUUID()}.invalid/`, events: ["scan.end"] });
-        const { text } = await send(use, "POST", "/api/v1/webhooks", json);
-        const { id } = JSON.parse(text) as { readonly id?: string };
-        if (id !== undefined) ids.push(id);
-      }
-      await together(20, signal, (index) => send(use, "POST", `/api/v1/webhooks/${ids[index]}/test`, "{}"));
-      for (const id of ids) await send(use, "DELETE", `/api/v1/webhooks/${id}`);
     },
   },
   {

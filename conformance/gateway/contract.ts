@@ -7,7 +7,6 @@ import { scanCases } from "./scan_cases.ts";
 import { sessionCases } from "./session_cases.ts";
 import { streamCases } from "./stream_cases.ts";
 import { tenantCases } from "./tenant_cases.ts";
-import { webhookCases } from "./webhook_cases.ts";
 import { endedAuthorityCases } from "./permissions/ended_authority_cases.ts";
 import { permissionCases } from "./permissions/permission_cases.ts";
 
@@ -17,7 +16,6 @@ export const runtimeContract: readonly GatewayCase[] = [
   ...scanCases,
   ...keepingCases,
   ...tenantCases,
-  ...webhookCases,
   ...streamCases,
   ...endedAuthorityCases,
 ];

@@ -388,51 +388,6 @@ CREATE TABLE "scans" (
 --> statement-breakpoint
 ALTER TABLE "scans" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
-CREATE TABLE "webhook_deliveries" (
-	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
-	"tenant_id" uuid NOT NULL,
-	"webhook_id" uuid NOT NULL,
-	"type" text NOT NULL,
-	"data" jsonb NOT NULL,
-	"status" text DEFAULT 'pending' NOT NULL,
-	"attempts" integer DEFAULT 0 NOT NULL,
-	"failures" integer DEFAULT 0 NOT NULL,
-	"next_attempt_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"last_attempt_at" timestamp (3) with time zone,
-	"last_status" integer,
-	"last_error" text,
-	"delivered_at" timestamp (3) with time zone,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "webhook_deliveries_status" CHECK ("webhook_deliveries"."status" in ('pending', 'delivered', 'dead')),
-	CONSTRAINT "webhook_deliveries_delivered_at" CHECK (("webhook_deliveries"."delivered_at" is not null) = ("webhook_deliveries"."status" = 'delivered'))
-);
---> statement-breakpoint
-ALTER TABLE "webhook_deliveries" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
-CREATE TABLE "webhooks" (
-	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
-	"tenant_id" uuid NOT NULL,
-	"url" text NOT NULL,
-	"host" text NOT NULL,
-	"events" text[] NOT NULL,
-	"format" text DEFAULT 'json' NOT NULL,
-	"enabled" boolean DEFAULT true NOT NULL,
-	"disabled_reason" text,
-	"secret" text[] NOT NULL,
-	"secret_rotated_at" timestamp (3) with time zone,
-	"made_by" uuid,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "webhooks_tenant_id_id" UNIQUE("tenant_id","id"),
-	CONSTRAINT "webhooks_events" CHECK ("webhooks"."events" <@ array['scan.end', 'finding.created', 'finding.updated', 'monitor.error'] and cardinality("webhooks"."events") between 1 and 4),
-	CONSTRAINT "webhooks_format" CHECK ("webhooks"."format" in ('json', 'slack')),
-	CONSTRAINT "webhooks_disabled_reason" CHECK ("webhooks"."disabled_reason" is null or ("webhooks"."disabled_reason" in ('gone', 'key_ended') and not "webhooks"."enabled")),
-	CONSTRAINT "webhooks_url_length" CHECK (length("webhooks"."url") between 1 and 2048),
-	CONSTRAINT "webhooks_secret" CHECK (cardinality("webhooks"."secret") between 1 and 2)
-);
---> statement-breakpoint
-ALTER TABLE "webhooks" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
 ALTER TABLE "decisions" ADD CONSTRAINT "decisions_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "changes" ADD CONSTRAINT "changes_monitor" FOREIGN KEY ("tenant_id","monitor_id") REFERENCES "public"."monitors"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
@@ -466,10 +421,6 @@ ALTER TABLE "scan_report_parts" ADD CONSTRAINT "scan_report_parts_scan" FOREIGN 
 ALTER TABLE "scan_reports" ADD CONSTRAINT "scan_reports_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "scans" ADD CONSTRAINT "scans_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_webhook" FOREIGN KEY ("tenant_id","webhook_id") REFERENCES "public"."webhooks"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "webhooks" ADD CONSTRAINT "webhooks_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 CREATE UNIQUE INDEX "decisions_not_ended" ON "decisions" USING btree ("tenant_id","kind","check",md5(coalesce("resource", '')),md5(coalesce("org_url", ''))) WHERE "decisions"."ended_at" is null;
 --> statement-breakpoint
@@ -547,20 +498,6 @@ CREATE INDEX "scans_ended_of_tenant" ON "scans" USING btree ("tenant_id","create
 --> statement-breakpoint
 CREATE INDEX "scans_ended" ON "scans" USING btree ("ended_at") WHERE "scans"."ended_at" is not null;
 --> statement-breakpoint
-CREATE INDEX "webhook_deliveries_of_webhook" ON "webhook_deliveries" USING btree ("tenant_id","webhook_id","created_at","id");
---> statement-breakpoint
-CREATE INDEX "webhook_deliveries_by_status" ON "webhook_deliveries" USING btree ("tenant_id","webhook_id","status","created_at","id");
---> statement-breakpoint
-CREATE INDEX "webhook_deliveries_waiting" ON "webhook_deliveries" USING btree ("tenant_id","webhook_id","next_attempt_at") WHERE "webhook_deliveries"."status" = 'pending';
---> statement-breakpoint
-CREATE UNIQUE INDEX "webhook_deliveries_one_test" ON "webhook_deliveries" USING btree ("tenant_id","webhook_id") WHERE "webhook_deliveries"."status" = 'pending' and "webhook_deliveries"."type" = 'webhook.test';
---> statement-breakpoint
-CREATE INDEX "webhook_deliveries_old" ON "webhook_deliveries" USING btree ("created_at");
---> statement-breakpoint
-CREATE INDEX "webhooks_made_by" ON "webhooks" USING btree ("made_by") WHERE "webhooks"."made_by" is not null and "webhooks"."enabled";
---> statement-breakpoint
-CREATE INDEX "webhooks_of_tenant" ON "webhooks" USING btree ("tenant_id","created_at","id");
---> statement-breakpoint
 CREATE POLICY "decisions_of_tenant" ON "decisions" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("decisions"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("decisions"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "decisions_of_admin" ON "decisions" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
@@ -633,14 +570,6 @@ CREATE POLICY "scans_of_tenant" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_
 --> statement-breakpoint
 CREATE POLICY "scans_of_admin" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
-CREATE POLICY "webhook_deliveries_of_tenant" ON "webhook_deliveries" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("webhook_deliveries"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("webhook_deliveries"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "webhook_deliveries_of_admin" ON "webhook_deliveries" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
-CREATE POLICY "webhooks_of_tenant" ON "webhooks" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("webhooks"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("webhooks"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "webhooks_of_admin" ON "webhooks" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
 -- Without FORCE the owner of a table, which DATABASE_URL usually is, would see all rows whenever it forgot to take on a role.
 ALTER TABLE public.tenants FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
@@ -666,10 +595,6 @@ ALTER TABLE public.scan_reports FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.scan_report_parts FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
-ALTER TABLE public.webhooks FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
-ALTER TABLE public.webhook_deliveries FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
 ALTER TABLE public.decisions FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.organizations FORCE ROW LEVEL SECURITY;
@@ -690,14 +615,13 @@ GRANT USAGE ON SCHEMA public, scanstream TO scanstream_app, scanstream_admin;
 GRANT SELECT ON scanstream.migrations TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 REVOKE ALL ON public.tenants, public.users, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
-  public.changes, public.audit_events, public.deleted_scans, public.scan_reports, public.scan_report_parts, public.webhooks,
-  public.webhook_deliveries, public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states,
-  public.organization_days FROM PUBLIC;
+  public.changes, public.audit_events, public.deleted_scans, public.scan_reports, public.scan_report_parts,
+  public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days FROM PUBLIC;
 --> statement-breakpoint
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.users, public.memberships, public.api_keys, public.scans,
   public.findings, public.monitors, public.changes, public.deleted_scans, public.scan_reports, public.scan_report_parts,
-  public.webhooks, public.webhook_deliveries, public.decisions, public.organizations, public.looks, public.verdicts,
-  public.rule_states, public.organization_days TO scanstream_admin;
+  public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days
+  TO scanstream_admin;
 --> statement-breakpoint
 -- The audit trail is append-only for both roles; a tenant's deletion takes its trail with it. Number and time of an audit event
 -- come from the database: a number that was written would keep the next change from being made.
@@ -721,13 +645,6 @@ GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
 -- What was stored of a report, and that a scan was deleted, is not changed afterwards.
 GRANT SELECT, INSERT ON public.deleted_scans, public.scan_reports, public.scan_report_parts TO scanstream_app;
 --> statement-breakpoint
--- The application writes a secret and never reads it again, except to sign what it is about to send (claim_webhook_deliveries).
-GRANT SELECT (id, tenant_id, url, host, events, format, enabled, disabled_reason, secret_rotated_at, created_at, updated_at, made_by),
-  INSERT, DELETE, UPDATE (url, host, events, format, enabled, disabled_reason, updated_at) ON public.webhooks TO scanstream_app;
---> statement-breakpoint
-GRANT SELECT, INSERT, UPDATE (status, failures, next_attempt_at, last_status, last_error, delivered_at)
-  ON public.webhook_deliveries TO scanstream_app;
---> statement-breakpoint
 -- What was decided, and by whom, is never changed: it ends.
 GRANT SELECT, INSERT, UPDATE (ended_at, ended_reason, ended_by, ended_scan_id) ON public.decisions TO scanstream_app;
 --> statement-breakpoint
@@ -743,7 +660,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   -- That a secret changed is in the trail, what it is is not.
-  secret constant text[] := ARRAY['hash', 'secret', 'doorbell_hash'];
+  secret constant text[] := ARRAY['hash', 'doorbell_hash'];
   before constant jsonb := CASE WHEN TG_OP = 'INSERT' THEN '{}'::jsonb ELSE to_jsonb(OLD) - 'last_used_at' END;
   after constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN '{}'::jsonb ELSE to_jsonb(NEW) - 'last_used_at' END;
   present constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN before ELSE after END;
@@ -787,148 +704,10 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- Queues an event for every webhook of the tenant that wants it. Of a webhook at most 1,000 deliveries are pending: what comes
--- then is stored as given up, and can be replayed. With the rights of the role that writes, as everything below it.
-CREATE FUNCTION scanstream.queue_webhooks(wanted_tenant uuid, event text, payload jsonb) RETURNS void
-LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  INSERT INTO public.webhook_deliveries (tenant_id, webhook_id, type, data, status, last_error)
-  SELECT hook.tenant_id, hook.id, event, payload,
-    CASE WHEN backlog.is_full THEN 'dead' ELSE 'pending' END,
-    CASE WHEN backlog.is_full THEN 'Not sent: 1000 deliveries of this webhook were pending already' END
-  FROM public.webhooks AS hook
-  CROSS JOIN LATERAL (
-    SELECT count(*) >= 1000 AS is_full FROM (
-      SELECT FROM public.webhook_deliveries AS queued
-      WHERE queued.tenant_id = hook.tenant_id AND queued.webhook_id = hook.id AND queued.status = 'pending'
-      LIMIT 1000
-    ) AS pending
-  ) AS backlog
-  WHERE hook.tenant_id = wanted_tenant AND hook.enabled AND event = ANY (hook.events);
-$$;
---> statement-breakpoint
-CREATE FUNCTION scanstream.wants_webhook(wanted_tenant uuid, event text) RETURNS boolean
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT EXISTS (SELECT FROM public.webhooks WHERE tenant_id = wanted_tenant AND enabled AND event = ANY (events));
-$$;
---> statement-breakpoint
 CREATE FUNCTION scanstream.utc_text(instant timestamptz) RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$ SELECT to_char(instant AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); $$;
---> statement-breakpoint
--- One message for what was stored at once, however many changes that are.
-CREATE FUNCTION scanstream.queue_changes() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  moved record;
-BEGIN
-  FOR moved IN
-    SELECT tenant_id, monitor_id, count(*) AS count, jsonb_agg(jsonb_build_object(
-      'id', id, 'check', "check", 'fingerprint', fingerprint, 'from', from_status, 'to', to_status,
-      'resource_type', left(resource_type, 200), 'resource_id', left(resource_id, 200),
-      'resource_name', left(resource_name, 200), 'cause', cause,
-      'actor_name', left(coalesce(explained_by -> 0 -> 'actor' ->> 'name', explained_by -> 0 -> 'actor' ->> 'login'), 200),
-      'event_type', left(explained_by -> 0 ->> 'event_type', 200), 'seen_at', scanstream.utc_text(seen_at)
-    ) ORDER BY number) FILTER (WHERE position <= 50) AS changes
-    FROM (
-      SELECT *, row_number() OVER (PARTITION BY tenant_id, monitor_id ORDER BY number) AS position
-      FROM stored WHERE cause <> 'start'
-    ) AS ordered
-    WHERE scanstream.wants_webhook(tenant_id, 'finding.updated')
-    GROUP BY tenant_id, monitor_id
-  LOOP
-    PERFORM scanstream.queue_webhooks(moved.tenant_id, 'finding.updated', (
-      SELECT jsonb_build_object('monitor_id', id, 'org_url', org_url, 'count', moved.count, 'changes', moved.changes)
-      FROM public.monitors WHERE tenant_id = moved.tenant_id AND id = moved.monitor_id
-    ));
-  END LOOP;
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
--- What keeps a monitor from reading, a time that it did not read, and that it went silent: its producer cannot report that.
-CREATE FUNCTION scanstream.queue_monitor_error() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  is_stale constant boolean := NEW.stale_at IS NOT NULL AND OLD.stale_at IS NULL;
-  is_gap constant boolean := NEW.gap_from IS DISTINCT FROM OLD.gap_from;
-BEGIN
-  PERFORM scanstream.queue_webhooks(NEW.tenant_id, 'monitor.error', jsonb_build_object(
-    'monitor_id', NEW.id, 'org_url', NEW.org_url,
-    'code', CASE WHEN is_stale THEN 'stale' ELSE NEW.error_code END,
-    'detail', CASE WHEN is_stale THEN 'The monitor has not reported since ' || scanstream.utc_text(NEW.updated_at)
-      ELSE coalesce(NEW.error_detail, '') END,
-    'gap_from', CASE WHEN is_gap THEN scanstream.utc_text(NEW.gap_from) END,
-    'gap_to', CASE WHEN is_gap THEN scanstream.utc_text(NEW.gap_to) END
-  ));
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
--- Sends the end of a scan, and for a completed scan the FAILs that the completed scan of the same org before it did not have.
-CREATE FUNCTION scanstream.queue_scan_end() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  previous_scan uuid;
-  new_count bigint;
-  listed jsonb;
-BEGIN
-  PERFORM scanstream.queue_webhooks(NEW.tenant_id, 'scan.end', jsonb_build_object(
-    'scan_id', NEW.id, 'org_url', NEW.org_url, 'status', NEW.status, 'checks_total', NEW.checks_total,
-    'pass', NEW.pass, 'fail', NEW.fail, 'manual', NEW.manual, 'not_applicable', NEW.not_applicable,
-    'started_at', scanstream.utc_text(NEW.started_at), 'ended_at', scanstream.utc_text(NEW.ended_at)
-  ));
-  IF NEW.status <> 'completed' OR NOT scanstream.wants_webhook(NEW.tenant_id, 'finding.created') THEN RETURN NULL; END IF;
-
-  -- Not by coalesce(): under row-level security PostgreSQL finds nothing by an index of it, since it does not count as leakproof.
-  IF NEW.org_url IS NULL THEN
-    SELECT id INTO previous_scan FROM public.scans
-    WHERE tenant_id = NEW.tenant_id AND org_url IS NULL AND status = 'completed' AND id <> NEW.id
-    ORDER BY ended_at DESC LIMIT 1;
-  ELSE
-    SELECT id INTO previous_scan FROM public.scans
-    WHERE tenant_id = NEW.tenant_id AND org_url = NEW.org_url AND status = 'completed' AND id <> NEW.id
-    ORDER BY ended_at DESC LIMIT 1;
-  END IF;
-
-  -- One pass over both scans: a join is done row by row when the planner takes scans to be small, and a scan of 10,000 findings then
-  -- took longer than a statement may.
-  SELECT count(*), jsonb_agg(jsonb_build_object(
-    'fingerprint', fingerprint, 'check', "check", 'severity', severity, 'resource_type', left(resource_type, 200),
-    'resource_id', left(resource_id, 200), 'resource_name', left(resource_name, 200),
-    'expected', left(expected, 500), 'actual', left(actual, 500)
-  ) ORDER BY position) FILTER (WHERE position <= 50)
-  INTO new_count, listed
-  FROM (
-    SELECT failing.*, row_number() OVER (
-      ORDER BY array_position(ARRAY['high', 'medium', 'low'], severity), "check", fingerprint
-    ) AS position
-    FROM (
-      SELECT findings.*, bool_or(scan_id = previous_scan) OVER (PARTITION BY fingerprint) AS was_failing
-      FROM public.findings
-      WHERE tenant_id = NEW.tenant_id AND scan_id IN (NEW.id, previous_scan) AND status = 'FAIL' AND NOT advisory
-    ) AS failing
-    WHERE scan_id = NEW.id AND was_failing IS NOT TRUE
-  ) AS new_failing;
-
-  IF new_count > 0 THEN
-    PERFORM scanstream.queue_webhooks(NEW.tenant_id, 'finding.created', jsonb_build_object(
-      'scan_id', NEW.id, 'previous_scan_id', previous_scan, 'org_url', NEW.org_url, 'count', new_count, 'findings', listed
-    ));
-  END IF;
-  RETURN NULL;
-END
-$$;
 --> statement-breakpoint
 -- A scan that was registered after the attestation and found a FAIL of its check ends the attestation, once, however the scan
 -- completes. The scan's producer did not end it, so the audit trail names the gateway. The organization's address is compared
@@ -1061,14 +840,11 @@ END
 $$;
 --> statement-breakpoint
 -- Triggers need no right to execute; only what the roles call by name is granted.
-REVOKE ALL ON FUNCTION scanstream.queue_webhooks(uuid, text, jsonb), scanstream.wants_webhook(uuid, text),
-  scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.end_contradicted_attestations(),
-  scanstream.keep_deleted_scans(), scanstream.queue_changes(), scanstream.queue_monitor_error(), scanstream.queue_scan_end(),
-  scanstream.refuse_deleted_scan(), scanstream.set_made_by(), scanstream.write_audit(), scanstream.bound_rows(),
+REVOKE ALL ON FUNCTION scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.end_contradicted_attestations(),
+  scanstream.keep_deleted_scans(), scanstream.refuse_deleted_scan(), scanstream.set_made_by(), scanstream.write_audit(), scanstream.bound_rows(),
   scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
 --> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.queue_webhooks(uuid, text, jsonb), scanstream.wants_webhook(uuid, text),
-  scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.origin_of(text), scanstream.organization_of(uuid, text)
+GRANT EXECUTE ON FUNCTION scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.origin_of(text), scanstream.organization_of(uuid, text)
   TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 -- Fail a transaction whose caller lacks the authority, with a SQLSTATE that nothing else has.
@@ -1208,16 +984,6 @@ BEGIN
   DELETE FROM public.tenants WHERE id = tenant;
   RETURN 'deleted';
 END
-$$;
---> statement-breakpoint
--- Only in the transaction's tenant. The secret before it goes on to sign for a day.
-CREATE FUNCTION scanstream.rotate_webhook_secret(wanted_id uuid, new_secret text) RETURNS SETOF uuid
-LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
-  UPDATE public.webhooks SET secret = ARRAY[new_secret, secret[1]], secret_rotated_at = now(), updated_at = now()
-  WHERE id = wanted_id AND tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid
-  RETURNING id;
 $$;
 --> statement-breakpoint
 -- One step of a scan's deletion: the scan ends at once, so that nothing more is stored, and goes with its last findings. No row:
@@ -1877,137 +1643,20 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
-CREATE FUNCTION scanstream.claim_webhook_deliveries(most integer, lease_seconds double precision, busy_tenants uuid[], busy_hosts text[])
-RETURNS TABLE (
-  id uuid, tenant_id uuid, webhook_id uuid, type text, data text, created_at text, attempts integer, failures integer,
-  url text, host text, format text, secrets text
-)
-LANGUAGE sql VOLATILE STRICT SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-SET enable_sort = off
-SET enable_bitmapscan = off
-AS $$
-  SELECT set_config('app.actor', 'gateway:', true);
-
-  UPDATE public.webhooks SET enabled = false, disabled_reason = 'key_ended', updated_at = now()
-  FROM public.api_keys AS maker
-  WHERE maker.id = webhooks.made_by AND webhooks.made_by IS NOT NULL AND webhooks.enabled
-    AND (maker.revoked_at IS NOT NULL OR maker.expires_at <= now() OR NOT maker.scopes @> ARRAY['read', 'admin']);
-
-  WITH RECURSIVE under_way AS (
-    SELECT busy.tenant_id, busy.host FROM unnest(busy_tenants, busy_hosts) AS busy (tenant_id, host)
-  ), start AS (
-    SELECT gen_random_uuid() AS tenant_id
-  ), waiting_tenants AS (
-    SELECT start.tenant_id, 0 AS turn FROM start
-    UNION ALL
-    SELECT coalesce((
-      SELECT next.tenant_id FROM public.webhook_deliveries AS next
-      WHERE next.status = 'pending' AND next.tenant_id > waiting_tenants.tenant_id ORDER BY next.tenant_id LIMIT 1
-    ), (
-      SELECT first.tenant_id FROM public.webhook_deliveries AS first WHERE first.status = 'pending' ORDER BY first.tenant_id LIMIT 1
-    )), turn + 1 FROM waiting_tenants WHERE waiting_tenants.turn < 16
-  ), due AS (
-    SELECT waiting.id, waiting.next_attempt_at, hook.tenant_id, hook.host
-    FROM (SELECT DISTINCT tenant_id FROM waiting_tenants) AS waiting_tenant
-    -- With OFFSET the planner asks for each tenant by the index, and does not read everybody's webhooks.
-    CROSS JOIN LATERAL (
-      SELECT asked.id, asked.tenant_id, asked.host FROM public.webhooks AS asked
-      WHERE asked.tenant_id = waiting_tenant.tenant_id AND asked.enabled OFFSET 0
-    ) AS hook
-    CROSS JOIN LATERAL (
-      SELECT pending.id, pending.next_attempt_at FROM public.webhook_deliveries AS pending
-      WHERE pending.tenant_id = hook.tenant_id AND pending.webhook_id = hook.id AND pending.status = 'pending'
-        AND pending.next_attempt_at <= now()
-      ORDER BY pending.next_attempt_at LIMIT 4
-    ) AS waiting
-  ), of_receiver AS (
-    SELECT due.*, row_number() OVER (PARTITION BY due.tenant_id, due.host ORDER BY due.next_attempt_at, due.id)
-      + (SELECT count(*) FROM under_way WHERE under_way.tenant_id = due.tenant_id AND under_way.host = due.host) AS receiver_turn
-    FROM due
-  ), of_tenant AS (
-    SELECT of_receiver.*, row_number() OVER (
-        PARTITION BY of_receiver.tenant_id ORDER BY of_receiver.receiver_turn, of_receiver.next_attempt_at, of_receiver.id)
-      + (SELECT count(*) FROM under_way WHERE under_way.tenant_id = of_receiver.tenant_id) AS tenant_turn
-    FROM of_receiver WHERE of_receiver.receiver_turn <= 4
-  ), of_host AS (
-    SELECT of_tenant.*, row_number() OVER (
-        PARTITION BY regexp_replace(of_tenant.host, ':[0-9]+$', '') ORDER BY of_tenant.tenant_turn, of_tenant.next_attempt_at, of_tenant.id)
-      + (SELECT count(*) FROM under_way
-          WHERE regexp_replace(under_way.host, ':[0-9]+$', '') = regexp_replace(of_tenant.host, ':[0-9]+$', '')) AS host_turn
-    FROM of_tenant WHERE of_tenant.tenant_turn <= 8
-  ), chosen AS (
-    SELECT free.id FROM public.webhook_deliveries AS free
-    WHERE free.id = ANY (ARRAY(
-      SELECT of_host.id FROM of_host WHERE of_host.host_turn <= 16
-      ORDER BY of_host.tenant_turn, of_host.next_attempt_at LIMIT least(most, 100)
-    ))
-      AND free.status = 'pending' AND free.next_attempt_at <= now()
-    FOR UPDATE SKIP LOCKED
-  ), claimed AS (
-    UPDATE public.webhook_deliveries AS taken
-    SET attempts = taken.attempts + 1, last_attempt_at = now(), next_attempt_at = now() + make_interval(secs => lease_seconds)
-    FROM chosen WHERE taken.id = chosen.id
-    RETURNING taken.*
-  ), pruned AS (
-    DELETE FROM public.webhook_deliveries WHERE webhook_deliveries.id IN (
-      SELECT old.id FROM public.webhook_deliveries AS old
-      WHERE old.created_at < now() - interval '30 days' AND old.id NOT IN (SELECT chosen.id FROM chosen)
-      ORDER BY old.created_at LIMIT 1000
-      FOR UPDATE SKIP LOCKED
-    )
-  )
-  SELECT claimed.id, claimed.tenant_id, claimed.webhook_id, claimed.type, claimed.data::text,
-    to_char(claimed.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), claimed.attempts, claimed.failures,
-    hook.url, hook.host, hook.format,
-    array_to_json(CASE WHEN hook.secret_rotated_at > now() - interval '24 hours' THEN hook.secret ELSE hook.secret[1:1] END)::text
-  FROM claimed JOIN public.webhooks AS hook ON hook.tenant_id = claimed.tenant_id AND hook.id = claimed.webhook_id;
-$$;
---> statement-breakpoint
--- How many deliveries wait, counted up to 10,000, and when the first is due. What waits for a disabled webhook is not looked at.
-CREATE FUNCTION scanstream.webhook_backlog() RETURNS TABLE (pending bigint, due_in_seconds double precision)
-LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-SET enable_sort = off
-SET enable_bitmapscan = off
-AS $$
-  SELECT
-    (SELECT count(*) FROM (
-      SELECT FROM public.webhooks AS hook CROSS JOIN LATERAL (
-        SELECT FROM public.webhook_deliveries AS waiting
-        WHERE waiting.tenant_id = hook.tenant_id AND waiting.webhook_id = hook.id AND waiting.status = 'pending' LIMIT 10000
-      ) AS waiting
-      WHERE hook.enabled LIMIT 10000
-    ) AS counted),
-    (SELECT extract(epoch FROM min(first.next_attempt_at) - now())::double precision
-      FROM public.webhooks AS hook CROSS JOIN LATERAL (
-        SELECT waiting.next_attempt_at FROM public.webhook_deliveries AS waiting
-        WHERE waiting.tenant_id = hook.tenant_id AND waiting.webhook_id = hook.id AND waiting.status = 'pending'
-        ORDER BY waiting.next_attempt_at LIMIT 1
-      ) AS first
-      WHERE hook.enabled);
-$$;
---> statement-breakpoint
-REVOKE ALL ON FUNCTION scanstream.claim_webhook_deliveries(integer, double precision, uuid[], text[]),
-  scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
+REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
   integer), scanstream.expire_stale_scans(double precision), scanstream.find_doorbell(uuid), scanstream.find_valid_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
-  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.rotate_webhook_secret(uuid, text),
-  scanstream.webhook_backlog(), scanstream.require_maker(), scanstream.revoke_made_keys(), scanstream.delete_old_history(double precision,
+  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.require_maker(), scanstream.revoke_made_keys(), scanstream.delete_old_history(double precision,
   integer), scanstream.delete_organization(uuid, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
   scanstream.change_digest(public.verdicts, text), scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
   scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
   scanstream.extend_look(public.monitors, timestamptz, timestamptz, boolean), scanstream.keep_look(), scanstream.keep_changes()
   FROM PUBLIC;
 --> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.claim_webhook_deliveries(integer, double precision, uuid[], text[]),
-  scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
+GRANT EXECUTE ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
   integer), scanstream.expire_stale_scans(double precision), scanstream.find_doorbell(uuid), scanstream.find_valid_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
-  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.rotate_webhook_secret(uuid, text),
-  scanstream.webhook_backlog(), scanstream.delete_old_history(double precision, integer), scanstream.delete_organization(uuid, integer)
+  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.delete_organization(uuid, integer)
   TO scanstream_app;
 --> statement-breakpoint
 RESET ROLE;
@@ -2059,30 +1708,6 @@ CREATE TRIGGER scans_not_deleted AFTER INSERT ON public.scans
 CREATE TRIGGER tenants_audit AFTER INSERT OR UPDATE OF name ON public.tenants
   FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('tenant', 'id');
 --> statement-breakpoint
-CREATE TRIGGER webhooks_audit AFTER INSERT OR DELETE ON public.webhooks
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('webhook', 'id');
---> statement-breakpoint
-CREATE TRIGGER webhooks_updated_audit AFTER UPDATE OF url, events, format, enabled ON public.webhooks
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('webhook', 'id');
---> statement-breakpoint
-CREATE TRIGGER webhooks_secret_audit AFTER UPDATE OF secret_rotated_at ON public.webhooks
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('webhook', 'id', 'webhook.secret_rotated');
---> statement-breakpoint
-CREATE TRIGGER scans_ended_webhooks AFTER UPDATE OF status ON public.scans
-  FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
-  EXECUTE FUNCTION scanstream.queue_scan_end();
---> statement-breakpoint
-CREATE TRIGGER changes_webhooks AFTER INSERT ON public.changes
-  REFERENCING NEW TABLE AS stored FOR EACH STATEMENT EXECUTE FUNCTION scanstream.queue_changes();
---> statement-breakpoint
-CREATE TRIGGER monitors_error_webhooks AFTER UPDATE OF error_code, gap_from, stale_at ON public.monitors
-  FOR EACH ROW WHEN (
-    (NEW.stale_at IS NOT NULL AND OLD.stale_at IS NULL AND NEW.deleted_at IS NULL)
-    OR (NEW.error_code IS NOT NULL
-      AND (NEW.error_code IS DISTINCT FROM OLD.error_code OR (NEW.gap_from IS NOT NULL AND NEW.gap_from IS DISTINCT FROM OLD.gap_from)))
-  )
-  EXECUTE FUNCTION scanstream.queue_monitor_error();
---> statement-breakpoint
 CREATE TRIGGER decisions_audit AFTER INSERT OR DELETE ON public.decisions
   FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('decision', 'id');
 --> statement-breakpoint
@@ -2094,9 +1719,6 @@ CREATE TRIGGER scans_contradict_attestations AFTER UPDATE OF status ON public.sc
   EXECUTE FUNCTION scanstream.end_contradicted_attestations();
 --> statement-breakpoint
 CREATE TRIGGER api_keys_made_by BEFORE INSERT ON public.api_keys
-  FOR EACH ROW EXECUTE FUNCTION scanstream.set_made_by();
---> statement-breakpoint
-CREATE TRIGGER webhooks_made_by BEFORE INSERT OR UPDATE ON public.webhooks
   FOR EACH ROW EXECUTE FUNCTION scanstream.set_made_by();
 --> statement-breakpoint
 CREATE TRIGGER scans_deleted_audit AFTER DELETE ON public.scans

@@ -35,7 +35,7 @@ export const permissions = {
   disclose: {
     roles: ["admin"],
     scopes: ["read", "admin"],
-    description: "export the tenant, and manage the webhooks that send its results elsewhere",
+    description: "export the tenant",
   },
   appoint: { roles: ["admin"], scopes: [], description: "add members and change their roles (people only)" },
 } as const satisfies Readonly<Record<string, PermissionRule>>;

@@ -10,7 +10,6 @@ import { organizations } from "./organizations/routes.ts";
 import { scans } from "./scans/routes.ts";
 import { team } from "./team/routes.ts";
 import { tenant } from "./tenant/routes.ts";
-import { webhooks } from "./webhooks/routes.ts";
 
 /** What the gateway mounts of a feature, and the documents say of it. */
 export interface Feature {
@@ -28,7 +27,7 @@ export interface Feature {
   readonly hooks?: (dependencies: FeatureDependencies) => Hono;
 }
 
-export const features: readonly Feature[] = [scans, monitors, organizations, decisions, team, tenant, webhooks];
+export const features: readonly Feature[] = [scans, monitors, organizations, decisions, team, tenant];
 
 /** In the order in which they are asked for: the first that a request fits is the one. */
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {

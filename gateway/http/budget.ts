@@ -4,8 +4,8 @@ import { FairTurns } from "../../shared/fair_turns.ts";
 
 /**
  * What the requests of a process may hold at the same time, shared by its tenants (`shared/fair_share.ts`): anything over a tenant's
- * share is refused with 429 or 503 and `Retry-After`, before it costs memory. Turns at the database, openings of streams and deliveries
- * of webhooks have bounds where they are waited for; all defaults stand in docs/operate.md.
+ * share is refused with 429 or 503 and `Retry-After`, before it costs memory. Turns at the database and openings of
+ * streams have bounds where they are waited for; all defaults stand in docs/operate.md.
  */
 export class Budget {
   /** Requests of members and keys that are being answered; event streams have bounds of their own. */

@@ -17,7 +17,6 @@ export interface FeatureDependencies {
   readonly publisher: Publisher;
   readonly authenticator: Authenticator;
   readonly log: Log;
-  readonly webhooks: WebhookSender;
   readonly nowMs: () => number;
   /** How long ended scans and monitors are kept; null: for ever. */
   readonly retentionDays: number | null;
@@ -48,18 +47,10 @@ export interface Dependencies extends FeatureDependencies, StatusDependencies, P
   readonly createOpenApi: CreateOpenApi;
   readonly corsOrigins: readonly string[];
   readonly metrics: Metrics;
-  /** Undefined: nothing is traced. */
   /** Whose share a request takes until it is authenticated. `env` is what `fetch` was given. */
   readonly holderOf: (request: Request, env: unknown) => string;
   /** How long the history of organizations is kept. */
   readonly historyDays: number;
-}
-
-export interface WebhookSender {
-  /** What a webhook's URL may be. */
-  readonly rules: { readonly allowPrivate: boolean };
-  /** Sends what was just queued. Never rejects; where nothing runs after a request, it goes on until that was tried. */
-  sendDue(): Promise<void>;
 }
 
 /** The live page's files, by path without leading slash, and as `.br` and `.gz` compressed. Null: no such file. */

@@ -1,7 +1,7 @@
 import type { IssuerEndpoints } from "../auth/sign_in.ts";
 
 /** A token is typed into these pages: no other page may frame or reach them. */
-export const pageHeaders = {
+const pageHeaders = {
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=()",

@@ -5,14 +5,7 @@ export interface Metrics {
   readonly streams: StreamMetrics;
   /** `route` is a template like `/api/v1/scans/:id`, so that the number of series is bounded. */
   requestAnswered(request: AnsweredRequest): void;
-  webhookAttempted(outcome: "delivered" | "failed" | "dead" | "gone" | "interrupted"): void;
   eventsPublished(outcome: "taken" | "refused" | "unavailable", count: number): void;
-}
-
-export interface WebhookBacklog {
-  readonly pending: number;
-  /** Below 0: overdue. Null: none is pending. */
-  readonly dueInSeconds: number | null;
 }
 
 interface AnsweredRequest {

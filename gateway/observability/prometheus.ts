@@ -7,7 +7,7 @@ import {
   Registry,
   type RegistryContentType,
 } from "prom-client";
-import type { Metrics, MetricsText, WebhookBacklog } from "./metrics.ts";
+import type { Metrics, MetricsText } from "./metrics.ts";
 import { closeReasons } from "./stream_metrics.ts";
 
 /** The metrics of one process, for several to be added up. */
@@ -32,8 +32,6 @@ export interface GaugeSources {
   /** Whether database and broker answer now; bounded in time, because a scrape waits for it. */
   readonly isDatabaseUp: () => Promise<boolean>;
   readonly isBrokerUp: () => Promise<boolean>;
-  /** For all gateways at one database; the last that is known while it does not answer. Bounded in time. */
-  readonly webhookBacklog: () => Promise<WebhookBacklog>;
 }
 
 /** The gateway's metrics for Prometheus, on Node and Deno. One registry for each gateway: two in a process do not mix. */
@@ -49,15 +47,6 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   gauge("scanstream_database_up", "1 while the database answers, 0 while it does not", isDatabaseUp, "min");
   const isBrokerUp = async () => Number(await sources.isBrokerUp());
   gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp, "min");
-
-  // The same in every process, which read one database.
-  gauge(
-    "scanstream_webhook_deliveries_pending",
-    "Webhook deliveries that are to be sent or sent again",
-    pending,
-    "max",
-  );
-  gauge("scanstream_webhook_overdue_seconds", "How long the first of them has been due", overdueSeconds, "max");
 
   const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");
   const closed = labelled("scanstream_streams_closed_total", "Event streams that ended, by reason", {
@@ -84,9 +73,6 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   const published = labelled("scanstream_events_published_total", "Events published over HTTP, by outcome", {
     outcome: ["taken", "refused", "unavailable"],
   });
-  const webhooks = labelled("scanstream_webhook_attempts_total", "Attempts to send to a webhook, by outcome", {
-    outcome: ["delivered", "failed", "dead", "gone", "interrupted"],
-  });
   const requests = new Histogram({
     name: "scanstream_http_request_duration_seconds",
     help: "Time until the answer begins, by route template",
@@ -111,7 +97,6 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     requestAnswered({ method, route, status, seconds }) {
       requests.observe({ method: knownMethod(method), route, status: String(status) }, seconds);
     },
-    webhookAttempted: (outcome) => webhooks.inc({ outcome }),
     eventsPublished: (outcome, count) => published.inc({ outcome }, count),
     async read() {
       return { body: await registry.metrics(), contentType: registry.contentType };
@@ -137,21 +122,8 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     return made;
   }
 
-  async function pending(): Promise<number> {
-    return (await sources.webhookBacklog()).pending;
-  }
-
-  async function overdueSeconds(): Promise<number> {
-    return Math.max(0, -((await sources.webhookBacklog()).dueInSeconds ?? 0));
-  }
-
   /** `aggregator`: what the gauges of several processes are together. */
-  function gauge(
-    name: string,
-    help: string,
-    read: () => number | Promise<number>,
-    aggregator: "sum" | "min" | "max" = "sum",
-  ) {
+  function gauge(name: string, help: string, read: () => number | Promise<number>, aggregator: "sum" | "min" = "sum") {
     const collect = async () => made.set(await read());
     const made: Gauge = new Gauge({ name, help, registers: [], aggregator, collect });
     registry.registerMetric(made);

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import process from "node:process";
 import { createLocalJWKSet, decodeJwt } from "jose";
 import type { Database } from "../../drizzle/database.ts";
-import { deliveryBacklog, findApiKey } from "../../drizzle/across_tenants.ts";
+import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
@@ -22,7 +22,6 @@ import type { CreateOpenApi } from "../description/described.ts";
 import { findEnded } from "../features/find_ended.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
 import { startDeletingByAge } from "../features/retention.ts";
-import { startDelivering } from "../features/webhooks/deliver.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
 import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
@@ -34,12 +33,11 @@ import {
   type LocalState,
 } from "../operator/local_state.ts";
 import type { Log } from "../observability/log.ts";
-import type { MetricsText, WebhookBacklog } from "../observability/metrics.ts";
+import type { MetricsText } from "../observability/metrics.ts";
 import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
 import { createReadiness } from "../observability/readiness.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
-import { createWebhookSender } from "./webhook_sender.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 import { accountOf, boundsFor, Budget } from "../http/budget.ts";
 import { clientAddress } from "../auth/client_address.ts";
@@ -131,17 +129,12 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     isDraining: () => isDraining,
     log,
   });
-  let webhookBacklog: WebhookBacklog = { pending: 0, dueInSeconds: null };
   const metrics = createPrometheusMetrics({
     openStreams: () => streams.stats().members,
     openChannels: () => streams.stats().channels,
     maxStreams: config.bounds.maxStreams,
     isDatabaseUp: () => readiness.isDatabaseUp(),
     isBrokerUp: () => readiness.isBrokerUp(),
-    async webhookBacklog() {
-      webhookBacklog = await deliveryBacklog(database).catch(() => webhookBacklog);
-      return webhookBacklog;
-    },
   });
   const metricsText = options.joinMetrics?.(metrics) ?? metrics;
   const streams = createLocalStreams({
@@ -178,10 +171,6 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   owned.defer(startMarkingStale({ database, publisher: broker, log, nowMs }));
   const { retentionDays, historyDays } = config;
   owned.defer(startDeletingByAge({ database, publisher: broker, log, retentionDays, historyDays }));
-  const rules = { allowPrivate: config.webhookAllowPrivate };
-  const send = createWebhookSender({ rules });
-  const deliveries = startDelivering({ database, send, rules, log, metrics, nowMs });
-  owned.defer(() => deliveries.stop());
 
   return {
     dependencies: {
@@ -199,7 +188,6 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       corsOrigins: config.corsOrigins,
       log,
       metrics,
-      webhooks: { rules, sendDue: () => deliveries.sendDue() },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       holderOf: (request, env) =>

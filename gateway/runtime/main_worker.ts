@@ -35,7 +35,6 @@ export default {
       markStale(dependencies),
       deleteByAge(dependencies),
     ]);
-    await dependencies.webhooks.sendDue();
   },
 };
 

@@ -67,7 +67,7 @@ export async function listAudit(api: Api, filter: AuditFilter, request: PageRequ
   return listPage(api, `api/v1/audit?${query}`, request, (item) => parse(auditEventSchema, item, "an event"));
 }
 
-export async function listPage<Item>(
+async function listPage<Item>(
   api: Api,
   path: string,
   { limit, cursor, signal }: PageRequest,

@@ -38,7 +38,7 @@ export const newMonitorSchema = v.strictObject(
   fieldMessage,
 );
 
-/** The gap is published with `monitor.error`, and to webhooks; the monitor does not show it. */
+/** The gap is published with `monitor.error`; the monitor does not show it. */
 export const monitorUpdateSchema = v.strictObject(
   {
     status: v.exactOptional(storedStatusSchema),

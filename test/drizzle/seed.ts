@@ -18,8 +18,6 @@ import {
   tenants,
   users,
   verdicts,
-  webhookDeliveries,
-  webhooks,
 } from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 
@@ -35,7 +33,6 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const subs = [`one@${id}`, `two@${id}`];
   const scanIds = [randomUUID(), randomUUID()];
   const monitorIds = [randomUUID(), randomUUID()];
-  const webhookIds = [randomUUID(), randomUUID()];
   const organizationIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
   await asOwner(database, async (db) => {
@@ -51,12 +48,6 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await db
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
-    await db
-      .insert(webhooks)
-      .values(webhookIds.map((webhookId) => ({ ...webhookValues, id: webhookId, tenantId: id })));
-    await db
-      .insert(webhookDeliveries)
-      .values(webhookIds.map((webhookId) => ({ ...deliveryValues, tenantId: id, webhookId })));
     await db.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
     await db
       .insert(organizations)
@@ -131,15 +122,6 @@ const verdictValues = {
   digest: "d",
 } as const;
 const ruleStateValues = { check, severity: "medium", status: "FAIL", knownAt: seenAt, lastPosition: 1 } as const;
-
-const webhookValues = {
-  url: "https://hooks.example/scanstream",
-  host: "hooks.example",
-  events: ["scan.end" as const],
-  secret: ["whsec_c2VlZA=="],
-};
-
-const deliveryValues = { type: "webhook.test", data: {} } as const;
 
 export function randomHash(): string {
   return (randomUUID() + randomUUID()).replaceAll("-", "");

@@ -9,8 +9,6 @@ export const smallBounds = {
   EVENTSTREAM_RECHECK_SECONDS: "2",
   EVENTSTREAM_MAX_BUFFER_BYTES: "262144",
   EVENTSTREAM_MAX_STREAMS_PER_TENANT: "60",
-  // For receivers on this machine.
-  WEBHOOK_ALLOW_PRIVATE: "1",
 } as const;
 
 const brokerDatabase = 2;

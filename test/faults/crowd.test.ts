@@ -12,7 +12,7 @@ test("streams that wait for the database leave connections for everything else",
     const as = `Api-Key ${gateway.acme.apiKey}`;
     const scans = await Promise.all(Array.from({ length: 20 }, () => createScan(gateway, gateway.acme)));
     // The first statement of each kind is slower.
-    expect((await gateway.request("/api/v1/webhooks", { as })).status).toBe(200);
+    expect((await gateway.request("/api/v1/api-keys", { as })).status).toBe(200);
     const streams = await asAdmin(opened.url, async (blocker) => {
       await blocker.query("begin");
       await blocker.query("lock table scans in access exclusive mode");
@@ -24,7 +24,7 @@ test("streams that wait for the database leave connections for everything else",
         })
         // A tenant that is alone may take four fifths of the eight that streams may take.
         .toBeGreaterThanOrEqual(6);
-      const others = Array.from({ length: 10 }, () => gateway.request("/api/v1/webhooks", { as }));
+      const others = Array.from({ length: 10 }, () => gateway.request("/api/v1/api-keys", { as }));
       // Sooner than the wait for the lock is given up.
       const answers = await withTimeout(Promise.all(others), 2500);
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));

@@ -36,7 +36,6 @@ test("an empty environment is the embedded default", () => {
     retentionDays: null,
     historyDays,
     trustedProxyHops: 0,
-    webhookAllowPrivate: false,
     bounds,
   });
 });
@@ -84,7 +83,6 @@ const cases: readonly (readonly [name: string, good: readonly string[], bad: rea
   ["EVENTSTREAM_HEARTBEAT_SECONDS", ["1", "0.5", "2000000"], ["0", "-1", "15s", "2000001", "Infinity"]],
   ["EVENTSTREAM_RECHECK_SECONDS", ["1", "30"], ["0", "never"]],
   ["DRAIN_DELAY_SECONDS", ["0", "0.5", "5", "2000000"], ["-1", "5s", "2000001"]],
-  ["WEBHOOK_ALLOW_PRIVATE", ["0", "1"], ["2", "true", "yes"]],
   ["EVENTSTREAM_MAX_BUFFER_BYTES", ["1", "1048576"], ["0", "1.5", "1MB", "-1"]],
   ["EVENTSTREAM_MAX_STREAMS", ["1", "50000"], ["0", "many"]],
   ["EVENTSTREAM_MAX_STREAMS_PER_TENANT", ["1"], ["0", ""].filter((value) => value !== "")],

@@ -163,8 +163,6 @@ async function openHostileStage(): Promise<ShotStage> {
   await call("POST", "/decisions", { ...waiver, resource: undefined });
   await call("POST", "/members", { sub: hostile(255), role: "viewer" });
   await call("POST", "/api-keys", { name: hostile(200), scopes: ["read"] });
-  const url = `https://hooks.example.com/${encodeURIComponent(hostile(600))}?${markup}`;
-  await call("POST", "/webhooks", { url, events: ["scan.end"] });
   const list = await fetch(`${gateway.url}/api/v1/organizations?limit=200`, {
     headers: { authorization: `Bearer ${acme.accessToken}` },
   });

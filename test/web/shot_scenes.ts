@@ -197,7 +197,6 @@ export const scenes: readonly Scene[] = [
     ...settings("keys", ".settings-row"),
     clicks: [".settings-row .button"],
   },
-  { name: "settings_webhooks", title: "Settings: webhooks", ...settings("webhooks", ".settings-section form") },
   { name: "settings_tenant", title: "Settings: the tenant", ...settings("tenant", ".settings-section form") },
   {
     name: "audit",

@@ -53,7 +53,6 @@ function at(path: string, json?: unknown): MakeSample {
 
 const finding = { fingerprint: "f", check: "c", status: "FAIL" };
 const event = { type: "scan.progress", data: { n: 1 } };
-const webhook = { url: "https://receiver.invalid/hook", events: ["scan.end"] };
 const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
 
 const scan = async ({ make }: World) => `/api/v1/scans/${String((await make("POST", "/api/v1/scans", {}))["id"])}`;
@@ -78,20 +77,6 @@ const anOrganization = async ({ make }: World) => {
 const ofOrganization =
   (rest: string): MakeSample =>
   async (world) => ({ path: `${await anOrganization(world)}${rest}` });
-const aWebhook = async ({ make }: World) =>
-  `/api/v1/webhooks/${String((await make("POST", "/api/v1/webhooks", webhook))["id"])}`;
-/** One tenant has few: what does not take it away uses the same one. */
-const sharedWebhooks = new WeakMap<World["tenant"], Promise<string>>();
-const sharedWebhook = (world: World) => {
-  const path = sharedWebhooks.get(world.tenant) ?? aWebhook(world);
-  sharedWebhooks.set(world.tenant, path);
-  return path;
-};
-const ofWebhook =
-  (rest: string, json?: unknown): MakeSample =>
-  async (world) =>
-    withBody(`${await sharedWebhook(world)}${rest}`, json);
-
 function withBody(path: string, json: unknown): SampleRequest {
   return json === undefined ? { path } : { path, json };
 }
@@ -173,17 +158,4 @@ const samples: Readonly<Record<string, MakeSample>> = {
   "DELETE /api/v1/api-keys/:id": async ({ make }) => ({
     path: `/api/v1/api-keys/${String((await make("POST", "/api/v1/api-keys", { name: "walk" }))["id"])}`,
   }),
-  "POST /api/v1/webhooks": at("/api/v1/webhooks", webhook),
-  "GET /api/v1/webhooks/:id": ofWebhook(""),
-  "PATCH /api/v1/webhooks/:id": ofWebhook("", { events: ["monitor.error"] }),
-  "DELETE /api/v1/webhooks/:id": async (world) => ({ path: await aWebhook(world) }),
-  "POST /api/v1/webhooks/:id/rotate-secret": ofWebhook("/rotate-secret"),
-  "POST /api/v1/webhooks/:id/test": async (world) => ({ path: `${await aWebhook(world)}/test` }),
-  "GET /api/v1/webhooks/:id/deliveries": ofWebhook("/deliveries"),
-  "POST /api/v1/webhooks/:id/deliveries/:delivery_id/replay": async (world) => {
-    // A webhook has one pending test at most.
-    const path = await aWebhook(world);
-    const { id } = await world.make("POST", `${path}/test`);
-    return { path: `${path}/deliveries/${String(id)}/replay` };
-  },
 };

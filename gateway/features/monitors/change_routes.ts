@@ -38,7 +38,6 @@ export const hasEnded = { 409: problem("The monitor has ended") };
 
 /** How the verdicts of a monitor moved, and what they are. */
 export function defineChangeRoutes(resource: Resource, dependencies: FeatureDependencies): void {
-  const { webhooks } = dependencies;
   const { publishStored } = createMonitorAnnouncer(dependencies);
   const organizations = organizationAnnouncerOf(dependencies);
 
@@ -71,10 +70,7 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
           .map((change) => (to, channel) => publishFindingUpdated(to, channel, toFindingUpdated(id, change))),
         { isForTenant: false },
       );
-      if (created.length > 0) {
-        afterResponse(c, organizations.updated(tenantId, { monitorId: id }));
-        afterResponse(c, webhooks.sendDue());
-      }
+      if (created.length > 0) afterResponse(c, organizations.updated(tenantId, { monitorId: id }));
       return c.json({ received: changes.length, created: created.length });
     },
   );

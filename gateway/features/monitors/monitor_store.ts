@@ -143,7 +143,7 @@ export async function updateMonitor(
         // The detail belongs to the code.
         errorDetail: errorCode === null ? null : update.error_detail,
         lastLookAt: typeof lastLookAt === "string" ? new Date(lastLookAt) : lastLookAt,
-        // For the webhooks, which are told by a trigger.
+        // For the history, in which it is a gap.
         gapFrom: gapFrom === undefined ? undefined : new Date(gapFrom),
         gapTo: gapTo === undefined ? undefined : new Date(gapTo),
       }),

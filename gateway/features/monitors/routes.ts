@@ -46,7 +46,7 @@ export const monitors = {
 };
 
 function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { nowMs, webhooks } = dependencies;
+  const { nowMs } = dependencies;
   const { publishStored, publishEnd } = createMonitorAnnouncer(dependencies);
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "monitors", what: "monitor" });
@@ -120,7 +120,6 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       await publishStored(row, reports, { waitMs: row.status === "ended" ? beforeEndMs : undefined });
       if (row.status === "ended") await publishEnd(row, "ended");
       if (previousStatus !== row.status) afterResponse(c, organizations.updated(row.tenantId, row));
-      if (error !== null) afterResponse(c, webhooks.sendDue());
       return c.json(toMonitor(row, nowMs()));
     },
   );

@@ -57,7 +57,7 @@ export const scans = {
 };
 
 function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { publisher, log, webhooks } = dependencies;
+  const { publisher, log } = dependencies;
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "scans", what: "scan" });
   const announcer = createChangeAnnouncer(dependencies);
@@ -143,7 +143,6 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       if (hasEnded(status)) {
         await announceEnd({ ...row, status, not_applicable: row.notApplicable }, { publisher, log });
         afterResponse(c, organizations.updated(row.tenantId, row));
-        afterResponse(c, webhooks.sendDue());
       } else afterResponse(c, announcer.updated(row));
       return c.json(toScan(row));
     },
@@ -164,8 +163,6 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       const deleted = await query((db) => deleteScan(db, id));
       await announceDeleted(deleted, { publisher, log });
       afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: id }));
-      // One that ran has ended with it.
-      afterResponse(c, webhooks.sendDue());
       return c.body(null, 204);
     },
   );

@@ -17,7 +17,6 @@ import {
   scanReports,
   scans,
   verdicts,
-  webhooks,
 } from "../../../drizzle/schema.ts";
 
 /** A table of which every row belongs to one tenant, by its column `tenant_id`. */
@@ -99,7 +98,6 @@ export const exportedTables: readonly ExportedTable[] = [
     parent: { table: monitors, columns: [[changes.monitorId, monitors.id]] },
   },
   { table: decisions, key: [decisions.id] },
-  { table: webhooks, key: [webhooks.id], secrets: [webhooks.secret], isShownOnly: true },
 ];
 
 function ofOrganization(own: PgColumn): NonNullable<ExportedTable["parent"]> {

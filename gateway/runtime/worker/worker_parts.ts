@@ -12,11 +12,9 @@ import { noStreamMetrics } from "../../observability/stream_metrics.ts";
 import { networkOf } from "../../auth/client_address.ts";
 import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
-import { deliverFor } from "../../features/webhooks/deliver.ts";
 import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetFiles, readOpenApi } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
-import { fetchWebhook } from "./fetch_webhook.ts";
 import { createLog } from "../../observability/log.ts";
 import { createNeonHttpDatabase } from "../../../drizzle/databases/neon_http.ts";
 import { createObjectStreams } from "./object_streams.ts";
@@ -34,14 +32,6 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   const largeReads = new PolledTurns(maxLargeReads, nowMs);
   const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
-  const webhooks = {
-    database,
-    send: fetchWebhook,
-    rules: { allowPrivate: gateway.webhookAllowPrivate },
-    log: createLog(),
-    metrics: noMetrics,
-    nowMs,
-  };
   return {
     database,
     // Part of an isolate's 128 MiB.
@@ -63,7 +53,6 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     corsOrigins: gateway.corsOrigins,
     log: createLog(),
     metrics: noMetrics,
-    webhooks: { rules: webhooks.rules, sendDue: () => deliverFor(afterRequestMs, webhooks) },
     metricsText: null,
     peerAddress: () => null,
     // Cloudflare sets it, also if a client sends one: https://developers.cloudflare.com/fundamentals/reference/http-headers/
@@ -73,9 +62,6 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     historyDays: gateway.historyDays,
   };
 }
-
-/** Long enough for the first retry; what goes on after a response is ended 30 s after it. */
-const afterRequestMs = 20_000;
 
 /**
  * What a request publishes in one turn goes out together, in its order. No broker outlives the turn: one that was shared would
@@ -110,6 +96,5 @@ function createRequestReadiness({ upstash }: WorkerConfig, pingDatabase: () => P
 const noMetrics: Metrics = {
   streams: noStreamMetrics,
   requestAnswered() {},
-  webhookAttempted() {},
   eventsPublished() {},
 };

@@ -11,7 +11,7 @@ export const roleTexts: Readonly<Record<Role, string>> = {
   viewer: "viewer: reads and follows",
   auditor: "auditor: reads and follows, and reads the audit trail",
   operator: "operator: also cancels and deletes scans, waives findings and attests checks",
-  admin: "admin: also manages members, API keys, webhooks and the tenant",
+  admin: "admin: also manages members, API keys and the tenant",
 };
 
 /** Who the gateway takes the caller for, and what they may do. */

@@ -8,7 +8,6 @@ import { KeysSettings } from "./keys_settings.tsx";
 import { MembersSettings } from "./members_settings.tsx";
 import { SessionSettings } from "./session_settings.tsx";
 import { TenantSettings } from "./tenant_settings.tsx";
-import { WebhooksSettings } from "./webhooks_settings.tsx";
 
 interface SettingsSection {
   /** `#/settings/<id>`. */
@@ -26,7 +25,6 @@ const sections: readonly SettingsSection[] = [
   { id: "session", title: "Your session", isFor: () => true, Section: SessionSettings },
   { id: "members", title: "Members", isFor: mayManage, Section: MembersSettings },
   { id: "keys", title: "API keys", isFor: mayManage, Section: KeysSettings },
-  { id: "webhooks", title: "Webhooks", isFor: ({ caller }) => mayDo(caller, "disclose"), Section: WebhooksSettings },
   { id: "tenant", title: "Tenant", isFor: mayManage, Section: TenantSettings },
   { id: "audit", title: "Audit trail", isFor: ({ caller }) => mayDo(caller, "audit"), Section: AuditSettings },
 ];

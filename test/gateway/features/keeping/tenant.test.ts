@@ -35,7 +35,6 @@ const known = new Set([
   "monitors",
   "changes",
   "decisions",
-  "webhooks",
 ]);
 let directory: string;
 beforeAll(async () => {
