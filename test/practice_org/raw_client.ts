@@ -1,28 +1,22 @@
 import { createHash, randomUUID } from "node:crypto";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import type { CryptoKey, JWK } from "jose";
+import type { CryptoKey } from "jose";
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
 
 /** A client of the org that shares no code with the scanner: jose, fetch, and the RFCs. Every part can be bent. */
 
-export interface AssertionParts {
+interface AssertionParts {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Claims that are left out. */
   readonly without?: readonly string[];
-  readonly header?: { readonly alg?: string; readonly kid?: string };
-  readonly key?: CryptoKey | JWK;
+  readonly header?: { readonly kid?: string };
+  readonly key?: CryptoKey;
 }
 
 export interface ProofParts {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly without?: readonly string[];
   readonly header?: Readonly<Record<string, unknown>>;
-  readonly key?: ProofKey;
-}
-
-export interface ProofKey {
-  readonly privateKey: CryptoKey;
-  readonly publicJwk: JWK;
 }
 
 export interface TokenParts {
@@ -30,19 +24,15 @@ export interface TokenParts {
   readonly assertion?: AssertionParts | string | null;
   readonly proof?: ProofParts | string | null;
   readonly form?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface OauthAnswer {
+interface OauthAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: {
     readonly error?: string;
     readonly error_description?: string;
     readonly access_token?: string;
-    readonly token_type?: string;
-    readonly expires_in?: number;
-    readonly scope?: string;
   };
 }
 
@@ -63,15 +53,11 @@ const allScopes = [
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
-export async function createProofKey(): Promise<ProofKey> {
+export async function createRawClient(org: PracticeOrg) {
   const { publicKey, privateKey } = await generateKeyPair("ES256");
-  return { privateKey, publicJwk: await exportJWK(publicKey) };
-}
-
-export async function createRawClient(org: PracticeOrg, nowMs: () => number = Date.now) {
-  const proofKey = await createProofKey();
+  const publicJwk = await exportJWK(publicKey);
   const tokenUrl = `${org.url}/oauth2/v1/token`;
-  const seconds = () => Math.floor(nowMs() / 1000);
+  const seconds = () => Math.floor(Date.now() / 1000);
 
   async function assertion(parts: AssertionParts = {}): Promise<string> {
     const claims: Record<string, unknown> = {
@@ -85,12 +71,11 @@ export async function createRawClient(org: PracticeOrg, nowMs: () => number = Da
     };
     for (const name of parts.without ?? []) delete claims[name];
     return new SignJWT(claims)
-      .setProtectedHeader({ alg: parts.header?.alg ?? "RS256", ...parts.header })
+      .setProtectedHeader({ alg: "RS256", ...parts.header })
       .sign(parts.key ?? org.privateKeyJwk);
   }
 
   async function proof(method: string, url: string, parts: ProofParts = {}): Promise<string> {
-    const key = parts.key ?? proofKey;
     const claims: Record<string, unknown> = {
       htm: method,
       htu: url,
@@ -100,8 +85,8 @@ export async function createRawClient(org: PracticeOrg, nowMs: () => number = Da
     };
     for (const name of parts.without ?? []) delete claims[name];
     return new SignJWT(claims)
-      .setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk: key.publicJwk, ...parts.header })
-      .sign(key.privateKey);
+      .setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk: publicJwk, ...parts.header })
+      .sign(privateKey);
   }
 
   async function requestToken(parts: TokenParts = {}): Promise<OauthAnswer> {
@@ -116,7 +101,7 @@ export async function createRawClient(org: PracticeOrg, nowMs: () => number = Da
       );
     }
     for (const [name, value] of Object.entries(parts.form ?? {})) form.set(name, value);
-    const headers = new Headers(parts.headers);
+    const headers = new Headers();
     if (parts.proof !== null) {
       headers.set("dpop", typeof parts.proof === "string" ? parts.proof : await proof("POST", tokenUrl, parts.proof));
     }
@@ -125,13 +110,9 @@ export async function createRawClient(org: PracticeOrg, nowMs: () => number = Da
   }
 
   /** The nonce dance, then a token. */
-  async function logIn(parts: TokenParts = {}): Promise<string> {
+  async function logIn(scopes: readonly string[]): Promise<string> {
     const nonce = await obtainNonce();
-    const proofParts = typeof parts.proof === "object" && parts.proof !== null ? parts.proof : {};
-    const answer = await requestToken({
-      ...parts,
-      proof: { ...proofParts, claims: { ...proofParts.claims, nonce } },
-    });
+    const answer = await requestToken({ scope: scopes.join(" "), proof: { claims: { nonce } } });
     if (answer.body.access_token === undefined) throw new Error(`No token: ${JSON.stringify(answer.body)}`);
     return answer.body.access_token;
   }
@@ -144,10 +125,10 @@ export async function createRawClient(org: PracticeOrg, nowMs: () => number = Da
 
   async function call(
     token: string,
-    pathOrUrl: string,
+    path: string,
     { method = "GET", body, ...parts }: ProofParts & { readonly method?: string; readonly body?: unknown } = {},
   ): Promise<Response> {
-    const url = pathOrUrl.startsWith("/") ? `${org.url}${pathOrUrl}` : pathOrUrl;
+    const url = `${org.url}${path}`;
     const ath = createHash("sha256").update(token).digest("base64url");
     const dpop = await proof(method, url.split("?")[0] ?? url, { ...parts, claims: { ath, ...parts.claims } });
     const headers = { authorization: `DPoP ${token}`, dpop, "content-type": "application/json" };
@@ -162,7 +143,7 @@ export type RawClient = Awaited<ReturnType<typeof createRawClient>>;
 /** A client that is logged in: `get` calls with a fresh proof each time. */
 export async function signedIn(org: PracticeOrg, scopes: readonly string[] = allScopes) {
   const client = await createRawClient(org);
-  const token = await client.logIn({ scope: scopes.join(" ") });
+  const token = await client.logIn(scopes);
   return { ...client, token, get: (path: string) => client.call(token, path) };
 }
 
@@ -170,24 +151,4 @@ export async function signedIn(org: PracticeOrg, scopes: readonly string[] = all
 export function asTerraform(org: PracticeOrg): PracticeOrg {
   if (org.terraform === null) throw new TypeError("The org has no application for Terraform");
   return { ...org, ...org.terraform };
-}
-
-/** Follows `rel="next"` to its end; each page's items. */
-export async function allPages(
-  get: (path: string) => Promise<Response>,
-  path: string,
-): Promise<readonly (readonly Record<string, unknown>[])[]> {
-  const pages: Record<string, unknown>[][] = [];
-  let next: string | null = path;
-  while (next !== null) {
-    const response: Response = await get(next);
-    if (response.status !== 200) throw new Error(`${next} answered ${response.status}: ${await response.text()}`);
-    pages.push((await response.json()) as Record<string, unknown>[]);
-    next = nextLink(response);
-  }
-  return pages;
-}
-
-export function nextLink(response: Response): string | null {
-  return /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? null;
 }
