@@ -13,12 +13,10 @@ import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
 import { adminOf } from "./log/admins.ts";
 import { createAdminConsole, type AdminConsole } from "./changes/admin_console.ts";
 import { createOrgState } from "./changes/org_changes.ts";
-import { createEventWriter, type WriteOptions } from "./log/event_writer.ts";
+import { createEventWriter } from "./log/event_writer.ts";
 import type { LogEvent, LogEventSpec } from "./log/log_events.ts";
-import { writeSignInHistory } from "./log/sign_in_history.ts";
 import { createSystemLog } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
-import type { JWK } from "jose";
 import { answer, type Org } from "./api/answer.ts";
 import { everyScope } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
@@ -43,22 +41,15 @@ export interface PracticeOrgOptions {
   readonly clock?: () => number;
   /** Default: a new RSA key. */
   readonly keyPair?: PracticeKeyPair;
-  /** Further public keys of the service application, each with its `kid`. */
-  readonly publicKeys?: readonly JWK[];
   /** Has a second service application, Terraform's, which may write; default: nothing is written. */
   readonly isWritable?: boolean;
   /** Terraform's key. Default: a new one. */
   readonly terraformKeyPair?: PracticeKeyPair;
   /** Without prefix. Default: those of all routes, but `orgs.read`. */
   readonly grantedScopes?: readonly string[];
-  readonly onUngrantedScope?: "refuse" | "drop";
   readonly dpop?: "required" | "off";
-  readonly scopePrefix?: "okta" | "idp";
-  readonly tokenLifetimeSeconds?: number;
   /** Without a service app: a person creates it on the admin page. */
   readonly isFresh?: boolean;
-  /** Days of sign-ins that the System Log begins with; default: none. */
-  readonly signInDays?: number;
 }
 
 interface LoggedRequest {
@@ -87,7 +78,7 @@ export interface PracticeOrg extends AdminConsole, ServiceClient {
   /** As it is now. */
   contents(): OrgContents;
   /** Writes events of one transaction that no change of the org goes with. */
-  writeEvents(specs: readonly LogEventSpec[], options?: Partial<WriteOptions>): readonly LogEvent[];
+  writeEvents(specs: readonly LogEventSpec[]): readonly LogEvent[];
   /** Closes open connections too. */
   stop(): Promise<void>;
 }
@@ -98,7 +89,6 @@ const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets
 
 /** Starts a local identity provider on loopback. */
 export async function createPracticeOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
-  const clock = options.clock ?? Date.now;
   const keys = options.keyPair ?? (await createKeyPair());
   const terraformKeys = options.isWritable === true ? (options.terraformKeyPair ?? (await createKeyPair())) : null;
   const faults = createFaults(options.faults ?? []);
@@ -106,7 +96,7 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   const server = createServer();
   const listening = await listen(server, options.port ?? 0);
   const url = options.publicUrl ?? listening;
-  const org = await buildOrg(options, { url, clock, keys, terraformKeys, faults }).catch((error: unknown) => {
+  const org = await buildOrg(options, { url, keys, terraformKeys, faults }).catch((error: unknown) => {
     server.close();
     throw error;
   });
@@ -131,7 +121,7 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     setFaults: (next) => faults.set(next),
     contents: () => org.state.contents(),
     ...org.console,
-    writeEvents: (specs, written) => org.events.write(specs, { actor: adminOf(), ...written }),
+    writeEvents: (specs) => org.events.write(specs, { actor: adminOf() }),
     stop() {
       for (const timer of timers) clearTimeout(timer);
       return new Promise((resolve) => {
@@ -152,7 +142,6 @@ const [scannerId, terraformId] = [oktaId("0oa", scanner), oktaId("0oa", terrafor
 
 interface Parts {
   readonly url: string;
-  readonly clock: () => number;
   readonly keys: PracticeKeyPair;
   readonly terraformKeys: PracticeKeyPair | null;
   readonly faults: Org["faults"];
@@ -161,7 +150,8 @@ interface Parts {
 async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org> {
   const { url, keys, terraformKeys, faults } = parts;
   const app = serviceAppState(options, keys);
-  const clock = () => parts.clock() + app.clockOffsetMs;
+  const now = options.clock ?? Date.now;
+  const clock = () => now() + app.clockOffsetMs;
   const site: Site = { url, nowMs: clock() };
   const profile =
     typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
@@ -170,11 +160,9 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
   const appOf = (label: string, clientId: string) =>
     serviceApp(site, { label, clientId, orgId, policyId, requiresDpop });
   const contents = terraformKeys === null ? profile : withApp(profile, appOf(terraform, terraformId));
-  const scopePrefix = options.scopePrefix ?? "okta";
   const secret = randomBytes(32);
   const state = createOrgState(contents, { site, clock });
   const systemLog = createSystemLog();
-  writeSignInHistory(systemLog, contents, { days: options.signInDays ?? 0, nowMs: clock() });
   const events = createEventWriter({ log: systemLog, clock, takeFaults: () => faults.takeForChange() });
   const tokens = await createAccessTokens(url);
   const proofReplays = createReplayGuard(600);
@@ -185,9 +173,7 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
           {
             clientId: terraformId,
             keys: [terraformKeys.publicKeyJwk],
-            grantedScopes: new Set(
-              [...defaultGrantedScopes, ...manageScopes].map((scope) => `${scopePrefix}.${scope}`),
-            ),
+            grantedScopes: new Set([...defaultGrantedScopes, ...manageScopes].map((scope) => `okta.${scope}`)),
           },
         ];
   return {
@@ -204,19 +190,16 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
         return id === scannerId ? { label: scanner, role: app.role } : undefined;
       },
     },
-    scopePrefix,
     isWritable: terraformKeys !== null,
     tokenEndpoint: {
       url,
       clients() {
-        const own = registered(app, scannerId, scopePrefix);
+        const own = registered(app, scannerId);
         return own === null ? terraformClients : [own, ...terraformClients];
       },
-      onUngrantedScope: options.onUngrantedScope ?? "refuse",
       get dpop() {
         return app.dpop;
       },
-      tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 3600,
       tokens,
       nonces: createNonces(secret),
       assertionReplays: createReplayGuard(3600),
@@ -232,11 +215,10 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
 }
 
 function serviceAppState(options: PracticeOrgOptions, keys: PracticeKeyPair): ServiceAppState {
-  const { isFresh = false, publicKeys = [], grantedScopes = defaultGrantedScopes } = options;
-  const known = isFresh ? [] : [keys.publicKeyJwk, ...publicKeys];
+  const { isFresh = false, grantedScopes = defaultGrantedScopes } = options;
   return {
     isCreated: !isFresh,
-    keys: known.map((jwk) => ({ jwk, isActive: true })),
+    keys: isFresh ? [] : [{ jwk: keys.publicKeyJwk, isActive: true }],
     grantedScopes: new Set(isFresh ? [] : grantedScopes),
     role: isFresh ? "none" : options.role,
     dpop: options.dpop ?? "required",

@@ -34,14 +34,10 @@ export async function practiceOrgCommand(flags: PracticeOrgFlags, io: CommandIo)
     options.isWritable === true
       ? { terraformKeyPair: await inState(flags.state, loadKeyPair(flags.state, terraformKeyFileName)) }
       : {};
-  const org = await createPracticeOrg({ ...orgOptions, keyPair, ...terraform, signInDays: 90 }).catch(
-    (error: unknown) => {
-      // The port is in use or not permitted: a mistake in the options.
-      throw error instanceof Error && error.message.startsWith("Cannot listen")
-        ? new UsageError([error.message])
-        : error;
-    },
-  );
+  const org = await createPracticeOrg({ ...orgOptions, keyPair, ...terraform }).catch((error: unknown) => {
+    // The port is in use or not permitted: a mistake in the options.
+    throw error instanceof Error && error.message.startsWith("Cannot listen") ? new UsageError([error.message]) : error;
+  });
   const { environmentLines } = await inState(flags.state, publishCredentials(org, flags.state));
   const lines = flags.fresh === true ? environmentLines.slice(0, 1) : environmentLines;
   io.terminal.write(`Practice org (${flags.profile}, ${flags.role}) at ${org.url}; stop it with Ctrl-C\n`);

@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { NotPossibleError } from "../not_possible_error.ts";
 import type { ServiceAppState } from "../auth/service_app.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { changes, signInName, type OrgState } from "../changes/org_changes.ts";
+import { changes, type OrgState } from "../changes/org_changes.ts";
 import { admins } from "../log/admins.ts";
 import { isForeign, isLoopbackHost } from "../http/local_only.ts";
 import { json, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
@@ -11,7 +11,7 @@ import type { AdminConsole } from "../changes/admin_console.ts";
 import type { LogEvent } from "../log/log_events.ts";
 import type { SystemLog } from "../log/system_log.ts";
 
-/** What a person changes on this machine: the page at the org's root, and the same for programs. No part of the provider's API. */
+/** What a person changes on this machine: the page at the org's root, and its form for programs. No part of the provider's API. */
 
 export interface AdminPage {
   readonly log: SystemLog;
@@ -26,10 +26,9 @@ export interface AdminPage {
 }
 
 const changePath = "/practice/change";
-const changesPath = "/practice/changes";
 
 export function isAdminPath(path: string): boolean {
-  return path === "/" || path === changePath || path === changesPath;
+  return path === "/" || path === changePath;
 }
 
 export function answerAdminPage(request: PracticeRequest, page: AdminPage): PracticeResponse {
@@ -39,16 +38,7 @@ export function answerAdminPage(request: PracticeRequest, page: AdminPage): Prac
     return isForeign(request) ? refuse(403, "Only for pages of this org") : answerChange(request, page);
   }
   if (request.method !== "GET") return refuse(405, "Expected GET");
-  return request.path === changesPath ? json(200, listChanges(page)) : showPage(request, page);
-}
-
-function listChanges({ state }: AdminPage) {
-  const listed = changes.map((change) => ({
-    name: change.name,
-    label: change.label,
-    is_possible: state.isPossible(change),
-  }));
-  return [...listed, { name: signInName, label: "Sign in, which changes nothing", is_possible: true }];
+  return showPage(request, page);
 }
 
 /** A program sends JSON, which no form of another site can; the page's form carries the page's own token. */

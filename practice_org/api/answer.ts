@@ -32,7 +32,6 @@ export interface Org {
   readonly callers: Pick<ReadonlyMap<string, Caller>, "get">;
   /** The scanner's, as the Admin Console has it. */
   readonly app: ServiceAppState;
-  readonly scopePrefix: "okta" | "idp";
   /** Takes what the Terraform provider writes. */
   readonly isWritable: boolean;
   readonly tokenEndpoint: TokenEndpoint;
@@ -59,8 +58,6 @@ interface Exchange {
   readonly nowMs: number;
 }
 
-const slowMs = 2_000;
-
 export async function answer(org: Org, request: PracticeRequest): Promise<Outcome> {
   if (isAdminPath(request.path)) {
     const { log, state, console, cursorSecret, clock, app } = org;
@@ -74,10 +71,10 @@ export async function answer(org: Org, request: PracticeRequest): Promise<Outcom
       clientId: org.serviceApp.id,
       scopes: everyScope,
     };
-    return { kind: "answer", response: answerAdminPage(request, page), delayMs: 0, isAtOnce: true };
+    return { kind: "answer", response: answerAdminPage(request, page), isAtOnce: true };
   }
   const signIn = org.openIdProvider?.answer(request, org.clock()) ?? null;
-  if (signIn !== null) return { kind: "answer", response: await signIn, delayMs: 0, isAtOnce: true };
+  if (signIn !== null) return { kind: "answer", response: await signIn, isAtOnce: true };
   const faults = org.faults.take(request.path, request.query);
   const has = (name: Fault["name"]) => faults.some((fault) => fault.name === name);
   if (has("timeout")) return { kind: "silence" };
@@ -88,7 +85,7 @@ export async function answer(org: Org, request: PracticeRequest): Promise<Outcom
   const right = has("null-entry") ? withNullEntry(answered) : answered;
   if (has("cut-connection")) return { kind: "cut", response: right };
   const response = has("truncated-json") ? truncated(right) : right;
-  return { kind: "answer", response, delayMs: has("slow") ? slowMs : 0 };
+  return { kind: "answer", response };
 }
 
 async function respondWithToken(exchange: Exchange): Promise<PracticeResponse> {
@@ -104,12 +101,10 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
   const { org, request, faults, nowMs } = exchange;
   if (org.isWritable && request.method !== "GET") return respondWithWrite(exchange);
   const found = findRoute(request.path);
-  // An org that is not the provider's own has no such document; clients derive the scope prefix from it.
-  const isHidden = org.scopePrefix === "idp" && request.path === "/.well-known/okta-organization";
-  if (found === null || isHidden) return providerError("E0000007");
+  if (found === null) return providerError("E0000007");
   if (request.method !== "GET") return providerError("E0000022");
   const { route, segments } = found;
-  const scopes = route.scope === null ? [] : [`${org.scopePrefix}.${route.scope}`];
+  const scopes = route.scope === null ? [] : [`okta.${route.scope}`];
   let scheme: TokenScheme = "Bearer";
   let clientId = org.serviceApp.id;
   if (route.scope !== null) {
@@ -140,7 +135,7 @@ async function respondWithWrite(exchange: Exchange): Promise<PracticeResponse> {
   const { org, request, nowMs } = exchange;
   const found = findWriteRoute(request);
   if (found === null) return providerError("E0000006");
-  const scopes = [`${org.scopePrefix}.${found.route.scope}`];
+  const scopes = [`okta.${found.route.scope}`];
   const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
   if (!verdict.isAuthorized) return verdict.response;
   return withinRateLimit(exchange, bucketOf(request.path), () => {

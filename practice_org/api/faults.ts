@@ -19,9 +19,7 @@ export const faultNames = {
   "invalid-token": "401 E0000011: the token is no longer accepted",
   "not-available": "401 E0000015: the feature is not enabled in this org",
   "not-found": "404 E0000007",
-  "not-found-empty": "404 with an empty body",
   "server-error": "500 E0000009",
-  unavailable: "503 E0000010: read-only mode",
   "rate-limit": "429 E0000047, however long one waits",
   html: "200 with a web page instead of JSON, as a proxy answers",
   "truncated-json": "200 with JSON that stops in the middle",
@@ -30,21 +28,17 @@ export const faultNames = {
   "cut-connection": "the connection breaks in the middle of the answer",
   timeout: "no answer at all",
   reset: "the connection is reset",
-  slow: "the answer takes two seconds longer",
   "second-page-fails": "500 on every page but the first",
   "next-link-elsewhere": "the link to the next page leads to another host",
   "repeated-cursor": "the link to the next page leads to the same page again",
   "empty-log-page": "the log answers an empty page with a link to go on, though it has events",
   "doubled-log-page": "the log answers each event twice",
   "log-cursor-lost": "400 E0000029 where a request goes on from an earlier page of the log",
-  "log-filter-refused": "400 E0000031 where a request of the log has a filter",
   "duplicate-events": "each event is persisted twice, with the same uuid",
   "late-events": "events are persisted thirty seconds after the change, behind later ones",
   "missing-events": "changes are made, and the log has no event of them",
   "unknown-event-type": "events of a change have a type that is documented nowhere",
   "event-without-target": "events of a change name no target",
-  "hostile-actor": "names of people hold markup, control characters and 10,000 letters",
-  "event-flood": "ten thousand events of sign-ins come with each change",
 } as const;
 
 export type FaultName = keyof typeof faultNames;
@@ -69,8 +63,6 @@ const writingFaults = new Set<FaultName>([
   "missing-events",
   "unknown-event-type",
   "event-without-target",
-  "hostile-actor",
-  "event-flood",
 ]);
 
 const form = /^([a-z-]+)(?:\*([0-9]+))?(?::(.*))?$/;
@@ -169,9 +161,7 @@ const faultyAnswers: Partial<Record<FaultName, (call: FaultyCall) => PracticeRes
   "invalid-token": () => providerError("E0000011"),
   "not-available": () => providerError("E0000015"),
   "not-found": () => providerError("E0000007"),
-  "not-found-empty": () => ({ status: 404, headers: [], body: "" }),
   "server-error": () => providerError("E0000009"),
-  unavailable: () => providerError("E0000010"),
   "rate-limit": ({ nowMs }) => providerError("E0000047", { headers: rateLimitHeaders(1, 0, epochSeconds(nowMs) + 1) }),
   html: () => ({ status: 200, headers: [["content-type", "text/html; charset=utf-8"]], body: proxyPage }),
   "wrong-shape": () => json(200, { unexpected: true }),
@@ -195,7 +185,6 @@ export function logFaultsOf(faults: readonly Fault[]): LogReadFaults {
     isEmpty: has("empty-log-page"),
     isDoubled: has("doubled-log-page"),
     isCursorLost: has("log-cursor-lost"),
-    isFilterRefused: has("log-filter-refused"),
     isStuck: has("repeated-cursor"),
     linkOrigin: other === undefined ? null : (other.target ?? elsewhere),
   };

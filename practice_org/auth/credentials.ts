@@ -25,7 +25,7 @@ export interface ServiceClient extends Pick<PracticeKeyPair, "privateKeyPem" | "
   readonly clientId: string;
 }
 
-export const privateKeyFileName = "practice_org_private_key.pem";
+const privateKeyFileName = "practice_org_private_key.pem";
 /** Where `practice-org change` finds the org. */
 export const addressFileName = "address";
 /** The key of Terraform's service application, of an org that takes writes. */

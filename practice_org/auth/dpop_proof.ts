@@ -91,15 +91,17 @@ export interface ReplayGuard {
   admit(id: string, nowSeconds: number): boolean;
 }
 
-/** Remembers ids for `lifetimeSeconds`, the newest `maxEntries` of them. */
-export function createReplayGuard(lifetimeSeconds: number, maxEntries = 100_000): ReplayGuard {
+const maxReplayEntries = 100_000;
+
+/** Remembers ids for `lifetimeSeconds`, the newest 100,000 of them. */
+export function createReplayGuard(lifetimeSeconds: number): ReplayGuard {
   // A Map keeps insertion order, and every id lives equally long: the oldest is always first.
   const expiries = new Map<string, number>();
   return {
     admit(id, nowSeconds) {
       if ((expiries.get(id) ?? nowSeconds) > nowSeconds) return false;
       for (const [oldest, expiry] of expiries) {
-        if (expiry > nowSeconds && expiries.size < maxEntries) break;
+        if (expiry > nowSeconds && expiries.size < maxReplayEntries) break;
         expiries.delete(oldest);
       }
       expiries.set(id, nowSeconds + lifetimeSeconds);

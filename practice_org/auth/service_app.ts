@@ -126,12 +126,12 @@ function parsePublicKey(text: string): JWK {
 }
 
 /** As the token endpoint knows it; null: there is no such app. */
-export function registered(app: ServiceAppState, clientId: string, prefix: string): RegisteredClient | null {
+export function registered(app: ServiceAppState, clientId: string): RegisteredClient | null {
   if (!app.isCreated) return null;
   return {
     clientId,
     keys: app.keys.filter(({ isActive }) => isActive).map(({ jwk }) => jwk),
-    grantedScopes: new Set([...app.grantedScopes].map((scope) => `${prefix}.${scope}`)),
+    grantedScopes: new Set([...app.grantedScopes].map((scope) => `okta.${scope}`)),
   };
 }
 

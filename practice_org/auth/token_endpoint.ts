@@ -4,20 +4,15 @@ import { epochSeconds, json, oauthError, type PracticeRequest, type PracticeResp
 import type { AccessTokens } from "./access_tokens.ts";
 
 export const tokenPath = "/oauth2/v1/token";
+const tokenLifetimeSeconds = 3600;
 
 export interface TokenEndpoint {
   /** Address of the org. */
   readonly url: string;
   /** Those there are now. */
   readonly clients: () => readonly RegisteredClient[];
-  /**
-   * What happens to a request for more than is granted: most orgs refuse it, some issue a token with fewer scopes and say
-   * nothing.
-   */
-  readonly onUngrantedScope: "refuse" | "drop";
   /** `off` is the console's switch "Require Demonstrating Proof of Possession" turned off: proofs are ignored. */
   readonly dpop: "required" | "off";
-  readonly tokenLifetimeSeconds: number;
   readonly tokens: AccessTokens;
   readonly nonces: Nonces;
   readonly assertionReplays: ReplayGuard;
@@ -55,18 +50,18 @@ export async function answerTokenRequest(
   const binding = await bind(endpoint, request, now);
   if ("refusal" in binding) return binding.refusal;
 
-  const scopes = grantScopes(endpoint, client, form.get("scope") ?? "");
+  const scopes = grantScopes(client, form.get("scope") ?? "");
   if ("refusal" in scopes) return scopes.refusal;
   const token = await endpoint.tokens.issue(
     { clientId: client.clientId, scopes: scopes.granted, thumbprint: binding.thumbprint },
     now,
-    endpoint.tokenLifetimeSeconds,
+    tokenLifetimeSeconds,
   );
   return json(
     200,
     {
       token_type: binding.thumbprint === null ? "Bearer" : "DPoP",
-      expires_in: endpoint.tokenLifetimeSeconds,
+      expires_in: tokenLifetimeSeconds,
       access_token: token,
       scope: scopes.granted.join(" "),
     },
@@ -96,17 +91,15 @@ async function bind(endpoint: TokenEndpoint, request: PracticeRequest, now: numb
 
 type Grant = { readonly granted: readonly string[] } | { readonly refusal: PracticeResponse };
 
-function grantScopes(endpoint: TokenEndpoint, { grantedScopes }: RegisteredClient, text: string): Grant {
+function grantScopes({ grantedScopes }: RegisteredClient, text: string): Grant {
   const requested = [...new Set(text.split(" ").filter((scope) => scope !== ""))];
   if (requested.length === 0) {
     return refuseScope(
       "The authorization server resource does not have any configured default scopes, 'scope' must be provided.",
     );
   }
-  const granted = requested.filter((scope) => grantedScopes.has(scope));
-  const isRefused = endpoint.onUngrantedScope === "refuse" ? granted.length < requested.length : granted.length === 0;
-  if (isRefused) return refuseScope("One or more scopes are not configured for the authorization server resource.");
-  return { granted };
+  if (requested.every((scope) => grantedScopes.has(scope))) return { granted: requested };
+  return refuseScope("One or more scopes are not configured for the authorization server resource.");
 }
 
 function refuseScope(description: string): Grant {

@@ -47,7 +47,6 @@ const errors = {
   E0000006: { status: 403, summary: "You do not have permission to perform the requested action" },
   E0000007: { status: 404, summary: "Not found: Resource not found" },
   E0000009: { status: 500, summary: "Internal Server Error" },
-  E0000010: { status: 503, summary: "Service is in read only mode" },
   E0000011: { status: 401, summary: "Invalid token provided" },
   E0000015: { status: 401, summary: "You do not have permission to access the feature you are requesting" },
   E0000022: { status: 405, summary: "The endpoint does not support the provided HTTP method" },

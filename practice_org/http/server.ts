@@ -8,7 +8,6 @@ export type Outcome =
   | {
       readonly kind: "answer";
       readonly response: PracticeResponse;
-      readonly delayMs: number;
       /** The org's latency does not apply. */
       readonly isAtOnce?: boolean;
     }
@@ -39,8 +38,7 @@ export async function serve(
     return;
   }
   const outcome = await answer(request);
-  const isAnswer = outcome.kind === "answer";
-  const delayMs = (isAnswer && outcome.isAtOnce === true ? 0 : latencyMs) + (isAnswer ? outcome.delayMs : 0);
+  const delayMs = outcome.kind === "answer" && outcome.isAtOnce === true ? 0 : latencyMs;
   if (delayMs === 0) {
     finish(outcome, socket, outgoing, setStatus);
     return;

@@ -11,7 +11,6 @@ export interface LogReadFaults {
   readonly isDoubled: boolean;
   /** A link of an earlier answer is no longer known. */
   readonly isCursorLost: boolean;
-  readonly isFilterRefused: boolean;
   /** The link of a page leads to the same page. */
   readonly isStuck: boolean;
   /** Origin of the link to the next page. */
@@ -36,7 +35,7 @@ const maxFilterLength = 4_000;
 
 /** Where a chain of pages goes on. The lower bound travels with it, because `since` and `after` exclude each other. */
 interface Cursor {
-  /** The first entry that the next page may show; of a descending chain the last. */
+  /** The first entry that the next page may show. */
   readonly position: number;
   readonly sinceMs: number;
 }
@@ -44,27 +43,21 @@ interface Cursor {
 interface LogQuery {
   readonly limit: number;
   readonly sinceMs: number;
-  /** Null: a polling request, whose chain of pages never ends. */
-  readonly untilMs: number | null;
-  readonly isDescending: boolean;
   readonly matches: LogPredicate;
   readonly after: Cursor | null;
 }
 
 /**
- * `GET /api/v1/logs`. Without `until`, and ascending, it is polling: ordered by the time of persistence, and every answer
- * has a link to the next page, an empty one too. Otherwise the time is bounded: ordered by `published`, and it ends.
+ * Answers a polling request for `GET /api/v1/logs`: ordered by the time of persistence, and every answer has a link to the
+ * next page, an empty one too.
  */
 export function answerLogRequest(request: PracticeRequest, reading: LogReading): PracticeResponse {
   const query = parseQuery(request.query, reading);
   if ("refusal" in query) return query.refusal;
-  const isPolling = query.untilMs === null && !query.isDescending;
-  const page = isPolling ? pollingPage(query, reading) : boundedPage(query, reading);
+  const page = pollingPage(query, reading);
   const headers: Header[] = [["link", `<${linkTo(request, reading.url, request.query.get("after"))}>; rel="self"`]];
-  if (page.next !== null) {
-    const origin = reading.faults.linkOrigin ?? reading.url;
-    headers.push(["link", `<${linkTo(request, origin, seal(page.next, reading.cursorSecret))}>; rel="next"`]);
-  }
+  const origin = reading.faults.linkOrigin ?? reading.url;
+  headers.push(["link", `<${linkTo(request, origin, seal(page.next, reading.cursorSecret))}>; rel="next"`]);
   return json(
     200,
     page.entries.map(({ event }) => event),
@@ -74,7 +67,7 @@ export function answerLogRequest(request: PracticeRequest, reading: LogReading):
 
 interface LogPage {
   readonly entries: readonly LogEntry[];
-  readonly next: Cursor | null;
+  readonly next: Cursor;
 }
 
 function pollingPage(query: LogQuery, { log, nowMs, faults }: LogReading): LogPage {
@@ -102,23 +95,6 @@ function firstSince(all: readonly LogEntry[], sinceMs: number, end: number): num
   return all.find(({ persistedMs }) => persistedMs >= sinceMs)?.position ?? end;
 }
 
-function boundedPage(
-  { sinceMs, untilMs, isDescending, matches, limit, after }: LogQuery,
-  { log, nowMs }: LogReading,
-): LogPage {
-  const found = log
-    .entries(nowMs)
-    .filter(({ event }) => {
-      const publishedMs = Date.parse(event.published);
-      return publishedMs >= sinceMs && publishedMs < (untilMs ?? Number.POSITIVE_INFINITY) && matches(event);
-    })
-    .toSorted((a, b) => (a.event.published < b.event.published ? -1 : 1) * (isDescending ? -1 : 1));
-  const start = after?.position ?? 0;
-  const entries = found.slice(start, start + limit);
-  const end = start + entries.length;
-  return { entries, next: end < found.length ? { position: end, sinceMs } : null };
-}
-
 function parseQuery(query: URLSearchParams, reading: LogReading): LogQuery | { readonly refusal: PracticeResponse } {
   const { nowMs, faults } = reading;
   const limitText = query.get("limit") ?? String(defaultLimit);
@@ -133,45 +109,31 @@ function parseQuery(query: URLSearchParams, reading: LogReading): LogQuery | { r
   if (sinceText !== null && afterText !== null)
     return invalid("The since and after parameters cannot be used together.");
   const asked = sinceText === null ? nowMs - defaultSinceMs : parseTime(sinceText);
-  const untilText = query.get("until");
-  const untilMs = untilText === null ? null : parseTime(untilText);
-  if (Number.isNaN(asked) || Number.isNaN(untilMs)) {
-    return invalid("The since and until parameters must be ISO 8601 timestamps.");
-  }
+  if (Number.isNaN(asked)) return invalid("The since and until parameters must be ISO 8601 timestamps.");
   if (asked < nowMs - oldestSinceMs) {
     return invalid("The since parameter can be at most 180 days from the present.");
   }
-  if (untilMs !== null && sinceText !== null && untilMs < asked)
-    return invalid("The until parameter must be later than the since parameter.");
-  const sortOrder = query.get("sortOrder") ?? "ASCENDING";
-  if (sortOrder !== "ASCENDING" && sortOrder !== "DESCENDING") {
-    return invalid("The sortOrder parameter must be ASCENDING or DESCENDING.");
+  if (query.has("until") || query.has("q") || (query.get("sortOrder") ?? "ASCENDING") !== "ASCENDING") {
+    return invalid("The practice org answers polling requests only: no until, no q, sortOrder ASCENDING.");
   }
   const after = afterText === null ? null : unseal(afterText, reading.cursorSecret);
   if (afterText !== null && (after === null || faults.isCursorLost)) {
     return { refusal: providerError("E0000029", { causes: ["Invalid cursor."] }) };
   }
   const filter = query.get("filter");
-  if (filter !== null && (filter.length > maxFilterLength || faults.isFilterRefused)) {
+  if (filter !== null && filter.length > maxFilterLength) {
     return { refusal: providerError("E0000031", { causes: ["The filter is too long."] }) };
   }
-  const matches = parseMatches(filter, query.get("q"));
+  const matches = parseMatches(filter);
   if (typeof matches === "string") return { refusal: providerError("E0000031", { causes: [matches] }) };
   const sinceMs = Math.max(after?.sinceMs ?? asked, nowMs - keptMs);
-  return { limit, sinceMs, untilMs, isDescending: sortOrder === "DESCENDING", matches, after };
+  return { limit, sinceMs, matches, after };
 }
 
 /** The words of a refusal where it is no filter. */
-function parseMatches(filter: string | null, keywords: string | null): LogPredicate | string {
+function parseMatches(filter: string | null): LogPredicate | string {
   try {
-    const passes = filter === null ? () => true : parseLogFilter(filter);
-    const words = (keywords ?? "").toLowerCase().split(/\s+/);
-    return (event) => {
-      if (!passes(event)) return false;
-      if (keywords === null) return true;
-      const text = JSON.stringify(event).toLowerCase();
-      return words.every((word) => text.includes(word));
-    };
+    return filter === null ? () => true : parseLogFilter(filter);
   } catch (error) {
     if (error instanceof RangeError) return error.message;
     throw error;

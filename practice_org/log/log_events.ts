@@ -30,10 +30,7 @@ export interface LogEventSpec {
   readonly displayMessage: string;
   /** Null: an event that names none. */
   readonly targets: readonly LogTarget[] | null;
-  readonly severity?: "DEBUG" | "INFO" | "WARN" | "ERROR";
   readonly outcome?: { readonly result: string; readonly reason: string | null };
-  /** The factor of a sign-in: `FIDO_WEBAUTHN`. */
-  readonly factor?: string;
 }
 
 /** What the events of one action in the Admin Console have in common. */
@@ -43,11 +40,6 @@ export interface LogTransaction {
   readonly nowMs: number;
   /** The part of the Admin Console's API that was called. */
   readonly requestUri: string;
-  /** Default: an address of the headquarters. */
-  readonly address?: string;
-  /** Default: one for each transaction. */
-  readonly session?: string;
-  readonly isProxy?: boolean;
 }
 
 /** The provider's transaction ids are 22 characters of base64 with a fixed beginning or end; ours are as long. */
@@ -68,12 +60,7 @@ const geographicalContext = {
 };
 
 export function logEvent(transaction: LogTransaction, spec: LogEventSpec): LogEvent {
-  const {
-    requestUri,
-    address: ipAddress = headquarters,
-    session = `idx${transaction.id}`,
-    isProxy = false,
-  } = transaction;
+  const { requestUri } = transaction;
   return {
     actor: transaction.actor,
     client: {
@@ -81,7 +68,7 @@ export function logEvent(transaction: LogTransaction, spec: LogEventSpec): LogEv
       zone: "null",
       device: "Computer",
       id: null,
-      ipAddress,
+      ipAddress: headquarters,
       geographicalContext,
     },
     device: null,
@@ -93,7 +80,7 @@ export function logEvent(transaction: LogTransaction, spec: LogEventSpec): LogEv
       interface: null,
       authenticationStep: 0,
       rootSessionId: null,
-      externalSessionId: session,
+      externalSessionId: `idx${transaction.id}`,
     },
     displayMessage: spec.displayMessage,
     eventType: spec.eventType,
@@ -104,22 +91,21 @@ export function logEvent(transaction: LogTransaction, spec: LogEventSpec): LogEv
       asOrg: "practice example",
       isp: "practice example",
       domain: "practice.example",
-      isProxy,
+      isProxy: false,
     },
-    severity: spec.severity ?? "INFO",
+    severity: "INFO",
     debugContext: {
       debugData: {
         requestId: transaction.id,
         requestUri,
         url: `${requestUri}?`,
-        ...(spec.factor !== undefined && { factor: spec.factor }),
       },
     },
     legacyEventType: null,
     transaction: { type: "WEB", id: transaction.id, detail: {} },
     uuid: randomUUID(),
     version: "0",
-    request: { ipChain: [{ ip: ipAddress, geographicalContext, version: "V4", source: null }] },
+    request: { ipChain: [{ ip: headquarters, geographicalContext, version: "V4", source: null }] },
     target: spec.targets,
   };
 }

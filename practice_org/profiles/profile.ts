@@ -9,19 +9,6 @@ import { typicalOrg } from "./typical.ts";
 import { unclearOrg } from "./unclear.ts";
 import type { OrgContents, Site } from "../objects/org_contents.ts";
 
-/** What `--profile` takes, with one line on each. */
-export const profileNames = {
-  typical: "a realistic org: some checks pass, some fail, some need a person",
-  compliant: "configured as the STIG asks: every check passes",
-  empty: "a fresh org, not configured yet",
-  narrow: "compliant, but for some people only: lax zones, hidden banners, a brand without a domain",
-  classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
-  unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
-  edge: "compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta",
-  guarded: "typical, with rules that a careless fix would undo: they deny, or come before others",
-  "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
-} as const;
-
 export type Profile = { readonly name: keyof typeof fixedOrgs } | { readonly name: "large"; readonly appCount: number };
 
 const mostApps = 1_000_000;
@@ -31,7 +18,9 @@ export function parseProfile(text: string): Profile {
   if (isFixed(text)) return { name: text };
   const [name, count, ...rest] = text.split(":");
   if (name !== "large") {
-    throw new RangeError(`Cannot use profile "${text}": expected one of ${Object.keys(profileNames).join(", ")}`);
+    throw new RangeError(
+      `Cannot use profile "${text}": expected one of ${[...Object.keys(fixedOrgs), "large:N"].join(", ")}`,
+    );
   }
   const appCount = rest.length === 0 && /^[0-9]{1,7}$/.test(count ?? "") ? Number(count) : Number.NaN;
   if (!(appCount >= smallestLargeOrg && appCount <= mostApps)) {
@@ -52,12 +41,20 @@ function isFixed(name: string): name is keyof typeof fixedOrgs {
 }
 
 const fixedOrgs = {
+  /** A realistic org: some checks pass, some fail, some need a person. */
   typical: typicalOrg,
+  /** Configured as the STIG asks: every check passes. */
   compliant: compliantOrg,
+  /** A fresh org, not configured yet. */
   empty: emptyOrg,
+  /** Compliant, but for some people only: lax zones, hidden banners, a brand without a domain. */
   narrow: narrowOrg,
+  /** A fresh org of the Classic Engine: apps without policies, no authenticators API. */
   classic: classicOrg,
+  /** A fresh org with a split Okta Verify, a directory, and a key that is gone. */
   unclear: unclearOrg,
+  /** Compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta. */
   edge: edgeOrg,
+  /** Typical, with rules that a careless fix would undo: they deny, or come before others. */
   guarded: guardedOrg,
 } as const;

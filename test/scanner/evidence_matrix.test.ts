@@ -18,7 +18,6 @@ const reasons: Partial<Record<FaultName, ManualReason>> = {
   "invalid-token": "provider_error",
   "not-found": "provider_error",
   "server-error": "provider_error",
-  unavailable: "provider_error",
   "rate-limit": "provider_error",
   reset: "provider_error",
   "cut-connection": "provider_error",

@@ -14,7 +14,7 @@ export const passingMishaps: readonly Mishap[] = [
   [{ name: "rate-limit", path: log, times: 2 }],
   [{ name: "reset", path: log, times: 1 }],
   [{ name: "cut-connection", path: log, times: 1 }],
-  [{ name: "unavailable", path: log, times: 1 }],
+  [{ name: "server-error", path: log, times: 1 }],
   [{ name: "html", path: log, times: 1 }],
   [{ name: "empty-log-page", path: log, times: 2 }],
   [{ name: "doubled-log-page", path: log, times: 3 }],
@@ -22,10 +22,8 @@ export const passingMishaps: readonly Mishap[] = [
   [{ name: "next-link-elsewhere", path: log, times: 2 }],
   [{ name: "log-cursor-lost", path: log, times: 1 }],
   [{ name: "duplicate-events", times: 3 }],
-  [{ name: "hostile-actor", times: 2 }],
   [{ name: "unknown-event-type", times: 1 }],
   [{ name: "event-without-target", times: 1 }],
-  [{ name: "event-flood", times: 1 }],
 ];
 
 export interface RandomFollowOptions {
