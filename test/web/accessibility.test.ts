@@ -51,7 +51,7 @@ test("single keys move, search, go and switch to UTC, and a help lists them; not
   const second = await page.locator(".finding").nth(1).getAttribute("id");
   expect(await focus()).toBe(second);
   await press("k", "j", "?");
-  await help.getByText("Go to the wall").waitFor();
+  await help.getByText("Go to the overview").waitFor();
   await expectAccessible(page, "the help");
   await press("u", "Escape");
   await help.waitFor({ state: "detached" });
@@ -60,12 +60,10 @@ test("single keys move, search, go and switch to UTC, and a help lists them; not
   expect(await utc.count()).toBe(0);
   await press("u");
   await utc.waitFor();
-  await press("/", "u", "?", "g", "w");
-  expect(await page.getByRole("searchbox").inputValue()).toBe("u?gw");
+  await press("/", "u", "?", "g", "o");
+  expect(await page.getByRole("searchbox").inputValue()).toBe("u?go");
   expect(await help.count()).toBe(0);
   await page.locator("main").focus();
-  await press("g", "w");
-  await page.locator(".wall").waitFor();
   await press("g", "o");
   await page.locator('[data-route="overview"]').waitFor();
   await page.getByRole("button", { name: "Keyboard shortcuts" }).click();

@@ -4,7 +4,7 @@ import { buildFinding } from "../support/scan_producer.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
 import { openPage, openStage } from "./watched_page.ts";
 
-/** What calls a person who does not look at the page, and what a screen on a wall shows. */
+/** What calls a person who does not look at the page. */
 
 const { browser, gateway, demoTenant } = await openStage();
 
@@ -66,40 +66,4 @@ test("the tab says what is worst, and one tab of a browser notifies of what is n
   await expect.poll(() => page.title()).toMatch(/^⚠ 2 CAT I · /);
   expect(await bar.isVisible()).toBe(false);
   gateway.setDemo(acme);
-});
-
-test("the wall names the worst organization first, and says loudly when it is not live", async () => {
-  const acme = await demoTenant();
-  for (let n = 0; n < 30; n += 1) await scanOrg(acme, `org${n}.okta.com`);
-  await scanOrg(acme, "worst.okta.com", { one: "high", two: "medium" });
-  await scanOrg(acme, "bad.okta.com", { two: "medium" });
-  await using watched = await openPage(browser, `${gateway.url}/#/wall`, { viewport: { width: 1920, height: 1080 } });
-  const { page } = watched;
-  await page.getByRole("heading", { name: "1 of 32 organizations needs attention" }).waitFor();
-  expect(await page.locator(".wall-row .wall-name").first().textContent()).toBe("worst.okta.com");
-  expect(await page.locator(".wall-row .wall-name").nth(1).textContent()).toBe("bad.okta.com");
-  expect(await page.locator("button, a, input").count()).toBe(0);
-  // Three meters: a capital of a fiftieth of a meter on a screen whose height is half a meter.
-  const size = await page
-    .locator(".wall-name")
-    .first()
-    .evaluate((name) => parseFloat(getComputedStyle(name).fontSize));
-  expect(size).toBeGreaterThan(1080 / 18);
-  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThanOrEqual(1080);
-  await gateway.stop();
-  await page.getByRole("alert").filter({ hasText: "NOT LIVE" }).waitFor();
-  await page.getByRole("heading", { name: "Last known: 1 of 32 organizations needs attention" }).waitFor();
-  await expect.poll(() => page.title()).toMatch(/^⚠ not live/);
-  // Nothing can be read for it now.
-  const isIconDrawn = await page.evaluate(async () => {
-    const icon = new Image();
-    icon.src = document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
-    return icon.decode().then(
-      () => true,
-      () => false,
-    );
-  });
-  expect(isIconDrawn).toBe(true);
-  await gateway.start();
-  await page.getByRole("alert").waitFor({ state: "detached", timeout: 20_000 });
 });

@@ -51,11 +51,11 @@ test("10,000 findings of a scan are there within two seconds of work, and filter
     ),
   );
   await scan.end("completed", { pass: 0, fail: 20, manual: 0 });
-  await using watched = await openPage(browser, `${gateway.url}/#/wall`);
+  await using watched = await openPage(browser, `${gateway.url}/#/decisions`);
   const { page } = watched;
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable");
-  await page.locator(".wall-live", { hasText: "Live" }).waitFor();
+  await page.locator('.top .connection[data-state="live"]').waitFor();
   const work = async (act: () => Promise<unknown>, text: string) => {
     const before = await cpuSecondsOf(session);
     await act();
@@ -74,8 +74,8 @@ test("200 organizations are live on one stream, the worst first", async () => {
     const scan = await producer.register({ org_url: `https://org${index}.okta.com`, checks_total: 1 });
     await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
   }
-  await using watched = await openPage(browser, `${gateway.url}/#/wall`);
-  await watched.page.locator(".wall-live", { hasText: "Live" }).waitFor();
+  await using watched = await openPage(browser, `${gateway.url}/#/decisions`);
+  await watched.page.locator('.top .connection[data-state="live"]').waitFor();
   // Whoever chose the overview stays on it; the demo's page opens by itself a scan that runs.
   await watched.page.evaluate(() => (location.hash = "#/"));
   const rows = watched.page.locator(".organization");

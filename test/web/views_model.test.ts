@@ -27,7 +27,7 @@ test.each([
   ["#/scans/a", { page: "scan", id: "a" }],
   ["#/monitors/a", { page: "monitor", id: "a" }],
   ["#/compare/a/b", { page: "compare", beforeId: "a", afterId: "b" }],
-  ["#/wall", { page: "wall" }],
+  ["#/wall", { page: "unknown" }],
   ["#/settings", { page: "settings", section: "" }],
   ["#/settings/audit", { page: "settings", section: "audit" }],
   ["#/scans/%E0%A4%A", { page: "unknown" }],

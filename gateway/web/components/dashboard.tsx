@@ -19,7 +19,6 @@ import { OverviewPage } from "./organizations/overview_page.tsx";
 import { ScanPage } from "./scan_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
-import { Wall } from "./wall.tsx";
 
 /** For all scans and monitors together: many that run change many times a second. */
 const manyScansPauseMs = 250;
@@ -94,14 +93,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
 
   const reopen = () => setAttempt(attempt + 1);
 
-  if (route.page === "wall") {
-    return (
-      <>
-        <Wall session={session} tenant={tenant} />
-        <Shortcuts hasButton={false} />
-      </>
-    );
-  }
   return (
     <div class="dashboard" data-route={route.page}>
       <header class="top row">
@@ -132,7 +123,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
         </p>
         {shownPage()}
       </main>
-      <Shortcuts hasButton />
+      <Shortcuts />
     </div>
   );
 
@@ -174,7 +165,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
       case "monitor":
       case "scan":
         return show(route);
-      case "wall":
       case "unknown":
         break;
     }

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { areOn, createKeyHandler, createShortcuts, ownKeys, setOn } from "../model/shortcuts.ts";
 
 /** Listens for the keyboard shortcuts, and lists them when asked. The browser gives the focus back. */
-export function Shortcuts({ hasButton }: { readonly hasButton: boolean }) {
+export function Shortcuts() {
   const [isShown, setShown] = useState(false);
   const [shortcuts] = useState(() => createShortcuts(() => setShown(true)));
   const dialog = useRef<HTMLDialogElement>(null);
@@ -16,11 +16,9 @@ export function Shortcuts({ hasButton }: { readonly hasButton: boolean }) {
   }, [isShown]);
   return (
     <>
-      {hasButton && (
-        <button type="button" class="button button-quiet shortcuts-button" onClick={() => setShown(true)}>
-          Keyboard shortcuts
-        </button>
-      )}
+      <button type="button" class="button button-quiet shortcuts-button" onClick={() => setShown(true)}>
+        Keyboard shortcuts
+      </button>
       {isShown && (
         <dialog ref={dialog} class="card confirm" aria-labelledby="shortcuts-title" onClose={() => setShown(false)}>
           <div class="stack">

@@ -3,7 +3,7 @@ import type { Connection } from "./connection.ts";
 import type { OverviewRow } from "./overview.ts";
 import type { Change } from "../monitor_wire.ts";
 
-/** The worst thing that is known now, for the title, the icon and the wall. */
+/** The worst thing that is known now, for the title and the icon. */
 export interface Attention {
   readonly level: "off" | "fail" | "warn" | "none";
   /** Empty: nothing calls for attention. */

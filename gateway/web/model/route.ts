@@ -5,7 +5,6 @@ export type Route =
   | { readonly page: "scan"; readonly id: string }
   | { readonly page: "monitor"; readonly id: string }
   | { readonly page: "compare"; readonly beforeId: string; readonly afterId: string }
-  | { readonly page: "wall" }
   | { readonly page: "decisions" }
   /** Empty: the first section. */
   | { readonly page: "settings"; readonly section: string }
@@ -18,7 +17,6 @@ const comparePattern = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$
 export function parseRoute(address: string): Route {
   const [hash = ""] = address.split("?");
   if (/^#?\/?$/.test(hash)) return { page: "overview" };
-  if (hash === "#/wall") return { page: "wall" };
   if (hash === "#/decisions") return { page: "decisions" };
   const [, settings] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
   if (settings !== undefined || hash === "#/settings") return { page: "settings", section: settings ?? "" };

@@ -27,7 +27,6 @@ export function createShortcuts(openHelp: () => void): readonly Shortcut[] {
     { keys: ["j"], text: "Next finding or organization", run: () => moveBy(1) },
     { keys: ["k"], text: "Previous finding or organization", run: () => moveBy(-1) },
     { keys: ["g", "o"], text: "Go to the overview", run: done(() => (location.hash = "#/")) },
-    { keys: ["g", "w"], text: "Go to the wall", run: done(() => (location.hash = "#/wall")) },
     {
       keys: ["u"],
       text: "Show times in UTC, or in your zone",
