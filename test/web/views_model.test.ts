@@ -26,7 +26,7 @@ test.each([
   ["#/organizations/a-1?status=fail", { page: "organization", id: "a-1" }],
   ["#/scans/a", { page: "scan", id: "a" }],
   ["#/monitors/a", { page: "monitor", id: "a" }],
-  ["#/compare/a/b", { page: "compare", beforeId: "a", afterId: "b" }],
+  ["#/compare/a/b", { page: "unknown" }],
   ["#/wall", { page: "unknown" }],
   ["#/settings", { page: "settings", section: "" }],
   ["#/settings/audit", { page: "settings", section: "audit" }],

@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { countOf } from "../../../shared/outcome_text.ts";
-import type { Api } from "../model/api.ts";
-import { listAllFindings } from "../model/compare_scans.ts";
+import { listAllFindings, type Api } from "../model/api.ts";
 import { formatTime } from "../model/format.ts";
 import { causesOfScan, withCauses } from "../model/scan_causes.ts";
 import type { Finding } from "../model/scan_model.ts";

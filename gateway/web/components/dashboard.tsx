@@ -9,7 +9,6 @@ import type { Monitor } from "../monitor_wire.ts";
 import { Account, SessionEnd, type AccountActions } from "./account.tsx";
 import { AttentionBar } from "./attention.tsx";
 import { Message } from "./basics.tsx";
-import { ComparePage } from "./compare/compare_page.tsx";
 import { ConnectionState } from "./connection.tsx";
 import { DecisionsPage } from "./decisions/decisions_page.tsx";
 import { useStore } from "./hooks.ts";
@@ -160,8 +159,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
         return <DecisionsPage api={api} store={decisions} scans={scans.items} mayDecide={mayDo(caller, "decide")} />;
       case "settings":
         return <SettingsPage session={session} section={route.section} />;
-      case "compare":
-        return <ComparePage key={key} api={api} beforeId={route.beforeId} afterId={route.afterId} onReopen={reopen} />;
       case "monitor":
       case "scan":
         return show(route);

@@ -4,7 +4,6 @@ import type { Caller } from "../caller_wire.ts";
 import type { Api } from "../model/api.ts";
 import { revisionText } from "../model/check_catalog.ts";
 import { mayDo } from "../model/caller.ts";
-import { previousScan } from "../model/compare_scans.ts";
 import { hasTried, toProblem, type Connection } from "../model/connection.ts";
 import type { DecisionStore } from "../model/decisions/decision_store.ts";
 import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
@@ -59,7 +58,6 @@ export function ScanPage(props: ScanPageProps) {
   const orgUrl = scan?.orgUrl ?? null;
   const { index, onDecide, dialog } = useDeciding({ api, caller, decisions, orgUrl, findings: model.findings });
   const counts = scan === null ? null : countChecks(model, scan);
-  const previous = scan === null || !isEnded(scan.status) ? null : previousScan(otherScans, scan);
   const isFailed = scan === null && connection.state === "failed";
   // What is read last would push down what was read first.
   const isWhole = hasTried(connection) && history !== null && more !== null;
@@ -105,11 +103,6 @@ export function ScanPage(props: ScanPageProps) {
             connection={connection}
             retryNow={connection.state === "failed" ? onReopen : follower.retryNow}
           />
-          {previous !== null && (
-            <a class="button" href={`#/compare/${previous.id}/${scanId}`}>
-              Compare with the scan before
-            </a>
-          )}
           {mayDo(caller, "register") && scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
           )}

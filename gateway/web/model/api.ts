@@ -166,6 +166,22 @@ export function createApi(options: ApiOptions): Api {
   };
 }
 
+/** Rejects with `ApiError`, or the signal's reason. */
+export async function listAllFindings(
+  api: Api,
+  scanId: string,
+  signal: AbortSignal,
+): Promise<readonly FindingRecord[]> {
+  const found: FindingRecord[] = [];
+  let cursor: string | null = null;
+  do {
+    const page = await api.listFindings(scanId, { limit: 200, cursor, signal });
+    found.push(...page.items);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return found;
+}
+
 /** Another one when the clock jumps. */
 function clockOffset(): number {
   return Date.now() - performance.now();

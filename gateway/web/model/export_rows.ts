@@ -1,5 +1,4 @@
 import type { Decision } from "../../../shared/schemas/decision.ts";
-import type { ComparedVerdict, FindingChange } from "../../../shared/finding_diff.ts";
 import { stateOf, type Severity } from "../../../shared/report.ts";
 import { findCheck } from "./check_catalog.ts";
 import type { Finding } from "./scan_model.ts";
@@ -47,19 +46,6 @@ export function toFindingRow(finding: Finding): ExportedRow {
   };
 }
 
-export function toChangeRow({ change, check, severity, resource, before, after }: FindingChange): ExportedRow {
-  return {
-    change,
-    category: categories[severity],
-    ...ruleOf(check),
-    resource_type: resource.type,
-    resource_id: resource.id,
-    resource_name: resource.name,
-    ...verdictOf("before", before),
-    ...verdictOf("after", after),
-  };
-}
-
 export function toDecisionRow(decision: Decision): ExportedRow {
   const { id, kind, check, resource, status, reason, by, expires, org_url, state } = decision;
   return {
@@ -89,15 +75,6 @@ function ruleOf(check: string): ExportedRow {
     stig_id: rule?.stigId ?? "",
     check,
     controls: rule?.controls.join("; ") ?? "",
-  };
-}
-
-function verdictOf(side: "before" | "after", verdict: ComparedVerdict | null): ExportedRow {
-  return {
-    [`${side}_state`]: verdict === null ? "" : stateOf(verdict),
-    [`${side}_reason`]: verdict?.reason ?? "",
-    [`${side}_expected`]: verdict?.expected ?? "",
-    [`${side}_actual`]: verdict?.actual ?? "",
   };
 }
 

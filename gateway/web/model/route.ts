@@ -4,14 +4,12 @@ export type Route =
   | { readonly page: "organization"; readonly id: string }
   | { readonly page: "scan"; readonly id: string }
   | { readonly page: "monitor"; readonly id: string }
-  | { readonly page: "compare"; readonly beforeId: string; readonly afterId: string }
   | { readonly page: "decisions" }
   /** Empty: the first section. */
   | { readonly page: "settings"; readonly section: string }
   | { readonly page: "unknown" };
 
 const onePattern = /^#\/(organization|scan|monitor)s\/([0-9a-zA-Z-]{1,64})$/;
-const comparePattern = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/;
 
 /** A query string, which mail and chat clients append, is ignored. */
 export function parseRoute(address: string): Route {
@@ -20,8 +18,6 @@ export function parseRoute(address: string): Route {
   if (hash === "#/decisions") return { page: "decisions" };
   const [, settings] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
   if (settings !== undefined || hash === "#/settings") return { page: "settings", section: settings ?? "" };
-  const [, beforeId, afterId] = comparePattern.exec(hash) ?? [];
-  if (beforeId !== undefined && afterId !== undefined) return { page: "compare", beforeId, afterId };
   const [, kind, one] = onePattern.exec(hash) ?? [];
   if (one === undefined) return { page: "unknown" };
   return { page: kind as "organization" | "scan" | "monitor", id: one };

@@ -5,7 +5,6 @@ import { toOrigin } from "../../model/decisions/decision_index.ts";
 import type { TenantFollower } from "../../model/tenant_follower.ts";
 import { isEnded } from "../../scan_wire.ts";
 import { BackLink, Message } from "../basics.tsx";
-import { CompareChoice } from "../compare/compare_choice.tsx";
 import { OrganizationHistory } from "./organization_history.tsx";
 
 /** A page of one monitor or scan, with what an organization adds to it. */
@@ -47,13 +46,7 @@ export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProp
     .filter(({ orgUrl, status }) => toOrigin(orgUrl) === organization.org_url && isEnded(status))
     .toSorted((a, b) => (b.createdAtMs ?? 0) - (a.createdAtMs ?? 0));
   const monitorId = organization.monitor_id;
-  const more =
-    history === null ? null : (
-      <>
-        <OrganizationHistory api={api} organization={organization} />
-        <CompareChoice scans={own} monitorId={monitorId} />
-      </>
-    );
+  const more = history === null ? null : <OrganizationHistory api={api} organization={organization} />;
   if (monitorId !== null) return show({ page: "monitor", id: monitorId }, more, organization.last_scan_id);
   const scanId = organization.last_scan_id ?? own[0]?.id ?? null;
   if (scanId === null && history === null) return loading;

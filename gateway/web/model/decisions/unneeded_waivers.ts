@@ -1,7 +1,6 @@
 import type { Decision } from "../../../../shared/schemas/decision.ts";
 import type { Scan } from "../../scan_wire.ts";
-import type { Api } from "../api.ts";
-import { listAllFindings } from "../compare_scans.ts";
+import { listAllFindings, type Api } from "../api.ts";
 import { indexDecisions, toOrigin } from "./decision_index.ts";
 
 /** For this many organizations the newest scan is read. */
