@@ -148,24 +148,3 @@ test("'Load more' adds older scans to the list", async () => {
   expect(await rows.last().textContent()).toContain("org0.okta.com");
   expect(await more.isVisible()).toBe(false);
 });
-
-test("the trend shows the organization's scans, and this one once it has ended", async () => {
-  const acme = await demoTenant();
-  const orgUrl = "https://trend.okta.com";
-  for (const fail of [9, 7]) {
-    const scan = await acme.producer.register({ org_url: orgUrl, checks_total: 10 });
-    await scan.update({ status: "completed", checks_done: 10, pass: 10 - fail, fail, manual: 0 });
-  }
-  const other = await acme.producer.register({ org_url: "https://other.okta.com", checks_total: 10 });
-  await other.update({ status: "completed", checks_done: 10, pass: 10, fail: 0, manual: 0 });
-  const scan = await acme.producer.register({ org_url: orgUrl, checks_total: 2 });
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
-  await watched.untilConnection("live");
-  await scan.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 2 });
-  await page.getByRole("img", { name: "Failed rules over 2 scans: 9 → 7, 2 fewer" }).waitFor();
-  await page.locator(".trend-bar").nth(2).waitFor();
-  expect(await page.locator(".trend-chart circle").count()).toBe(1);
-  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
-  await page.getByRole("img", { name: "Failed rules over 3 scans: 9 → 1, 8 fewer" }).waitFor();
-});

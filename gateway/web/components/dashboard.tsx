@@ -145,7 +145,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
           {...followed}
           scanId={id}
           isDeleted={tenant.deletedScans.has(id)}
-          knownScans={scans.items}
           more={more}
           onScan={onScan}
         />

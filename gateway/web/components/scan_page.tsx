@@ -19,7 +19,6 @@ import { Findings } from "./findings.tsx";
 import { useFindingAddress, useIsLate, useNow, useStore, useTitle, useZone } from "./hooks.ts";
 import { Progress, toProgressText } from "./progress.tsx";
 import { DeleteButton, ReportDownload } from "./scan_actions.tsx";
-import { Trend, useHistory } from "./trend.tsx";
 
 const manyFindings = 1000;
 const manyFindingsPauseMs = 120;
@@ -30,20 +29,18 @@ interface ScanPageProps {
   readonly scanId: string;
   /** Somebody has deleted it since the page was opened. */
   readonly isDeleted: boolean;
-  /** Other scans of the tenant, for the trend. */
-  readonly knownScans: readonly Scan[];
   readonly decisions: DecisionStore;
   /** Called with what is known of the scan whenever that changed. */
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
   readonly onReopen: () => void;
-  /** What the page shows of the organization, between the present state and the findings. Null: not read yet. */
+  /** What the page shows of the organization, between the present state and the findings. */
   readonly more?: ComponentChild;
 }
 
 /** One scan, followed while it is shown. */
 export function ScanPage(props: ScanPageProps) {
-  const { api, caller, scanId, isDeleted, knownScans, decisions, onScan, onReopen, more } = props;
+  const { api, caller, scanId, isDeleted, decisions, onScan, onReopen, more } = props;
   const [follower, frame] = useStore(
     (onChange) => followScan(api, scanId, onChange),
     ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
@@ -53,15 +50,11 @@ export function ScanPage(props: ScanPageProps) {
   const address = useFindingAddress();
   const { filter } = address;
   const [problem, setProblem] = useState<string | null>(null);
-  const history = useHistory(api);
-  const otherScans = [...(history ?? []), ...knownScans];
   const orgUrl = scan?.orgUrl ?? null;
   const { index, onDecide, dialog } = useDeciding({ api, caller, decisions, orgUrl, findings: model.findings });
   const counts = scan === null ? null : countChecks(model, scan);
   const isFailed = scan === null && connection.state === "failed";
-  // What is read last would push down what was read first.
-  const isWhole = hasTried(connection) && history !== null && more !== null;
-  const isShown = useIsLate() || isWhole;
+  const isShown = useIsLate() || hasTried(connection);
   useTitle(scan === null || counts === null ? null : toTitle(scan, counts));
   useLayoutEffect(() => scrollTo(0, 0), []);
   useEffect(() => {
@@ -138,10 +131,7 @@ export function ScanPage(props: ScanPageProps) {
       )}
       {scan !== null && counts !== null && (
         <div class="scan-content">
-          <div class="overview">
-            <Progress model={model} scan={scan} counts={counts} />
-            <Trend scans={otherScans} isLoading={history === null} current={withCounts(scan, counts)} />
-          </div>
+          <Progress model={model} scan={scan} counts={counts} />
           {!isShown && <p role="status">Loading findings…</p>}
           {isShown && isEnded(scan.status) && <Causes findings={model.findings} frame={frame} />}
           {isShown && more}

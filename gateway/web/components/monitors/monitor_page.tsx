@@ -34,7 +34,7 @@ interface MonitorPageProps {
   readonly decisions: DecisionStore;
   /** The organization's last scan; null: not known. */
   readonly scanId?: string | null;
-  /** What the page shows of the organization, between the present state and the findings. Null: not read yet. */
+  /** What the page shows of the organization, between the present state and the findings. */
   readonly more?: ComponentChild;
   /** Called with what is known of the monitor whenever that changed. */
   readonly onMonitor: (monitor: Monitor) => void;
@@ -62,7 +62,7 @@ export function MonitorPage(props: MonitorPageProps) {
   const lastScan = useLastScan(api, scanId);
   const isRead = connection.refetchedAtMs !== null;
   // What is read last would push down what was read first.
-  const isWhole = hasTried(connection) && lastScan.name !== "loading" && more !== null;
+  const isWhole = hasTried(connection) && lastScan.name !== "loading";
   const isShown = useIsLate() || isWhole;
   const checks = useMemo(
     () => toChecks(findings.values()),

@@ -1,6 +1,6 @@
 import type { ComponentChild } from "preact";
-import { useHistory } from "../trend.tsx";
 import type { Api } from "../../model/api.ts";
+import { hasTried } from "../../model/connection.ts";
 import { toOrigin } from "../../model/decisions/decision_index.ts";
 import type { TenantFollower } from "../../model/tenant_follower.ts";
 import { isEnded } from "../../scan_wire.ts";
@@ -10,7 +10,6 @@ import { OrganizationHistory } from "./organization_history.tsx";
 /** A page of one monitor or scan, with what an organization adds to it. */
 export type ShowResource = (
   resource: { readonly page: "monitor" | "scan"; readonly id: string },
-  /** Null: not read yet. */
   more?: ComponentChild,
   /** For a monitor's causes: the organization's last scan. */
   scanId?: string | null,
@@ -25,7 +24,6 @@ interface OrganizationPageProps {
 
 /** An organization: its monitor's state, else that of its last scan, and its past. */
 export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProps) {
-  const history = useHistory(api);
   const { organizations, scans, connection } = tenant;
   const organization = organizations.items?.find((one) => one.id === id);
   const loading = <p role="status">Loading the organization…</p>;
@@ -42,19 +40,18 @@ export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProp
       </>
     );
   }
-  const own = [...new Map([...(history ?? []), ...scans.items].map((scan) => [scan.id, scan])).values()]
-    .filter(({ orgUrl, status }) => toOrigin(orgUrl) === organization.org_url && isEnded(status))
-    .toSorted((a, b) => (b.createdAtMs ?? 0) - (a.createdAtMs ?? 0));
   const monitorId = organization.monitor_id;
-  const more = history === null ? null : <OrganizationHistory api={api} organization={organization} />;
+  const more = <OrganizationHistory api={api} organization={organization} />;
   if (monitorId !== null) return show({ page: "monitor", id: monitorId }, more, organization.last_scan_id);
-  const scanId = organization.last_scan_id ?? own[0]?.id ?? null;
-  if (scanId === null && history === null) return loading;
+  // The newest first, where the last one was deleted.
+  const listed = scans.items.find(({ orgUrl, status }) => toOrigin(orgUrl) === organization.org_url && isEnded(status));
+  const scanId = organization.last_scan_id ?? listed?.id ?? null;
+  if (scanId === null && !hasTried(connection)) return loading;
   if (scanId === null) {
     return (
       <>
         <BackLink />
-        <Message level={1} title={organization.name} text="It has no scan and no monitor." />
+        <Message level={1} title={organization.name} text="It has no monitor, and none of the newest scans is of it." />
         {more}
       </>
     );
