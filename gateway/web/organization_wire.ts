@@ -1,14 +1,17 @@
-import type { RuleHistory } from "../../shared/schemas/history.ts";
-import type { Organization as Row } from "../../shared/schemas/organization.ts";
+import {
+  organizationExposureSchema,
+  type Organization as Row,
+  type OrganizationExposure,
+} from "../../shared/schemas/organization.ts";
 import type { Api, PageRequest } from "./model/api.ts";
-import { parsePage, toRecord, toText, type Page } from "./scan_wire.ts";
+import { parse, parsePage, toRecord, toText, type Page } from "./scan_wire.ts";
 
-export type { RuleHistory } from "../../shared/schemas/history.ts";
+export type { OrganizationExposure } from "../../shared/schemas/organization.ts";
 
 /** Trend: null where it is not read yet. */
 export type Organization = Omit<Row, "trend"> & { readonly trend: Row["trend"] | null };
 
-/** Organizations and their history as the page uses them. Each rejects as `Api` does. */
+/** Organizations and their exposures as the page uses them. Each rejects as `Api` does. */
 
 const path = "api/v1/organizations";
 
@@ -28,29 +31,14 @@ export function parseOrganization(value: unknown): Organization {
   return { ...row, trend: Array.isArray(trend) ? row.trend : null };
 }
 
-/** A year of 29 rules is one page; more are rules of the tenant's own. */
-const maxHistoryPages = 5;
-
-/** The days and exposures of each rule since a time. */
-export async function readHistory(
+/** The exposures that have not ended. */
+export async function listOpenExposures(
   api: Api,
   id: string,
-  { from, signal }: { readonly from: string; readonly signal: AbortSignal },
-): Promise<readonly RuleHistory[]> {
-  const rules: RuleHistory[] = [];
-  let cursor: string | null = null;
-  for (let pages = 0; pages < maxHistoryPages; pages += 1) {
-    const query: string = new URLSearchParams({
-      from,
-      resolution: "day",
-      ...(cursor === null ? {} : { cursor }),
-    }).toString();
-    const answer = toRecord(await api.request("GET", `${path}/${encodeURIComponent(id)}/history?${query}`, { signal }));
-    const organizations = answer["organizations"];
-    if (!Array.isArray(organizations)) throw new TypeError("Cannot read the answer: it is not a history");
-    rules.push(...organizations.flatMap((one) => (toRecord(one)["rules"] ?? []) as readonly RuleHistory[]));
-    cursor = toText(answer["next_cursor"]);
-    if (cursor === null) break;
-  }
-  return rules;
+  signal: AbortSignal,
+): Promise<readonly OrganizationExposure[]> {
+  const answer = await api.request("GET", `${path}/${encodeURIComponent(id)}/exposures?open=true&limit=200`, {
+    signal,
+  });
+  return parsePage(answer, (item) => parse(organizationExposureSchema, item, "an exposure")).items;
 }

@@ -5,7 +5,7 @@ import { toOrigin } from "../../model/decisions/decision_index.ts";
 import type { TenantFollower } from "../../model/tenant_follower.ts";
 import { isEnded } from "../../scan_wire.ts";
 import { BackLink, Message } from "../basics.tsx";
-import { OrganizationHistory } from "./organization_history.tsx";
+import { OpenExposures } from "./open_exposures.tsx";
 
 /** A page of one monitor or scan, with what an organization adds to it. */
 export type ShowResource = (
@@ -41,7 +41,7 @@ export function OrganizationPage({ api, id, tenant, show }: OrganizationPageProp
     );
   }
   const monitorId = organization.monitor_id;
-  const more = <OrganizationHistory api={api} organization={organization} />;
+  const more = <OpenExposures api={api} organization={organization} />;
   if (monitorId !== null) return show({ page: "monitor", id: monitorId }, more, organization.last_scan_id);
   // The newest first, where the last one was deleted.
   const listed = scans.items.find(({ orgUrl, status }) => toOrigin(orgUrl) === organization.org_url && isEnded(status));
