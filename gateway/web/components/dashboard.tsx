@@ -7,7 +7,6 @@ import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import type { Monitor } from "../monitor_wire.ts";
 import { Account, SessionEnd, type AccountActions } from "./account.tsx";
-import { AttentionBar } from "./attention.tsx";
 import { Message } from "./basics.tsx";
 import { ConnectionState } from "./connection.tsx";
 import { DecisionsPage } from "./decisions/decisions_page.tsx";
@@ -18,6 +17,7 @@ import { OverviewPage } from "./organizations/overview_page.tsx";
 import { ScanPage } from "./scan_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
 import { Shortcuts } from "./shortcuts.tsx";
+import { TabMark } from "./tab_mark.ts";
 
 /** For all scans and monitors together: many that run change many times a second. */
 const manyScansPauseMs = 250;
@@ -106,7 +106,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
         <Account session={session} {...account} />
       </header>
       <SessionEnd session={session} />
-      <AttentionBar session={session} tenant={tenant} />
+      <TabMark session={session} tenant={tenant} />
       <main ref={main} id="main" class="page" tabIndex={-1}>
         <p class="notice row wrap" role="status" hidden={offered === null}>
           {offered !== null && (

@@ -10,7 +10,7 @@ export interface LastChanges {
   readonly unexplained: readonly Change[];
 }
 
-/** Reads the newest changes of monitors, a few at a time, for the overview and for what calls. */
+/** Reads the newest changes of monitors, a few at a time. */
 export interface LastChangesReader {
   /** Null: not read. */
   of(monitorId: string): LastChanges | null;

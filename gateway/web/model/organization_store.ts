@@ -3,7 +3,7 @@ import { listOrganizations, type Organization } from "../organization_wire.ts";
 import type { Api } from "./api.ts";
 import { toProblem } from "./connection.ts";
 
-/** The tenant's organizations, which overview, attention line and title share. */
+/** The tenant's organizations, which overview and title share. */
 export interface OrganizationStore {
   /** Null: not read yet. */
   readonly items: readonly Organization[] | null;

@@ -47,6 +47,16 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
   const { problem } = organizations;
   const read = toOverview(tenant, api.nowMs());
   const rows = read ?? [];
+  const isLive = connection.state === "live";
+  useEffect(() => {
+    if (!isLive) return;
+    for (const { monitor } of rows) {
+      if (monitor === null) continue;
+      // Their counts move with their changes.
+      const { id, status, pass, fail, manual } = monitor;
+      tenant.lastChanges.want(id, [status, pass, fail, manual].join());
+    }
+  });
   const shown = filterOverview(rows, { text, only });
   const current = shown.filter(({ isEnded }) => !isEnded);
   const ended = shown.filter(({ isEnded }) => isEnded);
