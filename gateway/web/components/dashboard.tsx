@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { mayDo } from "../model/caller.ts";
 import { formatOrg, formatTime } from "../model/format.ts";
 import { parseRoute } from "../model/route.ts";
+import { handleShortcut } from "../model/shortcuts.ts";
 import { followTenant } from "../model/tenant_follower.ts";
 import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
@@ -16,7 +17,6 @@ import { OrganizationPage, type ShowResource } from "./organizations/organizatio
 import { OverviewPage } from "./organizations/overview_page.tsx";
 import { ScanPage } from "./scan_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
-import { Shortcuts } from "./shortcuts.tsx";
 import { TabMark } from "./tab_mark.ts";
 
 /** For all scans and monitors together: many that run change many times a second. */
@@ -48,6 +48,10 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     };
     addEventListener("hashchange", onHashChange);
     return () => removeEventListener("hashchange", onHashChange);
+  }, []);
+  useEffect(() => {
+    document.addEventListener("keydown", handleShortcut);
+    return () => document.removeEventListener("keydown", handleShortcut);
   }, []);
   useEffect(() => {
     const parts = () => [...document.querySelectorAll(".on-each-sheet")].map(({ textContent }) => textContent);
@@ -122,7 +126,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
         </p>
         {shownPage()}
       </main>
-      <Shortcuts />
     </div>
   );
 
