@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { actorOf, filterChanges, isUnexplained, toChecks, toFinding } from "../../gateway/web/model/change_view.ts";
 import { noChanges, withNewer, withOlder, type ChangeWindow } from "../../gateway/web/model/change_window.ts";
 import { noFilter } from "../../gateway/web/model/findings_filter.ts";
-import { pulseOf } from "../../gateway/web/model/monitor_pulse.ts";
+import { watchStateOf } from "../../gateway/web/model/watch_state.ts";
 import { parseChange, parseMonitor, type Monitor } from "../../gateway/web/monitor_wire.ts";
 import type { Change } from "../../shared/schemas/change.ts";
 import { aChange as aNewChange, anExplanation } from "../support/change_builders.ts";
@@ -52,15 +52,15 @@ function aChange(changes: Partial<Change> = {}): Change {
   return { ...aNewChange(), schema: "scanstream.change/1", created_at: ago(0), ...changes };
 }
 
-describe("pulseOf", () => {
+describe("watchStateOf", () => {
   test.for([
-    ["alive", {}],
-    ["alive", { updated_at: ago(60_000), last_look_at: ago(60_000), lag_seconds: 60 }],
+    ["live", {}],
+    ["live", { updated_at: ago(60_000), last_look_at: ago(60_000), lag_seconds: 60 }],
     ["stale", { updated_at: ago(60_001) }],
     ["delayed", { last_look_at: ago(60_001) }],
     ["delayed", { lag_seconds: 60.001 }],
     // Three intervals, where that is more than a minute.
-    ["alive", { interval_seconds: 60, updated_at: ago(180_000), last_look_at: ago(180_000) }],
+    ["live", { interval_seconds: 60, updated_at: ago(180_000), last_look_at: ago(180_000) }],
     ["stale", { interval_seconds: 60, updated_at: ago(180_001) }],
     ["delayed", { interval_seconds: 60, last_look_at: ago(180_001) }],
     ["stale", { status: "stale" }],
@@ -69,8 +69,8 @@ describe("pulseOf", () => {
     ["stale", { log_status: "unreadable", updated_at: ago(60_001) }],
     ["stopped", { status: "stopped", updated_at: ago(3_600_000), log_status: "unreadable" }],
     ["ended", { status: "ended" }],
-  ] as const)("%s: %j", ([pulse, fields]) => {
-    expect(pulseOf(aMonitor(fields), nowMs)).toBe(pulse);
+  ] as const)("%s: %j", ([state, fields]) => {
+    expect(watchStateOf(aMonitor(fields), nowMs)).toBe(state);
   });
 });
 

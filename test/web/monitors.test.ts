@@ -42,7 +42,7 @@ test("lists organizations, opens one, and shows its present verdicts and how lon
   await watchOrg();
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
-  const row = page.locator(".organization", { hasText: "acme.okta.com" }).filter({ hasText: "Alive" });
+  const row = page.locator(".organization", { hasText: "acme.okta.com" }).filter({ hasText: "Live" });
   // Of the two findings the one that fails is of CAT II; nothing has changed since the first state.
   await row.filter({ hasText: "No changes yet" }).waitFor();
   expect(await row.locator('[data-label="CAT II"]').textContent()).toBe("1");
@@ -52,8 +52,8 @@ test("lists organizations, opens one, and shows its present verdicts and how lon
   await untilNames(page, ["Default Policy", "Admin Console"]);
   // The first state is no change.
   await page.getByText("Nothing has changed since monitoring began.").waitFor();
-  const age = page.locator(".pulse-age");
-  const seconds = async () => Number.parseInt((await age.textContent()) ?? "", 10);
+  const age = page.locator('[data-watch="live"]');
+  const seconds = async () => Number(/read (\d+) s ago/.exec((await age.textContent()) ?? "")?.[1]);
   const before = await seconds();
   await expect.poll(seconds, { timeout: 8000 }).toBeGreaterThan(before);
 });
@@ -155,40 +155,40 @@ test("filters verdicts and changes together, and reads older changes on demand",
   await expect.poll(() => change.count()).toBe(35);
 });
 
-describe("alive, delayed, stale and blind are four pictures", () => {
+describe("live, delayed, without reports and blind are told apart", () => {
   test("on the overview", async () => {
     const acme = await demoTenant();
-    const pictures: readonly (readonly [pulse: string, words: string, fields: object])[] = [
-      ["alive", "Alive", {}],
+    const states: readonly (readonly [name: string, words: string, fields: object])[] = [
+      ["live", "Live", {}],
       ["delayed", "Delayed", { last_look_at: new Date(Date.now() - 61_000).toISOString() }],
-      ["stale", "Stale", {}],
-      ["blind", "Blind", { log_status: "unreadable", error_code: "forbidden", error_detail: "The scope is missing" }],
+      ["stale", "No reports", {}],
+      ["blind", "Log unreadable", { log_status: "unreadable", error_code: "forbidden", error_detail: "No scope" }],
       ["stopped", "Stopped", { status: "stopped" }],
     ];
-    for (const [pulse, , fields] of pictures) {
-      const monitor = await produceMonitor(gateway.url, acme.apiKey, { org_url: `https://${pulse}.okta.com` });
+    for (const [name, , fields] of states) {
+      const monitor = await produceMonitor(gateway.url, acme.apiKey, { org_url: `https://${name}.okta.com` });
       await monitor.update(fields);
-      if (pulse === "stale") await gateway.silenceMonitor(acme, monitor.id);
+      if (name === "stale") await gateway.silenceMonitor(acme, monitor.id);
     }
     await using watched = await openPage(browser, gateway.url);
-    for (const [pulse, words] of pictures) {
-      const row = watched.page.locator(".organization", { hasText: `${pulse}.okta.com` });
-      const badge = row.locator(`[data-pulse="${pulse}"]`, { hasText: words });
-      await badge.waitFor();
-      // Words and a drawing of their own; a colour comes in addition.
-      expect(await badge.locator("use").getAttribute("href")).toBe(`#icon-${pulse}`);
+    for (const [name, words] of states) {
+      const row = watched.page.locator(".organization", { hasText: `${name}.okta.com` });
+      await row.locator('[data-label="Watched"]', { hasText: words }).waitFor();
     }
+    await watched.page.getByText("5 organizations, of which 4 need attention").waitFor();
+    await expect.poll(() => watched.page.title()).toMatch(/^⚠ 2 not watched · /);
   });
 
-  test("a picture changes while it is looked at, and never looks alive while the page is not connected", async () => {
+  test("what is said changes while it is looked at, and is never live while the page is not connected", async () => {
     const { monitor } = await watchOrg();
     await using watched = await openMonitor(monitor);
     const { page } = watched;
-    await page.locator('.pulse[data-pulse="alive"]').waitFor();
+    await page.locator('[data-watch="live"]').waitFor();
     await monitor.update({ log_status: "unreadable", error_code: "forbidden", error_detail: "The scope is missing" });
-    await page.locator('.pulse[data-pulse="blind"]', { hasText: "The scope is missing" }).waitFor();
+    await page.locator('[data-watch="blind"]').waitFor();
+    await page.getByRole("alert").filter({ hasText: "The scope is missing" }).waitFor();
     await monitor.update({ log_status: "reading", error_code: null });
-    await page.locator('.pulse[data-pulse="alive"]').waitFor();
+    await page.locator('[data-watch="live"]').waitFor();
     expect(await page.getByText("The scope is missing").count()).toBe(0);
     // Somebody sets this machine's clock: the gateway's counts.
     const asked = page.waitForRequest(/\/api\/v1\/session$/);
@@ -197,14 +197,14 @@ describe("alive, delayed, stale and blind are four pictures", () => {
       Date.now = () => now() + 3_600_000;
     });
     await asked;
-    await page.locator('.pulse[data-pulse="alive"]').waitFor();
+    await page.locator('[data-watch="live"]').waitFor();
     await gateway.stop();
-    await page.locator('.pulse[data-pulse="unknown"]', { hasText: "This page is not connected" }).waitFor();
+    await page.locator('[data-watch="unknown"]', { hasText: "This page is not connected" }).waitFor();
     await gateway.start();
     await monitor.store([aChange({ ...mfa, from: pass, to: fail })]);
     await watched.untilConnection("live", 40_000);
     await page.locator(".change", { hasText: "Admin Console" }).waitFor();
-    await page.locator('.pulse[data-pulse="alive"]').waitFor();
+    await page.locator('[data-watch="live"]').waitFor();
   });
 
   test("a monitor that is deleted ends on the page and leaves the list", async () => {
@@ -213,11 +213,11 @@ describe("alive, delayed, stale and blind are four pictures", () => {
     await watched.untilConnection("live");
     await monitor.delete();
     await watched.untilConnection("ended");
-    await watched.page.locator('.pulse[data-pulse="ended"]').waitFor();
+    await watched.page.locator('[data-watch="ended"]').waitFor();
     await watched.page.getByRole("link", { name: "All organizations" }).click();
     // Nobody looks at it any more, so it is folded.
     await watched.page.getByText("1 organization without a monitor").waitFor();
-    expect(await watched.page.locator(".organization [data-pulse]").count()).toBe(0);
+    expect(await watched.page.locator(".organization", { hasText: "Live" }).count()).toBe(0);
   });
 });
 

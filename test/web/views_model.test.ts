@@ -81,7 +81,7 @@ function anOrganization(name: string, changes: Partial<Organization> = {}): Orga
 
 const nowMs = Date.parse("2026-11-25T12:00:00Z");
 
-test("the overview is worst first, what nobody looks at is last, and a page that is not live claims no pulse", () => {
+test("the overview is worst first, what nobody looks at is last, and one whose monitor is not known is not said to be live", () => {
   const old = new Date(nowMs - 31 * 86_400_000).toISOString();
   const organizations = [
     anOrganization("fine"),
@@ -100,7 +100,7 @@ test("the overview is worst first, what nobody looks at is last, and a page that
   const rows = toOverview(tenant, nowMs) ?? [];
   expect(rows.map(({ organization }) => organization.name)).toEqual(["one", "two", "fine", "forgotten"]);
   expect(rows.map(({ isEnded }) => isEnded)).toEqual([false, false, false, true]);
-  expect(rows[0]?.pulse).toBe("unknown");
+  expect(rows[0]?.watch).toBe("unknown");
   const only = (text: string, which: "all" | "cat1") =>
     filterOverview(rows, { text, only: which }).map(({ organization }) => organization.name);
   expect(only("TW", "all")).toEqual(["two"]);

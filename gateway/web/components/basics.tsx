@@ -5,20 +5,7 @@ import type { ScanStatus } from "../scan_wire.ts";
 import { useZone } from "./hooks.ts";
 
 /** Drawn in `index.html`; decoration only: words next to it say the same. */
-export type IconName =
-  | "pass"
-  | "fail"
-  | "manual"
-  | "not-applicable"
-  | "chevron"
-  | "search"
-  | "back"
-  | "close"
-  | "alive"
-  | "delayed"
-  | "stale"
-  | "blind"
-  | "stopped";
+export type IconName = "pass" | "fail" | "manual" | "not-applicable" | "chevron" | "search" | "back" | "close";
 
 /** From one thing to the list of all. */
 export function BackLink() {

@@ -8,7 +8,7 @@ export interface Attention {
   readonly words: string;
 }
 
-const blindPulses: readonly unknown[] = ["stale", "blind"];
+const blindStates: readonly unknown[] = ["stale", "blind"];
 
 /** Not being connected is worse than anything that was known before. */
 export function toAttention(rows: readonly OverviewRow[], { state }: Pick<Connection, "state">): Attention {
@@ -16,6 +16,6 @@ export function toAttention(rows: readonly OverviewRow[], { state }: Pick<Connec
   const present = rows.filter(({ isEnded }) => !isEnded);
   const cat1 = present.reduce((sum, { organization }) => sum + organization.cat1_open, 0);
   if (cat1 > 0) return { level: "fail", words: `${cat1} CAT I` };
-  const blind = present.filter(({ pulse }) => blindPulses.includes(pulse)).length;
+  const blind = present.filter(({ watch }) => blindStates.includes(watch)).length;
   return blind > 0 ? { level: "warn", words: `${blind} not watched` } : { level: "none", words: "" };
 }

@@ -3,7 +3,7 @@ import type { Organization } from "../organization_wire.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import { hasTried, type Connection } from "./connection.ts";
 import { toOrigin } from "./decisions/decision_index.ts";
-import { pulseOf, type Pulse } from "./monitor_pulse.ts";
+import { watchStateOf, type WatchState } from "./watch_state.ts";
 
 /** One organization of the overview: what is stored of it, and what its monitor says now. */
 export interface OverviewRow {
@@ -11,7 +11,7 @@ export interface OverviewRow {
   /** Null: it has none, or it is not known yet. */
   readonly monitor: Monitor | null;
   /** Null: nobody watches it. */
-  readonly pulse: Pulse | null;
+  readonly watch: WatchState | null;
   /** Nobody looks at it any more. */
   readonly isEnded: boolean;
 }
@@ -27,7 +27,7 @@ export type OverviewFilter = "all" | "cat1" | "attention";
 
 /** After so long without a scan and without a monitor an organization is folded. */
 const forgottenAfterMs = 30 * 86_400_000;
-const attention: readonly (Pulse | null)[] = ["stale", "blind", "delayed", "stopped"];
+const problems: readonly (WatchState | null)[] = ["stale", "blind", "delayed", "stopped"];
 
 /**
  * All organizations, worst first, as of now. Null: they and their monitors are not read yet. Without the monitors the order
@@ -43,9 +43,9 @@ export function toOverview(tenant: OverviewSource, nowMs: number): readonly Over
     const isWatched = organization.monitor_id !== null && organization.monitor_status !== "ended";
     const scannedAtMs = organization.last_scan_at === null ? 0 : Date.parse(organization.last_scan_at);
     const isLookedAt = isWatched || monitor?.status === "running" || scanned.has(organization.org_url);
-    const pulse =
-      organization.monitor_id === null ? null : isLive && monitor !== null ? pulseOf(monitor, nowMs) : "unknown";
-    return { organization, monitor, pulse, isEnded: !isLookedAt && nowMs - scannedAtMs > forgottenAfterMs };
+    const watch =
+      organization.monitor_id === null ? null : isLive && monitor !== null ? watchStateOf(monitor, nowMs) : "unknown";
+    return { organization, monitor, watch, isEnded: !isLookedAt && nowMs - scannedAtMs > forgottenAfterMs };
   });
   return rows?.toSorted(byWorst) ?? null;
 }
@@ -56,24 +56,29 @@ export function filterOverview(
   { text, only }: { readonly text: string; readonly only: OverviewFilter },
 ): readonly OverviewRow[] {
   const words = text.toLowerCase().split(/\s+/);
-  return rows.filter(({ organization, pulse }) => {
+  return rows.filter(({ organization, watch }) => {
     if (only === "cat1" && organization.cat1_open === 0) return false;
-    if (only === "attention" && !needsAttention({ organization, pulse })) return false;
+    if (only === "attention" && !needsAttention({ organization, watch })) return false;
     const haystack = `${organization.name} ${organization.org_url}`.toLowerCase();
     return words.every((word) => haystack.includes(word));
   });
 }
 
 /** What a person should look at first: CAT I is open, or what is shown may be old. */
-export function needsAttention({ organization, pulse }: Pick<OverviewRow, "organization" | "pulse">): boolean {
-  return organization.cat1_open > 0 || attention.includes(pulse);
+export function needsAttention({ organization, watch }: Pick<OverviewRow, "organization" | "watch">): boolean {
+  return organization.cat1_open > 0 || hasWatchProblem({ watch });
+}
+
+/** True: what is shown may be old, and somebody has to look at the monitor. */
+export function hasWatchProblem({ watch }: Pick<OverviewRow, "watch">): boolean {
+  return problems.includes(watch);
 }
 
 function byWorst(a: OverviewRow, b: OverviewRow): number {
   return (
     Number(a.isEnded) - Number(b.isEnded) ||
     b.organization.cat1_open - a.organization.cat1_open ||
-    Number(attention.includes(b.pulse)) - Number(attention.includes(a.pulse)) ||
+    Number(hasWatchProblem(b)) - Number(hasWatchProblem(a)) ||
     b.organization.cat2_open - a.organization.cat2_open ||
     b.organization.cat3_open - a.organization.cat3_open ||
     notReviewed(b.organization) - notReviewed(a.organization) ||

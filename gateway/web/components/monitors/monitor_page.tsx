@@ -10,7 +10,7 @@ import { hasTried } from "../../model/connection.ts";
 import type { DecisionStore } from "../../model/decisions/decision_store.ts";
 import { formatDuration, formatOrg, formatTime, formatVerdict } from "../../model/format.ts";
 import { followMonitor, type MonitorFollower } from "../../model/monitor_follower.ts";
-import { pulseOf } from "../../model/monitor_pulse.ts";
+import { explainWatch, watchStateOf, watchWords, type WatchState } from "../../model/watch_state.ts";
 import type { Finding } from "../../model/scan_model.ts";
 import type { Change, Monitor } from "../../monitor_wire.ts";
 import { BackLink, Message, Tiles } from "../basics.tsx";
@@ -21,7 +21,6 @@ import { useDeciding } from "../decisions/use_deciding.tsx";
 import { Findings } from "../findings.tsx";
 import { useFindingAddress, useIsLate, useNow, useStore, useTitle } from "../hooks.ts";
 import { CheckNow } from "./check_now.tsx";
-import { PulseCard, pulseLooks } from "./pulse.tsx";
 import { History, Timeline } from "./timeline.tsx";
 
 const manyFindings = 1000;
@@ -100,7 +99,9 @@ export function MonitorPage(props: MonitorPageProps) {
             {monitor !== null ? formatOrg(monitor) : isFailed ? "This organization cannot be shown" : "Loading…"}
           </h1>
         </div>
-        <p class="scan-meta text on-each-sheet">{monitor !== null && toFacts(monitor)}</p>
+        <p class="scan-meta text on-each-sheet">
+          {monitor !== null && <MonitorFacts {...{ monitor, follower }} nowMs={api.nowMs} />}
+        </p>
         <div class="scan-actions row wrap">
           <ConnectionState
             connection={connection}
@@ -119,21 +120,16 @@ export function MonitorPage(props: MonitorPageProps) {
           action={{ label: "Try again", run: onReopen }}
         />
       )}
+      <p class="problem tinted tone-fail" role="alert">
+        {monitor?.errorDetail}
+      </p>
       {monitor !== null && (
         <div class="scan-content">
           <MonitorAnnouncement monitor={monitor} follower={follower} nowMs={api.nowMs} />
-          <div class="overview">
-            <section class="card" aria-labelledby="state-title">
-              <h2 id="state-title">Rules now</h2>
-              <Tiles counts={toCounts(monitor)} />
-            </section>
-            <PulseCard
-              monitor={monitor}
-              isConnected={isConnected(follower)}
-              readAtMs={connection.refetchedAtMs}
-              nowMs={api.nowMs}
-            />
-          </div>
+          <section class="card" aria-labelledby="state-title">
+            <h2 id="state-title">Rules now</h2>
+            <Tiles counts={toCounts(monitor)} />
+          </section>
           {!isShown && <p role="status">Loading findings…</p>}
           {isShown && <LastScanCauses lastScan={lastScan} findings={findings} frame={frame} />}
           {isShown && more}
@@ -174,30 +170,47 @@ export function MonitorPage(props: MonitorPageProps) {
 
 function doNothing(): void {}
 
+interface WatchedMonitor {
+  readonly monitor: Monitor;
+  readonly follower: MonitorFollower;
+  readonly nowMs: () => number;
+}
+
+/** Whether anything is watched at all, and so how far the results below can be trusted. */
+function MonitorFacts(watched: WatchedMonitor) {
+  useNow();
+  const state = stateNow(watched);
+  const isBad = state === "stale" || state === "blind" || state === "unknown";
+  return (
+    <>
+      <span class={isBad ? "inked tone-fail strong" : ""} data-watch={state}>
+        {explainWatch(state, watched.monitor, watched.nowMs())}
+      </span>
+      {toFacts(watched.monitor)}
+    </>
+  );
+}
+
+function stateNow({ monitor, follower: { connection }, nowMs }: WatchedMonitor): WatchState {
+  const isConnected = connection.state === "live" || connection.state === "ended";
+  return isConnected ? watchStateOf(monitor, nowMs()) : "unknown";
+}
+
 function toFacts({ createdAtMs, clientId, benchmark }: Monitor): string {
-  const parts = createdAtMs === null ? [] : [`Watched since ${formatTime(createdAtMs)}`];
+  const parts = createdAtMs === null ? [""] : ["", `Watched since ${formatTime(createdAtMs)}`];
   const revision = revisionText(benchmark);
   if (revision !== null) parts.push(revision);
   if (clientId !== null && clientId !== "") parts.push(`client ${clientId}`);
   return parts.join(" · ");
 }
 
-function isConnected({ connection: { state } }: MonitorFollower): boolean {
-  return state === "live" || state === "ended";
-}
-
-/** Says a change of the pulse, and the newest change that came while the page watched. */
-function MonitorAnnouncement(props: {
-  readonly monitor: Monitor;
-  readonly follower: MonitorFollower;
-  readonly nowMs: () => number;
-}) {
-  const { monitor, follower, nowMs } = props;
+/** Says a change of the state, and the newest change that came while the page watched. */
+function MonitorAnnouncement(watched: WatchedMonitor) {
+  const { follower } = watched;
   useNow();
   const newest = follower.changes[0];
   const change = newest !== undefined && follower.freshIds.has(newest.id) ? ` ${toSentence(newest)}` : "";
-  const pulse = isConnected(follower) ? pulseOf(monitor, nowMs()) : "unknown";
-  return <Announcement text={`${pulseLooks[pulse].words}.${change}`} />;
+  return <Announcement text={`${watchWords[stateNow(watched)]}.${change}`} />;
 }
 
 function toSentence(change: Change): string {

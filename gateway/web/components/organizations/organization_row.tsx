@@ -2,9 +2,9 @@ import { actorOf } from "../../model/change_view.ts";
 import { checkTitle } from "../../model/check_catalog.ts";
 import { formatAgo, formatCount, formatTime, formatVerdict } from "../../model/format.ts";
 import type { LastChanges, LastChangesReader } from "../../model/last_changes.ts";
-import { notReviewed, type OverviewRow } from "../../model/overview.ts";
+import { hasWatchProblem, notReviewed, type OverviewRow } from "../../model/overview.ts";
+import { watchWords } from "../../model/watch_state.ts";
 import type { Organization } from "../../organization_wire.ts";
-import { PulseBadge } from "../monitors/pulse.tsx";
 
 interface OrganizationRowProps {
   readonly row: OverviewRow;
@@ -14,7 +14,7 @@ interface OrganizationRowProps {
 
 /** One line: whether it is watched, what is open, what moved last, and the month. */
 export function OrganizationRow({ row, lastChanges, nowMs }: OrganizationRowProps) {
-  const { organization, pulse } = row;
+  const { organization, watch } = row;
   const { id, name, cat1_open: cat1, cat2_open: cat2, last_scan_at: scannedAt } = organization;
   const monitorId = organization.monitor_id;
   const changes = monitorId === null ? null : lastChanges.of(monitorId);
@@ -22,12 +22,12 @@ export function OrganizationRow({ row, lastChanges, nowMs }: OrganizationRowProp
   return (
     <tr class="organization">
       <td data-label="Watched">
-        {pulse === null ? (
+        {watch === null ? (
           <span class="fine" title={scannedAt === null ? undefined : formatTime(Date.parse(scannedAt))}>
             {scannedAt === null ? "Not scanned yet" : `Scanned ${formatAgo(Date.parse(scannedAt), nowMs)}`}
           </span>
         ) : (
-          <PulseBadge pulse={pulse} />
+          <span class={hasWatchProblem(row) ? "inked tone-fail strong" : ""}>{watchWords[watch]}</span>
         )}
       </td>
       <th scope="row">

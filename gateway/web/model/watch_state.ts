@@ -1,0 +1,60 @@
+import type { Monitor } from "../monitor_wire.ts";
+import { formatDuration } from "./format.ts";
+
+/**
+ * How far the results of a monitor can be trusted. `stale`: its producer no longer reports. `blind`: the org's log cannot be
+ * read. `delayed`: it reports, and is behind. `unknown`: this page itself is not connected.
+ */
+export type WatchState = "live" | "starting" | "delayed" | "stale" | "blind" | "stopped" | "ended" | "unknown";
+
+export const watchWords: Readonly<Record<WatchState, string>> = {
+  live: "Live",
+  starting: "Starting",
+  delayed: "Delayed",
+  stale: "No reports",
+  blind: "Log unreadable",
+  stopped: "Stopped",
+  ended: "Ended",
+  unknown: "Not known",
+};
+
+/** The worst of what holds, so that nothing looks better than it is. */
+export function watchStateOf(monitor: Monitor, nowMs: number): WatchState {
+  const { status, logStatus, lastLookAtMs, lagSeconds, updatedAtMs } = monitor;
+  if (status === "ended" || status === "stopped") return status;
+  const boundMs = boundSeconds(monitor) * 1000;
+  if (status === "stale" || nowMs - updatedAtMs > boundMs) return "stale";
+  if (logStatus === "unreadable") return "blind";
+  if (lastLookAtMs === null) return "starting";
+  return nowMs - lastLookAtMs > boundMs || (lagSeconds ?? 0) * 1000 > boundMs ? "delayed" : "live";
+}
+
+/** The state as a sentence about this monitor now. */
+export function explainWatch(state: WatchState, monitor: Monitor, nowMs: number): string {
+  const { lastLookAtMs, lagSeconds, updatedAtMs } = monitor;
+  const sinceReport = formatDuration(nowMs - updatedAtMs);
+  const behindMs = Math.max(nowMs - (lastLookAtMs ?? nowMs), (lagSeconds ?? 0) * 1000);
+  switch (state) {
+    case "live":
+      return `Live, read ${formatDuration(nowMs - (lastLookAtMs ?? nowMs))} ago`;
+    case "starting":
+      return "The first poll of the org is running";
+    case "delayed":
+      return `The monitor is ${formatDuration(behindMs)} behind the org`;
+    case "stale":
+      return `No report for ${sinceReport}: the org may have changed since`;
+    case "blind":
+      return "The org's log cannot be read: results come from full scans only";
+    case "stopped":
+      return `Stopped: the last report was ${sinceReport} ago`;
+    case "ended":
+      return "Monitoring has ended; these are the final results";
+    case "unknown":
+      return "This page is not connected: the org may have changed since it was read";
+  }
+}
+
+/** The same bound as the gateway's. */
+function boundSeconds({ intervalSeconds }: Monitor): number {
+  return Math.max(3 * intervalSeconds, 60);
+}
