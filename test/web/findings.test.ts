@@ -93,45 +93,6 @@ test("a scan that has ended begins with the changes that close most rules, also 
   );
 });
 
-test("paper has all findings that match, whole and with their ids, and says on each sheet whose they are", async () => {
-  const acme = await demoTenant();
-  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
-  const detail = "A policy that says very much. ".repeat(20);
-  await scan.store(Array.from({ length: 250 }, (_finding, n) => buildFinding({ resource_id: `00p-${n}`, detail })));
-  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
-  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`, {
-    timezoneId: "UTC",
-    async beforeOpen(page) {
-      await page.addInitScript(() => {
-        globalThis.print = () => {
-          dispatchEvent(new Event("beforeprint"));
-          const list = document.querySelector<HTMLElement>(".findings-list");
-          const isCut = (element: Element) =>
-            getComputedStyle(element).overflow !== "visible" &&
-            (element.scrollWidth > element.clientWidth || element.scrollHeight > element.clientHeight);
-          const cut = [...(list?.querySelectorAll(".finding summary *") ?? [])].filter(isCut).length;
-          const head = getComputedStyle(document.documentElement).getPropertyValue("--sheet-head");
-          Object.assign(globalThis, { printed: { text: list?.innerText, cut, head } });
-        };
-      });
-    },
-  });
-  const { page } = watched;
-  await page.getByText("250 findings", { exact: true }).waitFor();
-  // As wide as A4 within its margins.
-  await page.setViewportSize({ width: 680, height: 1000 });
-  await page.emulateMedia({ media: "print" });
-  await page.getByText("Print", { exact: true }).evaluate((button) => (button as HTMLElement).click());
-  await expect.poll(() => page.evaluate(() => Reflect.get(globalThis, "printed"))).toBeDefined();
-  const printed = await page.evaluate(
-    () => Reflect.get(globalThis, "printed") as Record<"text" | "head" | "cut", unknown>,
-  );
-  expect(printed.head).toMatch(/^"Acme · acme\.okta\.com · Started .* UTC · .* · printed .* UTC"$/);
-  expect(String(printed.text).match(/policy · 00p-\d+/g)).toHaveLength(250);
-  expect(String(printed.text).split(detail.trim())).toHaveLength(251);
-  expect(printed.cut).toBe(0);
-});
-
 /** CPU time, because others use the machine; half a second feels slow, and the longest takes a tenth of it. */
 const longestTaskMs = 500;
 

@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { toCsvFile, toFindingRow } from "../../gateway/web/model/export_rows.ts";
 import { parseFindingAddress, toFindingAddress } from "../../gateway/web/model/finding_address.ts";
 import type { Api } from "../../gateway/web/model/api.ts";
 import { createOrganizationStore } from "../../gateway/web/model/organization_store.ts";
 import { filterOverview, toOverview } from "../../gateway/web/model/overview.ts";
 import { parseRoute } from "../../gateway/web/model/route.ts";
 import { diffWords } from "../../gateway/web/model/word_diff.ts";
-import { parseFinding } from "../../gateway/web/scan_wire.ts";
 import type { Organization } from "../../gateway/web/organization_wire.ts";
-import { buildFinding } from "../support/scan_producer.ts";
 
-/** What the views of the page decide without a browser: addresses, order, differences and files. */
+/** What the views of the page decide without a browser: addresses, order and differences. */
 
 beforeAll(() => {
   const rule = { title: "Sessions", stigId: "OKTA-APP-000020", vulnId: "V-273186", severity: "medium", fix: "" };
@@ -143,17 +140,4 @@ test("a difference marks the words that the other text lacks", () => {
   expect(marked(expected)).toEqual(["15"]);
   expect(marked(actual).join("")).toBe("120 of idle");
   for (const parts of diffWords("x ".repeat(5000), "y")) expect(marked(parts)).toEqual([]);
-});
-
-test("a provider's name is never a formula in the CSV", async () => {
-  const findings = ["=cmd|' /C calc'!A0", "+1", "-1", "@x", 'a "quoted", name'].map((name, order) => ({
-    ...parseFinding(buildFinding({ check: "signon_idle", resource_name: name })),
-    order,
-  }));
-  const { name, file } = toCsvFile("findings", findings.map(toFindingRow));
-  const text = await file.text();
-  expect(name).toBe("findings.csv");
-  expect(text).not.toMatch(/"[=+\-@]/);
-  expect(text).toContain('"a ""quoted"", name"');
-  expect(text).toContain('"V-273186","OKTA-APP-000020","signon_idle","AC-11 a"');
 });

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { mayDo } from "../model/caller.ts";
-import { formatOrg, formatTime } from "../model/format.ts";
+import { formatOrg } from "../model/format.ts";
 import { parseRoute } from "../model/route.ts";
 import { handleShortcut } from "../model/shortcuts.ts";
 import { followTenant } from "../model/tenant_follower.ts";
@@ -53,16 +53,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     document.addEventListener("keydown", handleShortcut);
     return () => document.removeEventListener("keydown", handleShortcut);
   }, []);
-  useEffect(() => {
-    const parts = () => [...document.querySelectorAll(".on-each-sheet")].map(({ textContent }) => textContent);
-    // A string of CSS is written as one of JSON.
-    const onPrint = () => {
-      const head = [caller.tenant?.name, ...parts(), `printed ${formatTime(api.nowMs())}`].filter(Boolean).join(" · ");
-      document.documentElement.style.setProperty("--sheet-head", JSON.stringify(head.replaceAll(/\s+/g, " ")));
-    };
-    addEventListener("beforeprint", onPrint);
-    return () => removeEventListener("beforeprint", onPrint);
-  }, [api, caller]);
   const target = JSON.stringify(route);
   const shownTarget = useRef(target);
   useEffect(() => {

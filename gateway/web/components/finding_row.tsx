@@ -65,7 +65,6 @@ export const FindingRow = memo((props: FindingRowProps) => {
             {finding.resource_name === "" ? "Unnamed resource" : shorten(finding.resource_name)}
           </span>
           <span class="fine one-line">{checkTitle(finding.check)}</span>
-          <span class="fine on-paper">{resourceText(finding)}</span>
           {decision !== null && (
             <span class="finding-decision">
               <DecisionBadge decision={decision} />
@@ -96,7 +95,7 @@ export const FindingRow = memo((props: FindingRowProps) => {
   );
 });
 
-/** The screen shows two lines of it and paper all; the whole text is in the file and in the details. */
+/** The line shows two lines of it; the whole text is in the details. */
 const maxLineLength = 2000;
 
 function shorten(text: string): string {

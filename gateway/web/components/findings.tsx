@@ -6,7 +6,6 @@ import type { DecisionKind } from "../../../shared/schemas/decision.ts";
 import { categoryNames, checkTitle } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import type { DecisionStore } from "../model/decisions/decision_store.ts";
-import { toFindingRow } from "../model/export_rows.ts";
 import {
   controlsOf,
   filterFindings,
@@ -18,14 +17,11 @@ import {
 import { formatCount } from "../model/format.ts";
 import type { Finding } from "../model/scan_model.ts";
 import { Icon, StateLabel } from "./basics.tsx";
-import { ExportButtons } from "./export_buttons.tsx";
 import { FindingRow } from "./finding_row.tsx";
 import type { useFindingAddress } from "./hooks.ts";
 
 /** Rows are made for what can be looked at; scrolling to their end, or the button there, makes as many again. */
 const rowsAtOnce = 100;
-/** More would keep the browser from printing. */
-const maxPrintedRows = 5000;
 
 const severities: readonly Severity[] = ["high", "medium", "low"];
 
@@ -36,7 +32,6 @@ interface FindingsProps {
   /** Where there are none. */
   readonly emptyText: string;
   readonly address: ReturnType<typeof useFindingAddress>;
-  readonly orgUrl: string | null;
   /** How the values were read; the same on each rendering. */
   readonly readText: string;
   /** A finding was opened, and may lack its details. */
@@ -50,8 +45,7 @@ interface FindingsProps {
 }
 
 export function Findings(props: FindingsProps) {
-  const { findings, frame, emptyText, address, orgUrl, readText, onOpen, more, decisions, decisionStore, onDecide } =
-    props;
+  const { findings, frame, emptyText, address, readText, onOpen, more, decisions, decisionStore, onDecide } = props;
   const { filter, setFilter, finding: opened, setFinding } = address;
   const { shown, stateCounts, severityCounts } = useMemo(
     () => filterFindings(findings.values(), filter),
@@ -65,15 +59,8 @@ export function Findings(props: FindingsProps) {
   );
   const [linked] = useState(opened);
   const [extra, setExtra] = useState({ filter, rows: 0 });
-  const [isPrinting, setPrinting] = useState(false);
-  useEffect(() => {
-    if (!isPrinting) return;
-    print();
-    setPrinting(false);
-  }, [isPrinting]);
   // Another filter begins with few rows again.
-  const rows = Math.max(rowsAtOnce + (extra.filter === filter ? extra.rows : 0), positionOf(shown, linked) + 1);
-  const limit = isPrinting ? maxPrintedRows : rows;
+  const limit = Math.max(rowsAtOnce + (extra.filter === filter ? extra.rows : 0), positionOf(shown, linked) + 1);
   const change = (changed: Partial<FindingsFilter>) => setFilter({ ...filter, ...changed });
   const total = findings.size;
   const isFiltered = isFiltering(filter);
@@ -154,29 +141,16 @@ export function Findings(props: FindingsProps) {
         </p>
       )}
       <div class="findings-bar row spread wrap note">
-        <p role="status">
-          {isFiltered ? `${formatCount(shown.length)} of ${toFindings(total)}` : toFindings(total)}
-          {isPrinting && shown.length > limit ? `, of which ${formatCount(limit)} are printed` : ""}
-        </p>
-        <div class="row wrap">
-          {isFiltered && (
-            <button
-              type="button"
-              class="button button-small"
-              onClick={() => setFilter({ ...noFilter, order: filter.order })}
-            >
-              Clear filters
-            </button>
-          )}
-          {shown.length > 0 && (
-            <ExportButtons
-              name="findings"
-              facts={{ org_url: orgUrl }}
-              rows={() => shown.map(toFindingRow)}
-              onPrint={() => setPrinting(true)}
-            />
-          )}
-        </div>
+        <p role="status">{isFiltered ? `${formatCount(shown.length)} of ${toFindings(total)}` : toFindings(total)}</p>
+        {isFiltered && (
+          <button
+            type="button"
+            class="button button-small"
+            onClick={() => setFilter({ ...noFilter, order: filter.order })}
+          >
+            Clear filters
+          </button>
+        )}
       </div>
       {decisionStore.problem !== null && (
         <div class="problem tinted tone-manual row wrap" role="alert">
@@ -204,7 +178,7 @@ export function Findings(props: FindingsProps) {
       {shown.length === 0 && (
         <p class="card-note note">{total > 0 ? "No finding matches these filters." : emptyText}</p>
       )}
-      {shown.length > limit && !isPrinting && (
+      {shown.length > limit && (
         <ShowMore hiddenCount={shown.length - limit} onShow={() => setExtra({ filter, rows: limit })} />
       )}
     </section>

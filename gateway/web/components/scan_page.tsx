@@ -85,12 +85,12 @@ export function ScanPage(props: ScanPageProps) {
       <header class="scan-head">
         <BackLink />
         <div class="scan-title row wrap">
-          <h1 id="scan-title" class="on-each-sheet">
+          <h1 id="scan-title">
             {scan !== null ? formatOrg(scan) : isFailed ? "This scan cannot be shown" : "Loading…"}
           </h1>
           {scan !== null && <ScanBadge status={scan.status} />}
         </div>
-        <p class="scan-meta text on-each-sheet">{scan !== null && <ScanFacts scan={scan} nowMs={api.nowMs} />}</p>
+        <p class="scan-meta text">{scan !== null && <ScanFacts scan={scan} nowMs={api.nowMs} />}</p>
         <div class="scan-actions row wrap">
           <ConnectionState
             connection={connection}
@@ -150,7 +150,6 @@ export function ScanPage(props: ScanPageProps) {
                 frame={frame}
                 emptyText={toEmptyText(scan, connection)}
                 address={address}
-                orgUrl={orgUrl}
                 readText={toReadText(scan)}
                 onOpen={follower.fill}
                 decisions={index}

@@ -6,10 +6,8 @@ import { toProblem } from "../../model/connection.ts";
 import { listDecisions, withdrawDecision, type DecisionStore } from "../../model/decisions/decision_store.ts";
 import { findUnneeded } from "../../model/decisions/unneeded_waivers.ts";
 import { formatTime } from "../../model/format.ts";
-import { toDecisionRow } from "../../model/export_rows.ts";
-import type { Page, Scan } from "../../scan_wire.ts";
+import type { Scan } from "../../scan_wire.ts";
 import { BackLink, Message, MoreButton } from "../basics.tsx";
-import { ExportButtons } from "../export_buttons.tsx";
 import { useTitle, useZone } from "../hooks.ts";
 import { toScope, toUntil, toVerb } from "./decision_words.tsx";
 
@@ -51,9 +49,7 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
       <header class="scan-head">
         <BackLink />
         <div class="scan-title row wrap">
-          <h1 id="decisions-title" class="on-each-sheet">
-            Decisions
-          </h1>
+          <h1 id="decisions-title">Decisions</h1>
         </div>
         <p class="scan-meta text">
           Waivers and attestations of this tenant. They apply to every later scan with{" "}
@@ -83,12 +79,6 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
           <option value="waiver">Waivers</option>
           <option value="attestation">Attestations</option>
         </select>
-        <ExportButtons
-          name="decisions"
-          facts={{}}
-          rows={async () => (await list.readAll()).map(toDecisionRow)}
-          onPrint={() => print()}
-        />
       </div>
       <p class="problem tinted tone-fail" role="alert">
         {problem ?? list.problem}
@@ -115,7 +105,6 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
           />
         ))}
       </ul>
-      {list.hasMore && <p class="fine">Older decisions are not loaded yet. The exported files include them.</p>}
       <MoreButton list={list} />
     </article>
   );
@@ -175,8 +164,6 @@ interface DecisionList {
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   loadMore(): void;
-  /** All that the filter lets through, shown or not. Rejects with `ApiError`. */
-  readAll(): Promise<readonly Decision[]>;
 }
 
 /** The list by the filter, read again from its beginning whenever a decision of the tenant changed. */
@@ -217,19 +204,7 @@ function useDecisions(api: Api, store: DecisionStore, { active, kind }: Filter):
     setLoadingMore(false);
   }
 
-  async function readAll(): Promise<readonly Decision[]> {
-    const { signal } = new AbortController();
-    const found: Decision[] = [];
-    let next: string | null = null;
-    do {
-      const page: Page<Decision> = await listDecisions(api, { ...query, cursor: next }, signal);
-      found.push(...page.items);
-      next = page.nextCursor;
-    } while (next !== null);
-    return found;
-  }
-
-  return { items, problem, hasMore: cursor !== null, isLoadingMore, loadMore: () => void readMore(), readAll };
+  return { items, problem, hasMore: cursor !== null, isLoadingMore, loadMore: () => void readMore() };
 }
 
 /** The ids of waivers that nothing open needs; none while that is not known. */

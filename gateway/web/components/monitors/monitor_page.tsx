@@ -95,11 +95,11 @@ export function MonitorPage(props: MonitorPageProps) {
       <header class="scan-head">
         <BackLink />
         <div class="scan-title row wrap">
-          <h1 id="scan-title" class="on-each-sheet">
+          <h1 id="scan-title">
             {monitor !== null ? formatOrg(monitor) : isFailed ? "This organization cannot be shown" : "Loading…"}
           </h1>
         </div>
-        <p class="scan-meta text on-each-sheet">
+        <p class="scan-meta text">
           {monitor !== null && <MonitorFacts {...{ monitor, follower }} nowMs={api.nowMs} />}
         </p>
         <div class="scan-actions row wrap">
@@ -151,7 +151,6 @@ export function MonitorPage(props: MonitorPageProps) {
                 frame={frame}
                 emptyText={emptyText}
                 address={address}
-                orgUrl={monitor.orgUrl}
                 readText={`By the monitor, which reads the org's log every ${formatDuration(monitor.intervalSeconds * 1000)}`}
                 onOpen={doNothing}
                 more={readHistory}
