@@ -1,10 +1,8 @@
 import {
   apiKeySchema,
-  auditEventSchema,
   createdApiKeySchema,
   memberSchema,
   type ApiKey,
-  type AuditEvent,
   type CreatedApiKey,
   type Member,
   type Role,
@@ -12,7 +10,7 @@ import {
 import type { Api, PageRequest } from "./model/api.ts";
 import { parse, parsePage, type Page } from "./scan_wire.ts";
 
-/** Members, API keys and the audit trail as the settings use them. Each rejects as `Api` does. */
+/** Members and API keys as the settings use them. Each rejects as `Api` does. */
 
 const membersPath = "api/v1/members";
 const keysPath = "api/v1/api-keys";
@@ -21,12 +19,6 @@ export interface KeyRequest {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly expires_at: string | null;
-}
-
-export interface AuditFilter {
-  /** Empty: any. */
-  readonly action: string;
-  readonly actor: string;
 }
 
 export async function listMembers(api: Api, request: PageRequest): Promise<Page<Member>> {
@@ -62,11 +54,6 @@ export async function revokeKey(api: Api, id: string, signal: AbortSignal): Prom
   await api.request("DELETE", `${keysPath}/${encodeURIComponent(id)}`, { signal });
 }
 
-export async function listAudit(api: Api, filter: AuditFilter, request: PageRequest): Promise<Page<AuditEvent>> {
-  const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== ""));
-  return listPage(api, `api/v1/audit?${query}`, request, (item) => parse(auditEventSchema, item, "an event"));
-}
-
 async function listPage<Item>(
   api: Api,
   path: string,
@@ -74,6 +61,5 @@ async function listPage<Item>(
   parseItem: (item: unknown) => Item,
 ): Promise<Page<Item>> {
   const query = new URLSearchParams({ limit: String(limit), ...(cursor === null ? {} : { cursor }) });
-  const separator = path.includes("?") ? "&" : "?";
-  return parsePage(await api.request("GET", `${path}${separator}${query}`, { signal }), parseItem);
+  return parsePage(await api.request("GET", `${path}?${query}`, { signal }), parseItem);
 }

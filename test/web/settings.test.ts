@@ -88,26 +88,6 @@ test("a key that is made is shown once, copied, and revoked after a question", a
   );
 });
 
-test("the audit trail says who did what, and is filtered", async () => {
-  const tenant = await adminTenant();
-  await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
-  await openSettings(page, tenant.accessToken, "Members");
-  await page.getByLabel("Subject").fill("bob");
-  await page.getByRole("button", { name: "Add member" }).click();
-  await page.getByText("Added bob as").waitFor();
-  await page.getByRole("link", { name: "Audit trail" }).click();
-  await rowOf(page, `${self}: created member bob`).waitFor();
-  await rowOf(page, "An operator of the gateway: created tenant Acme").waitFor();
-  await page.getByLabel("By").fill(self);
-  await page.getByRole("button", { name: "Filter" }).click();
-  await expect.poll(() => page.locator(".settings-row").count()).toBe(1);
-  await page.locator(".settings-row summary").click();
-  await page.getByText("role: operator").waitFor();
-  await page.getByRole("button", { name: "Show all" }).click();
-  await expect.poll(() => page.locator(".settings-row").count()).toBeGreaterThan(1);
-});
-
 test.each(["viewer", "auditor", "operator"] as const)("a %s is not offered what would be refused", async (role) => {
   const tenant = await gateway.createTenant("Acme");
   await gateway.addMember(tenant, self, role);
@@ -120,12 +100,7 @@ test.each(["viewer", "auditor", "operator"] as const)("a %s is not offered what 
   expect(await page.getByRole("button", { name: "Cancel scan" }).count()).toBe(role === "operator" ? 1 : 0);
   await page.goto(`${gateway.url}/#/settings/members`);
   await page.getByRole("heading", { level: 2, name: "Your session" }).waitFor();
-  const audit = page.getByRole("link", { name: "Audit trail" });
-  expect(await audit.count()).toBe(role === "auditor" ? 1 : 0);
-  if (role === "auditor") {
-    await audit.click();
-    await rowOf(page, "created tenant Acme").waitFor();
-  }
+  expect(await page.getByRole("navigation", { name: "Settings" }).count()).toBe(0);
   await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
 });
 

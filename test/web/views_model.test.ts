@@ -26,7 +26,7 @@ test.each([
   ["#/compare/a/b", { page: "unknown" }],
   ["#/wall", { page: "unknown" }],
   ["#/settings", { page: "settings", section: "" }],
-  ["#/settings/audit", { page: "settings", section: "audit" }],
+  ["#/settings/keys", { page: "settings", section: "keys" }],
   ["#/scans/%E0%A4%A", { page: "unknown" }],
   [`#/scans/${"a".repeat(65)}`, { page: "unknown" }],
 ] as const)("the address %s names its page", (address, route) => {

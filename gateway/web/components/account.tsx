@@ -1,4 +1,3 @@
-import { mayDo } from "../model/caller.ts";
 import { formatTime, setZone } from "../model/format.ts";
 import type { Session } from "../model/session.ts";
 import { useZone } from "./hooks.ts";
@@ -65,11 +64,6 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
         <a class="button button-quiet" href="#/settings">
           Settings
         </a>
-        {mayDo(caller, "audit") && (
-          <a class="button button-quiet" href="#/settings/audit">
-            Audit
-          </a>
-        )}
       </nav>
       {kind === "demo" ? (
         onSignIn !== null && (

@@ -9,7 +9,7 @@ const kinds: Readonly<Record<Session["kind"], string>> = {
 
 export const roleTexts: Readonly<Record<Role, string>> = {
   viewer: "viewer: reads and follows",
-  auditor: "auditor: reads and follows, and reads the audit trail",
+  auditor: "auditor: reads and follows, and reads the audit trail over the API",
   operator: "operator: also cancels and deletes scans, waives findings and attests checks",
   admin: "admin: also manages members, API keys and the tenant",
 };

@@ -3,7 +3,6 @@ import type { Session } from "../../model/session.ts";
 import { mayDo } from "../../model/caller.ts";
 import { BackLink } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
-import { AuditSettings } from "./audit_settings.tsx";
 import { KeysSettings } from "./keys_settings.tsx";
 import { MembersSettings } from "./members_settings.tsx";
 import { SessionSettings } from "./session_settings.tsx";
@@ -26,7 +25,6 @@ const sections: readonly SettingsSection[] = [
   { id: "members", title: "Members", isFor: mayManage, Section: MembersSettings },
   { id: "keys", title: "API keys", isFor: mayManage, Section: KeysSettings },
   { id: "tenant", title: "Tenant", isFor: mayManage, Section: TenantSettings },
-  { id: "audit", title: "Audit trail", isFor: ({ caller }) => mayDo(caller, "audit"), Section: AuditSettings },
 ];
 
 /** What is not about one scan, a section each. */
