@@ -1,11 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { aReport } from "../support/report_builders.ts";
-import { member } from "../support/test_gateway.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
 import { openPage, openStage } from "./watched_page.ts";
 
-const { browser, gateway, demoTenant } = await openStage({ RETENTION_DAYS: "90" });
+const { browser, gateway, demoTenant } = await openStage();
 
 async function endedScan({ producer, apiKey }: WebTenant, orgUrl: string) {
   const scan = await producer.register({ org_url: orgUrl, checks_total: 1 });
@@ -76,36 +75,4 @@ test("a scan is deleted after a second question, and leaves every page at once",
   }
   await looking.page.getByRole("heading", { name: "This scan was deleted" }).waitFor();
   expect(new URL(page.url()).hash).toBe("#/");
-});
-
-test("an admin renames the tenant, exports it and deletes it", async () => {
-  const acme = await demoTenant();
-  await gateway.addMember(acme, member, "admin");
-  await endedScan(acme, "https://acme.okta.com");
-  await using watched = await openPage(browser, `${gateway.url}/#/settings/tenant`);
-  const { page } = watched;
-  await page.getByText("are deleted 90 days after their end").waitFor();
-  await page.getByLabel("Name", { exact: true }).fill("Acme Ltd.");
-  await page.getByRole("button", { name: "Rename" }).click();
-  await page.getByRole("status").getByText("Renamed.").waitFor();
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    page.getByRole("button", { name: "Export" }).click(),
-  ]);
-  expect(download.suggestedFilename()).toBe(`tenant-${acme.id}.ndjson`);
-  const lines = (await readFile(await download.path(), "utf8")).trimEnd().split("\n");
-  expect(JSON.parse(lines[0] ?? "")).toMatchObject({ schema: "scanstream.export/1", name: "Acme Ltd." });
-  expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ end: true, rows: { scans: 1 } });
-  const confirm = page.getByLabel("Delete the tenant and everything in it");
-  await confirm.fill("Acme");
-  await page.getByRole("button", { name: "Delete for good" }).click();
-  await page.getByRole("alert").getByText("is not the tenant's name").waitFor();
-  await confirm.fill("Acme Ltd.");
-  await page.getByRole("button", { name: "Delete for good" }).click();
-  await expect
-    .poll(async () => {
-      const headers = { authorization: `Api-Key ${acme.apiKey}` };
-      return (await fetch(`${gateway.url}/api/v1/scans`, { headers })).status;
-    })
-    .toBe(401);
 });

@@ -11,7 +11,7 @@ export const roleTexts: Readonly<Record<Role, string>> = {
   viewer: "viewer: reads and follows",
   auditor: "auditor: reads and follows, and reads the audit trail over the API",
   operator: "operator: also cancels and deletes scans, waives findings and attests checks",
-  admin: "admin: also manages members, API keys and the tenant",
+  admin: "admin: also manages members and API keys",
 };
 
 /** Who the gateway takes the caller for, and what they may do. */
@@ -31,7 +31,7 @@ export function SessionSettings({ session: { kind, caller } }: { readonly sessio
   );
 }
 
-export function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+function Fact({ name, value }: { readonly name: string; readonly value: string }) {
   return (
     <div>
       <dt class="fine">{name}</dt>

@@ -6,7 +6,6 @@ import { useTitle } from "../hooks.ts";
 import { KeysSettings } from "./keys_settings.tsx";
 import { MembersSettings } from "./members_settings.tsx";
 import { SessionSettings } from "./session_settings.tsx";
-import { TenantSettings } from "./tenant_settings.tsx";
 
 interface SettingsSection {
   /** `#/settings/<id>`. */
@@ -24,7 +23,6 @@ const sections: readonly SettingsSection[] = [
   { id: "session", title: "Your session", isFor: () => true, Section: SessionSettings },
   { id: "members", title: "Members", isFor: mayManage, Section: MembersSettings },
   { id: "keys", title: "API keys", isFor: mayManage, Section: KeysSettings },
-  { id: "tenant", title: "Tenant", isFor: mayManage, Section: TenantSettings },
 ];
 
 /** What is not about one scan, a section each. */
