@@ -84,7 +84,7 @@ test("a person with two tenants switches between them, and sees each one's scans
   await watched.untilConnection("live");
   expect(await page.getByText("only-acme").count()).toBe(0);
   await page.getByRole("link", { name: "Settings" }).click();
-  await page.getByText("admin: also manages members").waitFor();
+  await page.getByRole("button", { name: "Add member" }).waitFor();
 });
 
 test("a subject that is no member is told who they are, which tenant it is, and who can add them", async () => {
@@ -156,9 +156,6 @@ test("axe finds no violation on the way in, and nothing is wider than the screen
   await logIn(page, people.both);
   await page.getByLabel("Tenant").waitFor();
   await check("signed in");
-  await page.getByRole("link", { name: "Settings" }).click();
-  await page.getByRole("heading", { name: "Settings" }).waitFor();
-  await check("settings");
 });
 
 test("an issuer that the gateway cannot reach is named, and a key still signs in", async () => {

@@ -1,3 +1,4 @@
+import { mayDo } from "../model/caller.ts";
 import { formatTime, setZone } from "../model/format.ts";
 import type { Session } from "../model/session.ts";
 import { useZone } from "./hooks.ts";
@@ -61,9 +62,11 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
         <a class="button button-quiet" href="#/decisions">
           Decisions
         </a>
-        <a class="button button-quiet" href="#/settings">
-          Settings
-        </a>
+        {mayDo(caller, "manage") && (
+          <a class="button button-quiet" href="#/settings">
+            Settings
+          </a>
+        )}
       </nav>
       {kind === "demo" ? (
         onSignIn !== null && (

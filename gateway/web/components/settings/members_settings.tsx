@@ -6,11 +6,17 @@ import { addMember, changeRole, listMembers, removeMember } from "../../team_wir
 import { Time } from "../basics.tsx";
 import { useNow } from "../hooks.ts";
 import { ConfirmDialog, Outcome, Rows } from "./parts.tsx";
-import { roleTexts } from "./session_settings.tsx";
 import { useAction, type Action } from "./use_action.ts";
 import { usePages } from "./use_pages.ts";
 
 const roles = roleSchema.options;
+
+const roleTexts: Readonly<Record<Role, string>> = {
+  viewer: "viewer: reads and follows",
+  auditor: "auditor: reads and follows, and reads the audit trail over the API",
+  operator: "operator: also cancels and deletes scans, waives findings and attests checks",
+  admin: "admin: also manages members and API keys",
+};
 
 /** Who belongs to the tenant, and what they may do. */
 export function MembersSettings({ session: { api, caller } }: { readonly session: Session }) {
