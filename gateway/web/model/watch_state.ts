@@ -49,7 +49,7 @@ export function explainWatch(state: WatchState, monitor: Monitor, nowMs: number)
       return `Stopped: the last report was ${sinceReport} ago`;
     case "ended":
       return "Monitoring has ended; these are the final results";
-    case "unknown":
+    default:
       return "This page is not connected: the org may have changed since it was read";
   }
 }
