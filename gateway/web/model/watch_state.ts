@@ -31,28 +31,23 @@ export function watchStateOf(monitor: Monitor, nowMs: number): WatchState {
 
 /** The state as a sentence about this monitor now. */
 export function explainWatch(state: WatchState, monitor: Monitor, nowMs: number): string {
-  const { lastLookAtMs, lagSeconds, updatedAtMs } = monitor;
-  const sinceReport = formatDuration(nowMs - updatedAtMs);
-  const behindMs = Math.max(nowMs - (lastLookAtMs ?? nowMs), (lagSeconds ?? 0) * 1000);
-  switch (state) {
-    case "live":
-      return `Live, read ${formatDuration(nowMs - (lastLookAtMs ?? nowMs))} ago`;
-    case "starting":
-      return "The first poll of the org is running";
-    case "delayed":
-      return `The monitor is ${formatDuration(behindMs)} behind the org`;
-    case "stale":
-      return `No report for ${sinceReport}: the org may have changed since`;
-    case "blind":
-      return "The org's log cannot be read: results come from full scans only";
-    case "stopped":
-      return `Stopped: the last report was ${sinceReport} ago`;
-    case "ended":
-      return "Monitoring has ended; these are the final results";
-    default:
-      return "This page is not connected: the org may have changed since it was read";
-  }
+  return explanations[state](monitor, nowMs);
 }
+
+const explanations: Readonly<Record<WatchState, (monitor: Monitor, nowMs: number) => string>> = {
+  live: ({ lastLookAtMs }, nowMs) => `Live, read ${formatDuration(nowMs - (lastLookAtMs ?? nowMs))} ago`,
+  starting: () => "The first poll of the org is running",
+  delayed: ({ lastLookAtMs, lagSeconds }, nowMs) => {
+    const behindMs = Math.max(nowMs - (lastLookAtMs ?? nowMs), (lagSeconds ?? 0) * 1000);
+    return `The monitor is ${formatDuration(behindMs)} behind the org`;
+  },
+  stale: ({ updatedAtMs }, nowMs) =>
+    `No report for ${formatDuration(nowMs - updatedAtMs)}: the org may have changed since`,
+  blind: () => "The org's log cannot be read: results come from full scans only",
+  stopped: ({ updatedAtMs }, nowMs) => `Stopped: the last report was ${formatDuration(nowMs - updatedAtMs)} ago`,
+  ended: () => "Monitoring has ended; these are the final results",
+  unknown: () => "This page is not connected: the org may have changed since it was read",
+};
 
 /** The same bound as the gateway's. */
 function boundSeconds({ intervalSeconds }: Monitor): number {
