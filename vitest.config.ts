@@ -28,14 +28,6 @@ const system = [
 /** Tests that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */
 const nightly = ["soak/soak.test.ts", "test/e2e/upgrade.test.ts", "test/edge/workerd_newest.test.ts"];
 
-/** Which files are fast, and how they run. The mutation run takes them from here, too. `*.test_d.ts` are the compiler's (`npm run types`). */
-export const fastTests = {
-  include: ["{test,soak}/**/*.test.ts"],
-  exclude: ["**/node_modules/**", ...system, ...nightly],
-  env: { TEST_SPEED: "fast" },
-  isolate: false,
-};
-
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
   /\/(?:web\/(?:session_renewal|limits|page|decisions|monitors|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|hostile_pages|regular_expressions|shares|slow_heads)|e2e\/(?:failing_files|failing_streams|setup|start)|scanner\/evidence_matrix)\.test\.ts$/;
@@ -60,7 +52,7 @@ export default defineConfig({
     // More than two cores have use for: many system tests wait for a server or for time to pass.
     maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // What hangs fails. What is promised within a time is measured by its test; a busy machine is no failure.
+    // What hangs fails; a busy machine is no failure.
     testTimeout: 120_000,
     // Only where a whole run must not depend on one pause of the machine: a test that needed it is printed as FLAKY.
     retry: process.env["RETRY_FAILED_TESTS"] === "1" ? 1 : 0,
@@ -69,7 +61,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "fast", ...fastTests },
+        test: {
+          name: "fast",
+          include: ["{test,soak}/**/*.test.ts"],
+          exclude: ["**/node_modules/**", ...system, ...nightly],
+          env: { TEST_SPEED: "fast" },
+          isolate: false,
+        },
       },
       {
         extends: true,

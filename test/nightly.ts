@@ -1,22 +1,23 @@
 import { spawnSync } from "node:child_process";
 
 /** `npm run test:nightly`: what takes too long for `npm test`. Each runs whatever came of the others; exit code 1 when any failed. */
-const programs: readonly (readonly string[])[] = [
-  ["npx", "vitest", "run", "--project", "nightly"],
-  ["npm", "run", "test:new"],
-  ["npm", "run", "test:faults"],
-  ["npm", "run", "test:bad-network"],
-  ["npm", "run", "fuzz:provider"],
-  ["npm", "run", "fuzz:orgs"],
-  ["npm", "run", "fuzz:fixes"],
-  ["npm", "run", "soak", "--", "--minutes", "5"],
-  ["npm", "run", "fips"],
-  ["npm", "run", "test:mutations"],
+const programs: readonly (readonly [environment: Readonly<Record<string, string>>, command: string])[] = [
+  [{}, "npx vitest run --project nightly"],
+  [
+    { NIGHTLY: "1" },
+    "npx vitest run test/faults test/scanner/evidence_matrix test/e2e/follow_at_random test/shared/history test/gateway/features/keeping/history",
+  ],
+  [{}, "npx node test/faults/bad_network_main.ts"],
+  [{ FUZZ_OBJECTS: "1000000" }, "npx vitest run test/fuzz/hostile_objects.test.ts"],
+  [{ FUZZ_ORGS: "100000" }, "npx vitest run test/fuzz/orgs.test.ts"],
+  [{ FUZZ_ORGS: "10000" }, "npx vitest run test/fuzz/fix_plans.test.ts test/fuzz/causes.test.ts"],
+  [{}, "npm run soak -- --minutes 5"],
 ];
-const failed = programs.filter(([command = "", ...args]) => {
-  console.log(`\n> ${command} ${args.join(" ")}`);
-  return spawnSync(command, args, { stdio: "inherit" }).status !== 0;
+const failed = programs.filter(([environment, command]) => {
+  console.log(`\n> ${command}`);
+  const [program = "", ...args] = command.split(" ");
+  return spawnSync(program, args, { stdio: "inherit", env: { ...process.env, ...environment } }).status !== 0;
 });
-for (const program of failed) console.error(`failed: ${program.join(" ")}`);
+for (const [, command] of failed) console.error(`failed: ${command}`);
 console.log(`${programs.length - failed.length} passed, ${failed.length} failed`);
 process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 import { runScansOnBadNetwork } from "./scans_on_bad_network.ts";
 
-/** `npm run test:bad-network [-- SCANS SEED]`: default 300 scans. Exit code 1 when anything was not as promised. */
+/** `npx node test/faults/bad_network_main.ts [SCANS SEED]`: default 300 scans. Exit code 1 when anything was not as promised. */
 const [scans = "300", seed = "1"] = process.argv.slice(2);
 const startedMs = performance.now();
 const { complaints, ...counts } = await runScansOnBadNetwork({ scans: Number(scans), lanes: 12, seed: Number(seed) });

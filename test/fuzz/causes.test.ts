@@ -12,7 +12,7 @@ import { createRandom } from "../support/random.ts";
 import { scanOrg } from "../support/table_provider.ts";
 import { fuzzed } from "./fuzzed.ts";
 
-/** `npm run fuzz:fixes` tries 10,000. */
+/** `npm run test:nightly` tries 10,000. */
 const orgs = Number(process.env["FUZZ_ORGS"] ?? 80);
 
 test(

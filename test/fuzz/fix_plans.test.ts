@@ -11,7 +11,7 @@ import { scanOrg } from "../support/table_provider.ts";
 import { problemsOf } from "../support/terraform_schema.ts";
 import { fuzzed } from "./fuzzed.ts";
 
-/** `npm run fuzz:fixes` tries 10,000. */
+/** `npm run test:nightly` tries 10,000. */
 const orgs = Number(process.env["FUZZ_ORGS"] ?? 100);
 
 /** Two readings of Okta's order of evaluation, the planner's and that of `sign_ins.ts`, have to agree. */

@@ -11,7 +11,7 @@ import { createScriptedIdp } from "../support/scripted_idp.ts";
 import { fuzzed } from "./fuzzed.ts";
 
 /**
- * Scans of orgs of hostile objects, by the real client from a real HTTP server. `npm run fuzz:provider` sends a million;
+ * Scans of orgs of hostile objects, by the real client from a real HTTP server. `npm run test:nightly` sends a million;
  * `FUZZ_OBJECTS=N` any number.
  */
 

@@ -6,7 +6,7 @@ import { createRandom } from "../support/random.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { invariants, judgeAll, type Violation } from "./org_invariants.ts";
 
-/** `npm run fuzz:orgs` tries 100,000. */
+/** `npm run test:nightly` tries 100,000. */
 const orgs = Number(process.env["FUZZ_ORGS"] ?? 200);
 
 /** What violates an invariant and is known: the beginning of its class, and why it stands. */

@@ -14,7 +14,7 @@ import { scanPracticeOrg } from "./scan_practice_org.ts";
 import { compareSignIns, zonesOfEverybody } from "./sign_ins.ts";
 
 /**
- * `npm run fix:orgs`: applies plans to FIX_ORGS practice orgs (default 30) with Terraform and the real provider, in two
+ * `npx node test/support/apply_orgs_main.ts`: applies plans to FIX_ORGS practice orgs (default 30) with Terraform and the real provider, in two
  * stages in the same folder: half of the checks, then all of them. `real_terraform.ts` says what it needs. Exit code 1 where
  * a plan destroys, does not settle, does not fix what it says, touches what it does not name, or moves who may do what.
  */

@@ -9,7 +9,7 @@ import { orgUrl, startTerraform } from "./real_terraform.ts";
 import { scanPracticeOrg } from "./scan_practice_org.ts";
 
 /**
- * `npm run fix:record`: applies the plan of `failing_org.ts` with Terraform and the real provider, and writes what they sent
+ * `npx node test/support/record_terraform_main.ts`: applies the plan of `failing_org.ts` with Terraform and the real provider, and writes what they sent
  * to `test/fixtures/terraform`. `real_terraform.ts` says what it needs.
  */
 
