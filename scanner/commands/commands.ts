@@ -120,12 +120,10 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .argument("<before>", "an earlier scan.json or evidence file")
     .argument("<after>", "a later file of the same kind")
     .addOption(
-      wordsOption(
-        "--format <formats>",
-        "table, json, markdown, html; several separated by commas (default: table)",
-        "list",
-        ["table", "json", "markdown", "html"],
-      ),
+      wordsOption("--format <formats>", "table, json; several separated by commas (default: table)", "list", [
+        "table",
+        "json",
+      ]),
     )
     .option("--output <dir>", "write diff.<ext> for each format there")
     .action((before: string, after: string, flags: DiffFlags) =>
@@ -134,7 +132,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   addExamples(
     diff,
     "scanstream diff before/scan.json after/scan.json",
-    "scanstream diff before.json after.json -f markdown,json -o changes",
+    "scanstream diff before.json after.json -f json",
   );
 
   addRuleCommands(program, run);

@@ -26,14 +26,8 @@ export function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--org-url <url>", "address of the Okta org, such as acme.okta.com")
     .option("--client-id <id>", "client id of the service app, if it exists already")
     .option("--config <file>", "configuration file to write (default: scanstream.config.json)")
-    .option("--terraform <dir>", "also write the app, its scopes and its role as Terraform there")
     .option("--yes", "no questions and no scan: check once, and exit 2 if something is left to do");
-  addExamples(
-    setup,
-    "scanstream setup",
-    "scanstream setup --org-url acme.okta.com --terraform okta-setup",
-    "scanstream setup --org-url acme.okta.com --client-id 0oa1b2c3d4 --yes",
-  );
+  addExamples(setup, "scanstream setup", "scanstream setup --org-url acme.okta.com --client-id 0oa1b2c3d4 --yes");
   setup.action((flags: SetupFlags) => run(async (io) => (await import("./setup_command.ts")).setupCommand(flags, io)));
 
   const doctor = program

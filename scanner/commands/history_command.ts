@@ -13,7 +13,7 @@ import { builtIn } from "../catalog/catalog.ts";
 import { computeHistory } from "../history/compute_history.ts";
 import { chooseOrganizations, readGatewayHistory } from "../history/gateway_history.ts";
 import { historyFormats, type HistoryView } from "../history/history_formats.ts";
-import { controlView, ksiView, viewDays } from "../history/ksi.ts";
+import { controlView, viewDays } from "../history/control_view.ts";
 import { readFolder } from "../history/read_folder.ts";
 import { fileNameOf, writeFormats } from "../reports/write_reports.ts";
 import { signFiles } from "../signing/sign_files.ts";
@@ -23,7 +23,7 @@ export interface HistoryFlags {
   readonly fromReports?: string;
   readonly rule?: string;
   readonly days?: string;
-  readonly by?: "ksi" | "control";
+  readonly by?: "control";
   readonly format?: string;
   readonly output?: string;
   readonly sign?: string;
@@ -46,7 +46,7 @@ export async function historyCommand(org: string | undefined, flags: HistoryFlag
   if (typeof history === "number") return history;
   if (history.organizations.length === 0) io.terminal.write("No organization has a history yet: scan one first\n");
   await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("history", format)) });
-  const view = flags.by === undefined ? history : flags.by === "ksi" ? ksiView(history) : controlView(history);
+  const view = flags.by === undefined ? history : controlView(history);
   const written = await writeFormats<HistoryView, { readonly width: number }>(
     view,
     { formats, outputDir: directory, stdout: io.stdout, name: "history" },

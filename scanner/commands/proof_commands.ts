@@ -24,29 +24,16 @@ function addHistoryCommand(program: Command, run: RunCommand): void {
     )
     .addOption(offering(new Option("--rule <names>", "only these rules, separated by commas"), "list", checkNames))
     .option("--days <n>", "UTC days that end today, 1 to 400 (default: 30)")
-    .addOption(
-      new Option("--by <view>", "group the rules by ksi (FedRAMP) or by control (SP 800-53)").choices([
-        "ksi",
-        "control",
-      ]),
-    )
-    .addOption(
-      wordsOption("--format <formats>", "table, json, csv, html, markdown (default: table)", "list", [
-        "table",
-        "json",
-        "csv",
-        "html",
-        "markdown",
-      ]),
-    )
+    .addOption(new Option("--by <view>", "group the rules by control (SP 800-53)").choices(["control"]))
+    .addOption(wordsOption("--format <formats>", "table, json, csv (default: table)", "list", ["table", "json", "csv"]))
     .option("--output <dir>", "write history.<ext> for each format there")
     .addOption(signOption());
   addExamples(
     history,
     "scanstream history --days 90",
     "scanstream history acme.okta.com --rule signon_global_session_idle_timeout_15min --format json",
-    "scanstream history --from-reports reports --by ksi",
-    "scanstream history --from-reports reports -f json,html -o history --sign scanner.key",
+    "scanstream history --from-reports reports --by control",
+    "scanstream history --from-reports reports -f json,csv -o history --sign scanner.key",
   );
   history.action((org: string | undefined, flags: HistoryFlags) =>
     run(async (io) => (await import("./history_command.ts")).historyCommand(org, flags, io)),

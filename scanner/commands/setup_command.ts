@@ -11,7 +11,6 @@ import { parsePrivateKey } from "../okta/private_key.ts";
 import { consoleSteps } from "../setup/needs.ts";
 import { hostName, keyFolder, loadSetupKey, type SetupKey } from "../setup/key_pair.ts";
 import { createLookout, type Lookout, type NeedState } from "../setup/look.ts";
-import { writeSetupTerraform } from "../setup/setup_terraform.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
 import { configuredScanCommand } from "./organizations/configured_scan_command.ts";
 import { setVariables } from "./organizations/scan_inputs.ts";
@@ -22,7 +21,6 @@ export interface SetupFlags {
   readonly clientId?: string;
   /** The configuration file. */
   readonly config?: string;
-  readonly terraform?: string;
   readonly yes?: boolean;
 }
 
@@ -48,21 +46,15 @@ export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise
   const known = flags.clientId ?? io.env["IDP_CLIENT_ID"] ?? (await clientIdInConfig(file, orgUrl));
   const key = await loadSetupKey(orgUrl);
   say(
-    `${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine.${flags.terraform === undefined ? " The public half, for step 2:" : ""}`,
+    `${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine. The public half, for step 2:`,
   );
   io.stdout(`${key.publicJwk}\n`);
-  if (flags.terraform !== undefined) {
-    const written = await writeSetupTerraform(flags.terraform, orgUrl, key.publicJwk);
-    say(
-      `Wrote ${written}. A Super Administrator applies it: terraform init, terraform plan, terraform apply. Then run scanstream setup --org-url ${orgUrl} --client-id ID with the client_id that Terraform prints.`,
-    );
-  }
   const clientId = known === undefined || known === null ? await readProgress(orgUrl) : parseGivenClientId(known);
   const settings = { ...readSettings(io.env), orgUrl, key: parsePrivateKey(pemOf(key), { keyId: key.kid }) };
   const lookout = createLookout(settings, io.interrupted);
   const walk: Walk = { say, io, lookout, orgUrl };
   try {
-    const found = ask === null ? await lookOnce(walk, clientId, flags) : await walkThrough({ ...walk, ask }, clientId);
+    const found = ask === null ? await lookOnce(walk, clientId) : await walkThrough({ ...walk, ask }, clientId);
     if (typeof found === "number") return found;
     // What the file says of paths is relative to its own folder.
     const keyFile = relative(dirname(file), key.file);
@@ -135,7 +127,7 @@ function pemOf({ privateKey }: SetupKey): string {
 }
 
 /** One look, for a script: the client id where everything is there, else an exit code after the steps that are left. */
-async function lookOnce(walk: Walk, clientId: string | null, flags: SetupFlags): Promise<string | number> {
+async function lookOnce(walk: Walk, clientId: string | null): Promise<string | number> {
   let states = await walk.lookout.look(clientId);
   // Scopes that are missing are asked for in turns.
   for (
@@ -145,7 +137,7 @@ async function lookOnce(walk: Walk, clientId: string | null, flags: SetupFlags):
   )
     states = await walk.lookout.look(clientId);
   const left = states.filter(({ state, isRequired }) => isRequired && state !== "done");
-  if (left.length > 0 && flags.terraform === undefined) for (const index of consoleSteps.keys()) showStep(walk, index);
+  if (left.length > 0) for (const index of consoleSteps.keys()) showStep(walk, index);
   for (const state of states) show(walk, state);
   if (left.length === 0 && clientId !== null) return clientId;
   walk.say("Not ready yet: finish each line without ✓, then run scanstream setup again.");

@@ -3,27 +3,25 @@ import { toCsv } from "../reports/csv.ts";
 import { toJson } from "../reports/json.ts";
 import type { Format } from "../reports/report_format.ts";
 import { historyPage, secondsBetween, type HistoryPage } from "./history_page.ts";
-import type { ControlView, KsiView } from "./ksi.ts";
-import { ksiColumns, ksiPage, ksiRows } from "./ksi_page.ts";
-import { renderHtml, renderMarkdown, renderText } from "./render_page.ts";
+import { controlColumns, controlPage, controlRows } from "./control_page.ts";
+import type { ControlView } from "./control_view.ts";
+import { renderText } from "./render_text.ts";
 
-export type HistoryView = History | KsiView | ControlView;
+export type HistoryView = History | ControlView;
 
 export const historyFormats: readonly Format<HistoryView, { readonly width: number }>[] = [
   { name: "table", extension: "txt", render: (view, options) => renderText(pageOf(view), options) },
   { name: "json", extension: "json", render: (view) => `${toJson(view, 2)}\n` },
   { name: "csv", extension: "csv", render: csvOf },
-  { name: "html", extension: "html", render: (view) => renderHtml(pageOf(view)) },
-  { name: "markdown", extension: "md", render: (view) => renderMarkdown(pageOf(view)) },
 ];
 
 function pageOf(view: HistoryView): HistoryPage {
-  return view.schema === "scanstream.history/1" ? historyPage(view) : ksiPage(view);
+  return view.schema === "scanstream.history/1" ? historyPage(view) : controlPage(view);
 }
 
-/** A row for each interval; by indicator or control a row for each day. */
+/** A row for each interval; by control a row for each day. */
 function csvOf(view: HistoryView): string {
-  if (view.schema !== "scanstream.history/1") return toCsv(ksiColumns, ksiRows(view));
+  if (view.schema !== "scanstream.history/1") return toCsv(controlColumns, controlRows(view));
   const rows = view.organizations.flatMap(({ org_url: orgUrl, rules }) =>
     rules.flatMap(({ vuln_id, check, intervals }) =>
       intervals.map(({ from, to, status, reason }) => {

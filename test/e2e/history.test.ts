@@ -5,7 +5,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Exposure, History, RuleHistory } from "../../shared/schemas/history.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
-import { documentText } from "../support/documented_commands.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** What a follower and a scan saw, as the history of a gateway and of the files that both wrote. */
@@ -84,11 +83,11 @@ test("a gateway and the files of follow and scan tell one history; the file and 
   expect(verdictsOf(kept)).toEqual(verdictsOf(saved));
   expect(kept.exposures.map(exposureOf)).toEqual(saved.exposures.map(exposureOf));
 
-  expect(await run("history", "--format", "json,html", "--output", "history", "--sign", "key")).toMatchObject({
+  expect(await run("history", "--format", "json,csv", "--output", "history", "--sign", "key")).toMatchObject({
     code: 0,
   });
-  const indicated = await run("history", "--by", "ksi");
-  expect(indicated).toMatchObject({ code: 0, stdout: expect.stringMatching(/KSI-IAM-ELP/) as string });
+  const indicated = await run("history", "--by", "control");
+  expect(indicated).toMatchObject({ code: 0, stdout: expect.stringMatching(/ac-11/) as string });
   const verified = await run("verify", "history", "--key", "key.pub", "--org-url", org.url);
   expect(verified).toMatchObject({
     code: 0,
@@ -96,28 +95,4 @@ test("a gateway and the files of follow and scan tell one history; the file and 
   });
   await writeFile(join(folder.path, "history/history.json"), "{}");
   expect(await run("verify", "history", "--key", "key.pub")).toMatchObject({ code: 1 });
-});
-
-test("docs/history.md, command by command", async () => {
-  const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(await documentText("docs/history.md")) ?? [];
-  const commands = block
-    .trim()
-    .split("\n")
-    .map((text) =>
-      text
-        .replace(/\s{2,}#.*$/, "")
-        .split(" ")
-        .slice(1),
-    );
-  expect(commands).toHaveLength(5);
-  const outcomes = [];
-  for (const args of commands) outcomes.push(await run(...args));
-  expect(
-    outcomes.map(({ code, stderr }) => [code, stderr.includes("left out") || stderr.includes("counts as known")]),
-  ).toEqual(commands.map(() => [0, false]));
-  // The follower went on from its state, and its new file begins with every verdict.
-  const begun = (await readFile(join(folder.path, "evidence/changes.ndjson"), "utf8")).split("\n");
-  expect(new Set(begun.map((line) => /"check":"(\w+)"/.exec(line)?.[1])).size).toBeGreaterThan(28);
-  expect(outcomes[2]?.stdout).toMatch(/Known for each rule on average: .* of /);
-  expect(outcomes[4]?.stdout).toMatch(/KSI-IAM-ELP .* 100\.0 %/);
 });

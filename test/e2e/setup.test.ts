@@ -94,9 +94,8 @@ describe("what is not right is named", () => {
   beforeAll(async () => {
     folder = await temporaryFolder();
     org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only", isFresh: true, isWritable: true });
-    const first = await setup(["--org-url", org.url, "--terraform", "tf"]);
+    const first = await setup(["--org-url", org.url]);
     expect(first).toMatchObject({ code: 2, stderr: expect.stringContaining("○ No Client ID yet") });
-    expect(await readFile(join(folder.path, "tf/main.tf"), "utf8")).toContain('resource "okta_app_oauth" "scanstream"');
     expect(first.stdout.trim().split("\n")).toHaveLength(1);
     expect(JSON.parse(first.stdout)).toMatchObject({ kty: "EC", crv: "P-256", use: "sig", alg: "ES256" });
     // By name, as `practice-org change` finds the org and the key of this folder.

@@ -3,12 +3,8 @@ import { mergeSpans, type Span } from "../../shared/history/source.ts";
 import type { History, RuleHistory } from "../../shared/schemas/history.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { controlsOf } from "../catalog/controls.ts";
-import mapping from "../catalog/fedramp_ksi.json" with { type: "json" };
 
-/**
- * What the verdicts indicate for FedRAMP's Key Security Indicators and for the controls of NIST SP 800-53. A rule touches an indicator
- * if one of its controls is in the indicator's list. Nothing here says that an indicator or a control is met.
- */
+/** What the verdicts indicate for the controls of NIST SP 800-53. Nothing here says that a control is met. */
 
 interface Measures {
   /** V-numbers. */
@@ -27,15 +23,6 @@ interface Measures {
   readonly newest_proof_at: string | null;
 }
 
-export interface KsiView {
-  readonly schema: "scanstream.ksi/1";
-  readonly rules_version: string;
-  readonly organizations: readonly {
-    readonly org_url: string;
-    readonly indicators: readonly ({ readonly ksi: string } & Measures)[];
-  }[];
-}
-
 export interface ControlView {
   readonly schema: "scanstream.controls/1";
   readonly organizations: readonly {
@@ -44,31 +31,11 @@ export interface ControlView {
   }[];
 }
 
-/** How many days of history both views are made of. */
+/** How many days of history the view is made of. */
 export const viewDays = 365;
 const dailyDays = 30;
 
-/** The indicators that a rule of the STIG touches, and their names. */
-export const ksiNames: ReadonlyMap<string, string> = new Map(
-  Object.entries(mapping.indicators).map(([ksi, { name }]) => [ksi, name]),
-);
-export const rulesVersion = mapping.version;
-
 /** The history has to have the last 365 days. */
-export function ksiView({ to, organizations }: History): KsiView {
-  return {
-    schema: "scanstream.ksi/1",
-    rules_version: rulesVersion,
-    organizations: organizations.map(({ org_url, rules }) => ({
-      org_url,
-      indicators: Object.entries(mapping.indicators).flatMap(([ksi, { controls }]) => {
-        const touching = rules.filter((rule) => controlIdsOf(rule).some((id) => controls.includes(id)));
-        return touching.length === 0 ? [] : [{ ksi, ...measure(touching, Date.parse(to)) }];
-      }),
-    })),
-  };
-}
-
 export function controlView({ to, organizations }: History): ControlView {
   return {
     schema: "scanstream.controls/1",
