@@ -1,5 +1,5 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { anything } from "../conformance/gateway/permissions/served_routes.ts";
+import { anything } from "../test/support/served_routes.ts";
 import { createApp } from "../gateway/app.ts";
 import { describeApi } from "../gateway/description/describe_api.ts";
 import type { Described } from "../gateway/description/described.ts";

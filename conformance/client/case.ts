@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { cutStream, endedStream, type Answer, type Chunk } from "./answers.ts";
+import { cutStream, endedStream, type Answer, type Chunk } from "../../test/support/answers.ts";
 
 export type Group = "reading" | "ending" | "refusals" | "reconnecting" | "liveness";
 

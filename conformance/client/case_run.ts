@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isJsonObject } from "../../shared/json.ts";
 import { shorten } from "../../shared/text.ts";
-import { status } from "./answers.ts";
+import { status } from "../../test/support/answers.ts";
 import type { ConformanceCase, Observed, ReportedEvent, StreamRequest, TokenIssuer } from "./case.ts";
 import { findMistake, findMissing, judge } from "./judge.ts";
 

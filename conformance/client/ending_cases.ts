@@ -1,4 +1,4 @@
-import { endedStream, send, status, stream } from "./answers.ts";
+import { endedStream, send, status, stream } from "../../test/support/answers.ts";
 import {
   closing,
   frame,

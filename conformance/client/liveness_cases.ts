@@ -1,4 +1,4 @@
-import { send, stream } from "./answers.ts";
+import { send, stream } from "../../test/support/answers.ts";
 import { frame, heartbeat, opening, progress, scanEnd, wholeStream, type ConformanceCase } from "./case.ts";
 
 const end = scanEnd();

@@ -1,4 +1,4 @@
-import { endedStream, status } from "./answers.ts";
+import { endedStream, status } from "../../test/support/answers.ts";
 import {
   closing,
   frame,

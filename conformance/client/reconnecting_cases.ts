@@ -1,4 +1,4 @@
-import { endedStream } from "./answers.ts";
+import { endedStream } from "../../test/support/answers.ts";
 import {
   closing,
   frame,

@@ -1,4 +1,4 @@
-import { problem, status } from "./answers.ts";
+import { problem, status } from "../../test/support/answers.ts";
 import {
   frame,
   lostStream,

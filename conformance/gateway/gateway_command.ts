@@ -2,9 +2,9 @@ import { AssertionError } from "node:assert/strict";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { gatewayContract } from "./contract.ts";
-import { missingNeeds, type GatewayCase, type GatewayUnderTest, type Need } from "./harness.ts";
-import { readSession, type SessionAnswer } from "./session_cases.ts";
+import { gatewayContract } from "../../test/contract/contract.ts";
+import { missingNeeds, type GatewayCase, type GatewayUnderTest, type Need } from "../../test/contract/harness.ts";
+import { readSession, type SessionAnswer } from "../../test/contract/session_cases.ts";
 
 /** How somebody who runs this would meet the need of a case. */
 const howToMeet: Readonly<Record<Need, string>> = {

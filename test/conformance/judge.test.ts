@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { frame, progress, scanEnd, type ConformanceCase, type Observed } from "../../conformance/client/case.ts";
 import { conformanceCases } from "../../conformance/client/cases.ts";
 import { findMissing, judge } from "../../conformance/client/judge.ts";
-import { endedStream, status } from "../../conformance/client/answers.ts";
+import { endedStream, status } from "../support/answers.ts";
 
 const one: ConformanceCase = {
   name: "a",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runtimeContract } from "../../conformance/gateway/contract.ts";
+import { runtimeContract } from "../contract/contract.ts";
 import {
   call,
   refused,
@@ -10,7 +10,7 @@ import {
   openStuckReader,
   send,
   type GatewayUnderTest,
-} from "../../conformance/gateway/harness.ts";
+} from "../contract/harness.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";

@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { toChannelKey } from "../../shared/brokers/channel_key.ts";
-import { missingNeeds, type GatewayCase, type GatewayUnderTest, type Need } from "../../conformance/gateway/harness.ts";
+import { missingNeeds, type GatewayCase, type GatewayUnderTest, type Need } from "../contract/harness.ts";
 import { listedOrigin, type EdgeBackends } from "../support/edge_backends.ts";
 
 /** Bounds that a suite of seconds can meet. */

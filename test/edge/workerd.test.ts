@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runtimeContract } from "../../conformance/gateway/contract.ts";
-import { call, createScan, keyOf, openStream, type GatewayUnderTest } from "../../conformance/gateway/harness.ts";
+import { runtimeContract } from "../contract/contract.ts";
+import { call, createScan, keyOf, openStream, type GatewayUnderTest } from "../contract/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { asAdmin } from "../support/postgres.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runtimeContract } from "../../conformance/gateway/contract.ts";
+import { runtimeContract } from "../contract/contract.ts";
 import {
   createScan,
   eventually,
@@ -13,7 +13,7 @@ import {
   send,
   type GatewayUnderTest,
   type StreamReader,
-} from "../../conformance/gateway/harness.ts";
+} from "../contract/harness.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { resolveFromWrangler } from "../runtimes/programs.ts";

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Answer } from "../../conformance/client/answers.ts";
+import type { Answer } from "./answers.ts";
 
-export { cutStream, endedStream, problem, status, stream, type Answer } from "../../conformance/client/answers.ts";
+export { cutStream, endedStream, problem, status, stream, type Answer } from "./answers.ts";
 
 export interface ScriptedServer {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { permissions } from "../../../gateway/auth/permissions.ts";
-import { servedRoutes, type ServedRoute } from "../../../conformance/gateway/permissions/served_routes.ts";
+import { servedRoutes, type ServedRoute } from "../../support/served_routes.ts";
 
 const document = await readFile(new URL("../../../docs/permissions.md", import.meta.url), "utf8");
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { permissionCases } from "../../../conformance/gateway/permissions/permission_cases.ts";
-import type { GatewayControl, GatewayUnderTest } from "../../../conformance/gateway/harness.ts";
+import { permissionCases } from "../../contract/permission_cases.ts";
+import type { GatewayControl, GatewayUnderTest } from "../../contract/harness.ts";
 import { describeGateway } from "../../edge/gateway_under_test.ts";
 import { member, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { aChange } from "../../../test/support/change_builders.ts";
-import { aReport } from "../../../test/support/report_builders.ts";
-import { call, type GatewayUnderTest } from "../harness.ts";
-import type { ServedRoute } from "./served_routes.ts";
+import { aChange } from "../support/change_builders.ts";
+import { aReport } from "../support/report_builders.ts";
+import { call, type GatewayUnderTest } from "./harness.ts";
+import type { ServedRoute } from "../support/served_routes.ts";
 import { walkName, type Cast } from "./callers.ts";
 
 /** A request that a route carries out, for whoever may make it. */
@@ -29,8 +29,7 @@ export function sampleOf(
 ): Promise<SampleRequest> {
   const name = `${route.method} ${route.path}`;
   const sample = samples[name] ?? (isComplete(route) ? at(route.path) : null);
-  if (sample === null)
-    throw new Error(`${name} has no sample request: add one to conformance/gateway/permissions/sample_requests.ts`);
+  if (sample === null) throw new Error(`${name} has no sample request: add one to test/contract/sample_requests.ts`);
   return sample({
     tenant,
     async make(method, path, json) {

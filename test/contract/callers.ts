@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { permissions } from "../../../gateway/auth/permissions.ts";
-import { roleSchema, scopeSchema, type Role, type Scope } from "../../../shared/schemas/team.ts";
-import { call, eventually, given, keyOf, type ConformanceTenant, type GatewayUnderTest } from "../harness.ts";
-import type { ServedRoute } from "./served_routes.ts";
+import { permissions } from "../../gateway/auth/permissions.ts";
+import { roleSchema, scopeSchema, type Role, type Scope } from "../../shared/schemas/team.ts";
+import { call, eventually, given, keyOf, type ConformanceTenant, type GatewayUnderTest } from "./harness.ts";
+import type { ServedRoute } from "../support/served_routes.ts";
 
 export interface Caller {
   readonly name: string;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { call, refused, type CallOptions, type GatewayCase, type GatewayUnderTest } from "../harness.ts";
+import { call, refused, type CallOptions, type GatewayCase, type GatewayUnderTest } from "./harness.ts";
 import { castOf, type Caller } from "./callers.ts";
 import { sampleOf, type SampleRequest } from "./sample_requests.ts";
-import { servedRoutes, type ServedRoute } from "./served_routes.ts";
+import { servedRoutes, type ServedRoute } from "../support/served_routes.ts";
 
 /**
  * Every route × every role × every set of scopes, with a request that would be carried out: refused exactly where

@@ -7,8 +7,8 @@ import { scanCases } from "./scan_cases.ts";
 import { sessionCases } from "./session_cases.ts";
 import { streamCases } from "./stream_cases.ts";
 import { tenantCases } from "./tenant_cases.ts";
-import { endedAuthorityCases } from "./permissions/ended_authority_cases.ts";
-import { permissionCases } from "./permissions/permission_cases.ts";
+import { endedAuthorityCases } from "./ended_authority_cases.ts";
+import { permissionCases } from "./permission_cases.ts";
 
 /** What a runtime's I/O takes part in: its sockets, its driver of PostgreSQL, its broker, its timers. */
 export const runtimeContract: readonly GatewayCase[] = [

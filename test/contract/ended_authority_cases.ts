@@ -10,7 +10,7 @@ import {
   type ConformanceTenant,
   type GatewayCase,
   type GatewayUnderTest,
-} from "../harness.ts";
+} from "./harness.ts";
 
 interface NewKey {
   readonly id: string;

@@ -1,6 +1,6 @@
-import { createApp } from "../../../gateway/app.ts";
-import { requireDeclared, type DeclaredRoute } from "../../../gateway/auth/access.ts";
-import type { Dependencies } from "../../../gateway/http/dependencies.ts";
+import { createApp } from "../../gateway/app.ts";
+import { requireDeclared, type DeclaredRoute } from "../../gateway/auth/access.ts";
+import type { Dependencies } from "../../gateway/http/dependencies.ts";
 
 export type ServedRoute = DeclaredRoute;
 

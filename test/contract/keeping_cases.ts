@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { aCheckResult, aFinding, aReport } from "../../test/support/report_builders.ts";
+import { aCheckResult, aFinding, aReport } from "../support/report_builders.ts";
 import { call, createScan, gatewayCase, given, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
 
 /** Random, so that it does not compress: several parts in the database. */
