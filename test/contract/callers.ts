@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
-import { permissions } from "../../gateway/auth/permissions.ts";
 import { roleSchema, scopeSchema, type Role, type Scope } from "../../shared/schemas/team.ts";
-import { call, eventually, given, keyOf, type ConformanceTenant, type GatewayUnderTest } from "./harness.ts";
-import type { ServedRoute } from "../support/served_routes.ts";
+import { call, eventually, keyOf, type ContractTenant, type GatewayUnderTest } from "./harness.ts";
+
+/** A route that takes credentials, with what it asks of them. */
+export interface ProtectedRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly access: string;
+  /** Null: any principal of the tenant. */
+  readonly permission: { readonly roles: readonly Role[]; readonly scopes: readonly Scope[] } | null;
+}
 
 export interface Caller {
   readonly name: string;
@@ -11,12 +18,12 @@ export interface Caller {
   /** The subject of a valid token, who need not be a member. */
   readonly sub?: string;
   /** What is answered to them: a refusal, or anything else. */
-  expected(route: ServedRoute): 401 | 403 | "allowed";
+  expected(route: ProtectedRoute): 401 | 403 | "allowed";
 }
 
 /** A tenant, and everybody who may knock at its door. */
 export interface Cast {
-  readonly tenant: ConformanceTenant;
+  readonly tenant: ContractTenant;
   /** A key with every scope. */
   readonly owner: string;
   /** A person's token. */
@@ -43,7 +50,7 @@ const scopeSets: readonly (readonly Scope[])[] = scopeSchema.options.reduce<read
 );
 
 async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
-  const control = given(gateway.control, "control");
+  const control = gateway.control;
   const tenant = await control.createTenant(walkName);
   const owner = keyOf(tenant);
   // A person, because no key makes members.
@@ -104,17 +111,13 @@ function notPermitted(): 403 {
 }
 
 function memberMay(role: Role): Caller["expected"] {
-  return ({ access }) => {
-    if (access === "session" || access === "public") return "allowed";
-    const { roles }: { readonly roles: readonly Role[] } = permissions[access];
-    return roles.includes(role) ? "allowed" : 403;
-  };
+  return ({ permission }) => (permission === null || permission.roles.includes(role) ? "allowed" : 403);
 }
 
 function keyMay(scopes: readonly Scope[]): Caller["expected"] {
-  return ({ access }) => {
-    if (access === "session" || access === "public") return "allowed";
-    const needed: readonly Scope[] = permissions[access].scopes;
+  return ({ permission }) => {
+    if (permission === null) return "allowed";
+    const { scopes: needed } = permission;
     return needed.length > 0 && needed.every((scope) => scopes.includes(scope)) ? "allowed" : 403;
   };
 }

@@ -1,38 +1,34 @@
 import assert from "node:assert/strict";
-import { call, createScan, gatewayCase, given, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
+import { call, createScan, gatewayCase, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
 
 type Decision = Readonly<Record<string, unknown>>;
 
 /** Waivers and attestations: kept with their author, ended by whoever withdraws them or by what a scan found. */
 export const decisionCases: readonly GatewayCase[] = [
-  gatewayCase(
-    "keeps a decision with the caller as its author, once, and withdraws it",
-    ["user", "stranger"],
-    async (gateway) => {
-      const check = `check_${crypto.randomUUID()}`;
-      const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January", by: "somebody else" };
-      const as = `Bearer ${given(gateway.tenant.token, "user")}`;
-      const stream = await openStream(gateway, "/api/v1/event-stream", as);
-      const created = await call(gateway, "/api/v1/decisions", { as, json: { ...waiver, expires: "2099-01-31" } });
-      const decision = (await created.json()) as Decision;
-      assert.deepEqual([created.status, decision["by"], decision["state"]], [201, gateway.tenant.sub, "active"]);
-      await stream.until(`"decision_id":"${String(decision["id"])}"`);
-      stream.leave();
-      await refused(await call(gateway, "/api/v1/decisions", { as, json: waiver }), 409);
-      await refused(await call(gateway, "/api/v1/decisions", { as, json: { ...waiver, expires: "2020-01-31" } }), 422);
-      const path = `/api/v1/decisions/${String(decision["id"])}`;
-      const stranger = `Api-Key ${given(gateway.strangerApiKey, "stranger")}`;
-      await refused(await call(gateway, path, { method: "DELETE", as: stranger }), 404);
-      assert.equal((await call(gateway, path, { method: "DELETE", as })).status, 204);
-      const listed = await call(gateway, `/api/v1/decisions?check=${check}`, { as });
-      const { items } = (await listed.json()) as { readonly items: readonly Decision[] };
-      assert.deepEqual(
-        items.map(({ id, state, ended_by: endedBy }) => [id, state, endedBy]),
-        [[decision["id"], "withdrawn", gateway.tenant.sub]],
-      );
-    },
-  ),
-  gatewayCase("ends an attestation that a later scan contradicts, when that scan completes", [], async (gateway) => {
+  gatewayCase("keeps a decision with the caller as its author, once, and withdraws it", async (gateway) => {
+    const check = `check_${crypto.randomUUID()}`;
+    const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January", by: "somebody else" };
+    const as = `Bearer ${gateway.tenant.token}`;
+    const stream = await openStream(gateway, "/api/v1/event-stream", as);
+    const created = await call(gateway, "/api/v1/decisions", { as, json: { ...waiver, expires: "2099-01-31" } });
+    const decision = (await created.json()) as Decision;
+    assert.deepEqual([created.status, decision["by"], decision["state"]], [201, gateway.tenant.sub, "active"]);
+    await stream.until(`"decision_id":"${String(decision["id"])}"`);
+    stream.leave();
+    await refused(await call(gateway, "/api/v1/decisions", { as, json: waiver }), 409);
+    await refused(await call(gateway, "/api/v1/decisions", { as, json: { ...waiver, expires: "2020-01-31" } }), 422);
+    const path = `/api/v1/decisions/${String(decision["id"])}`;
+    const stranger = `Api-Key ${gateway.strangerApiKey}`;
+    await refused(await call(gateway, path, { method: "DELETE", as: stranger }), 404);
+    assert.equal((await call(gateway, path, { method: "DELETE", as })).status, 204);
+    const listed = await call(gateway, `/api/v1/decisions?check=${check}`, { as });
+    const { items } = (await listed.json()) as { readonly items: readonly Decision[] };
+    assert.deepEqual(
+      items.map(({ id, state, ended_by: endedBy }) => [id, state, endedBy]),
+      [[decision["id"], "withdrawn", gateway.tenant.sub]],
+    );
+  }),
+  gatewayCase("ends an attestation that a later scan contradicts, when that scan completes", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const check = `check_${crypto.randomUUID()}`;
     const attestation = { kind: "attestation", check, status: "PASS", reason: "Looked at it" };

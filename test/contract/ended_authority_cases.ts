@@ -3,11 +3,10 @@ import {
   call,
   createScan,
   gatewayCase,
-  given,
   keyOf,
   openStream,
   refused,
-  type ConformanceTenant,
+  type ContractTenant,
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
@@ -17,7 +16,7 @@ interface NewKey {
   readonly as: string;
 }
 
-async function createKey(gateway: GatewayUnderTest, tenant: ConformanceTenant, more: object = {}): Promise<NewKey> {
+async function createKey(gateway: GatewayUnderTest, tenant: ContractTenant, more: object = {}): Promise<NewKey> {
   const json = { name: "ends", ...more };
   const response = await call(gateway, "/api/v1/api-keys", { as: keyOf(tenant), json });
   const text = await response.text();
@@ -39,9 +38,8 @@ async function change(
 export const endedAuthorityCases: readonly GatewayCase[] = [
   gatewayCase(
     "S4: a key that expires closes its streams at that moment, those of its stream tokens too, and opens none",
-    ["control"],
     async (gateway) => {
-      const tenant = await given(gateway.control, "control").createTenant("Expiry");
+      const tenant = await gateway.control.createTenant("Expiry");
       const scan = await createScan(gateway, tenant);
       const expiresAtMs = Date.now() + 4000;
       const key = await createKey(gateway, tenant, { expires_at: new Date(expiresAtMs).toISOString() });
@@ -61,9 +59,8 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
   ),
   gatewayCase(
     "S4: what is taken away over REST closes the streams in time; a member who may still read keeps theirs",
-    ["control"],
     async (gateway) => {
-      const control = given(gateway.control, "control");
+      const control = gateway.control;
       const tenant = await control.createTenant("Taken");
       const scan = await createScan(gateway, tenant);
       const key = await createKey(gateway, tenant);
@@ -95,18 +92,14 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
       byDemoted.leave();
     },
   ),
-  gatewayCase(
-    "S4: a key that loses the scope to read loses its streams in time, and opens none",
-    ["control"],
-    async (gateway) => {
-      const control = given(gateway.control, "control");
-      const tenant = await control.createTenant("Scopes");
-      const scan = await createScan(gateway, tenant);
-      const key = await createKey(gateway, tenant);
-      const stream = await openStream(gateway, scan.event_stream, key.as);
-      await control.setScopes(key.id, ["publish", "admin"]);
-      assert.match(await stream.untilEnd(control.recheckSeconds * 1000 + 3000), /: close revoked\n $/);
-      await refused(await call(gateway, scan.event_stream, { as: key.as }), 403);
-    },
-  ),
+  gatewayCase("S4: a key that loses the scope to read loses its streams in time, and opens none", async (gateway) => {
+    const control = gateway.control;
+    const tenant = await control.createTenant("Scopes");
+    const scan = await createScan(gateway, tenant);
+    const key = await createKey(gateway, tenant);
+    const stream = await openStream(gateway, scan.event_stream, key.as);
+    await control.setScopes(key.id, ["publish", "admin"]);
+    assert.match(await stream.untilEnd(control.recheckSeconds * 1000 + 3000), /: close revoked\n $/);
+    await refused(await call(gateway, scan.event_stream, { as: key.as }), 403);
+  }),
 ];

@@ -4,28 +4,26 @@ import { connect, type Socket } from "node:net";
 import type { Role } from "../../shared/schemas/team.ts";
 
 /**
- * A running gateway as its clients see it, wherever it runs. The cases know an address and credentials, nothing of the
- * runtime; what cannot be done from outside is a `control`, which a deployment does not have.
+ * A running gateway, started by whoever runs the cases. They know an address and credentials, and nothing of the runtime; what cannot be
+ * done from outside is in `control`.
  */
 export interface GatewayUnderTest {
   /** Without a slash at its end. */
   readonly url: string;
-  readonly tenant: ConformanceTenant;
-  /** An API key of another tenant; null: none was given. */
-  readonly strangerApiKey: string | null;
-  /** An origin of `CORS_ORIGINS`; null: none was given. */
-  readonly origin: string | null;
-  /** False on Workers: the runtime takes off headers without a value, and settles the coding of an answer itself. */
-  readonly seesHeadersAsSent: boolean;
-  readonly control: GatewayControl | null;
+  readonly tenant: ContractTenant;
+  /** An API key of another tenant. */
+  readonly strangerApiKey: string;
+  /** An origin of `CORS_ORIGINS`. */
+  readonly origin: string;
+  readonly control: GatewayControl;
 }
 
-export interface ConformanceTenant {
+export interface ContractTenant {
   readonly id: string;
   readonly apiKey: string;
   readonly apiKeyId: string;
-  /** A member's JWT; null: none was given. */
-  readonly token: string | null;
+  /** A member's JWT. */
+  readonly token: string;
   readonly sub: string;
 }
 
@@ -36,7 +34,7 @@ export interface GatewayControl {
   readonly recheckSeconds: number;
   readonly maxStreamsPerTenant: number;
   readonly maxBufferBytes: number;
-  createTenant(name: string): Promise<ConformanceTenant & { readonly token: string }>;
+  createTenant(name: string): Promise<ContractTenant>;
   sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
   revokeApiKey(id: string): Promise<void>;
   addUser(tenantId: string, sub: string, role: Role): Promise<void>;
@@ -51,36 +49,20 @@ export interface GatewayControl {
   cutBroker(): void;
 }
 
-/** What a case needs besides an address and an API key. */
-export type Need = "user" | "stranger" | "origin" | "headers_as_sent" | "control";
-
 export interface GatewayCase {
   readonly name: string;
-  readonly needs: readonly Need[];
   /** True: it disturbs every stream of the gateway. */
   readonly isAlone?: boolean;
   run(gateway: GatewayUnderTest): Promise<void>;
 }
 
-export function gatewayCase(name: string, needs: readonly Need[], run: GatewayCase["run"]): GatewayCase {
-  return { name, needs, run };
+export function gatewayCase(name: string, run: GatewayCase["run"]): GatewayCase {
+  return { name, run };
 }
 
 /** A case that disturbs every stream of the gateway. */
-export function alone(name: string, needs: readonly Need[], run: GatewayCase["run"]): GatewayCase {
-  return { name, needs, run, isAlone: true };
-}
-
-/** The needs of a case that a gateway does not meet. */
-export function missingNeeds(gateway: GatewayUnderTest, { needs }: GatewayCase): readonly Need[] {
-  const has: Readonly<Record<Need, boolean>> = {
-    user: gateway.tenant.token !== null,
-    stranger: gateway.strangerApiKey !== null,
-    origin: gateway.origin !== null,
-    headers_as_sent: gateway.seesHeadersAsSent,
-    control: gateway.control !== null,
-  };
-  return needs.filter((need) => !has[need]);
+export function alone(name: string, run: GatewayCase["run"]): GatewayCase {
+  return { name, run, isAlone: true };
 }
 
 export interface CallOptions {
@@ -149,7 +131,7 @@ export async function refused(
   if (status === 429 || status === 503) assert.match(response.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
 }
 
-export interface ConformanceScan {
+export interface ContractScan {
   readonly id: string;
   readonly tenant_id: string;
   readonly channel: string;
@@ -157,23 +139,23 @@ export interface ConformanceScan {
   readonly status: string;
 }
 
-export const keyOf = ({ apiKey }: Pick<ConformanceTenant, "apiKey">): string => `Api-Key ${apiKey}`;
+export const keyOf = ({ apiKey }: Pick<ContractTenant, "apiKey">): string => `Api-Key ${apiKey}`;
 
 export async function createScan(
   gateway: GatewayUnderTest,
-  tenant: Pick<ConformanceTenant, "apiKey"> = gateway.tenant,
-): Promise<ConformanceScan> {
+  tenant: Pick<ContractTenant, "apiKey"> = gateway.tenant,
+): Promise<ContractScan> {
   const response = await call(gateway, "/api/v1/scans", { as: keyOf(tenant), json: {} });
   const text = await response.text();
   assert.equal(response.status, 201, text);
-  return JSON.parse(text) as ConformanceScan;
+  return JSON.parse(text) as ContractScan;
 }
 
 export async function publish(
   gateway: GatewayUnderTest,
-  scan: Pick<ConformanceScan, "channel">,
+  scan: Pick<ContractScan, "channel">,
   event: { readonly type: unknown; readonly data: unknown },
-  tenant: Pick<ConformanceTenant, "apiKey"> = gateway.tenant,
+  tenant: Pick<ContractTenant, "apiKey"> = gateway.tenant,
 ): Promise<Response> {
   return call(gateway, `/api/v1/channels/${scan.channel}/events`, { as: keyOf(tenant), json: event });
 }
@@ -181,9 +163,9 @@ export async function publish(
 /** Publishes what the gateway has to take. */
 export async function send(
   gateway: GatewayUnderTest,
-  scan: Pick<ConformanceScan, "channel">,
+  scan: Pick<ContractScan, "channel">,
   event: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
-  tenant?: Pick<ConformanceTenant, "apiKey">,
+  tenant?: Pick<ContractTenant, "apiKey">,
 ): Promise<void> {
   const response = await publish(gateway, scan, event, tenant);
   assert.equal(response.status, 202, await response.text());
@@ -292,12 +274,6 @@ export async function eventually(
     if (Date.now() > deadlineMs) assert.fail(`Not within ${withinMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-}
-
-/** Narrows what the needs of a case have promised. */
-export function given<Value>(value: Value | null, what: Need): Value {
-  if (value === null) throw new TypeError(`Cannot run the case: it needs ${what}`);
-  return value;
 }
 
 async function within<Value>(promise: Promise<Value>, limitMs: number, what: () => string): Promise<Value> {

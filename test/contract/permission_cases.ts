@@ -1,22 +1,20 @@
 import assert from "node:assert/strict";
 import { call, refused, type CallOptions, type GatewayCase, type GatewayUnderTest } from "./harness.ts";
-import { castOf, type Caller } from "./callers.ts";
+import { castOf, type Caller, type ProtectedRoute } from "./callers.ts";
 import { sampleOf, type SampleRequest } from "./sample_requests.ts";
-import { servedRoutes, type ServedRoute } from "../support/served_routes.ts";
 
 /**
- * Every route × every role × every set of scopes, with a request that would be carried out: refused exactly where
- * `gateway/auth/permissions.ts` says it, and carried out where not.
+ * Every route × every role × every set of scopes, with a request that would be carried out: refused exactly where the route's
+ * permission says it, and carried out where not.
  */
-export const permissionCases: readonly GatewayCase[] = servedRoutes()
-  .filter(({ access }) => access !== "public")
-  .map((route) => ({
+export function permissionCases(routes: readonly ProtectedRoute[]): readonly GatewayCase[] {
+  return routes.map((route) => ({
     name: `${route.method} ${route.path} is for those who may ${route.access}`,
-    needs: ["control"],
     run: (gateway) => walk(gateway, route),
   }));
+}
 
-async function walk(gateway: GatewayUnderTest, route: ServedRoute): Promise<void> {
+async function walk(gateway: GatewayUnderTest, route: ProtectedRoute): Promise<void> {
   const cast = await castOf(gateway);
   const isAllowed = (caller: Caller) => caller.expected(route) === "allowed";
   const sample = await sampleOf(gateway, route, cast);
@@ -49,7 +47,7 @@ async function walk(gateway: GatewayUnderTest, route: ServedRoute): Promise<void
   }
 }
 
-function send(gateway: GatewayUnderTest, { method }: ServedRoute, { path, json }: SampleRequest, { as }: Caller) {
+function send(gateway: GatewayUnderTest, { method }: ProtectedRoute, { path, json }: SampleRequest, { as }: Caller) {
   const options: CallOptions = { method, ...(as === null ? {} : { as }), ...(json === undefined ? {} : { json }) };
   return call(gateway, path, options);
 }

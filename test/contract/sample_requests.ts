@@ -3,8 +3,7 @@ import { randomUUID } from "node:crypto";
 import { aChange } from "../support/change_builders.ts";
 import { aReport } from "../support/report_builders.ts";
 import { call, type GatewayUnderTest } from "./harness.ts";
-import type { ServedRoute } from "../support/served_routes.ts";
-import { walkName, type Cast } from "./callers.ts";
+import { walkName, type Cast, type ProtectedRoute } from "./callers.ts";
 
 /** A request that a route carries out, for whoever may make it. */
 export interface SampleRequest {
@@ -24,7 +23,7 @@ type MakeSample = (world: World) => Promise<SampleRequest>;
 /** Made anew for each request that may be carried out: a deletion takes it away. */
 export function sampleOf(
   gateway: GatewayUnderTest,
-  route: ServedRoute,
+  route: ProtectedRoute,
   { tenant, owner, admin }: Cast,
 ): Promise<SampleRequest> {
   const name = `${route.method} ${route.path}`;
@@ -42,7 +41,7 @@ export function sampleOf(
   });
 }
 
-function isComplete({ method, path }: ServedRoute): boolean {
+function isComplete({ method, path }: ProtectedRoute): boolean {
   return method === "GET" && !path.includes(":");
 }
 

@@ -4,11 +4,10 @@ import {
   createScan,
   eventually,
   gatewayCase,
-  given,
   keyOf,
   openStream,
   refused,
-  type ConformanceTenant,
+  type ContractTenant,
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
@@ -17,7 +16,7 @@ const session = "/api/v1/session";
 const tenantStream = "/api/v1/event-stream";
 const nowhere = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
-export interface SessionAnswer {
+interface SessionAnswer {
   readonly kind: string;
   readonly id: string;
   readonly name: string | null;
@@ -34,7 +33,7 @@ interface TenantAnswer {
 }
 
 /** `GET /api/v1/session`; fails unless it is a 200. */
-export async function readSession(
+async function readSession(
   gateway: Pick<GatewayUnderTest, "url">,
   as: string,
   headers: Readonly<Record<string, string>> = {},
@@ -46,26 +45,26 @@ export async function readSession(
 }
 
 interface Two {
-  readonly first: ConformanceTenant;
-  readonly second: ConformanceTenant;
+  readonly first: ContractTenant;
+  readonly second: ContractTenant;
   /** A token of the person for both. */
   readonly as: string;
 }
 
 /** Tenants of their own, with one person who is a member of both. */
 async function openTwo(gateway: GatewayUnderTest, more: Readonly<Record<string, unknown>> = {}): Promise<Two> {
-  const { createTenant, sign } = given(gateway.control, "control");
+  const { createTenant, sign } = gateway.control;
   // Their member is the same one, because their name is.
   const [first, second] = [await createTenant("Twin"), await createTenant("Twin")];
   assert.equal(first.sub, second.sub);
   return { first, second, as: `Bearer ${await sign({ tenant_id: [first.id, second.id], sub: first.sub, ...more })}` };
 }
 
-const naming = ({ id }: Pick<ConformanceTenant, "id">) => ({ "x-tenant-id": id });
+const naming = ({ id }: Pick<ContractTenant, "id">) => ({ "x-tenant-id": id });
 
 /** Who the caller is, and a person with several tenants. */
 export const sessionCases: readonly GatewayCase[] = [
-  gatewayCase("the session of an API key names the key's tenant and scopes", [], async (gateway) => {
+  gatewayCase("the session of an API key names the key's tenant and scopes", async (gateway) => {
     const { kind, id, scopes, tenant, tenants } = await readSession(gateway, keyOf(gateway.tenant));
     assert.equal(kind, "api_key");
     assert.match(id, /^[0-9a-f-]{36}$/);
@@ -75,54 +74,45 @@ export const sessionCases: readonly GatewayCase[] = [
     assert.deepEqual(tenants, [tenant]);
     await refused(await call(gateway, session), 401);
   }),
-  gatewayCase("the session of a member names the tenant and the role there", ["user"], async (gateway) => {
-    const answer = await readSession(gateway, `Bearer ${given(gateway.tenant.token, "user")}`);
+  gatewayCase("the session of a member names the tenant and the role there", async (gateway) => {
+    const answer = await readSession(gateway, `Bearer ${gateway.tenant.token}`);
     assert.deepEqual([answer.kind, answer.id, answer.scopes], ["user", gateway.tenant.sub, null]);
     assert.equal(answer.tenant?.id, gateway.tenant.id);
     assert.match(answer.tenant.role ?? "", /^(?:viewer|auditor|operator|admin)$/);
     assert.ok(Date.parse(answer.expires_at ?? "") > Date.now());
   }),
-  gatewayCase(
-    "X-Tenant-Id of another tenant is 403 with every credential, on every kind of route",
-    ["user"],
-    async (gateway) => {
-      const { id, event_stream: stream } = await createScan(gateway);
-      const headers = { "x-tenant-id": nowhere };
-      for (const as of [keyOf(gateway.tenant), `Bearer ${given(gateway.tenant.token, "user")}`]) {
-        for (const path of [session, "/api/v1/scans", `/api/v1/scans/${id}`, stream, tenantStream]) {
-          await refused(await call(gateway, path, { as, headers }), 403);
-          await refused(await call(gateway, path, { as, headers: { "x-tenant-id": "acme" } }), 403);
-        }
-        assert.equal((await call(gateway, "/api/v1/scans", { as, headers: naming(gateway.tenant) })).status, 200);
+  gatewayCase("X-Tenant-Id of another tenant is 403 with every credential, on every kind of route", async (gateway) => {
+    const { id, event_stream: stream } = await createScan(gateway);
+    const headers = { "x-tenant-id": nowhere };
+    for (const as of [keyOf(gateway.tenant), `Bearer ${gateway.tenant.token}`]) {
+      for (const path of [session, "/api/v1/scans", `/api/v1/scans/${id}`, stream, tenantStream]) {
+        await refused(await call(gateway, path, { as, headers }), 403);
+        await refused(await call(gateway, path, { as, headers: { "x-tenant-id": "acme" } }), 403);
       }
-    },
-  ),
-  gatewayCase(
-    "a token for several tenants names one with each request, or is told so with 400",
-    ["control"],
-    async (gateway) => {
-      const { first, second, as } = await openTwo(gateway);
-      const scan = await createScan(gateway, first);
-      for (const path of ["/api/v1/scans", scan.event_stream, tenantStream]) {
-        const response = await call(gateway, path, { as });
-        assert.match(await response.clone().text(), /X-Tenant-Id/);
-        await refused(response, 400);
-      }
-      const own = await call(gateway, `/api/v1/scans/${scan.id}`, { as, headers: naming(first) });
-      assert.equal(own.status, 200);
-      await refused(await call(gateway, `/api/v1/scans/${scan.id}`, { as, headers: naming(second) }), 404);
-      await refused(await call(gateway, "/api/v1/scans", { as, headers: { "x-tenant-id": gateway.tenant.id } }), 403);
-      // Two headers are joined by the runtime, and name no tenant.
-      const both = { "x-tenant-id": `${first.id}, ${second.id}` };
-      await refused(await call(gateway, "/api/v1/scans", { as, headers: both }), 403);
-    },
-  ),
+      assert.equal((await call(gateway, "/api/v1/scans", { as, headers: naming(gateway.tenant) })).status, 200);
+    }
+  }),
+  gatewayCase("a token for several tenants names one with each request, or is told so with 400", async (gateway) => {
+    const { first, second, as } = await openTwo(gateway);
+    const scan = await createScan(gateway, first);
+    for (const path of ["/api/v1/scans", scan.event_stream, tenantStream]) {
+      const response = await call(gateway, path, { as });
+      assert.match(await response.clone().text(), /X-Tenant-Id/);
+      await refused(response, 400);
+    }
+    const own = await call(gateway, `/api/v1/scans/${scan.id}`, { as, headers: naming(first) });
+    assert.equal(own.status, 200);
+    await refused(await call(gateway, `/api/v1/scans/${scan.id}`, { as, headers: naming(second) }), 404);
+    await refused(await call(gateway, "/api/v1/scans", { as, headers: { "x-tenant-id": gateway.tenant.id } }), 403);
+    // Two headers are joined by the runtime, and name no tenant.
+    const both = { "x-tenant-id": `${first.id}, ${second.id}` };
+    await refused(await call(gateway, "/api/v1/scans", { as, headers: both }), 403);
+  }),
   gatewayCase(
     "the session of a token for several tenants lists the ones that the person is a member of",
-    ["control"],
     async (gateway) => {
       const { first, second } = await openTwo(gateway);
-      const { sign } = given(gateway.control, "control");
+      const { sign } = gateway.control;
       const claims = { tenant_id: [first.id, nowhere, second.id], sub: first.sub, name: "Ann" };
       const as = `Bearer ${await sign(claims)}`;
       const open = await readSession(gateway, as);
@@ -144,7 +134,6 @@ export const sessionCases: readonly GatewayCase[] = [
   ),
   gatewayCase(
     "a stream of a chosen tenant carries nothing of the person's others, also when a stream token opened it",
-    ["control"],
     async (gateway) => {
       const { first, second, as } = await openTwo(gateway);
       const issued = await call(gateway, "/api/v1/stream-tokens", {
@@ -167,10 +156,9 @@ export const sessionCases: readonly GatewayCase[] = [
   ),
   gatewayCase(
     "a membership that ends closes the person's streams of that tenant, and no other streams",
-    ["control"],
     async (gateway) => {
       const { first, second, as } = await openTwo(gateway);
-      const { removeUser, recheckSeconds } = given(gateway.control, "control");
+      const { removeUser, recheckSeconds } = gateway.control;
       const [ending, staying] = [
         await openStream(gateway, tenantStream, as, naming(first)),
         await openStream(gateway, tenantStream, as, naming(second)),

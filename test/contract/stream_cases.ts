@@ -5,7 +5,6 @@ import {
   createScan,
   eventually,
   gatewayCase,
-  given,
   keyOf,
   openStream,
   openStuckReader,
@@ -20,26 +19,22 @@ const progress = (n: number) => ({ type: "scan.progress", data: { n } });
 
 /** What an event stream promises, as far as a client can see it. */
 export const streamCases: readonly GatewayCase[] = [
-  gatewayCase(
-    "S1: what is published once a stream is open reaches it, in order, each event whole",
-    [],
-    async (gateway) => {
-      const scan = await createScan(gateway);
-      const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant));
-      const data = { scan_id: scan.id, text: "ä\u2028\n\r\u0000 data: x \u{1f600}", list: [1, "two", null, true] };
-      await send(gateway, scan, { type: "scan.start", data });
-      for (let n = 0; n < 20; n += 1) await send(gateway, scan, progress(n));
-      await stream.until('{"n":19}\n\n');
-      stream.leave();
-      // From an `event:` line to its blank line; comments may stand before it.
-      const frames = Array.from(stream.text().matchAll(/^(event:[^]*?)\n\n/gm), ([, frame]) => frame);
-      assert.deepEqual(frames, [
-        `event: scan.start\ndata: ${JSON.stringify(data)}`,
-        ...Array.from({ length: 20 }, (_, n) => `event: scan.progress\ndata: {"n":${n}}`),
-      ]);
-    },
-  ),
-  gatewayCase("the head of a stream is as promised, and the first bytes come at once", [], async (gateway) => {
+  gatewayCase("S1: what is published once a stream is open reaches it, in order, each event whole", async (gateway) => {
+    const scan = await createScan(gateway);
+    const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant));
+    const data = { scan_id: scan.id, text: "ä\u2028\n\r\u0000 data: x \u{1f600}", list: [1, "two", null, true] };
+    await send(gateway, scan, { type: "scan.start", data });
+    for (let n = 0; n < 20; n += 1) await send(gateway, scan, progress(n));
+    await stream.until('{"n":19}\n\n');
+    stream.leave();
+    // From an `event:` line to its blank line; comments may stand before it.
+    const frames = Array.from(stream.text().matchAll(/^(event:[^]*?)\n\n/gm), ([, frame]) => frame);
+    assert.deepEqual(frames, [
+      `event: scan.start\ndata: ${JSON.stringify(data)}`,
+      ...Array.from({ length: 20 }, (_, n) => `event: scan.progress\ndata: {"n":${n}}`),
+    ]);
+  }),
+  gatewayCase("the head of a stream is as promised, and the first bytes come at once", async (gateway) => {
     const scan = await createScan(gateway);
     const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), {
       "accept-encoding": "gzip, br",
@@ -59,9 +54,8 @@ export const streamCases: readonly GatewayCase[] = [
   }),
   gatewayCase(
     "a blank line only ever ends an event: none at the opening, at heartbeats and at the close",
-    ["control"],
     async (gateway) => {
-      const { heartbeatSeconds } = given(gateway.control, "control");
+      const { heartbeatSeconds } = gateway.control;
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
       const stream = await openStream(gateway, scan.event_stream, as);
@@ -79,13 +73,13 @@ export const streamCases: readonly GatewayCase[] = [
       );
     },
   ),
-  gatewayCase("HEAD and POST open no stream", [], async (gateway) => {
+  gatewayCase("HEAD and POST open no stream", async (gateway) => {
     const { event_stream: path } = await createScan(gateway);
     const as = keyOf(gateway.tenant);
     assert.equal((await call(gateway, path, { method: "HEAD", as })).status, 405);
     await refused(await call(gateway, path, { method: "POST", as }), 405);
   }),
-  gatewayCase("S3: refuses a stream of a scan that does not exist or is not named", [], async (gateway) => {
+  gatewayCase("S3: refuses a stream of a scan that does not exist or is not named", async (gateway) => {
     const as = keyOf(gateway.tenant);
     // Proxies refuse a NUL themselves.
     const odd = gateway.control === null ? [] : ["%00"];
@@ -93,7 +87,7 @@ export const streamCases: readonly GatewayCase[] = [
       await refused(await call(gateway, `/api/v1/scans/${id}/event-stream`, { as }), 404);
     }
   }),
-  gatewayCase("the stream ends after the terminal event, and a finished scan answers 204", [], async (gateway) => {
+  gatewayCase("the stream ends after the terminal event, and a finished scan answers 204", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const scan = await createScan(gateway);
     const streams = [
@@ -109,15 +103,15 @@ export const streamCases: readonly GatewayCase[] = [
     const after = await call(gateway, scan.event_stream, { as });
     assert.deepEqual([after.status, await after.text()], [204, ""]);
   }),
-  gatewayCase("S3: a finished scan is 204 to its tenant only", ["stranger"], async (gateway) => {
+  gatewayCase("S3: a finished scan is 204 to its tenant only", async (gateway) => {
     const scan = await createScan(gateway);
     const as = keyOf(gateway.tenant);
     await call(gateway, `/api/v1/scans/${scan.id}`, { method: "PATCH", as, json: { status: "failed" } });
     await refused(await call(gateway, scan.event_stream), 401);
-    const stranger = `Api-Key ${given(gateway.strangerApiKey, "stranger")}`;
+    const stranger = `Api-Key ${gateway.strangerApiKey}`;
     await refused(await call(gateway, scan.event_stream, { as: stranger }), 404);
   }),
-  gatewayCase("one channel's events reach its own streams only", [], async (gateway) => {
+  gatewayCase("one channel's events reach its own streams only", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const [first, second] = [await createScan(gateway), await createScan(gateway)];
     const one = await openStream(gateway, first.event_stream, as);
@@ -133,8 +127,8 @@ export const streamCases: readonly GatewayCase[] = [
     one.leave();
     two.leave();
   }),
-  gatewayCase("S4: a stream ends when its token does, and says so", ["control"], async (gateway) => {
-    const { createTenant, sign } = given(gateway.control, "control");
+  gatewayCase("S4: a stream ends when its token does, and says so", async (gateway) => {
+    const { createTenant, sign } = gateway.control;
     const tenant = await createTenant("Expiry");
     const scan = await createScan(gateway, tenant);
     const openedMs = Date.now();
@@ -146,9 +140,8 @@ export const streamCases: readonly GatewayCase[] = [
   }),
   gatewayCase(
     "S4: streams of a revoked key and of a removed member are closed in time, others stay",
-    ["control"],
     async (gateway) => {
-      const control = given(gateway.control, "control");
+      const control = gateway.control;
       const tenant = await control.createTenant("Revocation");
       const scan = await createScan(gateway, tenant);
       const open = (credential: string) => openStream(gateway, scan.event_stream, credential);
@@ -167,9 +160,8 @@ export const streamCases: readonly GatewayCase[] = [
   ),
   gatewayCase(
     "S5: an idle stream has a heartbeat, and one that the client left frees its subscription",
-    ["control"],
     async (gateway) => {
-      const control = given(gateway.control, "control");
+      const control = gateway.control;
       const scan = await createScan(gateway);
       const [first, second] = [
         await openStream(gateway, scan.event_stream, keyOf(gateway.tenant)),
@@ -190,9 +182,8 @@ export const streamCases: readonly GatewayCase[] = [
   ),
   gatewayCase(
     "S6: a tenant has as many streams as it may and no more, and a place that was left is free again",
-    ["control"],
     async (gateway) => {
-      const { createTenant, maxStreamsPerTenant } = given(gateway.control, "control");
+      const { createTenant, maxStreamsPerTenant } = gateway.control;
       const tenant = await createTenant("Bounds");
       const scan = await createScan(gateway, tenant);
       const streams: StreamReader[] = [];
@@ -214,9 +205,8 @@ export const streamCases: readonly GatewayCase[] = [
   ),
   gatewayCase(
     "S2: a reader that falls behind its bound is closed, nothing missing before that; others get everything",
-    ["control"],
     async (gateway) => {
-      const control = given(gateway.control, "control");
+      const control = gateway.control;
       const tenant = await control.createTenant("Slow");
       const scan = await createScan(gateway, tenant);
       const slow = await openStream(gateway, scan.event_stream, keyOf(tenant));
@@ -248,8 +238,8 @@ export const streamCases: readonly GatewayCase[] = [
       assert.equal(quickCount, count);
     },
   ),
-  gatewayCase("S2: a reader that reads nothing at all is closed", ["control"], async (gateway) => {
-    const control = given(gateway.control, "control");
+  gatewayCase("S2: a reader that reads nothing at all is closed", async (gateway) => {
+    const control = gateway.control;
     const tenant = await control.createTenant("Stuck");
     const scan = await createScan(gateway, tenant);
     const stuck = await openStuckReader(gateway, scan.event_stream, keyOf(tenant));
@@ -263,31 +253,26 @@ export const streamCases: readonly GatewayCase[] = [
     await eventually(isClosed, "the stream of a reader that reads nothing is closed");
     stuck.destroy();
   }),
-  gatewayCase(
-    "S2: a message that cannot be read ends the channel's streams, and no other's",
-    ["control"],
-    async (gateway) => {
-      const control = given(gateway.control, "control");
-      const as = keyOf(gateway.tenant);
-      const [scan, other] = [await createScan(gateway), await createScan(gateway)];
-      const stream = await openStream(gateway, scan.event_stream, as);
-      const bystander = await openStream(gateway, other.event_stream, as);
-      await control.publishRaw(scan.channel, "no event at all");
-      assert.match(await stream.untilEnd(), /retry: \d{4}\n: close lost\n $/);
-      await send(gateway, other, progress(1));
-      await bystander.until('{"n":1}');
-      bystander.leave();
-      const again = await openStream(gateway, scan.event_stream, as);
-      await send(gateway, scan, progress(2));
-      await again.until('{"n":2}');
-      again.leave();
-    },
-  ),
+  gatewayCase("S2: a message that cannot be read ends the channel's streams, and no other's", async (gateway) => {
+    const control = gateway.control;
+    const as = keyOf(gateway.tenant);
+    const [scan, other] = [await createScan(gateway), await createScan(gateway)];
+    const stream = await openStream(gateway, scan.event_stream, as);
+    const bystander = await openStream(gateway, other.event_stream, as);
+    await control.publishRaw(scan.channel, "no event at all");
+    assert.match(await stream.untilEnd(), /retry: \d{4}\n: close lost\n $/);
+    await send(gateway, other, progress(1));
+    await bystander.until('{"n":1}');
+    bystander.leave();
+    const again = await openStream(gateway, scan.event_stream, as);
+    await send(gateway, scan, progress(2));
+    await again.until('{"n":2}');
+    again.leave();
+  }),
   alone(
     "S2: a lost connection to the broker ends every stream at once, and a new one receives events again",
-    ["control"],
     async (gateway) => {
-      const control = given(gateway.control, "control");
+      const control = gateway.control;
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
       const streams = await Promise.all([1, 2, 3].map(() => openStream(gateway, scan.event_stream, as)));

@@ -4,18 +4,17 @@ import {
   createScan,
   eventually,
   gatewayCase,
-  given,
   keyOf,
   openStream,
   refused,
   send,
-  type ConformanceScan,
+  type ContractScan,
   type GatewayCase,
   type GatewayUnderTest,
 } from "./harness.ts";
 
 const tenantStream = "/api/v1/event-stream";
-const streamOf = (scans: readonly Pick<ConformanceScan, "id">[], more = "") =>
+const streamOf = (scans: readonly Pick<ContractScan, "id">[], more = "") =>
   `${tenantStream}?${scans.map(({ id }) => `scan_id=${id}`).join("&")}${more}`;
 
 interface ReadEvent {
@@ -35,7 +34,7 @@ const typesOf = (text: string, id: string) =>
     .filter(({ data }) => data["scan_id"] === id || data["monitor_id"] === id)
     .map(({ type }) => type);
 
-async function patch(gateway: GatewayUnderTest, { id }: Pick<ConformanceScan, "id">, json: unknown): Promise<void> {
+async function patch(gateway: GatewayUnderTest, { id }: Pick<ContractScan, "id">, json: unknown): Promise<void> {
   const response = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as: keyOf(gateway.tenant), json });
   assert.equal(response.status, 200, await response.text());
 }
@@ -44,7 +43,6 @@ async function patch(gateway: GatewayUnderTest, { id }: Pick<ConformanceScan, "i
 export const tenantCases: readonly GatewayCase[] = [
   gatewayCase(
     "the tenant's stream follows its scans: created, updated with the last state at most once a second, ended",
-    [],
     async (gateway) => {
       const as = keyOf(gateway.tenant);
       const stream = await openStream(gateway, tenantStream, as);
@@ -81,13 +79,13 @@ export const tenantCases: readonly GatewayCase[] = [
       });
     },
   ),
-  gatewayCase("the tenant's own channel is published to by the gateway alone", [], async (gateway) => {
+  gatewayCase("the tenant's own channel is published to by the gateway alone", async (gateway) => {
     const { tenant_id: tenantId } = await createScan(gateway);
     const path = `/api/v1/channels/tenant:${tenantId}:${tenantId}/events`;
     const json = { type: "scan.end", data: { scan_id: crypto.randomUUID(), status: "failed" } };
     await refused(await call(gateway, path, { as: keyOf(gateway.tenant), json }), 403);
   }),
-  gatewayCase("the tenant's stream follows its monitors, without their findings", [], async (gateway) => {
+  gatewayCase("the tenant's stream follows its monitors, without their findings", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const stream = await openStream(gateway, tenantStream, as);
     const id = crypto.randomUUID();
@@ -115,23 +113,19 @@ export const tenantCases: readonly GatewayCase[] = [
     const types = typesOf(stream.text(), id).filter((type) => type !== "organization.updated");
     assert.deepEqual(types, ["monitor.start", "monitor.updated", "monitor.error", "monitor.end"]);
   }),
-  gatewayCase(
-    "S3: the tenant's stream and its snapshot show nothing of another tenant",
-    ["stranger"],
-    async (gateway) => {
-      const stranger = { apiKey: given(gateway.strangerApiKey, "stranger") };
-      const before = await createScan(gateway);
-      const stream = await openStream(gateway, `${tenantStream}?snapshot=1`, keyOf(stranger));
-      const after = await createScan(gateway);
-      const own = await createScan(gateway, stranger);
-      await stream.until(`"id":"${own.id}"`);
-      stream.leave();
-      for (const { id } of [before, after]) assert.ok(!stream.text().includes(id), "another tenant's scan is shown");
-      assert.ok(!stream.text().includes(gateway.tenant.id), "another tenant is shown");
-      await refused(await call(gateway, streamOf([own, before]), { as: keyOf(stranger) }), 404);
-    },
-  ),
-  gatewayCase("several scans share a stream, which ends with the last of them", [], async (gateway) => {
+  gatewayCase("S3: the tenant's stream and its snapshot show nothing of another tenant", async (gateway) => {
+    const stranger = { apiKey: gateway.strangerApiKey };
+    const before = await createScan(gateway);
+    const stream = await openStream(gateway, `${tenantStream}?snapshot=1`, keyOf(stranger));
+    const after = await createScan(gateway);
+    const own = await createScan(gateway, stranger);
+    await stream.until(`"id":"${own.id}"`);
+    stream.leave();
+    for (const { id } of [before, after]) assert.ok(!stream.text().includes(id), "another tenant's scan is shown");
+    assert.ok(!stream.text().includes(gateway.tenant.id), "another tenant is shown");
+    await refused(await call(gateway, streamOf([own, before]), { as: keyOf(stranger) }), 404);
+  }),
+  gatewayCase("several scans share a stream, which ends with the last of them", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const [over, first, second] = [await createScan(gateway), await createScan(gateway), await createScan(gateway)];
     await patch(gateway, over, { status: "failed" });
@@ -150,9 +144,9 @@ export const tenantCases: readonly GatewayCase[] = [
     assert.deepEqual(typesOf(text, second.id), ["scan.progress", "scan.progress", "scan.end"]);
     assert.equal((await call(gateway, streamOf([first, over, second]), { as })).status, 204);
   }),
-  gatewayCase("a stream follows 100 scans, refuses 101, and all when one is not there", [], async (gateway) => {
+  gatewayCase("a stream follows 100 scans, refuses 101, and all when one is not there", async (gateway) => {
     const as = keyOf(gateway.tenant);
-    const scans: ConformanceScan[] = [];
+    const scans: ContractScan[] = [];
     while (scans.length < 100) {
       scans.push(...(await Promise.all(Array.from({ length: 10 }, () => createScan(gateway)))));
     }
@@ -177,7 +171,6 @@ export const tenantCases: readonly GatewayCase[] = [
   }),
   gatewayCase(
     "a snapshot comes after `open` and before every event: what has not ended, newest first",
-    [],
     async (gateway) => {
       const as = keyOf(gateway.tenant);
       const [older, over, newer] = [await createScan(gateway), await createScan(gateway), await createScan(gateway)];
@@ -223,7 +216,7 @@ export const tenantCases: readonly GatewayCase[] = [
       await call(gateway, `/api/v1/monitors/${monitorId}`, { method: "DELETE", as });
     },
   ),
-  gatewayCase("a snapshot of scans has each that is followed, and a bad value is refused", [], async (gateway) => {
+  gatewayCase("a snapshot of scans has each that is followed, and a bad value is refused", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const [running, over] = [await createScan(gateway), await createScan(gateway)];
     await patch(gateway, over, { status: "completed" });
@@ -249,7 +242,6 @@ export const tenantCases: readonly GatewayCase[] = [
   }),
   gatewayCase(
     "S1: nothing is missing between a snapshot and the events after it, whenever the stream is opened",
-    [],
     async (gateway) => {
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
@@ -295,55 +287,49 @@ export const tenantCases: readonly GatewayCase[] = [
       await Promise.all(opened.map(check));
     },
   ),
-  gatewayCase(
-    "a stream token opens the stream it was issued for, of any feature, and no other",
-    [],
-    async (gateway) => {
-      const as = keyOf(gateway.tenant);
-      const [scan, other] = [await createScan(gateway), await createScan(gateway)];
-      const issue = (json: unknown) => call(gateway, "/api/v1/stream-tokens", { as, json });
-      const withToken = (path: string, token: string) =>
-        `${path}${path.includes("?") ? "&" : "?"}access_token=${token}`;
-      const paths = [tenantStream, streamOf([scan, other]), scan.event_stream];
-      const tokens = await Promise.all(
-        paths.map(
-          async (path) =>
-            ((await (await issue({ event_stream: path })).json()) as { access_token: string }).access_token,
-        ),
-      );
-      for (const [index, token] of tokens.entries()) {
-        for (const [place, path] of paths.entries()) {
-          if (index !== place) {
-            await refused(await call(gateway, withToken(path, token)), 403, [token]);
-            continue;
-          }
-          const stream = await openStream(
-            gateway,
-            withToken(`${path}${path.includes("?") ? "&" : "?"}snapshot=1`, token),
-            null,
-          );
-          await stream.until(": snapshot complete\n");
-          stream.leave();
+  gatewayCase("a stream token opens the stream it was issued for, of any feature, and no other", async (gateway) => {
+    const as = keyOf(gateway.tenant);
+    const [scan, other] = [await createScan(gateway), await createScan(gateway)];
+    const issue = (json: unknown) => call(gateway, "/api/v1/stream-tokens", { as, json });
+    const withToken = (path: string, token: string) => `${path}${path.includes("?") ? "&" : "?"}access_token=${token}`;
+    const paths = [tenantStream, streamOf([scan, other]), scan.event_stream];
+    const tokens = await Promise.all(
+      paths.map(
+        async (path) => ((await (await issue({ event_stream: path })).json()) as { access_token: string }).access_token,
+      ),
+    );
+    for (const [index, token] of tokens.entries()) {
+      for (const [place, path] of paths.entries()) {
+        if (index !== place) {
+          await refused(await call(gateway, withToken(path, token)), 403, [token]);
+          continue;
         }
+        const stream = await openStream(
+          gateway,
+          withToken(`${path}${path.includes("?") ? "&" : "?"}snapshot=1`, token),
+          null,
+        );
+        await stream.until(": snapshot complete\n");
+        stream.leave();
       }
-      const nowhere = `/api/v1/scans/${crypto.randomUUID()}/event-stream`;
-      await refused(await issue({ event_stream: nowhere }), 404);
-      await refused(await issue({ event_stream: tenantStream, scan_id: scan.id }), 422);
-      await refused(await issue({}), 422);
-      for (const wrong of [
-        `https://gateway.example${tenantStream}`,
-        `//x${tenantStream}`,
-        `/api/v1/scans/${scan.id}`,
-        "/",
-        "",
-      ]) {
-        const response = await issue({ event_stream: wrong });
-        assert.ok((await response.clone().text()).includes("/event_stream"), "the refusal names the field");
-        await refused(response, 422);
-      }
-      await patch(gateway, scan, { status: "completed" });
-      const late = (await (await issue({ event_stream: scan.event_stream })).json()) as { access_token: string };
-      assert.equal((await call(gateway, withToken(scan.event_stream, late.access_token))).status, 204);
-    },
-  ),
+    }
+    const nowhere = `/api/v1/scans/${crypto.randomUUID()}/event-stream`;
+    await refused(await issue({ event_stream: nowhere }), 404);
+    await refused(await issue({ event_stream: tenantStream, scan_id: scan.id }), 422);
+    await refused(await issue({}), 422);
+    for (const wrong of [
+      `https://gateway.example${tenantStream}`,
+      `//x${tenantStream}`,
+      `/api/v1/scans/${scan.id}`,
+      "/",
+      "",
+    ]) {
+      const response = await issue({ event_stream: wrong });
+      assert.ok((await response.clone().text()).includes("/event_stream"), "the refusal names the field");
+      await refused(response, 422);
+    }
+    await patch(gateway, scan, { status: "completed" });
+    const late = (await (await issue({ event_stream: scan.event_stream })).json()) as { access_token: string };
+    assert.equal((await call(gateway, withToken(scan.event_stream, late.access_token))).status, 204);
+  }),
 ];

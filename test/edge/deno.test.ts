@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runtimeContract } from "../contract/contract.ts";
+import { denoContract } from "../contract/contract.ts";
 import {
   call,
   refused,
@@ -31,7 +31,7 @@ afterAll(async () => {
   await backends.close();
 });
 
-describeGateway("the gateway on Deno", runtimeContract, () => underTest);
+describeGateway("the gateway on Deno", denoContract, () => underTest);
 
 test("a method that nobody knows is 405 with those that are", async () => {
   for (const method of ["FOO", "CONNECTX"]) {
@@ -51,7 +51,7 @@ test("S9: no secret reached the log", () => {
 test("S6: a reader that reads nothing is closed, its connection reset and its place free", async () => {
   const bounds = { ...smallBounds, EVENTSTREAM_MAX_STREAMS_PER_TENANT: "2" };
   const small = await startDenoGateway({ ...backends.processEnvironment, ...bounds });
-  const there = await toGatewayUnderTest(backends, small.url, bounds);
+  const there = await toGatewayUnderTest(backends, small.url);
   const scan = await createScan(there);
   const as = keyOf(there.tenant);
   const stuck = await Promise.all([1, 2].map(() => openStuckReader(there, scan.event_stream, as)));

@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { toChannelKey } from "../../shared/brokers/channel_key.ts";
-import { missingNeeds, type GatewayCase, type GatewayUnderTest, type Need } from "../contract/harness.ts";
+import type { GatewayCase, GatewayUnderTest } from "../contract/harness.ts";
 import { listedOrigin, type EdgeBackends } from "../support/edge_backends.ts";
 
 /** Bounds that a suite of seconds can meet. */
@@ -13,12 +13,8 @@ export const smallBounds = {
 
 const brokerDatabase = 2;
 
-/** Any gateway over these backends that was started with these bounds. */
-export async function toGatewayUnderTest(
-  backends: EdgeBackends,
-  url: string,
-  bounds: Readonly<Record<keyof typeof smallBounds, string>> = smallBounds,
-): Promise<GatewayUnderTest> {
+/** Any gateway over these backends that was started with `smallBounds`. */
+export async function toGatewayUnderTest(backends: EdgeBackends, url: string): Promise<GatewayUnderTest> {
   const tenant = await backends.createTenant("Acme");
   const stranger = await backends.createTenant("Globex");
   const key = (channel: string) => toChannelKey(brokerDatabase, channel);
@@ -27,12 +23,11 @@ export async function toGatewayUnderTest(
     tenant,
     strangerApiKey: stranger.apiKey,
     origin: listedOrigin,
-    seesHeadersAsSent: true,
     control: {
-      heartbeatSeconds: Number(bounds.EVENTSTREAM_HEARTBEAT_SECONDS),
-      recheckSeconds: Number(bounds.EVENTSTREAM_RECHECK_SECONDS),
-      maxBufferBytes: Number(bounds.EVENTSTREAM_MAX_BUFFER_BYTES),
-      maxStreamsPerTenant: Number(bounds.EVENTSTREAM_MAX_STREAMS_PER_TENANT),
+      heartbeatSeconds: Number(smallBounds.EVENTSTREAM_HEARTBEAT_SECONDS),
+      recheckSeconds: Number(smallBounds.EVENTSTREAM_RECHECK_SECONDS),
+      maxBufferBytes: Number(smallBounds.EVENTSTREAM_MAX_BUFFER_BYTES),
+      maxStreamsPerTenant: Number(smallBounds.EVENTSTREAM_MAX_STREAMS_PER_TENANT),
       createTenant: (name) => backends.createTenant(name),
       sign: (claims, lifetimeSeconds) => backends.sign(claims, lifetimeSeconds),
       revokeApiKey: (id) => backends.revokeApiKey(id),
@@ -54,20 +49,11 @@ export async function toGatewayUnderTest(
   };
 }
 
-/** The cases that a runtime can meet: what it cannot is named where the runtime is, and nowhere skipped in silence. */
-export function casesWithout(cases: readonly GatewayCase[], need: Need): readonly GatewayCase[] {
-  return cases.filter(({ needs }) => !needs.includes(need));
-}
-
 /** One test for each case; those that disturb the others come last, one by one. */
 export function describeGateway(name: string, cases: readonly GatewayCase[], gatewayOf: () => GatewayUnderTest): void {
-  const run = async (one: GatewayCase) => {
-    const missing = missingNeeds(gatewayOf(), one);
-    if (missing.length > 0) throw new Error(`Cannot run the case: the gateway has no ${missing.join(", ")}`);
-    await one.run(gatewayOf());
-  };
   describe(name, () => {
-    for (const one of cases.filter(({ isAlone }) => isAlone !== true)) test.concurrent(one.name, () => run(one));
-    for (const one of cases.filter(({ isAlone }) => isAlone === true)) test(one.name, () => run(one));
+    for (const one of cases.filter(({ isAlone }) => isAlone !== true))
+      test.concurrent(one.name, () => one.run(gatewayOf()));
+    for (const one of cases.filter(({ isAlone }) => isAlone === true)) test(one.name, () => one.run(gatewayOf()));
   });
 }

@@ -3,8 +3,7 @@ import { parseConfig } from "../../gateway/config.ts";
 import { createLog } from "../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
-import { gatewayContract } from "../contract/contract.ts";
-import { permissionCases } from "../contract/permission_cases.ts";
+import { nodeContract } from "../contract/contract.ts";
 import { call, refused, type GatewayUnderTest } from "../contract/harness.ts";
 import { builtPackage } from "../support/command_line.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
@@ -33,9 +32,7 @@ afterAll(async () => {
   await backends.close();
 });
 
-// `test/gateway/auth/permissions.test.ts` walks over who may do what.
-const cases = gatewayContract.filter((one) => !permissionCases.includes(one));
-describeGateway("the gateway on Node", cases, () => underTest);
+describeGateway("the gateway on Node", nodeContract, () => underTest);
 
 test("a method that nobody knows is 405 with those that are", async () => {
   for (const method of ["FOO", "CONNECTX"]) {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runtimeContract } from "../contract/contract.ts";
+import { workersContract } from "../contract/contract.ts";
 import { call, createScan, keyOf, openStream, type GatewayUnderTest } from "../contract/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { asAdmin } from "../support/postgres.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
-import { casesWithout, describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
+import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 
 let backends: EdgeBackends;
@@ -14,7 +14,7 @@ let underTest: GatewayUnderTest;
 beforeAll(async () => {
   backends = await startEdgeBackends();
   worker = await startWranglerDev({ environment: { ...backends.workerEnvironment, ...smallBounds } });
-  underTest = { ...(await toGatewayUnderTest(backends, worker.url)), seesHeadersAsSent: false };
+  underTest = await toGatewayUnderTest(backends, worker.url);
 });
 
 afterAll(async () => {
@@ -22,8 +22,7 @@ afterAll(async () => {
   await backends.close();
 });
 
-// workerd takes a header without a value off a request before any Worker sees it.
-describeGateway("the gateway on workerd", casesWithout(runtimeContract, "headers_as_sent"), () => underTest);
+describeGateway("the gateway on workerd", workersContract, () => underTest);
 
 test("authorizing a stream costs one round trip to the database, and nothing compresses it", async () => {
   const tenant = await backends.createTenant("Initech");

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll } from "vitest";
 import { permissionCases } from "../../contract/permission_cases.ts";
 import type { GatewayControl, GatewayUnderTest } from "../../contract/harness.ts";
+import { permissions } from "../../../gateway/auth/permissions.ts";
+import { servedRoutes } from "../../support/served_routes.ts";
 import { describeGateway } from "../../edge/gateway_under_test.ts";
 import { member, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
@@ -23,11 +25,13 @@ beforeAll(async () => {
     url: gateway.url.replace(/\/$/, ""),
     tenant: withSub(gateway.acme),
     strangerApiKey: gateway.globex.apiKey,
-    origin: null,
-    seesHeadersAsSent: true,
+    origin: "https://unlisted.example",
     control: control as GatewayControl,
   };
 });
 afterAll(() => gateway.stop());
 
-describeGateway("on Node, in this process", permissionCases, () => underTest);
+const routes = servedRoutes().flatMap(({ access, ...route }) =>
+  access === "public" ? [] : [{ ...route, access, permission: access === "session" ? null : permissions[access] }],
+);
+describeGateway("on Node, in this process", permissionCases(routes), () => underTest);
