@@ -4,7 +4,5 @@ const root = join(import.meta.dirname, "../..");
 
 /** What is published, built once for the run: it starts in a fifth of the time that the sources take. */
 export const builtPackage = join(root, "node_modules/.cache/scanstream/package");
-/** `conformance/main.ts` as one file, which starts in an eighth of the time. */
-export const builtConformance = join(builtPackage, "../conformance.js");
 /** Where the gateway on Deno and on Workers reads the page. */
 export const denoPage = join(root, "dist/web");

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { builtConformance, builtPackage } from "./built_package.ts";
+import { builtPackage } from "./built_package.ts";
 import { requestSharedService } from "./shared_services.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -46,11 +46,6 @@ export function startCommand(args: readonly string[], options: RunOptions): Runn
 /** As `startCommand`, for another program of the project, or the absolute path of one. */
 export function startProgram(program: string, args: readonly string[], options: RunOptions): Running {
   return startBinary(process.execPath, [resolve(root, program), ...args], options);
-}
-
-/** `npm run conformance -- ARGS`. */
-export function startConformance(args: readonly string[], options: RunOptions): Running {
-  return startProgram(builtConformance, args, options);
 }
 
 /** As `startCommand`, for a program that needs no Node. */

@@ -1,4 +1,4 @@
-import { listedOrigin, startEdgeBackends } from "./edge_backends.ts";
+import { startEdgeBackends } from "./edge_backends.ts";
 import { startWranglerDev } from "./wrangler_dev.ts";
 
 // `npm run dev:worker`: PostgreSQL with the tables, Neon's HTTP and Upstash's REST before real servers, a tenant with a
@@ -14,7 +14,6 @@ try {
   const backends = await startEdgeBackends();
   opened.push(backends);
   const tenant = await backends.createTenant("Demo");
-  const stranger = await backends.createTenant("Stranger");
   const token = await backends.sign({ tenant_id: tenant.id, sub: tenant.sub }, 24 * 3600);
   console.log("Starting wrangler dev");
   const worker = await startWranglerDev({
@@ -32,14 +31,6 @@ API key          ${tenant.apiKey}
 Publish a scan of the practice org, and see it on the page:
 
   SCANSTREAM_URL=${worker.url} SCANSTREAM_API_KEY=${tenant.apiKey} npm run scanstream -- scan …
-
-Check what a gateway promises:
-
-  export CONFORMANCE_RUNTIME=workers CONFORMANCE_ORIGIN=${listedOrigin}
-  export CONFORMANCE_API_KEY=${tenant.apiKey}
-  export CONFORMANCE_STRANGER_API_KEY=${stranger.apiKey}
-  export CONFORMANCE_TOKEN=${token}
-  npm run conformance -- gateway ${worker.url}
 
 Stop with Ctrl+C.`);
   await Promise.race([worker.exited, aborted(stopping.signal)]);

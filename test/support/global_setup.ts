@@ -3,11 +3,10 @@ import { cp, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { build } from "esbuild";
 import type { TestProject } from "vitest/node";
-import { buildPackage, nodeBundle } from "../../tools/build.ts";
+import { buildPackage } from "../../tools/build.ts";
 import { installRuntimes } from "../runtimes/install.ts";
-import { builtConformance, builtPackage, denoPage } from "./built_package.ts";
+import { builtPackage, denoPage } from "./built_package.ts";
 import { installWithApt } from "./machine_tools.ts";
 import { startPostgres, type PostgresServer } from "./postgres.ts";
 import type { SharedService } from "./shared_services.ts";
@@ -44,10 +43,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 async function buildForTests(): Promise<void> {
-  await Promise.all([
-    buildPackage(builtPackage),
-    build({ ...nodeBundle, entryPoints: ["conformance/main.ts"], outfile: builtConformance }),
-  ]);
+  await buildPackage(builtPackage);
   await rm(denoPage, { recursive: true, force: true });
   await cp(join(builtPackage, "web"), denoPage, { recursive: true });
 }

@@ -12,7 +12,6 @@ import { refuseInFastTest } from "./machine_tools.ts";
 export interface Workerd {
   /** Without a slash at its end. */
   readonly url: string;
-  readonly pid: number;
   /** The answer's JSON, or its status and text. */
   ask(path: string): Promise<unknown>;
   close(): Promise<void>;
@@ -20,9 +19,8 @@ export interface Workerd {
 
 export interface WorkerdOptions {
   readonly bindings: Readonly<Record<string, string>>;
-  /** A class that the Worker exports, bound under its name in capitals, or under another one. */
+  /** A class that the Worker exports, bound under its name in capitals. */
   readonly durableObject?: string;
-  readonly objectBinding?: string;
 }
 
 /** The Worker of this file in the runtime of Cloudflare Workers, on a port of its own. */
@@ -35,7 +33,6 @@ export async function startWorkerd(entryPoint: string, options: WorkerdOptions):
   const { port } = JSON.parse(String(line)) as { readonly port: number };
   return {
     url: `http://127.0.0.1:${port}`,
-    pid: child.pid ?? 0,
     async ask(path) {
       const response = await fetch(`http://127.0.0.1:${port}${path}`);
       return response.ok && response.headers.get("content-type") === "application/json"
@@ -54,10 +51,10 @@ export async function startWorkerd(entryPoint: string, options: WorkerdOptions):
  * The command that serves the Worker, whose bundle and configuration are written to the folder. With `--control-fd` added it reports
  * its port there, as a line of JSON.
  */
-export async function prepareWorkerd(
+async function prepareWorkerd(
   entryPoint: string,
   directory: string,
-  { bindings, durableObject: name, objectBinding = name?.toUpperCase() }: WorkerdOptions,
+  { bindings, durableObject: name }: WorkerdOptions,
 ): Promise<readonly string[]> {
   refuseInFastTest("workerd");
   await build({
@@ -73,7 +70,7 @@ export async function prepareWorkerd(
       ? ""
       : `durableObjectNamespaces = [(className = "${name}", uniqueKey = "${name}")], durableObjectStorage = (inMemory = void),`;
   const texts = Object.entries(bindings).map(([key, text]) => `(name = "${key}", text = ${JSON.stringify(text)})`);
-  if (name !== undefined) texts.push(`(name = "${objectBinding}", durableObjectNamespace = "${name}")`);
+  if (name !== undefined) texts.push(`(name = "${name.toUpperCase()}", durableObjectNamespace = "${name}")`);
   writeFileSync(
     join(directory, "config.capnp"),
     `using Workerd = import "/workerd/workerd.capnp";

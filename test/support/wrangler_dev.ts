@@ -23,8 +23,6 @@ export interface WranglerDev {
 export interface WranglerDevOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** Default: what `wrangler.toml` says. */
-  readonly compatibilityDate?: string;
   /** Receives what is said, as it comes. */
   readonly onOutput?: (text: string) => void;
 }
@@ -37,7 +35,6 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
   const args = ["dev", "--ip", "127.0.0.1", "--port", String(options.port ?? 0), "--inspector-port", "0"];
   args.push("--local", "--env-file", environmentFile, "--persist-to", join(directory, "state"), "--test-scheduled");
   args.push("--show-interactive-dev-session=false");
-  if (options.compatibilityDate !== undefined) args.push("--compatibility-date", options.compatibilityDate);
   const child = spawn(process.execPath, [wranglerProgram(), ...args], {
     cwd: root,
     env: wranglerEnvironment(directory),
