@@ -25,8 +25,8 @@ const system = [
   "test/tools/package.test.ts",
 ];
 
-/** Tests that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */
-const nightly = ["soak/soak.test.ts", "test/e2e/upgrade.test.ts", "test/edge/workerd_newest.test.ts"];
+/** Tests that take a minute each, for `npm run test:nightly`. */
+const nightly = ["test/faults/{on_deno,on_workerd}.test.ts"];
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
@@ -63,7 +63,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
-          include: ["{test,soak}/**/*.test.ts"],
+          // `*.test_d.ts` are the compiler's (`npm run types`).
+          include: ["test/**/*.test.ts"],
           exclude: ["**/node_modules/**", ...system, ...nightly],
           env: { TEST_SPEED: "fast" },
           isolate: false,

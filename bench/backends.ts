@@ -5,16 +5,16 @@ import { createApiKey } from "../gateway/auth/api_keys.ts";
 import { scanChannel } from "../shared/scan_events.ts";
 import { toChannelKey } from "../shared/brokers/channel_key.ts";
 import { asAdmin, createTestDatabase, startPostgres } from "../test/support/postgres.ts";
-import { startRedis, type RedisServer } from "../test/support/redis.ts";
-import { makePayload, type PublishOptions } from "./bench_server.ts";
+import { startRedis } from "../test/support/redis.ts";
+import { makePayload } from "./bench_server.ts";
 
 const issuer = "https://issuer.bench";
 const audience = "scanstream-bench";
 const tenantId = "7e000000-0000-4000-8000-000000000000";
 /** `EVENTSTREAM_CACHE_DB` of every gateway that is measured. */
-export const brokerDatabase = 2;
+const brokerDatabase = 2;
 /** Scans and members in the database. */
-export const maxScans = 20_000;
+const maxScans = 20_000;
 
 /** The real Postgres and Redis behind the gateway, and its credentials. */
 export interface Backends {
@@ -23,21 +23,20 @@ export interface Backends {
   readonly apiKey: string;
   /** A JWT of the member with this number. */
   sign(member: number): Promise<string>;
-  publish(options: PublishOptions): Promise<void>;
+  /** Sends so many events to the channel of scan 0. */
+  publish(burst: number): Promise<void>;
   /** Transactions that the database has committed or rolled back. */
   transactions(): Promise<number>;
-  /** CPU time of Redis so far. */
-  brokerCpuSeconds(): Promise<number>;
   stop(): Promise<void>;
+}
+
+/** The path of the event stream of a scan. */
+export function streamPath(scan: number): string {
+  return `/api/v1/scans/${scanIdOf(scan)}/event-stream`;
 }
 
 function scanIdOf(scan: number): string {
   return `5ca00000-0000-4000-8000-${String(scan).padStart(12, "0")}`;
-}
-
-/** The path of the event stream of a scan: `%012d` for the client to fill in, or a number's. */
-export function streamPath(scan: string = "%012d"): string {
-  return `/api/v1/scans/5ca00000-0000-4000-8000-${scan}/event-stream`;
 }
 
 export async function startBackends(): Promise<Backends> {
@@ -78,8 +77,8 @@ export async function startBackends(): Promise<Backends> {
     },
     apiKey,
     sign: (member) => sign(key.privateKey, member),
-    async publish(options) {
-      publish(publisher, options);
+    async publish(burst) {
+      publish(publisher, burst);
     },
     async transactions() {
       // A connection of the server reports its transactions after ten idle seconds.
@@ -92,7 +91,6 @@ export async function startBackends(): Promise<Backends> {
         return Number(rows[0]?.count ?? 0);
       });
     },
-    brokerCpuSeconds: () => redisCpuSeconds(redis),
     async stop() {
       publisher.destroy();
       await redis.stop();
@@ -113,14 +111,12 @@ async function connectPublisher(port: number): Promise<Socket> {
   return publisher;
 }
 
-function publish(publisher: Socket, { channels, burst, payloadBytes }: PublishOptions): void {
+function publish(publisher: Socket, burst: number): void {
   const commands: string[] = [];
-  for (let channel = 0; channel < channels; channel += 1) {
-    const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(channel)));
-    for (let event = 0; event < burst; event += 1) {
-      const message = `{"type":"scan.progress","data":${makePayload(payloadBytes)}}`;
-      commands.push(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`);
-    }
+  const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(0)));
+  for (let event = 0; event < burst; event += 1) {
+    const message = `{"type":"scan.progress","data":${makePayload()}}`;
+    commands.push(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`);
   }
   publisher.write(commands.join(""));
 }
@@ -138,11 +134,4 @@ async function sign(key: CryptoKey, member: number): Promise<string> {
     .setIssuedAt()
     .setExpirationTime("2h")
     .sign(key);
-}
-
-async function redisCpuSeconds(server: RedisServer): Promise<number> {
-  const info = String(await server.command("INFO", "cpu"));
-  return ["user", "sys"]
-    .map((kind) => Number(new RegExp(`used_cpu_${kind}:([\\d.]+)`).exec(info)?.[1]))
-    .reduce((sum, value) => sum + value);
 }

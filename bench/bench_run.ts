@@ -2,9 +2,9 @@ import { startBackends, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { measureFanOut, type FanOutFigures, type FanOutOptions } from "./fan_out.ts";
 import { startGatewayServer, type GatewayVariant } from "./gateway_bench_server.ts";
-import { compileProgram } from "./load_client.ts";
+import { compileLoadClient } from "./load_client.ts";
+import { startMercureServer } from "./mercure_bench_server.ts";
 import { startNchanServer } from "./nchan_bench_server.ts";
-import { startRawServer } from "./raw_bench_server.ts";
 import { medians, text } from "./report.ts";
 
 /** What the benches of one run share. */
@@ -21,29 +21,27 @@ export type Start = () => Promise<BenchServer | null>;
 
 /** Throws where the load client cannot be compiled. */
 export async function openBenchRun(progress: (line: string) => void, rounds: number): Promise<BenchRun> {
-  const client = await compileProgram("ssebench");
-  if (client === null) throw new Error("Cannot measure the gateway: no C compiler here: install gcc");
-  return { client, backends: await startBackends(), progress, rounds };
-}
-
-export async function compare(run: BenchRun, starts: readonly Start[], options: FanOutOptions) {
-  let figures: ReadonlyMap<string, FanOutFigures> = new Map();
-  await withServers(starts, async (servers) => {
-    figures = await measureInTurn(run, servers, options);
-  });
-  return figures;
+  return { client: await compileLoadClient(), backends: await startBackends(), progress, rounds };
 }
 
 /** The servers take turns, so that other work of the machine affects all of them. The first round only warms up. */
-export async function measureInTurn(run: BenchRun, servers: readonly BenchServer[], options: FanOutOptions) {
+export async function compare(run: BenchRun, starts: readonly Start[], options: FanOutOptions) {
   const measured = new Map<string, FanOutFigures[]>();
-  for (let round = 0; round <= run.rounds; round += 1) {
-    for (const server of servers) {
-      const figure = await measureFanOut(run.client, server, options);
-      run.progress(`${server.name}: ${text.thousands(figure.eventsPerSecond)}, p99 ${text.ms(figure.p99Ms)}`);
-      if (round > 0) measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
+  await withServers(starts, async (servers) => {
+    for (let round = 0; round <= run.rounds; round += 1) {
+      for (const server of servers) {
+        const figure = await measureFanOut(run.client, server, options).catch((error: unknown) => {
+          // A round counts only when every event arrived once.
+          if (server.name.startsWith("gateway")) throw error;
+          run.progress(error instanceof Error ? error.message : String(error));
+          return null;
+        });
+        if (figure === null) continue;
+        run.progress(`${server.name}: ${text.thousands(figure.eventsPerSecond)}, p99 ${text.ms(figure.p99Ms)}`);
+        if (round > 0) measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
+      }
     }
-  }
+  });
   return new Map([...measured].map(([name, figures]) => [name, medians(figures)] as const));
 }
 
@@ -63,18 +61,18 @@ export async function withServers(
   }
 }
 
-export function raw({ progress }: BenchRun): Start {
-  return async () => {
-    const binary = await compileProgram("raw_server");
-    if (binary === null) progress("raw C: left out: no C compiler here");
-    return binary === null ? null : startRawServer(binary);
-  };
-}
-
 export function nchan({ progress }: BenchRun): Start {
   return async () => {
     const server = await startNchanServer();
     if (server === null) progress("nchan: left out: apt-get install nginx-light libnginx-mod-nchan");
+    return server;
+  };
+}
+
+export function mercure({ progress }: BenchRun): Start {
+  return async () => {
+    const server = await startMercureServer();
+    if (server === null) progress("Mercure: left out: set MERCURE to the binary of a release (1.0 or later)");
     return server;
   };
 }

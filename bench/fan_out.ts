@@ -1,10 +1,9 @@
 import type { BenchServer } from "./bench_server.ts";
 import { startLoadClient } from "./load_client.ts";
 
+/** All streams follow one channel. */
 export interface FanOutOptions {
   readonly streams: number;
-  /** 1: all streams follow one channel; otherwise as many channels as streams. */
-  readonly channels: number;
   readonly steps: number;
   /**
    * How many steps are on their way at a time. 2, the default: while one event is on its way to the streams the next one is
@@ -14,10 +13,6 @@ export interface FanOutOptions {
   readonly inFlight?: number;
   /** Events published at once. Default 1. */
   readonly burst?: number;
-  /** A fixed time between two, instead of waiting for every stream. */
-  readonly everyMs?: number;
-  /** See `LoadOptions`. */
-  readonly watchEvery?: number;
 }
 
 export interface FanOutFigures {
@@ -30,8 +25,6 @@ export interface FanOutFigures {
 }
 
 const timeoutSeconds = 60;
-/** An event of about 150 bytes. */
-const payloadBytes = 110;
 
 /** Opens the streams, publishes, and waits until every stream has received every event, once. */
 export async function measureFanOut(
@@ -39,24 +32,21 @@ export async function measureFanOut(
   server: BenchServer,
   options: FanOutOptions,
 ): Promise<FanOutFigures> {
-  const { streams, channels, steps, burst = 1, everyMs, inFlight = 2, watchEvery = 1 } = options;
+  const { streams, steps, burst = 1, inFlight = 2 } = options;
   await using load = startLoadClient(client, {
     server,
-    path: server.path(channels),
+    path: server.path,
     streams,
     eventsPerStream: steps * burst,
     timeoutSeconds,
     step: streams * burst,
-    watchEvery,
   });
   const opened = await load.opened;
   if (opened.failed > 0) throw new Error(`${server.name}: ${opened.failed} streams were refused (${opened.status})`);
   const cpuBefore = await server.process.cpuSeconds();
   for (let step = 1; step <= steps; step += 1) {
-    await server.publish({ channels, burst, payloadBytes, isFirst: step === 1 });
-    await (everyMs === undefined
-      ? load.step(step - inFlight + 1)
-      : new Promise((resolve) => setTimeout(resolve, everyMs)));
+    await server.publish(burst);
+    await load.step(step - inFlight + 1);
   }
   const figures = await load.result;
   const cpuSeconds = (await server.process.cpuSeconds()) - cpuBefore;

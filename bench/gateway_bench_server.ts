@@ -8,17 +8,15 @@ import { startProcess } from "./measured_process.ts";
 
 const root = join(import.meta.dirname, "..");
 
-export type GatewayVariant = "node" | "node, 2 processes" | "deno";
+export type GatewayVariant = "node" | "deno";
 
 /** The whole gateway as users start it, on real Postgres and Redis; a stream shows a JWT. */
 export async function startGatewayServer(backends: Backends, variant: GatewayVariant): Promise<BenchServer> {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   const token = await backends.sign(0);
-  const serve = [process.execPath, join(root, "scanstream.ts"), "serve"];
   const server = await startProcess({
     command: {
-      node: serve,
-      "node, 2 processes": [...serve, "--processes", "2"],
+      node: [process.execPath, join(root, "scanstream.ts"), "serve"],
       deno: [denoProgram(), "run", "-A", join(root, "gateway/runtime/main_deno.ts")],
     }[variant],
     env: { ...backends.environment, HOST: "127.0.0.1", PORT: "0", DRAIN_DELAY_SECONDS: "0" },
@@ -29,10 +27,10 @@ export async function startGatewayServer(backends: Backends, variant: GatewayVar
     name: `gateway (${variant})`,
     host: "127.0.0.1",
     port: Number(server.match[1]),
-    path: (channels) => (channels === 1 ? streamPath("000000000000") : streamPath()),
+    path: streamPath(0),
     headers: [`Authorization: Bearer ${token}`],
     process: server,
-    publish: (publishOptions) => backends.publish(publishOptions),
+    publish: (burst) => backends.publish(burst),
     async stop() {
       await server.stop();
       await rm(folder, { recursive: true, force: true });

@@ -5,12 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { hasCode } from "../shared/error_code.ts";
 import type { BenchServer } from "./bench_server.ts";
 
 export interface LoadOptions {
   readonly server: BenchServer;
-  /** May hold one `%d` or `%012d`, the stream's number; `@file` has one path a line. */
+  /** `@file` has one path a line. */
   readonly path: string;
   /** Default: the server's. */
   readonly headers?: readonly string[];
@@ -19,8 +18,6 @@ export interface LoadOptions {
   readonly timeoutSeconds: number;
   /** How many events, over all streams, make a step. Default 0: steps are not reported. */
   readonly step?: number;
-  /** One of this many streams is read as its events arrive; the others' are counted at the end. Default 1: all. */
-  readonly watchEvery?: number;
 }
 
 export interface OpenFigures {
@@ -49,8 +46,8 @@ export interface LoadClient extends AsyncDisposable {
 }
 
 export function startLoadClient(binary: string, options: LoadOptions): LoadClient {
-  const { server, path, streams, eventsPerStream, timeoutSeconds, step = 0, watchEvery = 1 } = options;
-  const numbers = [streams, eventsPerStream, timeoutSeconds, step, watchEvery].map(String);
+  const { server, path, streams, eventsPerStream, timeoutSeconds, step = 0 } = options;
+  const numbers = [streams, eventsPerStream, timeoutSeconds, step].map(String);
   const args = [server.host, String(server.port), path, ...numbers, ...(options.headers ?? server.headers)];
   const child = spawn(binary, args, { stdio: ["ignore", "pipe", "inherit"] });
   const closed = once(child, "close");
@@ -86,16 +83,9 @@ export function startLoadClient(binary: string, options: LoadOptions): LoadClien
   };
 }
 
-/** Compiles `<name>.c` of this folder; null where there is no C compiler. */
-export async function compileProgram(name: string): Promise<string | null> {
-  const binary = join(await mkdtemp(join(tmpdir(), "scanstream-bench-")), name);
-  for (const compiler of ["gcc", "cc", "clang"]) {
-    try {
-      await promisify(execFile)(compiler, ["-O2", "-o", binary, join(import.meta.dirname, `${name}.c`)]);
-      return binary;
-    } catch (error) {
-      if (!hasCode(error, "ENOENT")) throw error;
-    }
-  }
-  return null;
+/** Compiles `ssebench.c` of this folder. Throws where there is no C compiler. */
+export async function compileLoadClient(): Promise<string> {
+  const binary = join(await mkdtemp(join(tmpdir(), "scanstream-bench-")), "ssebench");
+  await promisify(execFile)("gcc", ["-O2", "-o", binary, join(import.meta.dirname, "ssebench.c")]);
+  return binary;
 }

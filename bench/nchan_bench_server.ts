@@ -35,20 +35,17 @@ export async function startNchanServer(): Promise<BenchServer | null> {
     name: "nchan",
     host: "127.0.0.1",
     port,
-    path: (channels) => (channels === 1 ? "/sub/0" : "/sub/%d"),
+    path: "/sub",
     headers: [],
     process: server,
-    async publish({ channels, burst, payloadBytes }) {
-      const requests: string[] = [];
-      for (let channel = 0; channel < channels; channel += 1) {
-        for (let event = 0; event < burst; event += 1) {
-          const body = makePayload(payloadBytes);
-          requests.push(
-            `POST /pub/${channel} HTTP/1.1\r\nHost: x\r\nX-EventSource-Event: scan.progress\r\n` +
-              `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-          );
-        }
-      }
+    async publish(burst) {
+      const requests = Array.from({ length: burst }, () => {
+        const body = makePayload();
+        return (
+          `POST /pub HTTP/1.1\r\nHost: x\r\nX-EventSource-Event: scan.progress\r\n` +
+          `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+        );
+      });
       publisher.write(requests.join(""));
     },
     async stop() {
@@ -72,8 +69,8 @@ http {
   client_body_buffer_size 128k; nchan_shared_memory_size 512m;
   server {
     listen 127.0.0.1:${port} backlog=4096;
-    location ~ ^/sub/(.+)$ { nchan_subscriber eventsource; nchan_channel_id $1; nchan_subscriber_first_message newest; nchan_eventsource_ping_interval 11; }
-    location ~ ^/pub/(.+)$ { nchan_publisher; nchan_channel_id $1; nchan_message_buffer_length 50; }
+    location = /sub { nchan_subscriber eventsource; nchan_channel_id bench; nchan_subscriber_first_message newest; nchan_eventsource_ping_interval 11; }
+    location = /pub { nchan_publisher; nchan_channel_id bench; nchan_message_buffer_length 50; }
   }
 }
 `;

@@ -1,11 +1,9 @@
 // Opens N server-sent-events connections (one thread, epoll) and counts every event by the time stamp in its payload,
 // "t":<ns since the epoch>, so that also the latency from publish to receipt is known.
 //
-// usage: ssebench HOST PORT PATH N EVENTS_PER_STREAM TIMEOUT_S STEP WATCH_EVERY [HEADER...]
-//   PATH may hold one integer conversion (%d, %012d: the connection's number), or is @FILE with one path per line.
-//   STEP > 0: prints STEP each time that many more events have arrived over all watched streams, for a publisher that waits.
-//   WATCH_EVERY K: one of K streams, and the last ones opened, are read as their events arrive. The kernel keeps the others'
-//   bytes (SO_RCVLOWAT) and their events are counted at the end, so that the client leaves the cores to the servers.
+// usage: ssebench HOST PORT PATH N EVENTS_PER_STREAM TIMEOUT_S STEP [HEADER...]
+//   PATH is @FILE with one path per line where the connections have different ones.
+//   STEP > 0: prints STEP each time that many more events have arrived over all streams, for a publisher that waits.
 // Prints READY {json} once every connection has an answer, and RESULT {json} once every event has arrived or at the time-out.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,13 +22,10 @@
 #define MAX_TAIL 512    // bytes kept of a connection, for a head or a time stamp that arrives in two parts
 #define READ_SIZE (1 << 18)
 #define PER_SOURCE 25000 // connections from one source address, before its ports run out
-#define LAST_WATCHED 4   // streams at the end that are always watched: most servers write to them last
-#define KEPT_BYTES 1500 // of a stream that is not watched, before they are read
 
 typedef struct {
   int fd;
   int state; // -1 connecting, 0 waits for the head, 1 open
-  int watched;
   int tail_length;
   char tail[MAX_TAIL];
 } Stream;
@@ -54,8 +49,6 @@ static void raise_file_limit(void) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-static int low_water(int fd, int bytes) { return setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes); }
-
 static char **read_paths(const char *file, int count) {
   FILE *in = fopen(file, "r");
   char **paths = calloc((size_t)count, sizeof *paths);
@@ -74,32 +67,28 @@ static char **read_paths(const char *file, int count) {
 }
 
 int main(int argc, char **argv) {
-  if (argc < 9 || atoi(argv[8]) < 1) {
-    fprintf(stderr, "usage: ssebench HOST PORT PATH N EVENTS_PER_STREAM TIMEOUT_S STEP WATCH_EVERY [HEADER...]\n");
+  if (argc < 8) {
+    fprintf(stderr, "usage: ssebench HOST PORT PATH N EVENTS_PER_STREAM TIMEOUT_S STEP [HEADER...]\n");
     return 2;
   }
-  const char *host = argv[1], *template = argv[3];
-  const int port = atoi(argv[2]), count = atoi(argv[4]), watch_every = atoi(argv[8]);
+  const char *host = argv[1], *one_path = argv[3];
+  const int port = atoi(argv[2]), count = atoi(argv[4]);
   const long expected = (long)count * atol(argv[5]), step = atol(argv[7]);
   const double timeout = atof(argv[6]);
-  char **paths = template[0] == '@' ? read_paths(template + 1, count) : NULL;
+  char **paths = one_path[0] == '@' ? read_paths(one_path + 1, count) : NULL;
   static char headers[8192];
-  for (int i = 9; i < argc; i++) {
+  for (int i = 8; i < argc; i++) {
     strncat(headers, argv[i], sizeof headers - strlen(headers) - 3);
     strcat(headers, "\r\n");
   }
   raise_file_limit();
 
   Stream *streams = calloc((size_t)count, sizeof *streams);
-  int watched = 0;
-  for (int k = 0; k < count; k++) watched += streams[k].watched = k % watch_every == 0 || k >= count - LAST_WATCHED;
   long latency_capacity = expected + 16 > 40000000 ? 40000000 : expected + 16, latencies_length = 0;
   uint32_t *latencies = malloc((size_t)latency_capacity * sizeof *latencies);
   const int poll = epoll_create1(0);
   int opened = 0, ready = 0, opening = 0, failed = 0, told_ready = 0, first_status = 0;
-  long total = 0, heard_live = 0, steps = 0, bytes = 0;
-  const long expected_live = (long)watched * atol(argv[5]), step_live = count ? step * watched / count : 0;
-  struct rusage usage = {0};
+  long total = 0, steps = 0;
   uint64_t first_sent = 0, last_heard = 0;
   static char input[READ_SIZE], window[READ_SIZE + MAX_TAIL + 1];
   struct epoll_event events[1024];
@@ -129,9 +118,8 @@ int main(int argc, char **argv) {
       Stream *s = &streams[k];
       if (s->fd < 0) continue;
       if (s->state == -1) {
-        char path[8192], request[20000];
-        if (paths) snprintf(path, sizeof path, "%s", paths[k]);
-        else snprintf(path, sizeof path, template, k);
+        char request[20000];
+        const char *path = paths ? paths[k] : one_path;
         const int length = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: %s:%d\r\nAccept: text/event-stream\r\n%s\r\n", path, host, port, headers);
         if (write(s->fd, request, (size_t)length) != length) {
           failed++;
@@ -155,7 +143,6 @@ int main(int argc, char **argv) {
         s->fd = -1;
         continue;
       }
-      bytes += got;
       char *body = input;
       long length = got;
       input[got] = 0;
@@ -173,7 +160,6 @@ int main(int argc, char **argv) {
         opening--;
         if (status == 200) {
           ready++;
-          if (!s->watched) low_water(s->fd, KEPT_BYTES);
         } else {
           if (++failed < 3) fprintf(stderr, "%.300s\n", s->tail);
           close(s->fd);
@@ -201,11 +187,8 @@ int main(int argc, char **argv) {
         const uint64_t sent = strtoull(found + 4, 0, 10);
         if (!first_sent || sent < first_sent) first_sent = sent;
         total++;
-        if (s->watched) {
-          last_heard = heard;
-          heard_live++;
-        }
-        if (s->watched && latencies_length < latency_capacity) {
+        last_heard = heard;
+        if (latencies_length < latency_capacity) {
           const uint64_t us = heard > sent ? (heard - sent) / 1000 : 0;
           latencies[latencies_length++] = us > 0xffffffffu ? 0xffffffffu : (uint32_t)us;
         }
@@ -223,14 +206,9 @@ int main(int argc, char **argv) {
       printf("READY {\"ready\":%d,\"failed\":%d,\"seconds\":%.4f,\"status\":%d}\n", ready, failed, elapsed, first_status);
       fflush(stdout);
     }
-    for (; step_live > 0 && heard_live >= (steps + 1) * step_live; steps++) {
+    for (; step > 0 && total >= (steps + 1) * step; steps++) {
       printf("STEP\n");
       fflush(stdout);
-    }
-    if (heard_live == expected_live && expected > 0 && !usage.ru_utime.tv_sec && !usage.ru_utime.tv_usec) {
-      getrusage(RUSAGE_SELF, &usage);
-      for (int k = 0; k < count; k++)
-        if (streams[k].fd >= 0) low_water(streams[k].fd, 1);
     }
     if (elapsed > timeout) break;
   }
@@ -239,10 +217,6 @@ int main(int argc, char **argv) {
   const double seconds = last_heard > first_sent ? (double)(last_heard - first_sent) / 1e9 : 0;
   const double p50 = latencies_length ? latencies[latencies_length / 2] / 1e3 : 0;
   const double p99 = latencies_length ? latencies[latencies_length * 99 / 100] / 1e3 : 0;
-  const double max = latencies_length ? latencies[latencies_length - 1] / 1e3 : 0;
-  if (!usage.ru_utime.tv_sec && !usage.ru_utime.tv_usec) getrusage(RUSAGE_SELF, &usage);
-  const double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-  printf("RESULT {\"ready\":%d,\"failed\":%d,\"events\":%ld,\"expected\":%ld,\"seconds\":%.6f,\"bytes\":%ld,\"p50Ms\":%.3f,\"p99Ms\":%.3f,\"maxMs\":%.3f,\"clientCpuSeconds\":%.2f}\n",
-         ready, failed, total, expected, seconds, bytes, p50, p99, max, cpu);
+  printf("RESULT {\"events\":%ld,\"expected\":%ld,\"seconds\":%.6f,\"p50Ms\":%.3f,\"p99Ms\":%.3f}\n", total, expected, seconds, p50, p99);
   return 0;
 }

@@ -21,8 +21,13 @@ const idleMs = 20_000;
 /** Opens the streams and leaves them idle for a while. */
 export async function measureMemory(client: string, server: BenchServer, streams: number): Promise<MemoryFigures> {
   const before = await server.process.residentBytes();
-  const path = server.path(1);
-  await using load = startLoadClient(client, { server, path, streams, eventsPerStream: 1, timeoutSeconds: 90 });
+  await using load = startLoadClient(client, {
+    server,
+    path: server.path,
+    streams,
+    eventsPerStream: 1,
+    timeoutSeconds: 90,
+  });
   const { failed, status } = await load.opened;
   if (failed > 0) throw new Error(`${server.name}: ${failed} streams were refused (${status})`);
   const cpuBefore = await server.process.cpuSeconds();
@@ -59,7 +64,7 @@ export async function measureOpening(
     const paths: string[] = [];
     for (let index = 0; index < streams; index += 1) {
       const token = credential === "a JWT each" ? `?access_token=${await backends.sign(index)}` : "";
-      paths.push(`${streamPath(String(index).padStart(12, "0"))}${token}`);
+      paths.push(`${streamPath(index)}${token}`);
     }
     await writeFile(join(folder, "paths"), `${paths.join("\n")}\n`);
     const apiKey = [`Authorization: Api-Key ${backends.apiKey}`];
@@ -81,39 +86,4 @@ export async function measureOpening(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/**
- * Opens the streams at several servers, as many at each, one of each scan; publishes an event to every scan; and resolves when
- * each stream has had it.
- */
-export async function measureManyStreams(client: string, servers: readonly BenchServer[], streams: number) {
-  const each = Math.ceil(streams / servers.length);
-  const resident = async () => {
-    const sizes = await Promise.all(servers.map(({ process }) => process.residentBytes()));
-    return sizes.reduce((sum, size) => sum + size, 0);
-  };
-  const before = await resident();
-  await using stack = new AsyncDisposableStack();
-  const loads = servers.map((server) =>
-    stack.use(
-      startLoadClient(client, {
-        server,
-        path: server.path(each),
-        streams: each,
-        eventsPerStream: 1,
-        timeoutSeconds: 600,
-      }),
-    ),
-  );
-  const opened = await Promise.all(loads.map((load) => load.opened));
-  const failed = opened.reduce((sum, one) => sum + one.failed, 0);
-  if (failed > 0) throw new Error(`${failed} of ${each * servers.length} streams were refused`);
-  await pause(idleMs, []);
-  const bytesPerStream = ((await resident()) - before) / (each * servers.length);
-  await servers[0]?.publish({ channels: each, burst: 1, payloadBytes: 110, isFirst: true });
-  const results = await Promise.all(loads.map((load) => load.result));
-  const missing = results.reduce((sum, { events, expected }) => sum + expected - events, 0);
-  if (missing > 0) throw new Error(`${missing} of ${each * servers.length} streams did not get their event`);
-  return { streams: each * servers.length, bytesPerStream, openSeconds: Math.max(...opened.map((one) => one.seconds)) };
 }

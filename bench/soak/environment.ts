@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import type { AdminArguments } from "../gateway/operator/arguments.ts";
-import { runAdmin } from "../gateway/operator/call_admin.ts";
-import type { AdminOperation } from "../gateway/operator/operations.ts";
-import { UsageError } from "../shared/usage_error.ts";
-import type { Broker } from "../shared/broker.ts";
-import { createRedisBroker } from "../shared/brokers/redis.ts";
-import { createTestDatabase, startPostgres } from "../test/support/postgres.ts";
-import { startRedis } from "../test/support/redis.ts";
-import { startTcpProxy, type TcpProxy } from "../test/support/tcp_proxy.ts";
+import type { AdminArguments } from "../../gateway/operator/arguments.ts";
+import { runAdmin } from "../../gateway/operator/call_admin.ts";
+import type { AdminOperation } from "../../gateway/operator/operations.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import type { Broker } from "../../shared/broker.ts";
+import { createRedisBroker } from "../../shared/brokers/redis.ts";
+import { createTestDatabase, startPostgres } from "../../test/support/postgres.ts";
+import { startRedis } from "../../test/support/redis.ts";
+import { startTcpProxy, type TcpProxy } from "../../test/support/tcp_proxy.ts";
 
 /** What a gateway stands on: real servers, each behind a network that can be broken. */
 export interface SoakEnvironment {

@@ -1,11 +1,17 @@
-import type { PublishedEvents } from "../conformance/load/publish_events.ts";
-import { pause } from "../shared/abortable.ts";
-import type { Broker } from "../shared/broker.ts";
-import { encodeEvent, toMessage } from "../shared/event.ts";
+import { pause } from "../../shared/abortable.ts";
+import type { Broker } from "../../shared/broker.ts";
+import { encodeEvent, toMessage } from "../../shared/event.ts";
 
 /** A scan whose events 1, 2, 3, … are published straight to the broker, so that no fault of the gateway holds them up. */
-export interface ProducedScan extends PublishedEvents {
+export interface ProducedScan {
   readonly tenant: SoakTenant;
+  readonly scanId: string;
+  /** The last one whose request was sent; 0 before the first. */
+  last(): number;
+  sentMs(number: number): number;
+  /** Null: an event of somebody else. */
+  numberOf(type: string, data: Readonly<Record<string, unknown>>): number | null;
+  publish(perSecond: number, signal: AbortSignal): Promise<void>;
 }
 
 export interface SoakTenant {
@@ -51,7 +57,6 @@ export async function createProducedScan(
         );
       }
     },
-    end: async () => void (await call("PATCH", `/api/v1/scans/${id}`, { status: "cancelled" })),
   };
 
   async function call(method: string, path: string, body: object): Promise<unknown> {

@@ -1,7 +1,7 @@
-import { createTally, type TallyFigures } from "../conformance/load/tally.ts";
-import { runLoad } from "../conformance/load/run_load.ts";
-import { pause } from "../shared/abortable.ts";
-import { temporaryFolder } from "../test/support/command_line.ts";
+import { createTally, type TallyFigures } from "./tally.ts";
+import { openLoadStream } from "./load_stream.ts";
+import { pause } from "../../shared/abortable.ts";
+import { temporaryFolder } from "../../test/support/command_line.ts";
 import {
   crossTenantClient,
   endedAuthorities,
@@ -192,15 +192,13 @@ async function untilManyAreOpen(gateway: GatewayProcess, count: number): Promise
 
 /** Every place for a stream that was ever taken is free again. */
 async function requireAllPlaces({ url, report }: SoakRun, { apiKey }: SoakTenant, places: number): Promise<void> {
-  const { open_at_start: open } = await runLoad({
-    access: { gatewayUrl: url, apiKey },
-    streams: places,
-    hold: () => Promise.resolve(),
-    scanId: null,
-    publish: 0,
-    signal: new AbortController().signal,
-    log: () => undefined,
-  });
+  const tally = createTally();
+  const streams = Array.from({ length: places }, () =>
+    openLoadStream({ url: new URL("/api/v1/event-stream", url), credentials: { apiKey }, tally, published: null }),
+  );
+  await Promise.all(streams.map(({ answered }) => answered));
+  const open = streams.filter(({ isOpen }) => isOpen).length;
+  await Promise.all(streams.map((stream) => stream.close()));
   if (open !== places) report(`a tenant that may have ${places} streams got ${open} after every client had left`);
 }
 

@@ -1,12 +1,12 @@
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
-import { openLoadStream, type LoadStream } from "../conformance/load/load_stream.ts";
-import type { Tally } from "../conformance/load/tally.ts";
-import { publishCredentials } from "../practice_org/auth/credentials.ts";
-import { createPracticeOrg } from "../practice_org/create_practice_org.ts";
-import { pause } from "../shared/abortable.ts";
-import { subscribe } from "../shared/client/subscribe.ts";
-import { startProgram, temporaryFolder } from "../test/support/command_line.ts";
+import { openLoadStream, type LoadStream } from "./load_stream.ts";
+import type { Tally } from "./tally.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { pause } from "../../shared/abortable.ts";
+import { subscribe } from "../../shared/client/subscribe.ts";
+import { startProgram, temporaryFolder } from "../../test/support/command_line.ts";
 import type { SoakEnvironment } from "./environment.ts";
 import type { ProducedScan, SoakTenant } from "./producer.ts";
 

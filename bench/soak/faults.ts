@@ -1,4 +1,4 @@
-import { pause } from "../shared/abortable.ts";
+import { pause } from "../../shared/abortable.ts";
 import type { SoakEnvironment } from "./environment.ts";
 
 interface Fault {

@@ -4,7 +4,7 @@ import { Agent, createServer, request as forward } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { createSelfSigned } from "../../test/support/self_signed.ts";
+import { createSelfSigned } from "../test/support/self_signed.ts";
 
 export interface TlsProxy {
   /** For a program whose requests to the host go to the server. */

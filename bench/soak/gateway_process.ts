@@ -1,4 +1,4 @@
-import { fork, spawn, type ChildProcess } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { request } from "undici";
 import type { Answer, Inside, Question } from "./inside.ts";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "../..");
 
 /** `scanstream serve` in a separate process, and what it holds. */
 export interface GatewayProcess {
@@ -16,16 +16,14 @@ export interface GatewayProcess {
   /** From outside: the kernel's count of its memory and descriptors. */
   outside(): Promise<Outside>;
   inside(options: { readonly collect: boolean }): Promise<Inside>;
-  /** `/metrics`: the sum of all series of a name, or of those with a label such as `reason="slow"`. */
-  metric(name: string, label?: string): Promise<number>;
+  /** `/metrics`: the sum of all series of a name. */
+  metric(name: string): Promise<number>;
   /** SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
 export interface Outside {
   readonly rssBytes: number;
-  /** The part of it that is no file's: heap, stacks, what was allocated. */
-  readonly anonymousBytes: number;
   readonly descriptors: number;
 }
 
@@ -35,25 +33,14 @@ export interface GatewayLog {
   readonly secrets: readonly string[];
 }
 
-export interface GatewayProcessOptions {
-  readonly environment: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  /** The program that Node runs. Default: the sources. */
-  readonly program?: string;
-  /** Default `node`. Nothing is asked inside of Deno. */
-  readonly runtime?: "node" | "deno";
-  /** Before it has read anything of its surroundings. */
-  readonly onStarted?: (pid: number) => Promise<void>;
-}
-
 /** Resolves once it listens. */
 export async function startGatewayProcess({
   environment,
   cwd,
-  program = "scanstream.ts",
-  runtime = "node",
-  onStarted,
-}: GatewayProcessOptions): Promise<GatewayProcess> {
+}: {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}): Promise<GatewayProcess> {
   const env = {
     PATH: process.env["PATH"],
     ...allocatorSettings(),
@@ -62,11 +49,7 @@ export async function startGatewayProcess({
     METRICS_PORT: "0",
   };
   const execArgv = ["--expose-gc", "--import", join(import.meta.dirname, "inside.ts")];
-  const child =
-    runtime === "deno"
-      ? await startDeno({ ...env, PORT: "0" })
-      : fork(join(root, program), ["serve"], { cwd, execArgv, env, silent: true });
-  if (child.pid !== undefined) await onStarted?.(child.pid);
+  const child = fork(join(root, "scanstream.ts"), ["serve"], { cwd, execArgv, env, silent: true });
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const log = watchLog(child);
   const { url, metricsUrl } = await addresses(child, exited, log);
@@ -76,21 +59,12 @@ export async function startGatewayProcess({
     log,
     outside: () => readOutside(child.pid ?? 0),
     inside: ask,
-    metric: async (name, label = "") => sumOf(await read(metricsUrl), name, label),
+    metric: async (name) => sumOf(await read(metricsUrl), name),
     stop() {
       child.kill("SIGTERM");
       return exited;
     },
   };
-}
-
-/** With the permissions that package.json has for it. */
-async function startDeno(env: NodeJS.ProcessEnv): Promise<ChildProcess> {
-  const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as {
-    readonly scripts: Readonly<Record<string, string>>;
-  };
-  const [deno = "", ...args] = (scripts["start:deno"] ?? "").split(" ");
-  return spawn(join(root, deno), args, { cwd: root, env });
 }
 
 /** Whoever compares allocators sets these for the whole soak; the gateway is the process they are about. */
@@ -154,11 +128,11 @@ function createAsker(child: ChildProcess): GatewayProcess["inside"] {
 }
 
 /** https://www.kernel.org/doc/html/latest/filesystems/proc.html, /proc/<pid>/status: sizes in KiB. */
-export async function readOutside(pid: number): Promise<Outside> {
+async function readOutside(pid: number): Promise<Outside> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
-  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
+  const rssBytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
   const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
-  return { rssBytes: bytes("VmRSS"), anonymousBytes: bytes("RssAnon"), descriptors };
+  return { rssBytes, descriptors };
 }
 
 /** On a new connection: one that is kept would be counted. */
@@ -167,9 +141,9 @@ async function read(url: string): Promise<string> {
   return body.text();
 }
 
-function sumOf(text: string, name: string, label: string): number {
+function sumOf(text: string, name: string): number {
   return text
     .split("\n")
-    .filter((line) => (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && line.includes(label))
+    .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
 }

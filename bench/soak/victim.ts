@@ -1,5 +1,5 @@
 import { request } from "undici";
-import { pause } from "../shared/abortable.ts";
+import { pause } from "../../shared/abortable.ts";
 
 /** A gateway, and the keys of two tenants: one that attacks, one that uses it as everybody does. */
 export interface GatewayUse {
@@ -97,12 +97,7 @@ async function follow(use: GatewayUse) {
 }
 
 function headersOf({ victimKey }: GatewayUse) {
-  return { authorization: `Api-Key ${victimKey}`, "content-type": "application/json", ...cameFrom("203.0.113.7") };
-}
-
-/** Before a Worker stands Cloudflare, which says where a request came from. Others do not read it. */
-export function cameFrom(address: string) {
-  return { "cf-connecting-ip": address };
+  return { authorization: `Api-Key ${victimKey}`, "content-type": "application/json" };
 }
 
 /** The status, with what a refusal says, or why there is none. */

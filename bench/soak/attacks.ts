@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
-import { connect as connectSecurely } from "node:tls";
 import { request } from "undici";
-import { pause } from "../shared/abortable.ts";
-import { cameFrom, type GatewayUse } from "./victim.ts";
+import { pause } from "../../shared/abortable.ts";
+import { aReport } from "../../test/support/report_builders.ts";
+import type { GatewayUse } from "./victim.ts";
 
 /** What one tenant does to a gateway that another one shares with it. Every attack goes on until its signal aborts. */
 export interface Attack {
@@ -149,7 +149,7 @@ function head({ url, attackerKey }: GatewayUse, method: string, path: string, mo
 }
 
 function headersOf(key: string) {
-  return { authorization: `Api-Key ${key}`, ...cameFrom("198.51.100.1") };
+  return { authorization: `Api-Key ${key}` };
 }
 
 /** This number of connections at a time, each opened anew when it has ended. */
@@ -159,11 +159,9 @@ function sockets(
   signal: AbortSignal,
   use: (socket: Socket) => Promise<void>,
 ): Promise<void> {
-  const { protocol, hostname, port } = new URL(url);
-  const isSecure = protocol === "https:";
-  const address = { host: hostname, port: port === "" ? (isSecure ? 443 : 80) : Number(port) };
+  const { hostname, port } = new URL(url);
   return together(count, signal, async () => {
-    const socket = isSecure ? connectSecurely({ ...address, servername: hostname }) : connect(address);
+    const socket = connect(Number(port), hostname);
     socket.once("connect", countReached);
     const stop = () => socket.destroy();
     socket.on("error", stop);
@@ -196,12 +194,7 @@ async function together(count: number, signal: AbortSignal, work: (index: number
   await Promise.all(Array.from({ length: count }, (_, index) => again(index)));
 }
 
-async function send(
-  { url, attackerKey }: GatewayUse,
-  method: "GET" | "POST" | "PUT" | "DELETE",
-  path: string,
-  body?: string,
-) {
+async function send({ url, attackerKey }: GatewayUse, method: "GET" | "POST" | "PUT", path: string, body?: string) {
   const headers = { ...headersOf(attackerKey), "content-type": "application/json" };
   const response = await request(new URL(path, url), { method, headers, ...(body === undefined ? {} : { body }) });
   countReached();
@@ -229,7 +222,6 @@ async function create(use: GatewayUse, method: "POST" | "PUT", path: string, bod
 /** Stores a report of random text, which cannot be compressed. */
 async function storeReport(use: GatewayUse): Promise<string> {
   const { id } = await registerScan(use);
-  const { aReport } = await import("../test/support/report_builders.ts");
   const report = aReport();
   const padding = randomBytes(15 * mebibyte).toString("base64");
   const path = `/api/v1/scans/${id}/report`;

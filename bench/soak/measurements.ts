@@ -85,7 +85,7 @@ export function growingMetrics(samples: readonly Sample[]): readonly string[] {
   });
 }
 
-export interface Point {
+interface Point {
   readonly atSeconds: number;
   readonly value: number;
 }
@@ -99,7 +99,7 @@ const minPointsOfHalf = 4;
  * half is the median of the slopes between all pairs of its points (Theil–Sen), which the sawtooth of garbage collection does not
  * move. The smaller slope counts, because a leak rises in both halves, and an allocator that takes one more step in only one.
  */
-export function steadyRise(points: readonly Point[]): number | null {
+function steadyRise(points: readonly Point[]): number | null {
   const first = points[0]?.atSeconds ?? 0;
   const last = points.at(-1)?.atSeconds ?? 0;
   const warmAt = first + (last - first) * warmUpShare;

@@ -1,15 +1,14 @@
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { parseProfile } from "../../practice_org/profiles/profile.ts";
-import { worstStatus, type Report, type Status } from "../../shared/report.ts";
-import { builtPackage } from "../../test/support/command_line.ts";
-import { buildPackage } from "../../tools/build.ts";
-import { runMeasured, saysWhatItUsed } from "../measured_command.ts";
-import { text, type Table } from "../report.ts";
-import { findPeer, peersFolder } from "./folder.ts";
+import { publishCredentials } from "../practice_org/auth/credentials.ts";
+import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
+import { parseProfile } from "../practice_org/profiles/profile.ts";
+import { worstStatus, type Report, type Status } from "../shared/report.ts";
+import { builtPackage } from "../test/support/command_line.ts";
+import { buildPackage } from "../tools/build.ts";
+import { runMeasured, saysWhatItUsed } from "./measured_command.ts";
+import { text, type Table } from "./report.ts";
 import { startTlsProxy } from "./tls_proxy.ts";
 
 interface Measured {
@@ -41,20 +40,20 @@ sys.exit(prowler())
 `;
 
 /** Each is a separate bench, because the largest takes minutes. */
-export const prowlerBenches = {
-  prowler_typical: (progress: Progress) => benchProwler(progress, "typical"),
-  prowler_2000: (progress: Progress) => benchProwler(progress, "large:2000"),
-  prowler_10000: (progress: Progress) => benchProwler(progress, "large:10000"),
+export const scanBenches = {
+  scan: (progress: Progress) => benchScan(progress, "typical"),
+  scan_2000: (progress: Progress) => benchScan(progress, "large:2000"),
+  scan_10000: (progress: Progress) => benchScan(progress, "large:10000"),
 };
 
 type Progress = (line: string) => void;
 
 /** The scanner and Prowler on the same org, one run each, by way of the same proxy. */
-async function benchProwler(progress: Progress, profile: string): Promise<Table> {
+async function benchScan(progress: Progress, profile: string): Promise<Table> {
   await buildPackage(builtPackage);
   const scanners: Record<string, Scan> = { scanstream: runOurs };
-  const python = findPeer("prowler/bin/python");
-  if (python === null) progress(`Prowler: left out: it is not in ${peersFolder}: node bench/peers/install.ts`);
+  const python = process.env["PROWLER_PYTHON"];
+  if (python === undefined) progress("Prowler: left out: set PROWLER_PYTHON to the Python that has prowler==5.46.0");
   // It sends four requests a second if it is not told otherwise: the larger orgs would take far longer than a bench may.
   else if (profile === "typical") scanners["Prowler"] = (run) => runProwler(python, run, []);
   else
