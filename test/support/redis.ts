@@ -36,7 +36,7 @@ export interface RedisServerOptions {
  * Becomes the server, and leaves beside it a shell that ends it when this process is gone: a test run that was
  * killed leaves no server behind.
  */
-export const endsWithUs = 'exec 3<&0; (read -r _ <&3 || kill -KILL $$) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null';
+const endsWithUs = 'exec 3<&0; (read -r _ <&3 || kill -KILL $$) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null';
 
 /** Throws one error that says what to install when the machine has no Redis. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
