@@ -7,7 +7,6 @@ const programs: readonly (readonly [environment: Readonly<Record<string, string>
     { NIGHTLY: "1" },
     "npx vitest run test/faults test/scanner/evidence_matrix test/e2e/follow_at_random test/shared/history test/gateway/features/keeping/history",
   ],
-  [{}, "npx node test/faults/bad_network_main.ts"],
   [{ FUZZ_OBJECTS: "1000000" }, "npx vitest run test/fuzz/hostile_objects.test.ts"],
   [{ FUZZ_ORGS: "100000" }, "npx vitest run test/fuzz/orgs.test.ts"],
   [{ FUZZ_ORGS: "10000" }, "npx vitest run test/fuzz/fix_plans.test.ts test/fuzz/causes.test.ts"],
