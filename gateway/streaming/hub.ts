@@ -2,11 +2,11 @@ import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
 import { isTerminalEventType, parseMessage } from "../../shared/event.ts";
 import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
+import { nextTurn } from "../next_turn.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
 import { Channel, connectionLost, SubscriptionLease, unavailable, type MergedQueue } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
-import { FlushSchedule } from "./flush_schedule.ts";
 
 export interface HubOptions {
   readonly subscriber: Subscriber;
@@ -47,7 +47,6 @@ export class Hub {
   #queuedLeases: { readonly lease: SubscriptionLease; readonly queue: MergedQueue }[] = [];
   #queuedChars = 0;
   #isClosed = false;
-  readonly #schedule: FlushSchedule;
   readonly #onIdle = (channel: Channel) => this.#startLinger(channel);
 
   constructor(options: HubOptions) {
@@ -57,7 +56,6 @@ export class Hub {
     this.#metrics = options.metrics ?? noStreamMetrics;
     this.#log = options.log ?? silentLog;
     this.#now = options.now ?? Date.now;
-    this.#schedule = new FlushSchedule(() => this.#flush(), this.#now);
   }
 
   /** Resolves once the broker has confirmed every channel; rejects with `AppError("unavailable")`. */
@@ -92,7 +90,6 @@ export class Hub {
   /** Ends every member with `lost` and unsubscribes from everything. */
   close(): void {
     this.#isClosed = true;
-    this.#schedule.stop();
     for (const channel of this.#channels.values()) this.#lose(channel);
     if (this.#lingerTimer !== null) clearTimeout(this.#lingerTimer);
     this.#lingerTimer = null;
@@ -137,7 +134,6 @@ export class Hub {
     }
     for (const channel of channels) channel.chunk = null;
     this.#metrics.delivered(delivered, bytes);
-    this.#schedule.flushed(nowMs);
   }
 
   #addReference(name: string): Channel {
@@ -193,9 +189,8 @@ export class Hub {
     if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId)) return;
     if (channel.isAfterEnd(event)) return;
     const frame = encodeEventFrame(event);
-    if (this.#queuedChannels.length === 0) this.#schedule.begin();
+    if (this.#queuedChannels.length === 0) nextTurn(() => this.#flush());
     if (channel.frames.push(frame) === 1) this.#queuedChannels.push(channel);
-    else this.#schedule.joined();
     for (const [lease, queue] of channel.multiChannelMembers) {
       if (queue.ended.has(channel)) continue;
       const length = queue.frames.push(frame);
