@@ -1,5 +1,4 @@
 import { isUuid } from "./channel_name.ts";
-import { readCanonicalMessage } from "./canonical_message.ts";
 import { isVerb, verbs, type Verb } from "./verbs.ts";
 
 /** `<resource>.<verb>`, lower case, dot-separated. */
@@ -100,9 +99,6 @@ export const deliveryIdPattern = /^[A-Za-z0-9_-]{1,64}\.\d{1,15}$/;
 export function parseMessage(text: string): EncodedEvent | null {
   // The longest legal message: every byte of the payload, plus the type. Longer text is not worth parsing.
   if (text.length > maxPayloadBytes * 6 + 1024) return null;
-  const canonical = readCanonicalMessage(text);
-  // A terminal event has to name its resource, which only the parsed payload tells.
-  if (canonical !== null && isEventType(canonical.type) && !isTerminalEventType(canonical.type)) return canonical;
   try {
     const message: unknown = JSON.parse(text);
     if (typeof message !== "object" || message === null || !("type" in message) || !("data" in message)) return null;
