@@ -4,7 +4,6 @@ import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { resetSocket } from "../../../shared/reset_socket.ts";
 import type { Chunk } from "../encoded_chunk.ts";
-import { createSilentPeers, type SilentPeers } from "./silent_peers.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
 type Fetch = (request: Request, bindings: Bindings) => Response | Promise<Response>;
@@ -45,12 +44,12 @@ export function withNodeSockets(fetch: Fetch): Fetch {
  * chunked response. What cannot be written like that (HTTP/1.0, HTTP/2, a pipelined request whose turn has not come, a
  * connection that is no socket of `node:net`, an app that is not wrapped in `withNodeSockets`) goes to `fallback`.
  */
-export function createNodeSocketSinks(fallback: CreateSink, peers: SilentPeers = createSilentPeers()): CreateSink {
+export function createNodeSocketSinks(fallback: CreateSink): CreateSink {
   return (stream, owner) => {
     const bindings = stream.platform;
     if (!isBindings(bindings)) return fallback(stream, owner);
     if (!hasOwnSocket(bindings)) return new FallbackSink(fallback(stream, owner), owner, bindings.outgoing);
-    const sink = new NodeSocketSink(bindings.outgoing, owner, peers);
+    const sink = new NodeSocketSink(bindings.outgoing, owner);
     bindings[streamSink] = sink;
     return sink;
   };
@@ -66,17 +65,15 @@ interface HijackedResponse extends ServerResponse {
 class NodeSocketSink implements Sink {
   readonly #outgoing: HijackedResponse;
   readonly #owner: SinkOwner;
-  readonly #peers: SilentPeers;
   /** Kept because a finished response no longer knows it. */
   #socket: Socket | null = null;
   /** Chunks that wait until the response has passed through the app; null once the head is written. */
   #early: Chunk[] | null = [];
   #last: Chunk | null = null;
 
-  constructor(outgoing: ServerResponse, owner: SinkOwner, peers: SilentPeers) {
+  constructor(outgoing: ServerResponse, owner: SinkOwner) {
     this.#outgoing = outgoing;
     this.#owner = owner;
-    this.#peers = peers;
     if (outgoing.destroyed) {
       owner.onClosed();
       return;
@@ -103,7 +100,6 @@ class NodeSocketSink implements Sink {
     if (early === null || socket === null || outgoing.destroyed) return this.destroy();
     this.#early = null;
     this.#socket = socket;
-    this.#peers.watch(socket);
     outgoing.writeHead(200, toNodeHeaders(headers));
     socket.cork();
     outgoing.flushHeaders();
@@ -149,7 +145,6 @@ class NodeSocketSink implements Sink {
   closed(): void {
     this.#outgoing.off("close", onClose);
     delete this.#outgoing[sinkOf];
-    if (this.#socket !== null) this.#peers.unwatch(this.#socket);
     this.#owner.onClosed();
   }
 }
