@@ -30,16 +30,12 @@ export interface AuthenticatorOptions {
   readonly jwtVerifier: JwtVerifier | null;
   readonly streamTokens: StreamTokens;
   /** The key with this SHA-256 unless it was revoked or has expired. */
-  readonly findApiKey: FindApiKey;
-  /** The same for event streams, where a storm of reconnects may share one answer. Default: `findApiKey`. */
-  readonly findApiKeyForStream?: FindApiKey;
+  readonly findApiKey: (hash: string, request: Request) => Promise<FoundApiKey | null>;
   /** SHA-256 in hex, at once: Web Crypto's waits behind what others compress. Default: Web Crypto's. */
   readonly hashKey?: (apiKey: string) => string;
   /** Is told whose credential was valid. */
   readonly learn?: (request: Request, tenantId: string) => void;
 }
-
-type FindApiKey = (hash: string, request: Request) => Promise<FoundApiKey | null>;
 
 /** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
@@ -72,7 +68,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const authorization = request.headers.get("authorization");
     if (authorization === null) throw noCredentials();
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, request, options.findApiKey);
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, request);
     if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
     return fromJwt(credential.value);
   }
@@ -82,14 +78,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     // An empty header is a header: it does not fall back to the query.
     if (authorization === null) return fromStreamCredential(queryToken(request));
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") {
-      return fromApiKey(credential.value, request, options.findApiKeyForStream ?? options.findApiKey);
-    }
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, request);
     return fromStreamCredential(credential.value);
   }
 
-  async function fromApiKey(apiKey: string, request: Request, findApiKey: FindApiKey): Promise<Identity> {
-    const found = isApiKey(apiKey) ? await findApiKey(await hashKey(apiKey), request) : null;
+  async function fromApiKey(apiKey: string, request: Request): Promise<Identity> {
+    const found = isApiKey(apiKey) ? await options.findApiKey(await hashKey(apiKey), request) : null;
     if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
     const { tenantId, ...key } = found;
     return { ...key, kind: "api_key", tenantIds: [tenantId], onlyStream: null };

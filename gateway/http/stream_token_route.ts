@@ -15,7 +15,7 @@ import { defineResource } from "./resource.ts";
  * resource that has ended there is one, and the stream says that it has.
  */
 export function streamTokenRoute(dependencies: Dependencies, eventStreams: EventStreams): Hono<Allowed> {
-  const { database, streams, streamTokens } = dependencies;
+  const { database, streamTokens } = dependencies;
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "streams", what: "resource" });
   resource.on(
@@ -38,7 +38,7 @@ export function streamTokenRoute(dependencies: Dependencies, eventStreams: Event
     },
     async ({ c, principal, body }) => {
       const stream = toRequestedStream(eventStreams, body);
-      await findChannels(stream, principal, { database, lookups: streams.lookups });
+      await findChannels(stream, principal, database);
       const accessToken = await streamTokens.issue(principal, stream.target.name);
       return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
     },

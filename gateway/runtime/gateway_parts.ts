@@ -43,7 +43,6 @@ import { accountOf, boundsFor, Budget } from "../http/budget.ts";
 import { clientAddress } from "../auth/client_address.ts";
 import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
-import { withTokenCache } from "../auth/token_cache.ts";
 import { openDatabase, toAdminContext } from "./open_database.ts";
 
 export interface GatewayPartsOptions {
@@ -142,8 +141,6 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     authority: createAuthorityCheck(database),
     findEnded: (tenantId, channels) => findEnded(database, tenantId, channels),
     bounds: config.bounds,
-    // What is not the opening of a stream finds a connection at once, also in a storm of clients that come back.
-    lookupsAtOnce: Math.max(1, database.maxConnections - 2),
     metrics: metrics.streams,
     log,
     ...(options.createSink === undefined ? {} : { createSink: options.createSink }),
@@ -157,13 +154,9 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const digest = (credential: string) => hash("sha256", credential, "base64");
   const callers = new KnownCallers({ digest });
   const authenticator = createAuthenticator({
-    jwtVerifier: withTokenCache(await openJwtVerifier(config, state), { digest, nowMs }),
+    jwtVerifier: await openJwtVerifier(config, state),
     streamTokens,
     findApiKey: (hash, request) => findApiKey(database, hash, accountOf(request).holder),
-    findApiKeyForStream(hash, request) {
-      const { holder } = accountOf(request);
-      return streams.lookups.share(holder, `api_key:${hash}`, () => findApiKey(database, hash, holder));
-    },
     hashKey: (apiKey) => hash("sha256", apiKey, "hex"),
     learn: (request, tenantId) => callers.learn(request, tenantId),
   });

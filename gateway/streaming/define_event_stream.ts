@@ -60,11 +60,15 @@ export function defineEventStream<const Path extends string = DefaultPath>(
       return undefined;
     }
     const stream = { definition, params: c.req.param(), target };
-    const { lookups } = c.var.dependencies.streams;
-    const open = () => openEventStream(stream, c.var.dependencies, { request: c.req.raw, platform: c.env });
+    const { openings } = c.var.dependencies.streams;
     const holder = c.var.dependencies.holderOf(c.req.raw, c.env);
-    const response = await (lookups?.admit(holder, open) ?? open());
-    return response ?? c.body(null, 204, { "cache-control": "no-store" });
+    openings?.take(holder);
+    try {
+      const response = await openEventStream(stream, c.var.dependencies, { request: c.req.raw, platform: c.env });
+      return response ?? c.body(null, 204, { "cache-control": "no-store" });
+    } finally {
+      openings?.give(holder);
+    }
   };
   const declared = declareAccess("read", handler);
   const operation = toOperation(definition);
@@ -118,11 +122,10 @@ async function openEventStream(
   { request, platform }: OpenRequest,
 ): Promise<Response | null> {
   const principal = await authenticator.authenticateStream(request);
-  const sources = { database, lookups: streams.lookups };
-  const { channels, hasEnded } = await findChannels(stream, principal, sources);
+  const { channels, hasEnded } = await findChannels(stream, principal, database);
   const hasSnapshot = isSnapshotRequested(new URL(request.url)) && stream.definition.getSnapshot !== undefined;
   if (hasEnded) return null;
-  const snapshot = { streamName: stream.target.name, read: () => readSnapshot(stream, principal, sources) };
+  const snapshot = { streamName: stream.target.name, read: () => readSnapshot(stream, principal, database) };
   return streams.open({
     request,
     principal,

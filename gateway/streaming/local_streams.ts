@@ -1,3 +1,4 @@
+import { FairShare } from "../../shared/fair_share.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
@@ -10,7 +11,6 @@ import type { SubscriptionLease } from "./channel.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { Hub, type HubStats } from "./hub.ts";
 import { silentLog, type Log } from "../observability/log.ts";
-import { Lookups } from "./lookups.ts";
 import { encodeComment, encodeRetry } from "../../shared/event_stream_encoding.ts";
 import { encodeHeartbeatInterval } from "../../shared/heartbeat.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
@@ -29,8 +29,6 @@ export interface LocalStreamsOptions {
   readonly bounds: StreamBounds;
   /** Where bytes go. Default: the portable sink. */
   readonly createSink?: CreateSink;
-  /** As `LookupsOptions.atOnce`. */
-  readonly lookupsAtOnce?: number;
   readonly metrics?: StreamMetrics;
   readonly log?: Log;
   /** How long a channel's subscription outlives its last stream. Default 5,000. */
@@ -52,7 +50,7 @@ interface StreamStats extends HubStats {
 export interface LocalStreams extends StreamOpener {
   /** The clock of the times of streams: it is never set back. */
   readonly now: () => number;
-  readonly lookups: Lookups;
+  readonly openings: FairShare;
   stats(): StreamStats;
   openStreams(): Iterable<OpenStream>;
   /**
@@ -61,6 +59,9 @@ export interface LocalStreams extends StreamOpener {
    */
   drain(options: { readonly overMs: number }): Promise<void>;
 }
+
+/** A longer queue helps no client of a storm: each would wait until its client has given up. */
+const maxOpenings = 2000;
 
 /** The streams of one process (or Durable Object), over one hub. */
 export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
@@ -97,7 +98,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   return {
     now,
 
-    lookups: new Lookups({ now, atOnce: options.lookupsAtOnce ?? Infinity }),
+    openings: new FairShare({ max: maxOpenings, what: "streams being opened", random }),
 
     async open(request) {
       try {

@@ -9,7 +9,6 @@ import { streamDigest } from "../auth/stream_tokens.ts";
 import { requireReadable } from "./require_readable.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import type { ChannelsRequest, EventStreamDefinition } from "./event_stream_definition.ts";
-import type { Lookups } from "./lookups.ts";
 import type { StreamSnapshot } from "./stream_opener.ts";
 
 /** The event stream that a path and a query name. */
@@ -47,12 +46,6 @@ export function isSnapshotRequested({ searchParams }: URL): boolean {
   throw new AppError("malformed", 'Query parameter "snapshot" must be 1 or absent');
 }
 
-/** Where a stream's lookups go; the ones that are identical are shared where the runtime allows it. */
-export interface StreamSources {
-  readonly database: Database;
-  readonly lookups?: Lookups | undefined;
-}
-
 /**
  * Both gates before a stream, and whether it has ended. One round trip to the database. Rejects with `AppError`
  * `not_found`, `permission_denied`, or `unavailable`.
@@ -60,7 +53,7 @@ export interface StreamSources {
 export async function findChannels(
   stream: RequestedStream,
   principal: Principal,
-  sources: StreamSources,
+  database: Database,
 ): Promise<{ readonly channels: readonly string[]; readonly hasEnded: boolean }> {
   const { definition, params, target } = stream;
   if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(target.name))) {
@@ -69,41 +62,36 @@ export async function findChannels(
   const isResourceId = definition.isResourceId ?? isUuid;
   if (!Object.values(params).every((value) => isResourceId(value))) {
     // What is no id is looked up nowhere, so the caller's authority is asked for here.
-    await requireAuthority(sources.database, { ...principal, permission: "read" });
+    await requireAuthority(database, { ...principal, permission: "read" });
     throw new NotFound("No such resource");
   }
-  const found = await look("channels", stream, principal, sources, async (request) => definition.getChannels(request));
+  const found = await look(stream, principal, database, async (request) => definition.getChannels(request));
   const hasEnded = "ended" in found;
   return { channels: requireReadable(principal, definition.prefix, hasEnded ? found.ended : found), hasEnded };
 }
 
-/** Reads and encodes the stream's snapshot, once for all that ask at the same time. Rejects as `findChannels` does. */
+/** Reads and encodes the stream's snapshot. Rejects as `findChannels` does. */
 export async function readSnapshot(
   stream: RequestedStream,
   principal: Principal,
-  sources: StreamSources,
+  database: Database,
 ): Promise<StreamSnapshot> {
-  return look("snapshot", stream, principal, sources, async (request) => {
+  return look(stream, principal, database, async (request) => {
     const { events = [], hasEnded = false } = (await stream.definition.getSnapshot?.(request)) ?? {};
     const frames = events.map(({ type, data }) => encodeEventFrame(encodeEvent(type, data)));
     return { chunk: encodeChunk(frames.join("") + encodeComment("snapshot complete")), hasEnded };
   });
 }
 
-/** The key is everything that the result can depend on: all tokens of a principal share a lookup, a stream token has its own. */
 async function look<Result>(
-  what: string,
   { params, target }: RequestedStream,
   principal: Principal,
-  { database, lookups }: StreamSources,
+  database: Database,
   find: (request: ChannelsRequest<string>) => Promise<Result>,
 ): Promise<Result> {
   const query = Object.fromEntries([...target.query].toReversed());
   const queryAll = (name: string) => target.query.getAll(name);
-  const work = () =>
-    withPrincipal(database, { ...principal, permission: "read" }, (db) =>
-      find({ principal, params, db, query, queryAll }),
-    );
-  const { kind, tenantId, id, onlyStream } = principal;
-  return lookups?.share(tenantId, JSON.stringify([what, kind, tenantId, id, onlyStream, target.name]), work) ?? work();
+  return withPrincipal(database, { ...principal, permission: "read" }, (db) =>
+    find({ principal, params, db, query, queryAll }),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Chunk } from "./encoded_chunk.ts";
-import type { Lookups } from "./lookups.ts";
+import type { FairShare } from "../../shared/fair_share.ts";
 
 /** A stream that was authenticated and authorized, ready to be opened. */
 export interface StreamRequest {
@@ -38,6 +38,6 @@ export interface StreamSnapshot {
  */
 export interface StreamOpener {
   open(stream: StreamRequest): Promise<Response>;
-  /** Set where requests may share database lookups: in one process, but not in a stateless Worker. */
-  readonly lookups?: Lookups;
+  /** Streams that are being opened, from the arrival of their requests. Absent in a stateless Worker. */
+  readonly openings?: FairShare;
 }

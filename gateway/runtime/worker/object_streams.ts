@@ -10,7 +10,7 @@ export interface ObjectStreamsOptions {
 
 /**
  * Streams on Workers, where no request may touch what another one opened: they live in a Durable Object, and the Worker
- * only passes the bytes on. There are no shared `lookups` for the same reason.
+ * only passes the bytes on.
  */
 export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsOptions): StreamOpener {
   return {

@@ -41,7 +41,7 @@ export class StreamsObject {
       if (snapshotOf === null) return await streams.open({ ...handOver, request });
       const stream = findEventStream(eventStreams, new URL(snapshotOf, request.url));
       if (stream === null) throw new TypeError("Cannot open a stream: the Worker has named none");
-      const read = () => readSnapshot(stream, handOver.principal, { database, lookups: streams.lookups });
+      const read = () => readSnapshot(stream, handOver.principal, database);
       return await streams.open({ ...handOver, request, snapshot: { streamName: snapshotOf, read } });
     } catch (error) {
       const refusal = problemResponse(error);

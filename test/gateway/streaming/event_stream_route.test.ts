@@ -163,26 +163,6 @@ test("terminalTypes end the stream after its terminal event; without it the stre
   expect(await readUntil(staying, '"n":2')).not.toContain("close");
 });
 
-test("a storm of reconnects shares a few queries, each of which begins after its request", async () => {
-  let isEnded = false;
-  let lookups = 0;
-  await using app = createApp(async (request) => {
-    lookups += 1;
-    await request.db.execute(sql`select 1`);
-    return isEnded ? ended(channel) : ownChannel(request);
-  });
-  const opened = await Promise.all(Array.from({ length: 200 }, () => app.get(path, ada)));
-  expect(opened.every(({ status }) => status === 200)).toBe(true);
-  expect(lookups).toBe(2);
-  // Another user does not share their query.
-  await app.get(path, grace);
-  expect(lookups).toBe(3);
-  isEnded = true;
-  expect((await app.get(path, ada)).status).toBe(204);
-  const others = Promise.all(Array.from({ length: 50 }, () => app.get(path, ada)));
-  expect((await others).every(({ status }) => status === 204)).toBe(true);
-});
-
 test("defineEventStream refuses a prefix that no channel can have", () => {
   expect(() => defineEventStream({ prefix: "a:b", getChannels: ownChannel })).toThrow(TypeError);
 });
