@@ -4,57 +4,25 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { AppError } from "../shared/app_error.ts";
 import { hasCode } from "../shared/error_code.ts";
 
 /**
- * Embedded Postgres may be open in one process only. Its holder listens on a socket next to it: that is the lock, and other
- * processes send their requests to it. A process that dies leaves a stale socket file, and the next holder replaces it.
+ * Embedded Postgres may be open in one process only. Its holder listens on a socket next to it: that is the lock. A process that dies leaves a stale socket file, and the next holder replaces it.
  */
 export interface StateLock {
   release(): Promise<void>;
 }
 
-export type RequestHandler = (request: unknown) => Promise<unknown>;
-
-/** Requests and answers are one line of JSON each; a page of an exported tenant is the longest. */
-const maxLineLength = 16 * 1_048_576;
-
-/** Null when another live process holds the directory. `handler` is called with each request; its result is sent as JSON. */
-export async function lockStateDirectory(directory: string, handler: RequestHandler): Promise<StateLock | null> {
+/** Null when another live process holds the directory. */
+export async function lockStateDirectory(directory: string): Promise<StateLock | null> {
   const path = socketPath(directory);
-  if (process.platform === "win32") return lockPipe(path, handler);
+  if (process.platform === "win32") return lockPipe(path);
   for (let maxWaitMs = 20; ; maxWaitMs *= 2) {
     if (await isAlive(path)) return null;
-    const lock = await contend(path, handler);
+    const lock = await contend(path);
     if (lock !== null) return lock;
     // Contenders that saw each other retry at different times.
     await setTimeout(Math.random() * maxWaitMs);
-  }
-}
-
-/**
- * Sends one request to the process that holds the directory. Null when none exists, or it exits without a reply; rejects
- * with `AppError("unavailable")` when it does not reply in time.
- */
-export async function requestStateHolder(directory: string, request: unknown, timeoutMs: number): Promise<unknown> {
-  const socket = await open(socketPath(directory));
-  if (socket === null) return null;
-  let isTimedOut = false;
-  socket.setTimeout(timeoutMs, () => {
-    isTimedOut = true;
-    socket.destroy();
-  });
-  const answer = readLine(socket);
-  socket.write(`${JSON.stringify(request)}\n`);
-  try {
-    return JSON.parse(await answer);
-  } catch {
-    if (isTimedOut)
-      throw new AppError("unavailable", "The gateway that has the embedded database open does not answer");
-    return null;
-  } finally {
-    socket.destroy();
   }
 }
 
@@ -65,7 +33,7 @@ function socketPath(directory: string): string {
   const absolute = resolve(directory);
   const digest = createHash("sha256").update(absolute).digest("hex").slice(0, 16);
   if (process.platform === "win32") return `\\\\.\\pipe\\scanstream-${digest}`;
-  const inPlace = join(absolute, "admin.sock");
+  const inPlace = join(absolute, "lock.sock");
   const fromHere = relative(process.cwd(), inPlace);
   const shorter = fromHere.length < inPlace.length ? fromHere : inPlace;
   // Truncated by the system, it would be a socket of another name.
@@ -73,9 +41,9 @@ function socketPath(directory: string): string {
 }
 
 /** A pipe ends with its process, and has one owner. */
-async function lockPipe(path: string, handler: RequestHandler): Promise<StateLock | null> {
+async function lockPipe(path: string): Promise<StateLock | null> {
   try {
-    const server = await listen(path, handler);
+    const server = await listen(path);
     return { release: () => close(server) };
   } catch (error) {
     if (hasCode(error, "EADDRINUSE")) return null;
@@ -89,9 +57,9 @@ async function lockPipe(path: string, handler: RequestHandler): Promise<StateLoc
  * last. A path that was found stale may be live a moment later, so it is never removed, only replaced by a contender that is
  * alone. Null when another one is live.
  */
-async function contend(path: string, handler: RequestHandler): Promise<StateLock | null> {
+async function contend(path: string): Promise<StateLock | null> {
   const own = `${path}.${randomUUID().slice(0, 8)}`;
-  const server = await listen(own, handler);
+  const server = await listen(own);
   try {
     await chmod(own, 0o600);
     if (await isAlone(path, own)) {
@@ -122,8 +90,8 @@ async function isAlone(path: string, own: string): Promise<boolean> {
   return !(await isAlive(path));
 }
 
-async function listen(path: string, handler: RequestHandler): Promise<Server> {
-  const server = createServer((socket) => void serveClient(socket, handler));
+async function listen(path: string): Promise<Server> {
+  const server = createServer((socket) => socket.destroy());
   await new Promise<void>((done, fail) => {
     server.once("error", fail);
     server.listen(path, () => done());
@@ -153,31 +121,5 @@ async function open(path: string): Promise<Socket | null> {
       if (["ECONNREFUSED", "ECONNRESET", "ENOENT"].some((code) => hasCode(error, code))) done(null);
       else fail(error);
     });
-  });
-}
-
-async function serveClient(socket: Socket, handler: RequestHandler): Promise<void> {
-  // Ignore errors from clients that disconnect early.
-  socket.on("error", () => {});
-  try {
-    const reply = await handler(JSON.parse(await readLine(socket)));
-    socket.end(`${JSON.stringify(reply)}\n`);
-  } catch {
-    socket.destroy();
-  }
-}
-
-function readLine(socket: Socket): Promise<string> {
-  return new Promise((done, fail) => {
-    let text = "";
-    socket.setEncoding("utf8");
-    socket.on("data", (chunk: string) => {
-      text += chunk;
-      const end = text.indexOf("\n");
-      if (end >= 0) done(text.slice(0, end));
-      else if (text.length > maxLineLength) socket.destroy(new Error("The line is too long"));
-    });
-    socket.once("error", fail);
-    socket.once("close", () => fail(new Error("The other side closed the connection without a reply")));
   });
 }

@@ -3,7 +3,6 @@ import type { GatewayIo } from "../command_line/command_io.ts";
 import { addExamples } from "../command_line/examples.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
 import type { AdminOperation } from "./operator/operations.ts";
-import type { StreamOperation } from "./operator/stream_operations.ts";
 
 type RunCommand = (command: (io: GatewayIo) => Promise<number>) => Promise<void>;
 
@@ -33,7 +32,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 
   const admin = program
     .command("admin")
-    .description("manage tenants, users, API keys, audit trails, development tokens and open streams");
+    .description("manage tenants, users, API keys, audit trails and development tokens");
   addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
@@ -89,7 +88,7 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
 }
 
 interface AdminCommand {
-  readonly operation: AdminOperation | StreamOperation;
+  readonly operation: AdminOperation;
   readonly description: string;
   /** `--flag <value>` or, as a positional argument, `<value>`; each required unless `isOptional`. */
   readonly inputs: readonly (readonly [usage: string, description: string, isOptional?: "optional"])[];
@@ -103,18 +102,11 @@ const adminGroups = {
   "api-key": "manage the API keys of a tenant",
   audit: "show the audit trail of a tenant",
   token: "create JWTs with the local development key",
-  streams: "list and close the open streams of the running gateways",
 };
 
 const tenantInput = ["--tenant <id>", "the tenant's id, as `admin tenant list` shows it"] as const;
 const subInput = ["--sub <sub>", "the `sub` claim of the user's JWTs"] as const;
 const tenantExample = "--tenant 8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11";
-
-const streamFilters: AdminCommand["inputs"] = [
-  ["--tenant <id>", "only streams of this tenant", "optional"],
-  ["--principal <id>", "only streams of this user (the `sub` claim) or API key (its id)", "optional"],
-  ["--channel <name>", "only streams that follow this channel", "optional"],
-];
 
 const adminCommands: readonly AdminCommand[] = [
   {
@@ -181,21 +173,6 @@ const adminCommands: readonly AdminCommand[] = [
     description: "create a JWT with the development key; only while AUTH_JWKS and AUTH_JWKS_URL are unset",
     inputs: [tenantInput, subInput, ["--ttl <seconds>", "lifetime (default: 3600)", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --ttl 900`,
-  },
-  {
-    operation: "streams.list",
-    description: "list open streams, the slowest first, then the oldest",
-    inputs: [
-      ...streamFilters,
-      ["--limit <n>", "maximum number of streams, per process and in total (default: 100)", "optional"],
-    ],
-    example: `${tenantExample} --format json`,
-  },
-  {
-    operation: "streams.close",
-    description: "close streams within three seconds; clients that are still authorized reconnect",
-    inputs: streamFilters,
-    example: `${tenantExample} --principal ann@acme.example`,
   },
 ];
 

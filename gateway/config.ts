@@ -115,25 +115,6 @@ export function parseAdminConfig(environment: Environment): AdminConfig {
   return config;
 }
 
-/** How `admin streams` reaches the gateways of DATABASE_URL: through their broker, with their secret. Throws `UsageError`. */
-export function parseOperatorConfig(environment: Environment): {
-  readonly broker: BrokerConfig;
-  readonly secret: string;
-} {
-  const reader = createEnvironmentReader(environment);
-  const broker = parseBrokerConfig(reader);
-  if (broker.kind === "memory" && reader.problems.length === 0) {
-    reader.report(
-      "REDIS_URL or UPSTASH_REDIS_REST_URL is required with DATABASE_URL: expected the broker of the gateways, " +
-        "which distributes the events",
-    );
-  }
-  const secret = reader.text("STREAM_TOKEN_SECRET");
-  if (secret === null) reader.report("STREAM_TOKEN_SECRET: required with DATABASE_URL: expected that of the gateways");
-  if (reader.problems.length > 0) throw settingsError(reader.problems);
-  return { broker, secret: secret ?? "" };
-}
-
 function parseDatabaseUrl(reader: EnvironmentReader): string | null {
   return reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database");
 }

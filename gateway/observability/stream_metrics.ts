@@ -1,6 +1,6 @@
 import type { LostReason } from "../../shared/broker.ts";
 
-export const closeReasons = ["expired", "revoked", "slow", "lost", "lifetime", "drain", "operator", "ended"] as const;
+export const closeReasons = ["expired", "revoked", "slow", "lost", "lifetime", "drain", "ended"] as const;
 
 /** Why the gateway closed a stream; written on the stream as `: close <reason>`. */
 export type CloseReason = (typeof closeReasons)[number];

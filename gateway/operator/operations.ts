@@ -67,10 +67,6 @@ interface TenantApiKey extends ApiKey {
   readonly tenant_id: string;
 }
 
-export function isAdminOperation(value: unknown): value is AdminOperation {
-  return typeof value === "string" && Object.hasOwn(operations, value);
-}
-
 /**
  * Runs one administrative operation over all tenants; the result is JSON. Rejects with `AppError`: `invalid` for a bad
  * argument, `not_found`, `conflict`, `permission_denied`, `unavailable`.

@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import { hostname } from "node:os";
 import process from "node:process";
 import { createLocalJWKSet, decodeJwt } from "jose";
 import type { Database } from "../../drizzle/database.ts";
@@ -9,8 +8,6 @@ import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { AdminContext } from "../operator/operations.ts";
-import { answerOperators } from "../operator/operator_channel.ts";
-import { createStreamOperator, type StreamOperator } from "../operator/stream_operations.ts";
 import { KnownCallers } from "../auth/known_callers.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
@@ -106,13 +103,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const { config, log } = options;
   const nowMs = Date.now;
   const state = createLocalState(options.directory ?? stateDirectory);
-  const operator = Promise.withResolvers<StreamOperator>();
-  // Without an embedded database nothing waits for it.
-  operator.promise.catch(() => {});
-  owned.defer(() => operator.reject(new AppError("unavailable", "The gateway is closing")));
-  const name = processName();
-  const holder = { state, owned, operator: operator.promise, signal: options.signal };
-  const database = options.database ?? (await openDatabase(config, holder));
+  const database = options.database ?? (await openDatabase(config, { state, owned, signal: options.signal }));
   owned.defer(() => database.close());
   const broker = options.broker ?? (await openBroker(config.broker));
   owned.defer(() => broker.close());
@@ -145,11 +136,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     log,
     ...(options.createSink === undefined ? {} : { createSink: options.createSink }),
   });
-  const operate = createStreamOperator({ gateway: name, streams, nowMs: streams.now, random: Math.random });
-  operator.resolve(operate);
   const secret = config.streamTokenSecret ?? (await state.streamTokenSecret());
-  // The broker of one process reaches nothing but that process.
-  if (config.broker.kind !== "memory") owned.defer(answerOperators({ broker, operate, secret, log, nowMs }));
   const streamTokens = createStreamTokens(secret, nowMs);
   const digest = (credential: string) => hash("sha256", credential, "base64");
   const callers = new KnownCallers({ digest });
@@ -219,16 +206,6 @@ function availableMemory(): number {
 }
 
 const defaultMemoryBytes = 1024 * 1_048_576;
-
-/** Unique also where containers share a host's name. On Deno the host's name needs a separate permission. */
-function processName(): string {
-  const id = crypto.randomUUID().slice(0, 8);
-  try {
-    return `${hostname()}:${process.pid}:${id}`;
-  } catch {
-    return id;
-  }
-}
 
 async function openJwtVerifier({ auth }: GatewayConfig, state: LocalState): Promise<JwtVerifier> {
   if (auth.kind === "local") return openDevelopmentVerifier(auth, state);

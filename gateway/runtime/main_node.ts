@@ -44,6 +44,8 @@ async function serveAndLog(io: GatewayIo, options: ServeOptions, write: (line: s
   });
   if (onListening === undefined) printAddresses(gateway, io);
   else onListening(gateway);
+  const firstKey = config.databaseUrl === null ? await createFirstKey(gateway) : null;
+  if (firstKey !== null) io.stdout(`The first API key, shown this once: ${firstKey}\n`);
   log.info(
     {
       url: gateway.url,
@@ -69,6 +71,15 @@ async function serveAndLog(io: GatewayIo, options: ServeOptions, write: (line: s
   });
   log.info({}, "stopped");
   return 0;
+}
+
+/** An embedded database without a tenant gets one, and a key that is shown this once. */
+async function createFirstKey({ admin }: RunningGateway): Promise<string | null> {
+  const tenants = (await admin("tenant.list", {})) as readonly unknown[];
+  if (tenants.length > 0) return null;
+  const { id: tenant } = (await admin("tenant.create", { name: "First tenant" })) as { readonly id: string };
+  const key = { tenant, name: "first key", scopes: "read,publish,admin" };
+  return ((await admin("api-key.create", key)) as { readonly api_key: string }).api_key;
 }
 
 /** For people, and for programs that wait for the gateway. */

@@ -52,7 +52,6 @@ export interface LocalStreams extends StreamOpener {
   readonly now: () => number;
   readonly openings: FairShare;
   stats(): StreamStats;
-  openStreams(): Iterable<OpenStream>;
   /**
    * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves
    * when all are closed and everything is released. A second call waits for the first.
@@ -112,8 +111,6 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     },
 
     stats: () => ({ ...hub.stats(), streams: limits.count }),
-
-    openStreams: () => limits.streams(),
 
     drain({ overMs }) {
       draining ??= drain(overMs);

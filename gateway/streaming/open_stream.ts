@@ -83,10 +83,6 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     return this.#state === "over";
   }
 
-  bufferedBytes(): number {
-    return this.#sink?.bufferedBytes() ?? 0;
-  }
-
   /** From now on events wait for `start`. Throws when the lease was lost. */
   attach(lease: SubscriptionLease): void {
     lease.attach(this);
@@ -172,7 +168,7 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#destroyAtMs = nowMs + this.#context.closeGraceMs;
     this.#context.timers.set(this, Math.min(nowMs + closePollMs, this.#destroyAtMs));
     // What closes many streams at once spreads their reconnects over 1 to 5 s.
-    const isOfMany = reason === "lost" || reason === "drain" || reason === "operator";
+    const isOfMany = reason === "lost" || reason === "drain";
     const retryMs = isOfMany ? 1000 + Math.floor(this.#context.random() * 4000) : null;
     this.#sink.end(encodeChunk(encodeClose(reason, retryMs)));
   }

@@ -120,7 +120,7 @@ const exitCodeOf: { readonly [End in FollowEnd]: number } = {
 
 /** Two followers would overwrite each other's state. A place that has no sockets is used without a lock. */
 async function lockDirectory(directory: string): Promise<StateLock> {
-  const lock = await lockStateDirectory(directory, () => Promise.resolve(null)).catch((error: unknown) => {
+  const lock = await lockStateDirectory(directory).catch((error: unknown) => {
     if (errorCode(error) === null) throw error;
     return { release: async () => {} };
   });

@@ -13,7 +13,7 @@ process.stdin.on("data", () => void tryOnce());
 process.stdout.write("ready\n");
 
 async function tryOnce(): Promise<void> {
-  const lock = await lockStateDirectory(folder, async () => null);
+  const lock = await lockStateDirectory(folder);
   process.stdout.write(`${lock === null ? "refused" : await hold()}\n`);
 }
 

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, stat } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
@@ -10,12 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { AdminArguments } from "../../../gateway/operator/arguments.ts";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
 import type { AdminOperation } from "../../../gateway/operator/operations.ts";
-import { requestStateHolder, lockStateDirectory } from "../../../command_line/state_lock.ts";
+import { lockStateDirectory } from "../../../command_line/state_lock.ts";
 import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../../gateway/runtime/start_gateway.ts";
-import { callCommand } from "../../support/called_command.ts";
 
 let directory: string;
 let gateway: RunningGateway;
@@ -23,12 +21,12 @@ const never = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
 beforeAll(async () => {
   directory = join(await mkdtemp(join(tmpdir(), "scanstream-")), ".scanstream");
-  // They take turns on the embedded database, which the first one makes.
+  // The first one makes the embedded database.
   const names = ["one", "two"];
-  await Promise.all(names.map((name) => admin("tenant.create", { name })));
-  const tenants = await admin<readonly { readonly name: string }[]>("tenant.list");
+  for (const name of names) await runAdmin({}, "tenant.create", { name }, { directory });
+  const tenants = (await runAdmin({}, "tenant.list", {}, { directory })) as readonly { readonly name: string }[];
   expect(tenants.map(({ name }) => name).toSorted()).toEqual(names);
-  expect(existsSync(join(directory, "admin.sock"))).toBe(false);
+  expect(existsSync(join(directory, "lock.sock"))).toBe(false);
   gateway = await start();
 });
 afterAll(async () => {
@@ -38,12 +36,12 @@ afterAll(async () => {
 
 const start = () => startGateway({ config: parseConfig({ PORT: "0" }), directory, log: silentLog });
 
-/** As the command line does it: another process would, here over the running gateway's socket. */
+/** On the database that the gateway has open. */
 async function admin<Result = Record<string, string>>(
-  operation: Parameters<typeof runAdmin>[1],
+  operation: AdminOperation,
   args: AdminArguments = {},
 ): Promise<Result> {
-  return (await runAdmin({}, operation, args, { directory })) as Result;
+  return (await gateway.admin(operation, args)) as Result;
 }
 
 const statusAs = async (authorization: string) =>
@@ -133,54 +131,28 @@ describe("while a gateway runs", () => {
   test.each(bad)("%s %j is %s", async (operation, args, code, message) => {
     await expect(admin(operation, args)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
-
-  test("no token is created where an issuer is configured", async () => {
-    const refused = runAdmin(
-      { AUTH_JWKS_URL: "https://x.test/jwks" },
-      "token.create",
-      { tenant: never, sub: "a" },
-      { directory },
-    );
-    await expect(refused).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("AUTH_JWKS") });
-  });
-
-  test("its socket is readable by this user only, and handles only operations", async () => {
-    expect((await stat(join(directory, "admin.sock"))).mode & 0o777).toBe(0o600);
-    expect(await requestStateHolder(directory, { operation: "tenant.drop", args: {} }, 5000)).toEqual({
-      holder: "gateway",
-    });
-    expect(await requestStateHolder(directory, "nonsense", 5000)).toEqual({ holder: "gateway" });
-  });
 });
 
 test("the embedded gateway is one at a time, keeps its state private, and between starts", async () => {
   const tenant = (await admin("tenant.create", { name: "Kept" }))["id"];
   await admin("user.create", { tenant, sub: "alice" });
   const token = await admin("token.create", { tenant, sub: "alice" });
-  await expect(start()).rejects.toThrow(/DATABASE_URL: unset, and the embedded database .* is open in another gateway/);
+  const refusal = /DATABASE_URL: unset, and the embedded database .* is open in a gateway/;
+  const refused = [start(), runAdmin({}, "tenant.list", {}, { directory })];
+  await Promise.all(refused.map((attempt) => expect(attempt).rejects.toThrow(refusal)));
   await gateway.stop({ drainMs: 0 });
+  const issuer = { AUTH_JWKS_URL: "https://x.test/jwks" };
+  await expect(runAdmin(issuer, "token.create", { tenant, sub: "a" }, { directory })).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("AUTH_JWKS"),
+  });
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   for (const name of ["development_key.json", "stream_token_secret"]) {
     expect((await stat(join(directory, name))).mode & 0o777).toBe(0o600);
   }
-  expect(existsSync(join(directory, "admin.sock"))).toBe(false);
-  await expect(admin("streams.list")).rejects.toThrow("No gateway of this folder is running");
+  expect(existsSync(join(directory, "lock.sock"))).toBe(false);
   gateway = await start();
   expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(200);
-});
-
-test("streams are listed by the command itself, and closed, over the socket", async () => {
-  const tenant = (await admin("tenant.create", { name: "Streams" }))["id"] ?? "";
-  const key = await admin("api-key.create", { tenant, name: "a" });
-  const headers = { authorization: `Api-Key ${key["api_key"]}` };
-  const response = await fetch(new URL("/api/v1/event-stream", gateway.url), { headers });
-  const command = ["admin", "streams", "list", "--tenant", tenant];
-  const { code, stdout } = await callCommand(command, { cwd: join(directory, "..") });
-  expect(code).toBe(0);
-  expect(stdout).toContain(`matching: 1\ngateways:\n  gateway: `);
-  expect(stdout).toContain(`\n  tenant_id: ${tenant}\n  principal_kind: api_key\n`);
-  expect(await admin("streams.close", { tenant })).toMatchObject({ closed: 1 });
-  expect(await response.text()).toContain(": close operator");
 });
 
 describe("without a gateway", () => {
@@ -201,13 +173,11 @@ describe("without a gateway", () => {
 describe("the lock of the state directory", () => {
   test("has one holder", async () => {
     const own = await mkdtemp(join(tmpdir(), "scanstream-"));
-    const locks = await Promise.all(Array.from({ length: 5 }, () => lockStateDirectory(own, async () => "held")));
+    const locks = await Promise.all(Array.from({ length: 5 }, () => lockStateDirectory(own)));
     const held = locks.filter((lock) => lock !== null);
     expect(held).toHaveLength(1);
-    expect(await requestStateHolder(own, {}, 5000)).toBe("held");
     await held[0]?.release();
-    expect(await requestStateHolder(own, {}, 5000)).toBeNull();
-    const next = await lockStateDirectory(own, async () => "next");
+    const next = await lockStateDirectory(own);
     expect(next).not.toBeNull();
     await next?.release();
     await rm(own, { recursive: true, force: true });
@@ -215,33 +185,23 @@ describe("the lock of the state directory", () => {
 
   test("of a killed process is taken over", async () => {
     const own = await mkdtemp(join(tmpdir(), "scanstream-"));
-    const script = `require("net").createServer().listen(${JSON.stringify(join(own, "admin.sock"))}, () => console.log("up"))`;
+    const script = `require("net").createServer().listen(${JSON.stringify(join(own, "lock.sock"))}, () => console.log("up"))`;
     const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
     await once(child.stdout, "data");
-    expect(await lockStateDirectory(own, async () => "mine")).toBeNull();
+    expect(await lockStateDirectory(own)).toBeNull();
     child.kill("SIGKILL");
     await once(child, "exit");
-    expect(existsSync(join(own, "admin.sock"))).toBe(true);
-    const lock = await lockStateDirectory(own, async () => "mine");
-    expect(await requestStateHolder(own, {}, 5000)).toBe("mine");
+    expect(existsSync(join(own, "lock.sock"))).toBe(true);
+    const lock = await lockStateDirectory(own);
+    expect(lock).not.toBeNull();
     await lock?.release();
     await rm(own, { recursive: true, force: true });
   });
 
   test("works in a folder whose path is longer than a socket's may be", async () => {
     const own = join(await mkdtemp(join(tmpdir(), "scanstream-")), "x".repeat(120));
-    const lock = await lockStateDirectory(own, async () => "held");
-    expect(await requestStateHolder(own, {}, 5000)).toBe("held");
-    expect(await lockStateDirectory(own, async () => "other")).toBeNull();
+    const lock = await lockStateDirectory(own);
+    expect(await lockStateDirectory(own)).toBeNull();
     await lock?.release();
-  });
-
-  test("a holder that does not reply is an unavailable error", async () => {
-    const own = await mkdtemp(join(tmpdir(), "scanstream-"));
-    const silent = createServer(() => {});
-    await new Promise<void>((done) => silent.listen(join(own, "admin.sock"), done));
-    await expect(requestStateHolder(own, {}, 50)).rejects.toMatchObject({ code: "unavailable" });
-    silent.close();
-    await rm(own, { recursive: true, force: true });
   });
 });

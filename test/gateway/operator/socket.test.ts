@@ -49,7 +49,7 @@ test("of many processes that find a stale socket exactly one gets the lock", asy
   }
   await Promise.all(contenders.map((contender) => contender.end()));
   // Stale files do not accumulate, and the last release removes the socket.
-  const lock = await lockStateDirectory(folder, async () => null);
+  const lock = await lockStateDirectory(folder);
   await lock?.release();
   expect(await readdir(folder)).toEqual([]);
 });
