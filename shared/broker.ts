@@ -10,18 +10,18 @@ export interface Publisher {
 
 export interface Subscriber {
   /**
-   * Resolves once the broker has confirmed every channel: anything that is published after that is handed to `onMessage`,
+   * Resolves once the broker has confirmed the channel: anything that is published after that is handed to `onMessage`,
    * in the order of each publisher, until `onLost` is called or `signal` aborts.
    *
    * `onLost` is called at most once, at the first moment at which a message may have been missed; the subscription is
    * over then and the caller starts a new one. After `signal` aborts no handler is called. Rejects with
    * `AppError("unavailable")` when the broker cannot be reached, and with the signal's reason when it aborts first.
    */
-  subscribe(channels: readonly string[], handlers: SubscriptionHandlers, signal: AbortSignal): Promise<void>;
+  subscribe(channel: string, handlers: SubscriptionHandlers, signal: AbortSignal): Promise<void>;
 }
 
 export interface SubscriptionHandlers {
-  onMessage(channel: string, message: string): void;
+  onMessage(message: string): void;
   onLost(reason: LostReason): void;
 }
 

@@ -9,9 +9,3 @@ export function encodeHeartbeatInterval(heartbeatSeconds: number): string {
     ? encodeComment(`heartbeat-seconds ${Math.ceil(heartbeatSeconds)}`)
     : "";
 }
-
-/** The interval that a comment of the stream tells, in milliseconds; null for any other comment. */
-export function toHeartbeatMs(comment: string): number | null {
-  const [, seconds] = /^ ?heartbeat-seconds (\d{1,5})$/.exec(comment) ?? [];
-  return seconds === undefined ? null : Number(seconds) * 1000;
-}

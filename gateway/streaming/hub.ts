@@ -157,7 +157,7 @@ export class Hub {
       channel.abort.abort(unavailable("The broker did not confirm the subscription in time"));
     }, this.#confirmTimeoutMs);
     const handlers = {
-      onMessage: (_name: string, message: string) => this.#receive(channel, message),
+      onMessage: (message: string) => this.#receive(channel, message),
       onLost: (reason: LostReason) => {
         if (channel.isOver) return;
         this.#metrics.subscriptionLost(reason);
@@ -165,7 +165,7 @@ export class Hub {
       },
     };
     try {
-      await this.#subscriber.subscribe([channel.name], handlers, channel.abort.signal);
+      await this.#subscriber.subscribe(channel.name, handlers, channel.abort.signal);
     } catch (error) {
       if (!channel.isOver) this.#metrics.subscriptionLost("refused");
       this.#discard(channel);

@@ -2,7 +2,7 @@ import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
 import { maxMessageBytes } from "./message.ts";
-import type { ChannelListener, ChannelSource } from "./shared_subscriptions.ts";
+import type { ChannelListener, ChannelSource } from "./subscriptions.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 /** How one broker's subscription is read from a server-sent-events response. */
@@ -12,14 +12,12 @@ export interface EventStreamSource {
   toRefusal(response: Response): Promise<AppError>;
   /** What it means that the request failed, ended early, or did not answer in time (`cause` is undefined then). */
   toFailure(cause: unknown): AppError;
-  /** Whether this event confirms the subscription; null: the response itself does. */
-  readonly isConfirmation: ((event: EventSourceMessage) => boolean) | null;
+  /** Whether this event confirms the subscription. */
+  isConfirmation(event: EventSourceMessage): boolean;
   /** The message of an event; null when it has none; throws when the event cannot be read. */
   toMessage(event: EventSourceMessage): string | null;
   /** Nothing arrived for `idleMs`: the moment to send a ping. */
   onIdle(): void;
-  /** The longer wait for the next byte that a comment tells, in milliseconds; null for any other comment. */
-  readonly toIdleMs?: (comment: string) => number | null;
   /** Bound on request and confirmation together. */
   readonly timeoutMs: number;
   readonly idleMs: number;
@@ -57,7 +55,6 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
         refuse(await source.toRefusal(response));
         return;
       }
-      if (source.isConfirmation === null) open();
       const reason = await read(response.body);
       finish(
         reason,
@@ -69,7 +66,7 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
   }
 
   async function read(body: ReadableStream<Uint8Array>): Promise<LostReason> {
-    const feed = createFeed(onEvent, onComment);
+    const feed = createFeed(onEvent);
     const reader = body.getReader();
     for (;;) {
       const { done, value } = await reader.read();
@@ -82,7 +79,7 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
   /** False for an event that cannot be read. */
   function onEvent(event: EventSourceMessage): boolean {
     if (state === "opening") {
-      if (source.isConfirmation?.(event) !== true) return false;
+      if (!source.isConfirmation(event)) return false;
       open();
       return true;
     }
@@ -95,27 +92,17 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
     }
   }
 
-  function onComment(comment: string): void {
-    const idleMs = source.toIdleMs?.(comment) ?? 0;
-    if (idleMs > source.idleMs && state === "open") watch(idleMs, idleMs);
-  }
-
   function open(): void {
     if (state !== "opening") return;
     state = "open";
     clearTimeout(deadline);
-    watch(source.idleMs, source.graceMs);
-    confirmation.resolve();
-  }
-
-  function watch(idleMs: number, graceMs: number): void {
-    watchdog?.stop();
     watchdog = startWatchdog({
-      idleMs,
-      graceMs,
+      idleMs: source.idleMs,
+      graceMs: source.graceMs,
       onIdle: () => source.onIdle(),
       onSilent: () => finish("silent", undefined),
     });
+    confirmation.resolve();
   }
 
   function refuse(error: AppError): void {
@@ -144,10 +131,7 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
 }
 
 /** Takes chunks of bytes; false as soon as something in them cannot be read. */
-function createFeed(
-  onEvent: (event: EventSourceMessage) => boolean,
-  onComment: (comment: string) => void,
-): (chunk: Uint8Array) => boolean {
+function createFeed(onEvent: (event: EventSourceMessage) => boolean): (chunk: Uint8Array) => boolean {
   // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let isReadable = true;
@@ -156,7 +140,6 @@ function createFeed(
     onEvent: (event) => {
       if (isReadable) isReadable = onEvent(event);
     },
-    onComment,
     // An unknown field is the second line of a message that had a line break: part of it is lost.
     onError: () => {
       isReadable = false;

@@ -1,16 +1,11 @@
 import { readRefusal } from "../read_bounded.ts";
-import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
-import type { Broker } from "../broker.ts";
-import { isUuid, parseChannelName } from "../channel_name.ts";
-import { defaultHeartbeatSeconds, toHeartbeatMs } from "../heartbeat.ts";
+import type { Publisher } from "../broker.ts";
 import { problemDetail } from "../problem_detail.ts";
-import { isEventType, parseMessage, toMessage } from "../event.ts";
+import { parseMessage } from "../event.ts";
 import { parseRetryAfterMs } from "../retry_after.ts";
-import { openEventStreamSource } from "./event_stream_source.ts";
 import { createSendQueue, type SendQueue } from "./send_queue.ts";
 import { parseServiceUrl } from "./service_url.ts";
-import { createSharedSubscriptions } from "./shared_subscriptions.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 
 export interface GatewayBrokerOptions {
@@ -21,8 +16,11 @@ export interface GatewayBrokerOptions {
   readonly fetch?: typeof globalThis.fetch;
   /** Bound on one request. Default 8,000. */
   readonly timeoutMs?: number;
-  /** A stream that was idle for this long is lost; its heartbeat comes every 15 s, or as it tells. Default 30,000. */
-  readonly silenceMs?: number;
+}
+
+export interface GatewayPublisher extends Publisher {
+  /** Gives up what was not sent yet. */
+  close(): Promise<void>;
 }
 
 const maxWaitingBytes = 16_000_000;
@@ -38,8 +36,8 @@ const maxDetailChars = 300;
  * It carries events only: a message that is invalid is refused with `TypeError`. A publish that timed out may still have been
  * taken; one that was refused or could not connect was not.
  */
-export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
-  const { apiKey, timeoutMs = 8000, silenceMs = 2 * defaultHeartbeatSeconds * 1000 } = options;
+export function createGatewayBroker(options: GatewayBrokerOptions): GatewayPublisher {
+  const { apiKey, timeoutMs = 8000 } = options;
   const url = parseServiceUrl(options.url, "SCANSTREAM_URL");
   requireApiKey(apiKey);
   // Called as a property of `globalThis`: Workers refuses it unbound.
@@ -49,53 +47,14 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
   const closing = new AbortController();
   const queues = new Map<string, SendQueue<string>>();
 
-  const subscriptions = createSharedSubscriptions((channel, listener) => {
-    const streamUrl = scanStreamUrl(url, channel);
-    if (streamUrl === null) {
-      return {
-        confirmed: Promise.reject(
-          new TypeError(`Cannot subscribe: no event-stream is known for the channel ${JSON.stringify(channel)}`),
-        ),
-        close() {},
-      };
-    }
-    return openEventStreamSource(
-      {
-        request: (signal) =>
-          send(streamUrl, { headers: { ...headers, accept: "text/event-stream" }, redirect: "manual", signal }),
-        toRefusal: (response) => toRefusal("subscribe", response),
-        toFailure: (cause) => toFailure("subscribe", cause),
-        // The gateway answers only after its own broker has confirmed.
-        isConfirmation: null,
-        toMessage: readEvent,
-        onIdle() {},
-        toIdleMs: toHeartbeatMs,
-        timeoutMs,
-        idleMs: silenceMs / 2,
-        graceMs: silenceMs / 2,
-      },
-      listener,
-    );
-  });
-
   return {
     async publish(channel, message) {
       if (parseMessage(message) === null) throw new TypeError("Cannot publish: the message is not an event");
       requireOpen("publish");
       await publishInOrder(channel, message);
     },
-    async subscribe(channels, handlers, signal) {
-      await subscriptions.subscribe(channels, handlers, signal);
-    },
-    async ping() {
-      requireOpen("ping");
-      const response = await request("ping", "/readyz", {});
-      if (!response.ok) throw await toRefusal("ping", response);
-      await response.body?.cancel();
-    },
     async close() {
       closing.abort();
-      subscriptions.close();
     },
   };
 
@@ -164,7 +123,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
 
   function toFailure(action: string, error: unknown): AppError {
     if (closing.signal.aborted) return brokerClosed(action);
-    const isLate = error === undefined || (error instanceof Error && error.name === "TimeoutError");
+    const isLate = error instanceof Error && error.name === "TimeoutError";
     const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached";
     return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${what}`, { cause: error, secrets });
   }
@@ -183,24 +142,10 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
 }
 
 function meaningOf(status: number): string {
-  if (status === 204) return "says that the resource has already ended (204)";
   if (status === 401) return "refused the API key (401, SCANSTREAM_API_KEY)";
   if (status === 403) return "does not allow the API key this channel (403)";
   if (status === 404) return "does not know the resource (404)";
   return `answered ${status}`;
-}
-
-/** The message that a frame was made of. */
-function readEvent({ event: type, data }: EventSourceMessage): string {
-  if (!isEventType(type)) throw new TypeError("Cannot read an event: its type is not <resource>.<verb>");
-  return toMessage({ type, data });
-}
-
-function scanStreamUrl(url: string, channel: string): string | null {
-  const name = parseChannelName(channel);
-  return name?.prefix === "scan" && isUuid(name.resourceId)
-    ? `${url}/api/v1/scans/${name.resourceId}/event-stream`
-    : null;
 }
 
 function requireApiKey(apiKey: string): void {

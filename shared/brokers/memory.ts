@@ -1,18 +1,25 @@
 import type { Broker } from "../broker.ts";
 import { requireMessage } from "./message.ts";
-import { createSharedSubscriptions, type ChannelListener } from "./shared_subscriptions.ts";
+import { createSubscriptions, type ChannelListener } from "./subscriptions.ts";
 import { brokerClosed } from "./unavailable.ts";
 
 /** A broker inside one process: the embedded default, for one gateway and what publishes in the same process. */
 export function createMemoryBroker(): Broker {
-  const listeners = new Map<string, ChannelListener>();
+  const listeners = new Map<string, Set<ChannelListener>>();
   const waiting: { readonly channel: string; readonly message: string }[] = [];
   let isDelivering = false;
   let isClosed = false;
 
-  const subscriptions = createSharedSubscriptions((channel, listener) => {
-    listeners.set(channel, listener);
-    return { confirmed: Promise.resolve(), close: () => listeners.delete(channel) };
+  const subscriptions = createSubscriptions((channel, listener) => {
+    const ofChannel = listeners.get(channel) ?? new Set();
+    listeners.set(channel, ofChannel.add(listener));
+    return {
+      confirmed: Promise.resolve(),
+      close() {
+        ofChannel.delete(listener);
+        if (ofChannel.size === 0 && listeners.get(channel) === ofChannel) listeners.delete(channel);
+      },
+    };
   });
 
   return {
@@ -22,9 +29,7 @@ export function createMemoryBroker(): Broker {
       waiting.push({ channel, message });
       deliver();
     },
-    async subscribe(channels, handlers, signal) {
-      await subscriptions.subscribe(channels, handlers, signal);
-    },
+    subscribe: subscriptions.subscribe,
     async ping() {
       requireOpen("ping");
     },
@@ -39,7 +44,8 @@ export function createMemoryBroker(): Broker {
     if (isDelivering) return;
     isDelivering = true;
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      listeners.get(next.channel)?.onMessage(next.message);
+      // A copy: who subscribes during the delivery was not there when the message was published.
+      for (const listener of Array.from(listeners.get(next.channel) ?? [])) listener.onMessage(next.message);
     }
     isDelivering = false;
   }

@@ -2,15 +2,14 @@ import type { Broker } from "../broker.ts";
 import { InvalidSetting } from "../environment_reader.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { requireMessage } from "./message.ts";
-import { createRedisCluster } from "./redis_cluster.ts";
-import type { NatMap } from "./redis_connection.ts";
-import { createRedisNode, type RedisServers } from "./redis_node.ts";
+import { openRedisConnection, type NatMap, type RedisConnection } from "./redis_connection.ts";
+import { openSubscriberConnection, type SubscriberConnection, type SubscriberSettings } from "./redis_subscriber.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
-import { createSharedSubscriptions } from "./shared_subscriptions.ts";
+import { createSubscriptions } from "./subscriptions.ts";
 import { brokerClosed, tooManyWaiting } from "./unavailable.ts";
 
 export interface RedisBrokerOptions {
-  /** `REDIS_URL`: a server, a cluster or sentinels (`redis_url.ts`). A database number in it does not count. */
+  /** `REDIS_URL`: a server or sentinels (`redis_url.ts`). A database number in it does not count. */
   readonly url: string;
   /** `EVENTSTREAM_CACHE_DB`. */
   readonly database: number;
@@ -20,7 +19,7 @@ export interface RedisBrokerOptions {
   readonly pingEveryMs?: number;
   /** How long its answer may take. Default 10,000. */
   readonly pingTimeoutMs?: number;
-  /** For nodes of a cluster, and primaries that sentinels name. */
+  /** For primaries that sentinels name. */
   readonly natMap?: NatMap;
 }
 
@@ -28,7 +27,7 @@ export interface RedisBrokerOptions {
 const maxPendingChars = 16_000_000;
 
 /**
- * Redis pub/sub over TCP, for Node and Deno: at each server one connection to publish, one for all subscriptions.
+ * Redis pub/sub over TCP, for Node and Deno: one connection to publish and one for all subscriptions, each opened when it is needed.
  *
  * No connection is ever repaired: a gap would go unseen. It is dropped, with a reset, so that nothing of it can still
  * arrive later; its subscriptions are lost, and the next call opens a new one.
@@ -36,12 +35,14 @@ const maxPendingChars = 16_000_000;
 export function createRedisBroker(options: RedisBrokerOptions): Broker {
   requireDatabase(options.database);
   const { database } = options;
-  const servers = createServers(options);
+  const settings = toSettings(options);
+  let commands: RedisConnection | null = null;
+  let subscriber: SubscriberConnection | null = null;
   let pendingChars = 0;
   let isClosed = false;
 
-  const subscriptions = createSharedSubscriptions((channel, listener) =>
-    servers.open(toChannelKey(database, channel), listener),
+  const subscriptions = createSubscriptions((channel, listener) =>
+    subscriberConnection().open(toChannelKey(database, channel), listener),
   );
 
   return {
@@ -53,49 +54,55 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
       }
       pendingChars += message.length;
       try {
-        await servers.publish(toChannelKey(database, channel), message);
+        await commandConnection().send("publish", (redis) => redis.publish(toChannelKey(database, channel), message));
       } finally {
         pendingChars -= message.length;
       }
     },
-    async subscribe(channels, handlers, signal) {
-      await subscriptions.subscribe(channels, handlers, signal);
-    },
+    subscribe: subscriptions.subscribe,
     async ping() {
       requireOpen("ping");
-      await servers.ping();
+      await commandConnection().send("ping", (redis) => redis.ping());
     },
     async close() {
       isClosed = true;
       subscriptions.close();
-      servers.drop();
+      subscriber?.drop();
+      commands?.drop();
     },
   };
 
   function requireOpen(action: string): void {
     if (isClosed) throw brokerClosed(action);
   }
+
+  function commandConnection(): RedisConnection {
+    if (commands === null) {
+      const opened = openRedisConnection(settings, () => {
+        if (commands === opened) commands = null;
+      });
+      commands = opened;
+    }
+    return commands;
+  }
+
+  function subscriberConnection(): SubscriberConnection {
+    if (subscriber === null) {
+      const opened = openSubscriberConnection(settings, () => {
+        if (subscriber === opened) subscriber = null;
+      });
+      subscriber = opened;
+    }
+    return subscriber;
+  }
 }
 
-function createServers(options: RedisBrokerOptions): RedisServers {
+function toSettings(options: RedisBrokerOptions): SubscriberSettings {
   const { database, timeoutMs = 5000, pingEveryMs = 5000, pingTimeoutMs = 10_000, natMap = {} } = options;
   const address = parseAddress(options.url);
-  const timing = { access: address.access, timeoutMs, pingEveryMs, pingTimeoutMs };
-  // A cluster has one database: its number is in the key.
-  if (address.kind === "cluster") return createRedisCluster({ ...timing, seeds: address.endpoints, natMap });
   const target =
     address.kind === "sentinel" ? { sentinels: address.endpoints, name: address.name, natMap } : address.endpoint;
-  const node = createRedisNode({ ...timing, target, database, isSharded: false });
-  return {
-    async publish(key, message) {
-      await node.send("publish", (redis) => redis.publish(key, message));
-    },
-    open: (key, listener) => node.open(key, listener),
-    async ping() {
-      await node.send("ping", (redis) => redis.ping());
-    },
-    drop: () => node.drop(),
-  };
+  return { access: address.access, target, database, timeoutMs, pingEveryMs, pingTimeoutMs };
 }
 
 function parseAddress(url: string): RedisAddress {

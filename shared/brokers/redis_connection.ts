@@ -22,15 +22,13 @@ export type RedisTarget =
   | RedisEndpoint
   | { readonly sentinels: readonly RedisEndpoint[]; readonly name: string; readonly natMap: NatMap };
 
-/** Addresses, as `host:port`, that servers announce and that are reached at another one from here. */
+/** Addresses, as `host:port`, that sentinels announce and that are reached at another one from here. */
 export type NatMap = Readonly<Record<string, RedisEndpoint>>;
 
 export interface RedisConnectionSettings {
   readonly target: RedisTarget;
   readonly access: RedisAccess;
   readonly database: number;
-  /** 3: what the server pushes can be told from the answers to commands. Default 2. */
-  readonly protocol?: 2 | 3;
   /** Bound on the connect, and on the answer to one command. */
   readonly timeoutMs: number;
 }
@@ -47,7 +45,7 @@ export function openRedisConnection(
     ...access,
     db: database,
     keepAlive: 10_000,
-    protocol: settings.protocol ?? 2,
+    protocol: 2,
     replyMapping: "legacy",
     retryStrategy: () => null,
     maxRetriesPerRequest: null,

@@ -12,16 +12,14 @@ export interface RedisAccess {
   readonly tls?: Record<string, never>;
 }
 
-/** What `REDIS_URL` names: one server, nodes of a cluster to ask for the others, or sentinels to ask for the primary. */
+/** What `REDIS_URL` names: one server, or sentinels to ask for the primary. */
 export type RedisAddress = { readonly access: RedisAccess } & (
   | { readonly kind: "single"; readonly endpoint: RedisEndpoint }
-  | { readonly kind: "cluster"; readonly endpoints: readonly RedisEndpoint[] }
   | { readonly kind: "sentinel"; readonly endpoints: readonly RedisEndpoint[]; readonly name: string }
 );
 
 const forms = {
   single: "redis://host:6379",
-  cluster: "redis+cluster://host:6379,host:6379",
   sentinel: "redis+sentinel://host:26379,host:26379/name",
 } as const;
 
@@ -31,19 +29,17 @@ type Kind = keyof typeof forms;
 export function parseRedisUrl(value: string): RedisAddress {
   // An URL has one host: a list of them is taken apart here.
   const [, tls, kind = "single", credentials, hosts = "", path = ""] =
-    /^redis(s?)(?:\+(cluster|sentinel))?:\/\/(?:([^/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:[?#].*)?$/.exec(
+    /^redis(s?)(?:\+(sentinel))?:\/\/(?:([^/?#]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:[?#].*)?$/.exec(
       value.replace(/^[a-z+]+:/i, (scheme) => scheme.toLowerCase()),
     ) ?? [];
   if (tls === undefined || !isKind(kind)) {
-    throw new InvalidSetting(`expected a URL like ${forms.single}, ${forms.cluster} or ${forms.sentinel}`);
+    throw new InvalidSetting(`expected a URL like ${forms.single} or ${forms.sentinel}`);
   }
   const access = { ...parseCredentials(kind, credentials), ...(tls === "" ? {} : { tls: {} }) };
   if (kind === "single") return { kind, endpoint: parseEndpoint(kind, hosts), access };
   if (/[?#]/.test(value)) throw invalid(kind, "no query and no fragment");
   const endpoints = hosts.split(",").map((host) => parseEndpoint(kind, host));
-  if (kind === "sentinel") return { kind, endpoints, name: parseName(path), access };
-  if (!/^\d*$/.test(path)) throw invalid(kind, "no path after the addresses");
-  return { kind, endpoints, access };
+  return { kind, endpoints, name: parseName(path), access };
 }
 
 function isKind(text: string): text is Kind {

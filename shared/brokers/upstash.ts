@@ -7,7 +7,7 @@ import { openEventStreamSource } from "./event_stream_source.ts";
 import { isTooLong, pingMessage, requireMessage } from "./message.ts";
 import { parseServiceUrl } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
-import { createSharedSubscriptions } from "./shared_subscriptions.ts";
+import { createSubscriptions } from "./subscriptions.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 
 export interface UpstashBrokerOptions {
@@ -60,7 +60,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     },
   });
 
-  const subscriptions = createSharedSubscriptions((channel, listener) => {
+  const subscriptions = createSubscriptions((channel, listener) => {
     const key = toChannelKey(database, channel);
     return openEventStreamSource(
       {
@@ -92,9 +92,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
       requireOpen("publish");
       await queue.push({ key: toChannelKey(database, channel), message });
     },
-    async subscribe(channels, handlers, signal) {
-      await subscriptions.subscribe(channels, handlers, signal);
-    },
+    subscribe: subscriptions.subscribe,
     async ping() {
       requireOpen("ping");
       const [reply] = await send("ping", [["ping"]]);

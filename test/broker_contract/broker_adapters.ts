@@ -1,13 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Broker } from "../../shared/broker.ts";
-import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import type { RedisServer } from "../support/redis.ts";
-import type { RedisCluster } from "../support/redis_cluster.ts";
-import { joinProxies, startTcpProxy } from "../support/tcp_proxy.ts";
+import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startUpstashBridge } from "../support/upstash_bridge.ts";
 import type { BrokerHarness, OpenHarness, Timing } from "./broker_harness.ts";
 
@@ -23,7 +21,6 @@ export const openMemoryHarness: OpenHarness = async () => {
     createChannel,
     upstreamCount: null,
     network: null,
-    carriesAnyText: true,
     secrets: [],
     close: () => broker.close(),
   };
@@ -43,37 +40,8 @@ export function redisHarness(redis: RedisServer): OpenHarness {
       createChannel,
       upstreamCount: (channel) => subscriberCount(redis, channel),
       network,
-      carriesAnyText: true,
       secrets: [secret, encodeURIComponent(secret), "not the password"],
       close: () => network.close(),
-    });
-  };
-}
-
-/** Every node is reached through a network of its own, which break together. */
-export function clusterHarness({ url, primaries }: RedisCluster): OpenHarness {
-  return async () => {
-    const proxies = await Promise.all(primaries.map((server) => startTcpProxy(server)));
-    const secret = primaries[0]?.password ?? "";
-    const natMap = Object.fromEntries(
-      primaries.map(({ host, port }, index) => [`${host}:${port}`, { host, port: proxies[index]?.port ?? 0 }]),
-    );
-    const refusedUrl = url.replace(encodeURIComponent(secret), encodeURIComponent("not the password"));
-    return collect({
-      createBroker: (timing = "default") => createRedisBroker({ url, database, natMap, ...redisTiming[timing] }),
-      createDirectBroker: () => createRedisBroker({ url, database }),
-      createRefusedBroker: () => createRedisBroker({ url: refusedUrl, database, natMap }),
-      createChannel,
-      async upstreamCount(channel) {
-        const answers = await Promise.all(primaries.map((node) => shardSubscriberCount(node, channel)));
-        return answers.reduce((sum, count) => sum + count);
-      },
-      network: joinProxies(proxies),
-      carriesAnyText: true,
-      secrets: [secret, encodeURIComponent(secret), "not the password"],
-      async close() {
-        for (const proxy of proxies) await proxy.close();
-      },
     });
   };
 }
@@ -92,7 +60,6 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
       createChannel,
       upstreamCount: (channel) => subscriberCount(redis, channel),
       network,
-      carriesAnyText: true,
       secrets: [token, "not-the-token"],
       async close() {
         await network.close();
@@ -102,61 +69,12 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
   };
 }
 
-/** A whole gateway, and channels of scans of the key's tenant; each channel is used once. */
-export interface GatewayWithChannels {
-  readonly url: string;
-  readonly apiKey: string;
-  readonly channels: string[];
-}
-
-/** Default: as many channels as the contract needs. */
-export async function createChannels(url: string, apiKey: string, count = 120): Promise<GatewayWithChannels> {
-  const channels: string[] = [];
-  const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
-  while (channels.length < count) {
-    const response = await fetch(`${url}/api/v1/scans`, { method: "POST", headers, body: "{}" });
-    channels.push(((await response.json()) as { readonly channel: string }).channel);
-  }
-  return { url, apiKey, channels };
-}
-
-export function gatewayHarness({ url: directUrl, apiKey, channels }: GatewayWithChannels): OpenHarness {
-  return async () => {
-    const { hostname, port } = new URL(directUrl);
-    const network = await startTcpProxy({ host: hostname, port: Number(port) });
-    const url = `http://127.0.0.1:${network.port}`;
-    const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 1000, silenceMs: 1800 });
-    return collect({
-      createBroker: (timing = "default") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
-      createDirectBroker: () => createGatewayBroker({ url: directUrl, apiKey }),
-      createRefusedBroker: () => createGatewayBroker({ url, apiKey: "not-the-key" }),
-      createChannel() {
-        const channel = channels.pop();
-        if (channel === undefined) throw new RangeError("There are not enough scans for every case");
-        return channel;
-      },
-      // The gateway counts all streams together, and the cases run at once.
-      upstreamCount: null,
-      network,
-      carriesAnyText: false,
-      secrets: [apiKey, "not-the-key"],
-      close: () => network.close(),
-    });
-  };
-}
-
 export function createChannel(): string {
   return makeChannelName("scan", randomUUID(), randomUUID());
 }
 
-/** Every connection at the server counts one, so shared subscriptions show as one. */
 async function subscriberCount(redis: RedisServer, channel: string): Promise<number> {
   const answer = await redis.command("PUBSUB", "NUMSUB", `scanstream:${database}:${channel}`);
-  return Array.isArray(answer) ? Number(answer[1]) : Number.NaN;
-}
-
-async function shardSubscriberCount(redis: RedisServer, channel: string): Promise<number> {
-  const answer = await redis.command("PUBSUB", "SHARDNUMSUB", `scanstream:${database}:${channel}`).catch(() => [0, 0]);
   return Array.isArray(answer) ? Number(answer[1]) : Number.NaN;
 }
 

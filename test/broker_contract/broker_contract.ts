@@ -58,41 +58,6 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "subscribes to several channels at once, and to no other",
-    async run({ createBroker, createChannel }) {
-      const [first, second, other] = [createChannel(), createChannel(), createChannel()];
-      const broker = createBroker();
-      // One channel twice is one subscription.
-      const recording = await record(broker, first, second, first);
-      await broker.publish(other, eventMessage({ n: 0 }));
-      await broker.publish(first, eventMessage({ n: 1 }));
-      await recording.untilCount(1);
-      await broker.publish(second, eventMessage({ n: 2 }));
-      await recording.untilCount(2);
-      assert.deepEqual(recording.labelled, [
-        `${first} ${eventMessage({ n: 1 })}`,
-        `${second} ${eventMessage({ n: 2 })}`,
-      ]);
-    },
-  },
-  {
-    name: "shares one upstream subscription until the last subscriber leaves",
-    async run({ createBroker, createChannel, upstreamCount }) {
-      const channel = createChannel();
-      const broker = createBroker();
-      // At once, so that some join while the first is being confirmed.
-      const recordings = await Promise.all(Array.from({ length: 5 }, () => record(broker, channel)));
-      recordings.push(await record(broker, channel));
-      if (upstreamCount !== null) assert.equal(await upstreamCount(channel), 1);
-      for (const recording of recordings.splice(0, 5)) recording.leave();
-      await broker.publish(channel, eventMessage({ n: 1 }));
-      await recordings[0]?.untilCount(1);
-      if (upstreamCount !== null) assert.equal(await upstreamCount(channel), 1);
-      recordings[0]?.leave();
-      await untilReleased({ upstreamCount }, channel);
-    },
-  },
-  {
     name: "receives again when another subscriber joins right after the last has left",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
@@ -113,7 +78,7 @@ export const brokerContract: readonly BrokerCase[] = [
       const broker = createBroker();
       const leaving = new AbortController();
       const reason = new Error("changed my mind");
-      const subscribed = broker.subscribe([channel], ignore, leaving.signal);
+      const subscribed = broker.subscribe(channel, ignore, leaving.signal);
       leaving.abort(reason);
       await assert.rejects(subscribed, reason);
       await untilReleased({ upstreamCount }, channel);
@@ -129,25 +94,29 @@ export const brokerContract: readonly BrokerCase[] = [
       const broker = createBroker();
       const leaving = new AbortController();
       const received: string[] = [];
+      let lateCount = 0;
+      let lateAtAbort = -1;
       await broker.subscribe(
-        [channel],
+        channel,
         {
-          onMessage(_, message) {
+          onMessage(message) {
             received.push(message);
-            if (received.length === 2) leaving.abort();
+            if (received.length === 2) {
+              leaving.abort();
+              lateAtAbort = lateCount;
+            }
           },
           onLost: (reason) => void received.push(reason),
         },
         leaving.signal,
       );
-      // Comes after in the same fan-out: it is silenced by the other's handler.
-      let lateCount = 0;
-      await broker.subscribe([channel], { ...ignore, onMessage: () => void (lateCount += 1) }, leaving.signal);
+      // It is silenced by the other's handler.
+      await broker.subscribe(channel, { ...ignore, onMessage: () => void (lateCount += 1) }, leaving.signal);
       const witness = await record(broker, channel);
       await Promise.all(numbered(6).map((message) => broker.publish(channel, message)));
       await witness.untilCount(6);
       assert.deepEqual(received, numbered(2));
-      assert.equal(lateCount, 1);
+      assert.equal(lateCount, lateAtAbort);
     },
   },
   {
@@ -158,10 +127,10 @@ export const brokerContract: readonly BrokerCase[] = [
       const answer = eventMessage({ n: 1 });
       const answered: Promise<void>[] = [];
       await broker.subscribe(
-        [channel],
+        channel,
         {
           ...ignore,
-          onMessage: (_, message) => void (message === answer || answered.push(broker.publish(channel, answer))),
+          onMessage: (message) => void (message === answer || answered.push(broker.publish(channel, answer))),
         },
         never,
       );
@@ -174,7 +143,7 @@ export const brokerContract: readonly BrokerCase[] = [
   },
   {
     name: "carries every character unchanged",
-    async run({ createBroker, createChannel, carriesAnyText }) {
+    async run({ createBroker, createChannel }) {
       const channel = createChannel();
       const broker = createBroker();
       const recording = await record(broker, channel);
@@ -188,7 +157,7 @@ export const brokerContract: readonly BrokerCase[] = [
         "OK",
       ];
       const messages = texts.map((text) => eventMessage({ text }));
-      if (carriesAnyText) messages.push(...texts, "", " ", "{", "null", "\uFEFFtext", "subscribe,x,1", ": comment");
+      messages.push(...texts, "", " ", "{", "null", "\uFEFFtext", "subscribe,x,1", ": comment");
       for (const message of messages) await broker.publish(channel, message);
       await recording.untilCount(messages.length);
       assert.deepEqual(recording.messages, messages);
@@ -215,8 +184,7 @@ export const brokerContract: readonly BrokerCase[] = [
   },
   {
     name: "carries the longest message and refuses a longer one",
-    async run({ createBroker, createChannel, carriesAnyText }) {
-      if (!carriesAnyText) return;
+    async run({ createBroker, createChannel }) {
       const channel = createChannel();
       const broker = createBroker();
       const recording = await record(broker, channel);
@@ -230,13 +198,12 @@ export const brokerContract: readonly BrokerCase[] = [
   },
   {
     name: "refuses messages that it could not carry unchanged",
-    async run({ createBroker, createChannel, carriesAnyText }) {
+    async run({ createBroker, createChannel }) {
       const channel = createChannel();
       const broker = createBroker();
       const recording = await record(broker, channel);
       const bad = ["two\nlines", "carriage\rreturn", "half a \uD83D", pingMessage];
       for (const message of bad) await assert.rejects(broker.publish(channel, message), TypeError, message);
-      if (!carriesAnyText) await assert.rejects(broker.publish(channel, "no event"), TypeError);
       await broker.publish(channel, eventMessage({ n: 1 }));
       await recording.untilCount(1);
       assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
@@ -250,10 +217,10 @@ export const brokerContract: readonly BrokerCase[] = [
       const channel = createChannel();
       for (const attempt of [
         () => broker.publish(channel, eventMessage({ n: 1 })),
-        () => broker.subscribe([channel], ignore, never),
+        () => broker.subscribe(channel, ignore, never),
       ]) {
         const error = await unavailability(attempt(), secrets);
-        assert.match(error.message, /refused the (user or password|token|API key)/);
+        assert.match(error.message, /refused the (user or password|token)/);
       }
     },
   },
@@ -262,7 +229,7 @@ export const brokerContract: readonly BrokerCase[] = [
     async run({ createBroker, createChannel, upstreamCount, secrets }) {
       const [first, second] = [createChannel(), createChannel()];
       const broker = createBroker();
-      const recordings = [await record(broker, first), await record(broker, first, second)];
+      const recordings = [await record(broker, first), await record(broker, second)];
       const left = await record(broker, second);
       left.leave();
       await broker.close();
@@ -272,7 +239,7 @@ export const brokerContract: readonly BrokerCase[] = [
       assert.deepEqual(left.lost, []);
       await untilReleased({ upstreamCount }, first, second);
       await unavailability(broker.publish(first, eventMessage({ n: 1 })), secrets);
-      await unavailability(broker.subscribe([first], ignore, never), secrets);
+      await unavailability(broker.subscribe(first, ignore, never), secrets);
       await unavailability(broker.ping(), secrets);
     },
   },
@@ -280,7 +247,7 @@ export const brokerContract: readonly BrokerCase[] = [
     name: "close also ends what is still being confirmed",
     async run({ createBroker, createChannel, secrets }) {
       const broker = createBroker();
-      const subscribed = broker.subscribe([createChannel()], ignore, never);
+      const subscribed = broker.subscribe(createChannel(), ignore, never);
       const failed = unavailability(subscribed, secrets);
       await broker.close();
       await failed;

@@ -1,13 +1,11 @@
 import { startRedis } from "../support/redis.ts";
-import { gatewayHarness, redisHarness, upstashHarness, type GatewayWithChannels } from "./broker_adapters.ts";
+import { redisHarness, upstashHarness } from "./broker_adapters.ts";
 import { brokerContract } from "./broker_contract.ts";
 import { networkContract } from "./broker_network_contract.ts";
 
-// What meets the runtime's own sockets and fetch, on Deno: one line a case. `test/shared/brokers/deno.test.ts` starts it, with a
-// gateway (as JSON) in its argument.
-const gateway = JSON.parse(process.argv[2] ?? "") as GatewayWithChannels;
+// What meets the runtime's own sockets and fetch, on Deno: one line a case. `test/shared/brokers/deno.test.ts` starts it.
 const redis = await startRedis({ password: "p@ss/w:rd secret" });
-const adapters = { redis: redisHarness(redis), upstash: upstashHarness(redis), gateway: gatewayHarness(gateway) };
+const adapters = { redis: redisHarness(redis), upstash: upstashHarness(redis) };
 const cases = [...brokerContract.filter(({ name }) => /in order|confirmed|carries/.test(name)), ...networkContract];
 await Promise.all(
   Object.entries(adapters).map(async ([adapter, openHarness]) => {

@@ -18,8 +18,6 @@ export interface BrokerHarness {
   readonly upstreamCount: ((channel: string) => Promise<number>) | null;
   /** Null: there is no network between. */
   readonly network: TcpProxy | null;
-  /** Messages that are no events are carried too. */
-  readonly carriesAnyText: boolean;
   /** What no error may show. */
   readonly secrets: readonly string[];
   readonly close: () => Promise<void>;
@@ -38,8 +36,6 @@ export function eventMessage(fields: Readonly<Record<string, string | number>>):
 /** What one subscription received, in order. */
 export interface Recording {
   readonly messages: readonly string[];
-  /** `<channel> <message>`. */
-  readonly labelled: readonly string[];
   readonly lost: readonly LostReason[];
   /** Resolves when so many messages have arrived. */
   untilCount(count: number): Promise<void>;
@@ -48,10 +44,9 @@ export interface Recording {
 }
 
 /** Subscribes and records; resolves when the subscription is confirmed. */
-export async function record(subscriber: Subscriber, ...channels: readonly string[]): Promise<Recording> {
+export async function record(subscriber: Subscriber, channel: string): Promise<Recording> {
   const leaving = new AbortController();
   const messages: string[] = [];
-  const labelled: string[] = [];
   const lost: LostReason[] = [];
   let changed = Promise.withResolvers<void>();
   const change = () => {
@@ -59,11 +54,10 @@ export async function record(subscriber: Subscriber, ...channels: readonly strin
     changed = Promise.withResolvers();
   };
   await subscriber.subscribe(
-    channels,
+    channel,
     {
-      onMessage(channel, message) {
+      onMessage(message) {
         messages.push(message);
-        labelled.push(`${channel} ${message}`);
         change();
       },
       onLost(reason) {
@@ -75,7 +69,6 @@ export async function record(subscriber: Subscriber, ...channels: readonly strin
   );
   return {
     messages,
-    labelled,
     lost,
     async untilCount(count) {
       while (messages.length < count) {

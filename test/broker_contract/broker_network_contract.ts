@@ -3,7 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../shared/app_error.ts";
 import type { TcpProxy } from "../support/tcp_proxy.ts";
 import type { BrokerCase } from "./broker_contract.ts";
-import { eventMessage, record, unavailability, type BrokerHarness, type Recording } from "./broker_harness.ts";
+import {
+  eventMessage,
+  eventually,
+  record,
+  unavailability,
+  type BrokerHarness,
+  type Recording,
+} from "./broker_harness.ts";
 
 /** What every adapter that has a network between itself and its broker promises when that network breaks. */
 interface NetworkHarness extends BrokerHarness {
@@ -12,8 +19,6 @@ interface NetworkHarness extends BrokerHarness {
 
 const ignore = { onMessage() {}, onLost() {} };
 const never = new AbortController().signal;
-/** "Within seconds", and with room for a busy machine. */
-const withinMs = 5000;
 
 const cases: readonly { readonly name: string; readonly run: (harness: NetworkHarness) => Promise<void> }[] = [
   {
@@ -21,24 +26,15 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     async run(harness) {
       const [first, second] = [harness.createChannel(), harness.createChannel()];
       const broker = harness.createBroker();
-      const recordings = [
-        await record(broker, first),
-        await record(broker, first),
-        await record(broker, second),
-        await record(broker, first, second),
-      ];
+      const recordings = [await record(broker, first), await record(broker, first), await record(broker, second)];
       const left = await record(broker, second);
       left.leave();
-      const cutMs = Date.now();
       harness.network.cut();
       for (const recording of recordings) assert.equal(await recording.untilLost(), "cut");
-      assert.ok(Date.now() - cutMs < withinMs);
       // A new subscription receives again; the lost ones stay lost.
-      const again = await record(broker, first, second);
-      const publisher = harness.createDirectBroker();
-      await publisher.publish(first, eventMessage({ n: 1 }));
-      await publisher.publish(second, eventMessage({ n: 2 }));
-      await again.untilCount(2);
+      const again = await record(broker, first);
+      await harness.createDirectBroker().publish(first, eventMessage({ n: 1 }));
+      await again.untilCount(1);
       for (const { messages, lost } of recordings) assert.deepEqual([messages, lost], [[], ["cut"]]);
       assert.deepEqual(left.lost, []);
     },
@@ -63,10 +59,8 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
       const channel = harness.createChannel();
       const broker = harness.createBroker("short");
       const recording = await record(broker, channel);
-      const stalledMs = Date.now();
       harness.network.stall();
       assert.equal(await recording.untilLost(), "silent");
-      assert.ok(Date.now() - stalledMs < withinMs);
       // What the network held arrives now, without a subscriber.
       await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
       harness.network.restore();
@@ -117,18 +111,16 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "refuses quickly to publish while the broker is unavailable, and publishes nothing of it later",
+    name: "refuses to publish while the broker is unavailable, and publishes nothing of it later",
     async run(harness) {
       const channel = harness.createChannel();
       const publisher = harness.createBroker();
       const recording = await record(harness.createDirectBroker(), channel);
       await publisher.publish(channel, eventMessage({ n: 0 }));
       harness.network.refuse();
-      const refusedMs = Date.now();
       const refused = Array.from({ length: 10 }, (_, n) => publisher.publish(channel, eventMessage({ refused: n })));
       await Promise.all(refused.map((attempt) => unavailability(attempt, harness.secrets)));
       await unavailability(publisher.ping(), harness.secrets);
-      assert.ok(Date.now() - refusedMs < withinMs);
       harness.network.restore();
       await publisher.publish(channel, eventMessage({ n: 1 }));
       await recording.untilCount(2);
@@ -142,12 +134,10 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
       const publisher = harness.createBroker("short");
       await publisher.publish(channel, eventMessage({ n: 0 }));
       harness.network.stall();
-      const stalledMs = Date.now();
       const attempts = [1, 2, 3].map((n) => publisher.publish(channel, eventMessage({ n })));
       const errors = await Promise.all(attempts.map((attempt) => unavailability(attempt, harness.secrets)));
       for (const { message } of errors) assert.match(message, /did not answer within|cannot be reached/);
       await unavailability(publisher.publish(channel, eventMessage({ n: 4 })), harness.secrets);
-      assert.ok(Date.now() - stalledMs < withinMs);
       harness.network.restore();
       await publisher.publish(channel, eventMessage({ n: 5 }));
     },
@@ -158,10 +148,10 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
       const channel = harness.createChannel();
       const broker = harness.createBroker("short");
       harness.network.refuse();
-      await unavailability(broker.subscribe([channel], ignore, never), harness.secrets);
+      await unavailability(broker.subscribe(channel, ignore, never), harness.secrets);
       harness.network.restore();
       harness.network.stall();
-      await unavailability(broker.subscribe([channel], ignore, never), harness.secrets);
+      await unavailability(broker.subscribe(channel, ignore, never), harness.secrets);
       harness.network.restore();
       const recording = await record(broker, channel);
       await broker.publish(channel, eventMessage({ n: 1 }));
@@ -200,9 +190,9 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
       const channel = harness.createChannel();
       const broker = harness.createBroker();
       harness.network.stall();
-      const waiting = [1, 2].map(() => broker.subscribe([channel], ignore, never));
+      const waiting = [1, 2].map(() => broker.subscribe(channel, ignore, never));
       const failed = waiting.map((subscribed) => unavailability(subscribed, harness.secrets));
-      await harness.network.untilOpenCount(1);
+      await eventually(async () => harness.network.openCount > 0, "connected");
       harness.network.refuse();
       await Promise.all(failed);
       harness.network.restore();
@@ -219,12 +209,12 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
       const again = Promise.withResolvers<Recording>();
       const subscribeAgain = (): Promise<Recording> =>
         // The other channel may have a connection of its own that is just being lost.
-        record(broker, first, second).catch((error: unknown) => {
+        record(broker, second).catch((error: unknown) => {
           assert.ok(error instanceof AppError && error.code === "unavailable");
           return subscribeAgain();
         });
       const onLost = () => subscribeAgain().then(again.resolve, again.reject);
-      await broker.subscribe([first, second], { onMessage() {}, onLost: () => void onLost() }, never);
+      await broker.subscribe(first, { onMessage() {}, onLost: () => void onLost() }, never);
       await record(broker, second);
       harness.network.cut();
       const recording = await again.promise;

@@ -65,17 +65,6 @@ const cases: readonly (readonly [name: string, good: readonly string[], bad: rea
   ["REDIS_URL", ["redis://localhost", "rediss://:pw@host:6380/0"], ["localhost:6379", "http://x", "redis://"]],
   [
     "REDIS_URL",
-    ["redis+cluster://a", "rediss+cluster://user:p%40ss@10.0.0.1:7000,[::1]:7001"],
-    [
-      "redis+cluster://,a",
-      "redis+cluster://a,",
-      "redis+cluster://a:0",
-      "redis+cluster://a,b:c",
-      "redis+cluster://a/name",
-    ],
-  ],
-  [
-    "REDIS_URL",
     ["redis+sentinel://a/main", "rediss+sentinel://:pw@a:26379,b:26379/main"],
     ["redis+sentinel://a", "redis+sentinel://a/", "redis+sentinel://:p%zz@a/main", "redis+sentinel://a/main?tls=1"],
   ],

@@ -1,4 +1,3 @@
-import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
@@ -11,31 +10,12 @@ const broker = create();
 // Never used, and closed or not: it holds nothing.
 createRedisBroker({ url: "redis://127.0.0.1:1", database: 2 });
 createUpstashBroker({ url: "http://127.0.0.1:1", token: "token", database: 2 });
-createGatewayBroker({ url: "http://127.0.0.1:1", apiKey: "key" });
 if (use === "all") {
   const recording = await record(broker, channel);
   await broker.publish(channel, eventMessage({ n: 1 }));
   await recording.untilCount(1);
 } else if (use === "fail") {
   await broker.ping().catch((error: unknown) => console.log(error));
-} else if (use === "throw") {
-  // A subscriber with a bug: the others get the message, and the bug is seen.
-  const seen = Promise.withResolvers<void>();
-  process.once("uncaughtException", (error) => {
-    console.log(`uncaught: ${error.message}`);
-    seen.resolve();
-  });
-  const handlers = {
-    onMessage() {
-      throw new Error("a bug of the subscriber");
-    },
-    onLost() {},
-  };
-  await broker.subscribe([channel], handlers, new AbortController().signal);
-  const recording = await record(broker, channel);
-  await broker.publish(channel, eventMessage({ n: 1 }));
-  await recording.untilCount(1);
-  await seen.promise;
 }
 await broker.close();
 console.log("closed");
@@ -43,6 +23,5 @@ console.log("closed");
 function create(): Broker {
   if (kind === "redis") return createRedisBroker({ url, database: 2, ...(use === "fail" ? { timeoutMs: 500 } : {}) });
   if (kind === "upstash") return createUpstashBroker({ url, token: secret, database: 2 });
-  if (kind === "gateway") return createGatewayBroker({ url, apiKey: secret });
   return createMemoryBroker();
 }

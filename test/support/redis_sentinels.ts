@@ -2,13 +2,11 @@ import { rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startRedis, type RedisServer } from "./redis.ts";
-import { until } from "./redis_cluster.ts";
 
 /** A primary, its replica and three sentinels that watch them. */
 export interface RedisSentinels {
   readonly primary: RedisServer;
   readonly replica: RedisServer;
-  readonly sentinels: readonly RedisServer[];
   /** As `REDIS_URL` takes it. */
   readonly url: string;
   stop(): Promise<void>;
@@ -16,14 +14,10 @@ export interface RedisSentinels {
 
 const sentinelName = "the-primary";
 
-export async function startRedisSentinels(options: { readonly password?: string } = {}): Promise<RedisSentinels> {
-  const { password } = options;
-  const secret = password === undefined ? {} : { password };
-  const args = password === undefined ? [] : ["--masterauth", password];
-  const primary = await startRedis({ ...secret, args });
+export async function startRedisSentinels(): Promise<RedisSentinels> {
+  const primary = await startRedis();
   const replica = await startRedis({
-    ...secret,
-    args: [...args, "--replicaof", `${primary.host} ${primary.port}`, "--repl-diskless-sync-delay", "0"],
+    args: ["--replicaof", `${primary.host} ${primary.port}`, "--repl-diskless-sync-delay", "0"],
   });
   await until(async () => String(await replica.command("INFO", "replication")).includes("master_link_status:up"));
   const files: string[] = [];
@@ -38,12 +32,10 @@ export async function startRedisSentinels(options: { readonly password?: string 
     const replicas = await Promise.all(sentinels.map((server) => server.command("SENTINEL", "REPLICAS", sentinelName)));
     return replicas.every((reply) => Array.isArray(reply) && reply.length === 1);
   });
-  const credentials = password === undefined ? "" : `:${encodeURIComponent(password)}@`;
   return {
     primary,
     replica,
-    sentinels,
-    url: `redis+sentinel://${credentials}${sentinels.map(({ host, port }) => `${host}:${port}`).join(",")}/${sentinelName}`,
+    url: `redis+sentinel://${sentinels.map(({ host, port }) => `${host}:${port}`).join(",")}/${sentinelName}`,
     async stop() {
       await Promise.all([...sentinels, replica, primary].map((server) => server.stop("SIGKILL")));
       for (const file of files) await rm(file, { force: true });
@@ -57,9 +49,16 @@ export async function startRedisSentinels(options: { readonly password?: string 
       `sentinel monitor ${sentinelName} ${primary.host} ${primary.port} 2`,
       `sentinel down-after-milliseconds ${sentinelName} 1000`,
       `sentinel failover-timeout ${sentinelName} 5000`,
-      ...(password === undefined ? [] : [`sentinel auth-pass ${sentinelName} "${password}"`]),
     ];
     await writeFile(file, `${settings.join("\n")}\n`);
     return startRedis({ configFile: file, args: ["--sentinel"] });
+  }
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const startMs = Date.now();
+  while (!(await isTrue())) {
+    if (Date.now() - startMs > 30_000) throw new Error("The servers did not come together in 30 s");
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -41,8 +41,7 @@ export function createScriptedSubscriber(options: { readonly confirms: "at once"
       }
     },
 
-    subscribe(channels, handlers, signal) {
-      const [channel = ""] = channels;
+    subscribe(channel, handlers, signal) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const subscription = createSubscription({ channel, handlers, signal, resolve, reject });
       subscriptions.push(subscription);
@@ -79,7 +78,7 @@ function createSubscription({ channel, handlers, signal, resolve, reject }: Subs
       handlers.onLost(reason);
     },
     message(text: string) {
-      handlers.onMessage(channel, text);
+      handlers.onMessage(text);
     },
   };
 }

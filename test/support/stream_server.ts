@@ -130,9 +130,9 @@ export function createSlowBroker() {
   const broker = createMemoryBroker();
   const { promise, resolve } = Promise.withResolvers<void>();
   const subscriber: Subscriber = {
-    async subscribe(channels, handlers, signal) {
+    async subscribe(channel, handlers, signal) {
       await promise;
-      await broker.subscribe(channels, handlers, signal);
+      await broker.subscribe(channel, handlers, signal);
     },
   };
   return { broker, subscriber, confirm: resolve };

@@ -134,39 +134,6 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   }
 }
 
-/** Several as one network. It has no port of its own: each server is reached through its proxy. */
-export function joinProxies(proxies: readonly TcpProxy[]): TcpProxy {
-  const sum = (countOf: (proxy: TcpProxy) => number) => proxies.reduce((total, proxy) => total + countOf(proxy), 0);
-  const each = (act: (proxy: TcpProxy) => void) => {
-    for (const proxy of proxies) act(proxy);
-  };
-  return {
-    host: "127.0.0.1",
-    port: 0,
-    get openCount() {
-      return sum((proxy) => proxy.openCount);
-    },
-    get acceptedCount() {
-      return sum((proxy) => proxy.acceptedCount);
-    },
-    cut: () => each((proxy) => proxy.cut()),
-    end: () => each((proxy) => proxy.end()),
-    refuse: () => each((proxy) => proxy.refuse()),
-    stall: () => each((proxy) => proxy.stall()),
-    slow: (bytesPerSecond) => each((proxy) => proxy.slow(bytesPerSecond)),
-    impair: (impairment) => each((proxy) => proxy.impair(impairment)),
-    loseNextAnswer: () => each((proxy) => proxy.loseNextAnswer()),
-    truncate: (bytes) => each((proxy) => proxy.truncate(bytes)),
-    restore: () => each((proxy) => proxy.restore()),
-    async untilOpenCount(count) {
-      while (sum((proxy) => proxy.openCount) !== count) await new Promise((resolve) => setTimeout(resolve, 5));
-    },
-    async close() {
-      await Promise.all(proxies.map((proxy) => proxy.close()));
-    },
-  };
-}
-
 interface Pair {
   setFlow(flow: Flow): void;
   truncate(bytes: number): void;

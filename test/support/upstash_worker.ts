@@ -34,10 +34,10 @@ export class Hub {
   async #answer(path: string): Promise<unknown> {
     if (path === "/subscribe") {
       const handlers = {
-        onMessage: (_: string, message: string) => void this.#received.push(message),
+        onMessage: (message: string) => void this.#received.push(message),
         onLost: (reason: LostReason) => void this.#received.push(`lost ${reason}`),
       };
-      await this.#broker.subscribe(["channel"], handlers, this.#leaving.signal);
+      await this.#broker.subscribe("channel", handlers, this.#leaving.signal);
     } else if (path === "/leave") {
       this.#leaving.abort();
       this.#leaving = new AbortController();

@@ -119,7 +119,7 @@ function createLosableBroker(): Broker & { lose(): void } {
     publish: (channel, message) => broker.publish(channel, message),
     ping: () => broker.ping(),
     close: () => broker.close(),
-    async subscribe(channels, handlers, signal) {
+    async subscribe(channel, handlers, signal) {
       const own = new AbortController();
       const lose = (reason: LostReason) => {
         own.abort();
@@ -128,7 +128,7 @@ function createLosableBroker(): Broker & { lose(): void } {
       };
       subscriptions.add(lose);
       signal.addEventListener("abort", () => subscriptions.delete(lose), { once: true });
-      await broker.subscribe(channels, handlers, AbortSignal.any([signal, own.signal]));
+      await broker.subscribe(channel, handlers, AbortSignal.any([signal, own.signal]));
     },
     lose() {
       for (const lose of subscriptions) lose("cut");

@@ -20,10 +20,10 @@ beforeAll(async () => {
       if (!isPublishing) throw new AppError("unavailable", "The broker cannot be reached");
       await memory.publish(channel, message);
     },
-    async subscribe(channels, handlers, signal) {
+    async subscribe(channel, handlers, signal) {
       onSubscribe();
       await held;
-      await memory.subscribe(channels, handlers, signal);
+      await memory.subscribe(channel, handlers, signal);
     },
   };
   gateway = await startTestGateway({ EVENTSTREAM_RECHECK_SECONDS: "0.5" }, { broker });

@@ -6,7 +6,7 @@ import { makeChannelName } from "../../../shared/channel_name.ts";
 import { sendEvent } from "../../../shared/send_event.ts";
 import { streamDigest } from "../../../gateway/auth/stream_tokens.ts";
 import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/define_event_stream.ts";
-import { ada, createRouteApp, grace, linus, openTestDatabase, readUntil, stranger } from "../../support/route_app.ts";
+import { ada, createRouteApp, linus, openTestDatabase, readUntil, stranger } from "../../support/route_app.ts";
 import { otherTenantId, resourceId, tenantId } from "../../support/stream_server.ts";
 
 const channel = makeChannelName("thing", tenantId, resourceId);

@@ -4,7 +4,7 @@ import { AppError } from "../../../shared/app_error.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { sendEvent } from "../../../shared/send_event.ts";
 import { defineEventStream, ended, type Snapshot } from "../../../gateway/streaming/define_event_stream.ts";
-import { ada, createRouteApp, grace, openTestDatabase, readUntil } from "../../support/route_app.ts";
+import { ada, createRouteApp, openTestDatabase, readUntil } from "../../support/route_app.ts";
 import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
 
 /** What a stream does while its snapshot is read, which a slow database makes long. */

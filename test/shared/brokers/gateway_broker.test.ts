@@ -1,16 +1,16 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { Broker } from "../../../shared/broker.ts";
-import { createGatewayBroker, type GatewayBrokerOptions } from "../../../shared/brokers/gateway_broker.ts";
-import { maxMessageBytes } from "../../../shared/brokers/message.ts";
+import {
+  createGatewayBroker,
+  type GatewayBrokerOptions,
+  type GatewayPublisher,
+} from "../../../shared/brokers/gateway_broker.ts";
 import { createChannel } from "../../broker_contract/broker_adapters.ts";
-import { eventMessage, record, unavailability } from "../../broker_contract/broker_harness.ts";
-import { frame, startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
+import { eventMessage, unavailability } from "../../broker_contract/broker_harness.ts";
+import { startScriptedServer, status } from "../../support/scripted_server.ts";
 
 const apiKey = "ssk_the-key";
-const ignore = { onMessage() {}, onLost() {} };
-const never = new AbortController().signal;
 
-function open(url: string, options: Partial<GatewayBrokerOptions> = {}): Broker {
+function open(url: string, options: Partial<GatewayBrokerOptions> = {}): GatewayPublisher {
   const broker = createGatewayBroker({ url, apiKey, ...options });
   onTestFinished(() => broker.close());
   return broker;
@@ -39,27 +39,6 @@ test.each([
   await using server = await startScriptedServer(status(503, { "retry-after": header }));
   const error = await unavailability(open(server.url).publish(createChannel(), eventMessage({ n: 1 })), [apiKey]);
   expect(error.retryAfterSeconds).toBe(seconds);
-});
-
-test.each([
-  [204, /already ended/],
-  [401, /refused the API key/],
-  [404, /does not know/],
-])("createGatewayBroker explains a %d to a subscription", async (code, message) => {
-  await using server = await startScriptedServer(status(code));
-  const error = await unavailability(open(server.url).subscribe([createChannel()], ignore, never), [apiKey]);
-  expect(error.message).toMatch(message);
-});
-
-test("createGatewayBroker waits as long for a byte as the stream tells", async () => {
-  const channel = createChannel();
-  await using server = await startScriptedServer(async (response, request) => {
-    await stream(": open\n: heartbeat-seconds 60\n")(response, request);
-    // The passing of time is what is tested: five times the silence that the option allows.
-    setTimeout(() => response.write(frame("job.delta", { n: 1 })), 200);
-  });
-  const recording = await record(open(server.url, { silenceMs: 40 }), channel);
-  await recording.untilCount(1);
 });
 
 test("createGatewayBroker sends the message as the body, with the key, to the encoded channel", async () => {
@@ -116,43 +95,6 @@ test("createGatewayBroker sends the events of a refused batch one by one, so tha
   const results = await Promise.allSettled([1, 2, 3].map((n) => broker.publish(channel, eventMessage({ n }))));
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
   expect(taken).toEqual([eventMessage({ n: 1 }), eventMessage({ n: 3 })]);
-});
-
-test("createGatewayBroker refuses to subscribe to a channel that is not a scan's", async () => {
-  await using server = await startScriptedServer(stream(": open\n\n", frame("scan.progress", { n: 1 })));
-  const scan = createChannel();
-  const job = scan.replace(/^scan:/, "job:");
-  for (const channel of [job, "nonsense", "scan:x:y", scan.replace(/[^:]+$/, "..")]) {
-    await expect(open(server.url).subscribe([channel], ignore, never)).rejects.toThrow(
-      /no event-stream is known for the channel/,
-    );
-  }
-});
-
-test.each([
-  ["an event without a type", "data: {}\n\n"],
-  ["an event of an unknown verb", "event: scan.exploded\ndata: {}\n\n"],
-  ["a type that would break out of its message", 'event: scan.end","x":"\ndata: {}\n\n'],
-  ["invalid UTF-8", Buffer.from([0x3a, 0xff, 0x0a])],
-  ["a line that does not end", `data: ${"x".repeat(maxMessageBytes + 10_000)}`],
-])("createGatewayBroker ends a subscription as garbage for %s", async (_, bytes) => {
-  const subscribed = Promise.withResolvers<void>();
-  const answer: Answer = async (response, request) => {
-    await stream(": open\n\n")(response, request);
-    await subscribed.promise;
-    response.write(bytes);
-  };
-  await using server = await startScriptedServer(answer);
-  const recording = await record(open(server.url), createChannel());
-  subscribed.resolve();
-  expect(await recording.untilLost()).toBe("garbage");
-  expect(recording.messages).toEqual([]);
-});
-
-test("createGatewayBroker is pinged by the gateway's readiness", async () => {
-  await using server = await startScriptedServer(status(200, {}, "{}"), status(503));
-  await open(server.url).ping();
-  await unavailability(open(server.url).ping(), [apiKey]);
 });
 
 test.each([

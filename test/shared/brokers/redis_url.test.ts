@@ -12,18 +12,6 @@ test.each([
     },
   ],
   [
-    "redis+cluster://:pw@10.0.0.1:7000,[2001:db8::1]:7001,third",
-    {
-      kind: "cluster",
-      endpoints: [
-        { host: "10.0.0.1", port: 7000 },
-        { host: "2001:db8::1", port: 7001 },
-        { host: "third", port: 6379 },
-      ],
-      access: { password: "pw" },
-    },
-  ],
-  [
     "rediss+sentinel://user:pw@a,b:26380/the-primary",
     {
       kind: "sentinel",
@@ -40,12 +28,14 @@ test.each([
 });
 
 test.each([
-  ["redis+cluster://:secret@a,b:port", "expected addresses with commas between them, as in redis+cluster://host:6379,"],
-  ["redis+cluster://:secret@a,b/main", "expected no path after the addresses, as in redis+cluster://"],
-  ["redis+cluster://:secret@a?db=2", "expected no query and no fragment, as in redis+cluster://"],
-  ["redis+cluster://:%secret@a", "expected a password that is percent-encoded, as in redis+cluster://"],
+  [
+    "redis+sentinel://:secret@a,b:port/main",
+    "expected addresses with commas between them, as in redis+sentinel://host:26379,",
+  ],
+  ["redis+sentinel://:secret@a/main?db=2", "expected no query and no fragment, as in redis+sentinel://"],
+  ["redis+sentinel://:%secret@a/main", "expected a password that is percent-encoded, as in redis+sentinel://"],
   ["redis+sentinel://:secret@a,b", "expected the name of the primary after the addresses, as in redis+sentinel://"],
-  ["redis+other://:secret@a,b", "expected a URL like redis://host:6379, redis+cluster://"],
+  ["redis+other://:secret@a,b", "expected a URL like redis://host:6379 or redis+sentinel://"],
 ])("parseRedisUrl refuses %s with what is wrong, without the value", (url, problem) => {
   expect(() => parseRedisUrl(url)).toThrow(problem);
   expect(() => parseRedisUrl(url)).not.toThrow("secret");

@@ -228,7 +228,7 @@ test.each([
   const url = await startUpstream((_request, response) => {
     response.writeHead(status, { "content-type": contentType }).end(body);
   });
-  const error = await unavailability(open(url).subscribe(["ch"], ignore, never), [token]);
+  const error = await unavailability(open(url).subscribe("ch", ignore, never), [token]);
   expect(error.message).toMatch(message);
   expect(error.cause).toBeInstanceOf(Error);
 });
@@ -243,7 +243,7 @@ test("createUpstashBroker sends its token to no redirect target", async () => {
     response.writeHead(307, { location: elsewhere }).end();
   });
   const broker = open(url);
-  await unavailability(broker.subscribe(["ch"], ignore, never), [token]);
+  await unavailability(broker.subscribe("ch", ignore, never), [token]);
   await unavailability(broker.publish("ch", "message"), [token]);
   expect(seen).toEqual([]);
 });
@@ -258,7 +258,7 @@ test("createUpstashBroker reports the loss when the database behind Upstash is g
   expect(await recording.untilLost()).toBe("ended");
   await unavailability(broker.publish("ch", "message"), [token]);
   await unavailability(broker.ping(), [token]);
-  await unavailability(broker.subscribe(["ch"], ignore, never), [token]);
+  await unavailability(broker.subscribe("ch", ignore, never), [token]);
 });
 
 test.each([

@@ -10,8 +10,8 @@ test("each publish function sends its event on the channel, flat", async () => {
   const counts = { pass: 1, fail: 2, manual: 3, not_applicable: 4 };
   const broker = createMemoryBroker();
   const sent: unknown[] = [];
-  const onMessage = (_: string, message: string) => void sent.push(parseMessage(message)?.type);
-  await broker.subscribe([channel], { onMessage, onLost() {} }, new AbortController().signal);
+  const onMessage = (message: string) => void sent.push(parseMessage(message)?.type);
+  await broker.subscribe(channel, { onMessage, onLost() {} }, new AbortController().signal);
   await events.publishScanStart(broker, channel, { ...scan, checks_total: 29 });
   const progress = { ...scan, checks_done: 1, checks_total: 29, check: "c", status: "PASS" } as const;
   await events.publishScanProgress(broker, channel, progress);

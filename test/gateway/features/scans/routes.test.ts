@@ -336,8 +336,8 @@ describe("the end of a scan", () => {
     const scan = await newScan();
     const published: string[] = [];
     const listening = new AbortController();
-    const handlers = { onMessage: (_channel: string, message: string) => void published.push(message), onLost() {} };
-    await gateway.gateway.parts.broker.subscribe([scan.channel], handlers, listening.signal);
+    const handlers = { onMessage: (message: string) => void published.push(message), onLost() {} };
+    await gateway.gateway.parts.broker.subscribe(scan.channel, handlers, listening.signal);
     const statuses = await Promise.all(
       Array.from({ length: 6 }, async () => (await patch(scan, { status: "completed" })).status),
     );
