@@ -74,12 +74,12 @@ async function serveAndLog(io: GatewayIo, options: ServeOptions, write: (line: s
 }
 
 /** An embedded database without a tenant gets one, and a key that is shown this once. */
-async function createFirstKey({ admin }: RunningGateway): Promise<string | null> {
-  const tenants = (await admin("tenant.list", {})) as readonly unknown[];
+async function createFirstKey(gateway: RunningGateway): Promise<string | null> {
+  const tenants = (await gateway.admin("tenant.list", {})) as readonly unknown[];
   if (tenants.length > 0) return null;
-  const { id: tenant } = (await admin("tenant.create", { name: "First tenant" })) as { readonly id: string };
+  const { id: tenant } = (await gateway.admin("tenant.create", { name: "First tenant" })) as { readonly id: string };
   const key = { tenant, name: "first key", scopes: "read,publish,admin" };
-  return ((await admin("api-key.create", key)) as { readonly api_key: string }).api_key;
+  return ((await gateway.admin("api-key.create", key)) as { readonly api_key: string }).api_key;
 }
 
 /** For people, and for programs that wait for the gateway. */

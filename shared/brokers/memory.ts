@@ -29,7 +29,7 @@ export function createMemoryBroker(): Broker {
       waiting.push({ channel, message });
       deliver();
     },
-    subscribe: subscriptions.subscribe,
+    subscribe: (channel, handlers, signal) => subscriptions.subscribe(channel, handlers, signal),
     async ping() {
       requireOpen("ping");
     },

@@ -59,7 +59,7 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
         pendingChars -= message.length;
       }
     },
-    subscribe: subscriptions.subscribe,
+    subscribe: (channel, handlers, signal) => subscriptions.subscribe(channel, handlers, signal),
     async ping() {
       requireOpen("ping");
       await commandConnection().send("ping", (redis) => redis.ping());

@@ -92,7 +92,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
       requireOpen("publish");
       await queue.push({ key: toChannelKey(database, channel), message });
     },
-    subscribe: subscriptions.subscribe,
+    subscribe: (channel, handlers, signal) => subscriptions.subscribe(channel, handlers, signal),
     async ping() {
       requireOpen("ping");
       const [reply] = await send("ping", [["ping"]]);
