@@ -11,7 +11,7 @@ const system = [
   "test/web/!(*_model).test.ts",
   "test/command_line/node_version.test.ts",
   "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,prepared_statements,round_trips,row_bounds}.test.ts",
-  "test/gateway/runtime/{draining,main_node,serve_processes,start_gateway}.test.ts",
+  "test/gateway/runtime/{draining,main_node,start_gateway}.test.ts",
   "test/gateway/operator/{call_admin,socket}.test.ts",
   "test/gateway/features/team/on_postgres.test.ts",
   "test/lint/action.test.ts",

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from "commander";
+import { Option, type Command } from "commander";
 import type { GatewayIo } from "../command_line/command_io.ts";
 import { addExamples } from "../command_line/examples.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
@@ -16,14 +16,8 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
   const serve = program
     .command("serve")
     .description("start the gateway; settings come from the environment (HOST, PORT, DATABASE_URL, …)")
-    .option("--processes <n>", "number of worker processes", parseProcesses, 1)
-    .action(({ processes }: { readonly processes: number }) =>
-      run(async (io) => {
-        if (processes === 1) return (await import("./runtime/main_node.ts")).serve(io);
-        return (await import("./runtime/serve_processes.ts")).serveProcesses(io, processes);
-      }),
-    );
-  addExamples(serve, "PORT=8787 scanstream serve", "scanstream serve --processes 4");
+    .action(() => run(async (io) => (await import("./runtime/main_node.ts")).serve(io)));
+  addExamples(serve, "PORT=8787 scanstream serve");
   const migrate = program
     .command("migrate")
     .description("apply the migrations to DATABASE_URL")
@@ -175,14 +169,6 @@ const adminCommands: readonly AdminCommand[] = [
     example: `${tenantExample} --sub ann@acme.example --ttl 900`,
   },
 ];
-
-const maxProcesses = 256;
-
-function parseProcesses(value: string): number {
-  const count = /^\d{1,3}$/.test(value) ? Number(value) : 0;
-  if (count >= 1 && count <= maxProcesses) return count;
-  throw new InvalidArgumentError(`Expected a whole number from 1 to ${maxProcesses}.`);
-}
 
 function addAdminCommand(parent: Command, run: RunCommand, definition: AdminCommand): void {
   const { operation, inputs } = definition;

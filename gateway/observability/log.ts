@@ -16,16 +16,14 @@ export interface LogOptions {
   readonly level?: (typeof levels)[number];
   /** Receives each line with its newline. Default: `console`, where the logs of Workers and of Deno Deploy are collected. */
   readonly write?: (line: string) => void;
-  /** Added to every line: which of several processes wrote it. */
-  readonly pid?: number;
 }
 
 /** JSON lines `{"level", "time", …, "msg"}`, on every runtime. */
-export function createLog({ level: minLevel = "info", write, pid }: LogOptions = {}): Log {
+export function createLog({ level: minLevel = "info", write }: LogOptions = {}): Log {
   const logAt = (level: (typeof levels)[number]) => (fields: LogFields, message: string) => {
     if (levels.indexOf(level) < levels.indexOf(minLevel)) return;
     const time = new Date().toISOString();
-    const line = hideSecrets(JSON.stringify({ level, time, pid, ...fields, msg: message }, toPlain));
+    const line = hideSecrets(JSON.stringify({ level, time, ...fields, msg: message }, toPlain));
     // oxlint-disable-next-line no-console -- the only output that every runtime has
     if (write === undefined) console[level](line);
     else write(`${line}\n`);

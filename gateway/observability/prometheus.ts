@@ -1,27 +1,6 @@
-import {
-  AggregatorRegistry,
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  Registry,
-  type RegistryContentType,
-} from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Metrics, MetricsText } from "./metrics.ts";
 import { closeReasons } from "./stream_metrics.ts";
-
-/** The metrics of one process, for several to be added up. */
-export interface ProcessMetrics {
-  /** What `addUpMetrics` takes: plain data, to be sent to another process. */
-  readJson(): Promise<readonly object[]>;
-}
-
-/** `/metrics` of several processes as one: counts and gauges are summed; `up` gauges are the minimum. */
-export async function addUpMetrics(processes: readonly (readonly object[])[]): ReturnType<MetricsText["read"]> {
-  // Copied, because the types ask for an array that could be changed.
-  const registry = AggregatorRegistry.aggregate<RegistryContentType>([...processes]);
-  return { body: await registry.metrics(), contentType: registry.contentType };
-}
 
 /** Read at each scrape rather than counted. */
 export interface GaugeSources {
@@ -35,7 +14,7 @@ export interface GaugeSources {
 }
 
 /** The gateway's metrics for Prometheus, on Node and Deno. One registry for each gateway: two in a process do not mix. */
-export function createPrometheusMetrics(sources: GaugeSources): Metrics & MetricsText & ProcessMetrics {
+export function createPrometheusMetrics(sources: GaugeSources): Metrics & MetricsText {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -44,9 +23,9 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   gauge("scanstream_channels_open", "Channels that at least one stream follows now", sources.openChannels);
   gauge("scanstream_streams_limit", "Event streams that may be open at once", () => sources.maxStreams);
   const isDatabaseUp = async () => Number(await sources.isDatabaseUp());
-  gauge("scanstream_database_up", "1 while the database answers, 0 while it does not", isDatabaseUp, "min");
+  gauge("scanstream_database_up", "1 while the database answers, 0 while it does not", isDatabaseUp);
   const isBrokerUp = async () => Number(await sources.isBrokerUp());
-  gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp, "min");
+  gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp);
 
   const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");
   const closed = labelled("scanstream_streams_closed_total", "Event streams that ended, by reason", {
@@ -101,7 +80,6 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     async read() {
       return { body: await registry.metrics(), contentType: registry.contentType };
     },
-    readJson: () => registry.getMetricsAsJSON(),
   };
 
   function counter(name: string, help: string): Counter {
@@ -122,10 +100,9 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     return made;
   }
 
-  /** `aggregator`: what the gauges of several processes are together. */
-  function gauge(name: string, help: string, read: () => number | Promise<number>, aggregator: "sum" | "min" = "sum") {
+  function gauge(name: string, help: string, read: () => number | Promise<number>) {
     const collect = async () => made.set(await read());
-    const made: Gauge = new Gauge({ name, help, registers: [], aggregator, collect });
+    const made: Gauge = new Gauge({ name, help, registers: [], collect });
     registry.registerMetric(made);
   }
 }

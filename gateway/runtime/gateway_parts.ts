@@ -31,7 +31,7 @@ import {
 } from "../operator/local_state.ts";
 import type { Log } from "../observability/log.ts";
 import type { MetricsText } from "../observability/metrics.ts";
-import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
+import { createPrometheusMetrics } from "../observability/prometheus.ts";
 import { createReadiness } from "../observability/readiness.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
@@ -57,8 +57,6 @@ export interface GatewayPartsOptions {
   readonly budget?: Budget;
   readonly createSink?: CreateSink;
   readonly demoSession?: DemoDependencies["demoSession"];
-  /** `/metrics` of this process and its siblings together. Default: of this process alone. */
-  readonly joinMetrics?: (own: ProcessMetrics) => MetricsText;
   /** Stops waiting for a database that is unavailable. */
   readonly signal?: AbortSignal;
 }
@@ -126,7 +124,6 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     isDatabaseUp: () => readiness.isDatabaseUp(),
     isBrokerUp: () => readiness.isBrokerUp(),
   });
-  const metricsText = options.joinMetrics?.(metrics) ?? metrics;
   const streams = createLocalStreams({
     subscriber: broker,
     authority: createAuthorityCheck(database),
@@ -168,7 +165,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       corsOrigins: config.corsOrigins,
       log,
       metrics,
-      metricsText: config.metricsPort === null ? metricsText : null,
+      metricsText: config.metricsPort === null ? metrics : null,
       peerAddress: options.peerAddress,
       holderOf: (request, env) =>
         callers.holderOf(request, clientAddress(request.headers, options.peerAddress(env), config.trustedProxyHops)),
@@ -178,7 +175,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     },
     broker,
     streams,
-    metricsText,
+    metricsText: metrics,
     admin,
     announceDrain() {
       isDraining = true;

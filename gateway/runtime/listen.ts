@@ -1,4 +1,3 @@
-import cluster from "node:cluster";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { hasCode } from "../../shared/error_code.ts";
@@ -41,8 +40,8 @@ const acceptedPerTurn = 8;
 
 /** As `listen`, for clients that come by thousands: several servers share the port, where the system has that. */
 export async function listenForMany(listener: RequestListener, address: ListenAddress): Promise<Listening> {
-  // In a worker the process that hands connections out has the port; how Deno accepts was not measured.
-  if (process.platform !== "linux" || cluster.isWorker || "Deno" in globalThis) return listen(listener, address);
+  // How Deno accepts was not measured.
+  if (process.platform !== "linux" || "Deno" in globalThis) return listen(listener, address);
   // Servers that share a port share it with any program of the same user that does so, too: nobody else may have it.
   if (address.port !== 0) await requireFree(address);
   const options = { reusePort: true, backlog: maxUnaccepted / acceptedPerTurn };

@@ -3,47 +3,38 @@ import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
 import { createLog } from "../observability/log.ts";
 import { batchLogWrites } from "./batch_log_writes.ts";
-import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
+import { startGateway, type RunningGateway } from "./start_gateway.ts";
 import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
-
-/** For one of several processes. */
-export interface ServeOptions {
-  readonly pid?: number;
-  readonly joinMetrics?: GatewayOptions["joinMetrics"];
-  /** Instead of writing the addresses to standard output. */
-  readonly onListening?: (gateway: RunningGateway) => void;
-}
 
 /**
  * `scanstream serve`, and the gateway on Deno: until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
  * until `skipDelay` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
  * `UsageError` when it cannot start.
  */
-export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
+export async function serve(io: GatewayIo): Promise<number> {
   const lines = batchLogWrites((text) => io.terminal.write(text));
   try {
-    return await serveAndLog(io, options, lines.write);
+    return await serveAndLog(io, lines.write);
   } finally {
     lines.flush();
   }
 }
 
-async function serveAndLog(io: GatewayIo, options: ServeOptions, write: (line: string) => void): Promise<number> {
+async function serveAndLog(io: GatewayIo, write: (line: string) => void): Promise<number> {
   const { env, interrupted, skipDelay } = io;
-  const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
-  const log = createLog({ write, ...logOptions });
+  const log = createLog({ write });
   const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,
     log,
     webAssets,
     signal: interrupted,
-    ...(joinMetrics === undefined ? {} : { joinMetrics }),
   });
-  if (onListening === undefined) printAddresses(gateway, io);
-  else onListening(gateway);
+  // For people, and for programs that wait for the gateway.
+  io.stdout(`The gateway listens on ${gateway.url}\n`);
+  if (gateway.metricsUrl !== null) io.stdout(`Metrics are on ${gateway.metricsUrl}\n`);
   const firstKey = config.databaseUrl === null ? await createFirstKey(gateway) : null;
   if (firstKey !== null) io.stdout(`The first API key, shown this once: ${firstKey}\n`);
   log.info(
@@ -82,15 +73,7 @@ async function createFirstKey(gateway: RunningGateway): Promise<string | null> {
   return ((await gateway.admin("api-key.create", key)) as { readonly api_key: string }).api_key;
 }
 
-/** For people, and for programs that wait for the gateway. */
-export function printAddresses({ url, metricsUrl }: Addresses, { stdout }: Pick<GatewayIo, "stdout">): void {
-  stdout(`The gateway listens on ${url}\n`);
-  if (metricsUrl !== null) stdout(`Metrics are on ${metricsUrl}\n`);
-}
-
-export type Addresses = Pick<RunningGateway, "url" | "metricsUrl">;
-
-export function aborted(signal: AbortSignal): Promise<void> {
+function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

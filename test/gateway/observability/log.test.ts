@@ -7,12 +7,12 @@ function setUp(options: LogOptions = {}) {
 }
 
 test("a line is one JSON object of level, time, fields and msg", () => {
-  const { log, lines } = setUp({ pid: 7 });
+  const { log, lines } = setUp();
   log.warn({ status: 503 }, "two\nlines");
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/^\{.*\}\n$/);
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-  expect(JSON.parse(lines[0] ?? "")).toEqual({ level: "warn", time, pid: 7, status: 503, msg: "two\nlines" });
+  expect(JSON.parse(lines[0] ?? "")).toEqual({ level: "warn", time, status: 503, msg: "two\nlines" });
 });
 
 test("lines below the level are dropped", () => {
