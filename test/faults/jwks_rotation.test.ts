@@ -7,13 +7,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 import { callCommand } from "../support/called_command.ts";
 import { startCommand, temporaryFolder, type Running } from "../support/command_line.ts";
-import { recordFault, seconds } from "./reliability_table.ts";
 import { openReader } from "./stream_reader.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
 /** An issuer that changes its keys under a running `serve`: without a restart, and without too many requests to the issuer. */
 
-const here = "test/faults/jwks_rotation.test.ts";
 const issuer = "https://issuer.test";
 const audience = "scanstream";
 
@@ -115,7 +113,6 @@ async function moveClock(count: number): Promise<void> {
 
 test("a rotation: the new key counts with its first token, streams live on until exp, unknown keys ask once, and a withdrawn key ends", async () => {
   const { traffic, channel, streamUrl } = await startTrafficOnScan();
-  const opened = Date.now();
   const short = await openReader(streamUrl, `Bearer ${await sign(first, 5)}`);
   const long = await openReader(streamUrl, `Bearer ${await sign(first)}`);
   const known = await sign(first);
@@ -124,9 +121,7 @@ test("a rotation: the new key counts with its first token, streams live on until
 
   // The new key, beside the old one: with the first token that names it, without a restart.
   published = [first, second];
-  const rotatedAtMs = performance.now();
   expect(await statusOf(await sign(second))).toBe(200);
-  const acceptedMs = performance.now() - rotatedAtMs;
   expect(jwksRequests).toBe(2);
 
   // Hundreds of tokens that name unknown keys, and good keys under others' names.
@@ -145,7 +140,6 @@ test("a rotation: the new key counts with its first token, streams live on until
   published = [second];
   await short.closed;
   expect(short.closeReason).toBe("expired");
-  expect(Date.now() - opened).toBeGreaterThan(3500);
   expect(traffic.gapIn(channel, short)).toBeNull();
 
   // A minute later one token of an unknown key is enough to look again, and what was verified before is forgotten.
@@ -173,18 +167,7 @@ test("a rotation: the new key counts with its first token, streams live on until
 
   await long.until(traffic.newest(channel));
   expect(traffic.gapIn(channel, long)).toBeNull();
-  expect(long.closedAtMs).toBeNull();
+  expect(long.isClosed).toBe(false);
   long.leave();
   await traffic.stop();
-  recordFault(
-    {
-      fault: "issuer rotates its keys",
-      on: "Node, `serve`",
-      client: "nothing: a new key counts with its first token, open streams go on until their token's `exp`",
-      soon: `${seconds(acceptedMs)}; a withdrawn key is refused within 11 minutes, within one when a token of an unknown key came`,
-      recovers: "by itself; however many tokens name unknown keys, the issuer is asked for them every 30 s at most",
-      lost: "nothing",
-    },
-    here,
-  );
 });

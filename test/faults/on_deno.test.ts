@@ -1,3 +1,3 @@
 import { describeRuntimeFaults } from "./runtime_faults.ts";
 
-describeRuntimeFaults("Deno", { silenceBoundMs: 30_000 });
+describeRuntimeFaults("Deno");

@@ -1,3 +1,3 @@
 import { describeRuntimeFaults } from "./runtime_faults.ts";
 
-describeRuntimeFaults("Workers", { silenceBoundMs: 60_000 });
+describeRuntimeFaults("Workers");

@@ -8,16 +8,11 @@ import { startCommand, temporaryFolder, type Outcome, type Running } from "../su
 import { freePort } from "../support/free_port.ts";
 import { startRedis, type RedisServer } from "../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
-import { recordFault, seconds } from "./reliability_table.ts";
 
 /**
  * V5 with three processes (`scan`, `serve` with its embedded database, Redis) and breakable networks between them: the report and the
- * exit code of a scan are those of one without followers, and it ends in time.
+ * exit code of a scan are those of one without followers.
  */
-
-/** What an outage may cost at the end of a scan, for the last words to be tried; where it is interrupted, less. */
-const extraBoundMs = 15_000;
-const endBoundMs = 7000;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let org: PracticeOrg;
@@ -27,7 +22,7 @@ let [gatewayNetwork, brokerNetwork, gatewayBrokerNetwork]: TcpProxy[] = [];
 let port: number;
 let serve: Running;
 let apiKey: string;
-let calm: { readonly outcome: Outcome; readonly report: Report; readonly ms: number };
+let calm: { readonly outcome: Outcome; readonly report: Report };
 
 beforeAll(async () => {
   folder = await temporaryFolder();
@@ -40,9 +35,8 @@ beforeAll(async () => {
     [{ host: "127.0.0.1", port }, redis, redis].map(startTcpProxy),
   );
   await startServe();
-  const startedMs = performance.now();
   const outcome = await startCommand([...scanArguments, "--no-stream"], { cwd: folder.path, env: envOf(org) }).finished;
-  calm = { outcome, report: JSON.parse(outcome.stdout) as Report, ms: performance.now() - startedMs };
+  calm = { outcome, report: JSON.parse(outcome.stdout) as Report };
   expect(outcome.code).toBe(1);
   const { id = "" } = await admin("tenant", "create", "--name", "Acme");
   apiKey = (await admin("api-key", "create", "--tenant", id, "--name", "ci"))["api_key"] ?? "";
@@ -166,16 +160,8 @@ async function expectStoredWhole(id: string, report: Report): Promise<void> {
   expect(await storedFingerprints(id)).toEqual(fingerprintsOf(report));
 }
 
-function record(...[fault, client, soon, recovers, lost]: readonly [string, string, string, string, string]): void {
-  recordFault({ fault, on: "Node, `serve`", client, soon, recovers, lost }, "test/faults/scan.test.ts");
-}
-
-const warnsOnce = "the scanner warns once";
-const sentLater = "what waits is sent when it is back in time";
-
 test("a gateway that is killed and started again: the scan is stored whole, with one warning", async () => {
   const { running, id } = await startScan();
-  const killedAtMs = performance.now();
   await serve.stop("SIGKILL");
   await running.until("stderr", /continues without its live view/);
   const tried = gatewayNetwork?.acceptedCount ?? 0;
@@ -184,19 +170,11 @@ test("a gateway that is killed and started again: the scan is stored whole, with
   running.process.kill("SIGSTOP");
   await startServe();
   running.process.kill("SIGCONT");
-  const away = seconds(performance.now() - killedAtMs);
   await expectStoredWhole(id, expectCalmVerdicts(await running.finished, 1));
-  record(
-    "gateway killed and restarted in the middle of a scan",
-    warnsOnce,
-    `the gateway is back after ${away}`,
-    sentLater,
-    "live events; the stored scan is whole",
-  );
 });
 
-test.each<[fault: string, breakIt: () => () => void, isStored: boolean, recovers: string]>([
-  ["gateway silent in the middle of a scan", () => (gatewayNetwork?.stall(), () => {}), false, sentLater],
+test.each<[fault: string, breakIt: () => () => void, isStored: boolean]>([
+  ["gateway silent in the middle of a scan", () => (gatewayNetwork?.stall(), () => {}), false],
   [
     "connections to the gateway cut every 0.3 s during a scan",
     () => {
@@ -204,36 +182,24 @@ test.each<[fault: string, breakIt: () => () => void, isStored: boolean, recovers
       return () => clearInterval(cuts);
     },
     true,
-    "each request is sent again; findings are idempotent",
   ],
-  ["broker unavailable during a scan", () => (gatewayBrokerNetwork?.refuse(), () => {}), true, sentLater],
-])(
-  "%s: no verdict, report or exit code changes, and the scan ends in time",
-  async (fault, breakIt, isStored, recovers) => {
-    const startedMs = performance.now();
-    const { running, id } = await startScan();
-    const repair = breakIt();
-    const outcome = await running.finished;
-    const extraMs = performance.now() - startedMs - calm.ms;
-    repair();
-    gatewayNetwork?.restore();
-    gatewayBrokerNetwork?.restore();
-    const report = expectCalmVerdicts(outcome, 1);
-    expect(extraMs).toBeLessThan(extraBoundMs);
-    if (isStored) await expectStoredWhole(id, report);
-    const lost = isStored ? "live events at most; the stored scan is whole" : "live events; no verdict of the report";
-    record(fault, warnsOnce, `the scan takes ${seconds(Math.max(0, extraMs))} longer`, recovers, lost);
-  },
-);
+  ["broker unavailable during a scan", () => (gatewayBrokerNetwork?.refuse(), () => {}), true],
+])("%s: no verdict, report or exit code changes, and the scan ends", async (_, breakIt, isStored) => {
+  const { running, id } = await startScan();
+  const repair = breakIt();
+  const outcome = await running.finished;
+  repair();
+  gatewayNetwork?.restore();
+  gatewayBrokerNetwork?.restore();
+  const report = expectCalmVerdicts(outcome, 1);
+  if (isStored) await expectStoredWhole(id, report);
+});
 
 test("an interrupted scan: exit 130, the report of what was evaluated, and its followers receive that it was cancelled", async () => {
   const { running, id } = await startScan();
   const { events } = await follow(id);
-  const interruptedAtMs = performance.now();
   const outcome = await running.stop("SIGINT");
-  const tookMs = performance.now() - interruptedAtMs;
   expect(outcome.code).toBe(130);
-  expect(tookMs).toBeLessThan(endBoundMs);
   const report = reportOf(outcome, 0);
   expect(report.scan).toMatchObject({ id, status: "cancelled" });
   expect(report.checks).toHaveLength(catalog.length);
@@ -242,23 +208,14 @@ test("an interrupted scan: exit 130, the report of what was evaluated, and its f
   expect(evaluated.length).toBeLessThan(catalog.length);
   expect((await events).at(-1)).toMatchObject({ type: "scan.end", data: { scan_id: id, status: "cancelled" } });
   expect(await stored(id)).toMatchObject({ status: "cancelled" });
-  record(
-    "scanner interrupted (SIGINT) in the middle of a scan",
-    "`scan.end` with the status `cancelled`; the scanner exits with 130",
-    seconds(tookMs),
-    "the next scan",
-    "nothing: the report says of each check that was not evaluated that it was not",
-  );
 });
 
-test("an interrupted scan whose gateway is gone: exit 130 and the report all the same, soon", async () => {
+test("an interrupted scan whose gateway is gone: exit 130 and the report all the same", async () => {
   const { running } = await startScan();
   gatewayNetwork?.refuse();
-  const interruptedAtMs = performance.now();
   const outcome = await running.stop("SIGINT");
   gatewayNetwork?.restore();
   expect(outcome.code).toBe(130);
-  expect(performance.now() - interruptedAtMs).toBeLessThan(endBoundMs);
   expect(reportOf(outcome, 1).scan.status).toBe("cancelled");
 });
 
@@ -279,18 +236,10 @@ test("a broker that breaks while a scan publishes straight to it, and comes back
   // What was published before there was a follower is in the state that a follower reads when its stream is open.
   expect(known.length).toBeLessThan(fingerprintsOf(report).length);
   expect(Array.from(new Set([...known, ...told])).toSorted()).toEqual(fingerprintsOf(report));
-  record(
-    "broker unavailable while a scan publishes straight to it",
-    warnsOnce,
-    "at once",
-    "what waits is sent when the broker is back in time",
-    "live events; the stored scan is whole",
-  );
 });
 
 test("an identity provider that becomes unavailable in the middle of a scan: no verdict on what was not read", async () => {
   const fleeting = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 });
-  const startedMs = performance.now();
   const scan = startCommand([...scanArguments, "--no-stream"], { cwd: folder.path, env: envOf(fleeting) });
   // Logged in, and well within the reading.
   await expect.poll(() => fleeting.requests.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(15);
@@ -302,11 +251,4 @@ test("an identity provider that becomes unavailable in the middle of a scan: no 
   expect(new Set(unknown.map(({ reason }) => reason))).toEqual(new Set(["provider_error"]));
   for (const { check, status } of checks.filter((result) => !unknown.includes(result)))
     expect(status, check).toBe(statuses.get(check));
-  record(
-    "identity provider unavailable in the middle of a scan",
-    "MANUAL with `provider_error` for each check whose evidence was not complete",
-    `the scan ends ${seconds(Math.max(0, performance.now() - startedMs - calm.ms))} later than in calm`,
-    "the next scan",
-    "the verdicts that rested on it; none is guessed, no check disappears",
-  );
 });

@@ -9,8 +9,7 @@ export interface StreamReader {
   /** The numbers of the events, in the order in which they came. */
   readonly numbers: readonly number[];
   readonly openedAtMs: number;
-  /** Null while it is open. */
-  readonly closedAtMs: number | null;
+  readonly isClosed: boolean;
   /** What the gateway wrote before it closed; null when it wrote none. */
   readonly closeReason: string | null;
   readonly closed: Promise<void>;
@@ -31,12 +30,12 @@ export async function openReader(url: string, authorization: string): Promise<St
     retryAfter: response.headers["retry-after"] ?? null,
     numbers,
     openedAtMs: performance.now(),
-    closedAtMs: null as number | null,
+    isClosed: false,
     closeReason: null as string | null,
     closed: closed.promise,
     async until(number: number) {
       while ((numbers.at(-1) ?? -1) < number) {
-        if (reader.closedAtMs !== null) throw new Error(`Closed (${reader.closeReason}) before event ${number}`);
+        if (reader.isClosed) throw new Error(`Closed (${reader.closeReason}) before event ${number}`);
         await new Promise<void>((resolve) => void waiting.add(resolve));
       }
     },
@@ -59,7 +58,7 @@ export async function openReader(url: string, authorization: string): Promise<St
   request.on("error", () => undefined);
   response.on("error", () => undefined);
   response.once("close", () => {
-    reader.closedAtMs = performance.now();
+    reader.isClosed = true;
     tell();
     closed.resolve();
   });

@@ -24,10 +24,10 @@ interface Followable {
 }
 
 /**
- * Opens each again as a client does, until none is refused any more, and reads its newest event. How long that took since
- * then; rejects for a refusal that is no 503 with a `Retry-After`.
+ * Opens each again as a client does, until none is refused any more, and reads its newest event.
+ * Rejects for a refusal that is no 503 with a `Retry-After`.
  */
-export async function untilReopened(traffic: Traffic, places: readonly Followable[], sinceMs: number): Promise<number> {
+export async function untilReopened(traffic: Traffic, places: readonly Followable[]): Promise<void> {
   for (const { channel, streamUrl, authorization } of places) {
     for (;;) {
       const reader = await openReader(streamUrl, authorization);
@@ -42,7 +42,6 @@ export async function untilReopened(traffic: Traffic, places: readonly Followabl
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
-  return performance.now() - sinceMs;
 }
 
 export interface TrafficOptions {
