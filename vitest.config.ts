@@ -30,7 +30,7 @@ const nightly = ["test/faults/{on_deno,on_workerd}.test.ts"];
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
-  /\/(?:web\/(?:session_renewal|limits|page|decisions|monitors|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|hostile_pages|regular_expressions|shares|slow_heads)|e2e\/(?:failing_files|failing_streams|setup|start)|scanner\/evidence_matrix)\.test\.ts$/;
+  /\/(?:web\/(?:session_renewal|limits|page|decisions|monitors|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|hostile_pages|shares|slow_heads)|e2e\/(?:failing_files|failing_streams|setup|start)|scanner\/evidence_matrix)\.test\.ts$/;
 
 /** In a fresh clone nothing is known of how long a file takes, and its size says little. */
 class LongestFirst extends BaseSequencer {

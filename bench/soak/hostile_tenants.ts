@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { temporaryFolder } from "../../test/support/command_line.ts";
+import { temporaryFolder } from "../../test/support/temporary_folder.ts";
 import { type Attack } from "./attacks.ts";
 import type { Attacking } from "./attacker.ts";
 import { startEnvironment } from "./environment.ts";

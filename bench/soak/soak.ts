@@ -1,7 +1,7 @@
 import { createTally, type TallyFigures } from "./tally.ts";
 import { openLoadStream } from "./load_stream.ts";
 import { pause } from "../../shared/abortable.ts";
-import { temporaryFolder } from "../../test/support/command_line.ts";
+import { temporaryFolder } from "../../test/support/temporary_folder.ts";
 import {
   crossTenantClient,
   endedAuthorities,

@@ -6,7 +6,7 @@ import { obtained } from "../../scanner/evidence/artifacts.ts";
 import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts";
 import type { Report } from "../../shared/report.ts";
 import { aScan, aSmartCardIdp, compliantArtifacts, dodCertificate, set } from "../support/artifact_builders.ts";
-import { temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 const check = "idp_smart_card_dod_approved_ca";
 const agency = "CN=Agency CA, O=Agency";

@@ -7,7 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { denoProgram } from "../runtimes/programs.ts";
 import { launchChromium } from "../support/chromium.ts";
-import { temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { buildFinding, createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 import { startTestGateway, type TestGateway, type TestTenant } from "../support/test_gateway.ts";

@@ -5,7 +5,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { changeCommand } from "../../practice_org/change_command.ts";
 import { changes } from "../../practice_org/changes/org_changes.ts";
 import { practiceOrgCommand } from "../../practice_org/practice_org_command.ts";
-import { temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {

@@ -1,15 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { builtPackage } from "./built_package.ts";
 import { requestSharedService } from "./shared_services.ts";
+import { temporaryFolder } from "./temporary_folder.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** Where Node keeps what it has compiled for one command for the next: a fifth of a command's CPU time. */
 const compileCache = join(builtPackage, "../compiled");
-export { builtPackage };
+export { builtPackage, temporaryFolder };
 
 // A system test that imports this module runs the built package.
 await requestSharedService("package");
@@ -95,10 +94,4 @@ export function startBinary(binary: string, args: readonly string[], options: Ru
 /** Runs the command line to its end. */
 export function runCommand(args: readonly string[], options: RunOptions): Promise<Outcome> {
   return startCommand(args, options).finished;
-}
-
-/** An empty folder, removed when it is disposed of. */
-export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), "scanstream-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

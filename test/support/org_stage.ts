@@ -2,7 +2,8 @@ import { callCommand } from "./called_command.ts";
 import { join } from "node:path";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { temporaryFolder, type Outcome } from "./command_line.ts";
+import type { Outcome } from "./command_line.ts";
+import { temporaryFolder } from "./temporary_folder.ts";
 
 export interface OrgStage extends AsyncDisposable {
   readonly path: string;

@@ -5,7 +5,7 @@ import { requireWritable, writeWhole } from "../../../command_line/files.ts";
 import { jsonFormat } from "../../../scanner/reports/json.ts";
 import { writeReports } from "../../../scanner/reports/write_reports.ts";
 import { aReport } from "../../support/report_builders.ts";
-import { temporaryFolder } from "../../support/command_line.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 const options = { color: false, width: 80, toolVersion: "0" };
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { clientIdInConfig, writeSetupConfig } from "../../../scanner/setup/write_config.ts";
-import { temporaryFolder } from "../../support/command_line.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
