@@ -46,7 +46,7 @@ function formatOption(): Option {
   return new Option("--format <format>", "text or json").choices(formats).default("text");
 }
 
-/** What takes several operations, or a file. */
+/** What takes several operations. */
 function addTenantCommands(tenant: Command, run: RunCommand): void {
   const deleteTenant = tenant
     .command("delete")
@@ -60,25 +60,13 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
   addExamples(deleteTenant, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
   const exportTenant = tenant
     .command("export")
-    .description("write all data of a tenant to stdout as NDJSON, for `admin tenant import`")
+    .description("write all data of a tenant to stdout as NDJSON")
     .requiredOption(...tenantInput)
     .addOption(new Option("--format <format>", "the output is always NDJSON").choices(formats).default("json"))
     .action((flags: { readonly tenant: string }) =>
       run(async (io) => (await import("./operator/tenant_commands.ts")).exportTenantCommand(flags, io)),
     );
   addExamples(exportTenant, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
-  const importTenant = tenant
-    .command("import")
-    .description("import an exported tenant and keep its ids")
-    .argument("<file>", "file from `admin tenant export` or GET /api/v1/tenant/export")
-    .option("--name <name>", "name of the imported tenant (default: the exported name)")
-    .option("--into-existing", "add the file's members and data to the existing tenant with the same id")
-    .addOption(formatOption())
-    .action(
-      (file: string, flags: { readonly name?: string; readonly intoExisting?: boolean; readonly format: Format }) =>
-        run(async (io) => (await import("./operator/tenant_commands.ts")).importTenantCommand({ file, ...flags }, io)),
-    );
-  addExamples(importTenant, "scanstream admin tenant import acme.ndjson");
 }
 
 interface AdminCommand {

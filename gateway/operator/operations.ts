@@ -23,14 +23,7 @@ import {
 } from "./arguments.ts";
 import { mapForeignKeyToNotFound, requireTenant, withKnownTenant } from "./known_tenant.ts";
 import type { DevelopmentKey } from "./local_state.ts";
-import {
-  deleteTenantAs,
-  exportHeader,
-  exportPage,
-  importRows,
-  importTenant,
-  renameTenantAs,
-} from "./tenant_operations.ts";
+import { deleteTenantAs, exportHeader, exportPage, renameTenantAs } from "./tenant_operations.ts";
 
 export type AdminOperation =
   | "tenant.create"
@@ -39,8 +32,6 @@ export type AdminOperation =
   | "tenant.delete"
   | "tenant.export-header"
   | "tenant.export-page"
-  | "tenant.import"
-  | "tenant.import-rows"
   | "user.create"
   | "user.list"
   | "user.remove"
@@ -250,10 +241,6 @@ const operations: Readonly<Record<AdminOperation, (context: AdminContext, args: 
       withKnownTenant(args, (tenantId) => exportHeader(database, tenantId, nowMs())),
     "tenant.export-page": ({ database }, args) =>
       exportPage(database, parseTenantId(args), { table: args["table"], after: args["after"] }),
-    "tenant.import": ({ database }, args) =>
-      importTenant(database, { header: args["header"], isIntoExisting: args["isIntoExisting"] === true }),
-    "tenant.import-rows": ({ database }, args) =>
-      importRows(database, parseTenantId(args), { table: args["table"], rows: args["rows"] }),
     "user.create": createUser,
     "user.list": listUsers,
     "user.remove": removeUser,

@@ -24,17 +24,10 @@ export interface ExportedTable {
   readonly table: PgTable;
   /** With the tenant unique: a page begins after one. */
   readonly key: readonly PgColumn[];
-  /** A row whose parent is not there is not imported. */
-  readonly parent?: {
-    readonly table: PgTable;
-    readonly columns: readonly (readonly [own: PgColumn, theirs: PgColumn])[];
-  };
   /** How many rows a page has at most, where they are large. */
   readonly pageRows?: number;
   /** Stay here. */
   readonly secrets?: readonly PgColumn[];
-  /** Shown in the file, and not imported: without its secrets a row is of no use. */
-  readonly isShownOnly?: true;
 }
 
 /**
@@ -43,66 +36,26 @@ export interface ExportedTable {
  */
 export const exportedTables: readonly ExportedTable[] = [
   { table: memberships, key: [memberships.userId] },
-  { table: apiKeys, key: [apiKeys.id], secrets: [apiKeys.hash], isShownOnly: true },
+  { table: apiKeys, key: [apiKeys.id], secrets: [apiKeys.hash] },
   { table: deletedScans, key: [deletedScans.id] },
-  // Before scans and monitors, which would begin a history of their own.
   { table: organizations, key: [organizations.id] },
-  {
-    table: looks,
-    key: [looks.organizationId, looks.sourceId, looks.knownFrom],
-    parent: ofOrganization(looks.organizationId),
-  },
-  {
-    table: verdicts,
-    key: [verdicts.organizationId, verdicts.check, verdicts.position],
-    parent: ofOrganization(verdicts.organizationId),
-  },
-  {
-    table: ruleStates,
-    key: [ruleStates.organizationId, ruleStates.check],
-    parent: ofOrganization(ruleStates.organizationId),
-  },
-  {
-    table: organizationDays,
-    key: [organizationDays.organizationId, organizationDays.day],
-    parent: ofOrganization(organizationDays.organizationId),
-  },
+  { table: looks, key: [looks.organizationId, looks.sourceId, looks.knownFrom] },
+  { table: verdicts, key: [verdicts.organizationId, verdicts.check, verdicts.position] },
+  { table: ruleStates, key: [ruleStates.organizationId, ruleStates.check] },
+  { table: organizationDays, key: [organizationDays.organizationId, organizationDays.day] },
   { table: scans, key: [scans.id] },
-  {
-    table: findings,
-    key: [findings.scanId, findings.fingerprint],
-    parent: { table: scans, columns: [[findings.scanId, scans.id]] },
-  },
-  {
-    table: scanReports,
-    key: [scanReports.scanId],
-    parent: { table: scans, columns: [[scanReports.scanId, scans.id]] },
-  },
+  { table: findings, key: [findings.scanId, findings.fingerprint] },
+  { table: scanReports, key: [scanReports.scanId] },
   {
     table: scanReportParts,
     key: [scanReportParts.scanId, scanReportParts.uploadId, scanReportParts.part],
     // A part has 256 KiB.
     pageRows: 1,
-    parent: {
-      table: scanReports,
-      columns: [
-        [scanReportParts.scanId, scanReports.scanId],
-        [scanReportParts.uploadId, scanReports.uploadId],
-      ],
-    },
   },
   { table: monitors, key: [monitors.id], secrets: [monitors.doorbellHash] },
-  {
-    table: changes,
-    key: [changes.monitorId, changes.id],
-    parent: { table: monitors, columns: [[changes.monitorId, monitors.id]] },
-  },
+  { table: changes, key: [changes.monitorId, changes.id] },
   { table: decisions, key: [decisions.id] },
 ];
-
-function ofOrganization(own: PgColumn): NonNullable<ExportedTable["parent"]> {
-  return { table: organizations, columns: [[own, organizations.id]] };
-}
 
 /** Throws `AppError("invalid")`. */
 export function requireExportedTable(name: unknown): ExportedTable {

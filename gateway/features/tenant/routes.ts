@@ -97,7 +97,7 @@ function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "Export the tenant",
       description:
         'Lines of JSON: a header, `{"table", "row"}` for each row, and how many rows there are; without that last line the file ' +
-        "was cut. `scanstream admin tenant import` reads it. API keys are listed without what they are, and the audit trail stays here.",
+        "was cut. API keys are listed without what they are, and the audit trail stays here.",
       answers: { 200: { description: "The tenant", contentType: "application/x-ndjson" }, ...wasDeleted },
     },
     async ({ c, principal, query }) => {
