@@ -245,7 +245,6 @@ CREATE TABLE "api_keys" (
 	"expires_at" timestamp (3) with time zone,
 	"revoked_at" timestamp (3) with time zone,
 	"last_used_at" timestamp (3) with time zone,
-	"made_by" uuid,
 	CONSTRAINT "api_keys_hash_is_sha256_hex" CHECK ("api_keys"."hash" ~ '^[0-9a-f]{64}$'),
 	CONSTRAINT "api_keys_scopes" CHECK ("api_keys"."scopes" <@ array['read', 'publish', 'admin'] and cardinality("api_keys"."scopes") between 1 and 3),
 	CONSTRAINT "api_keys_name_length" CHECK (length("api_keys"."name") between 1 and 200)
@@ -464,8 +463,6 @@ CREATE INDEX "verdicts_old" ON "verdicts" USING btree ("known_at");
 --> statement-breakpoint
 CREATE UNIQUE INDEX "api_keys_hash" ON "api_keys" USING btree ("hash");
 --> statement-breakpoint
-CREATE INDEX "api_keys_made_by" ON "api_keys" USING btree ("made_by") WHERE "api_keys"."made_by" is not null;
---> statement-breakpoint
 CREATE INDEX "api_keys_of_tenant" ON "api_keys" USING btree ("tenant_id","created_at","id");
 --> statement-breakpoint
 CREATE INDEX "audit_events_by_time" ON "audit_events" USING btree ("tenant_id","created_at","number");
@@ -634,7 +631,7 @@ GRANT SELECT ON public.tenants, public.users, public.memberships TO scanstream_a
 GRANT INSERT, UPDATE (role), DELETE ON public.memberships TO scanstream_app;
 --> statement-breakpoint
 -- The application never needs a key's hash.
-GRANT SELECT (id, tenant_id, name, prefix, created_at, revoked_at, last_used_at, scopes, expires_at, made_by),
+GRANT SELECT (id, tenant_id, name, prefix, created_at, revoked_at, last_used_at, scopes, expires_at),
   INSERT (tenant_id, name, prefix, hash, scopes, expires_at) ON public.api_keys TO scanstream_app;
 --> statement-breakpoint
 -- A deleted monitor keeps its row, so that its id stays used; its changes go. A change is never changed.
@@ -735,23 +732,6 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- What an API key made or changed last belongs to it, until a person or an operator changes it. The gateway's own changes count as nobody's.
-CREATE FUNCTION scanstream.set_made_by() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  actor constant text := coalesce(current_setting('app.actor', true), '');
-BEGIN
-  IF actor LIKE 'api_key:%' THEN
-    NEW.made_by := substr(actor, length('api_key:') + 1)::uuid;
-  ELSIF TG_OP = 'INSERT' OR actor LIKE 'user:%' OR actor LIKE 'operator:%' THEN
-    NEW.made_by := NULL;
-  END IF;
-  RETURN NEW;
-END
-$$;
---> statement-breakpoint
 -- Why rows are being deleted: `tenant` or `retention` inside the two functions that delete them, otherwise empty. The application's
 -- role may set the variable as well, and it then counts for nothing.
 CREATE FUNCTION scanstream.erasing() RETURNS text
@@ -844,7 +824,7 @@ $$;
 --> statement-breakpoint
 -- Triggers need no right to execute; only what the roles call by name is granted.
 REVOKE ALL ON FUNCTION scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.end_contradicted_attestations(),
-  scanstream.keep_deleted_scans(), scanstream.refuse_deleted_scan(), scanstream.set_made_by(), scanstream.write_audit(), scanstream.bound_rows(),
+  scanstream.keep_deleted_scans(), scanstream.refuse_deleted_scan(), scanstream.write_audit(), scanstream.bound_rows(),
   scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.origin_of(text), scanstream.organization_of(uuid, text)
@@ -1020,40 +1000,6 @@ BEGIN
   -- Counted by the trigger, in the order in which deletions are committed.
   RETURN QUERY SELECT true, tenant, deleted.status, deleted.pass, deleted.fail, deleted.manual, deleted.not_applicable, tenants.deleted_scans::integer
     FROM public.tenants WHERE tenants.id = tenant;
-END
-$$;
---> statement-breakpoint
--- The lock makes a key and the revocation of its maker wait for each other.
-CREATE FUNCTION scanstream.require_maker() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  PERFORM FROM public.api_keys AS maker
-  WHERE maker.id = NEW.made_by AND maker.tenant_id = NEW.tenant_id AND maker.revoked_at IS NULL AND NEW.scopes <@ maker.scopes
-    AND (maker.expires_at IS NULL OR NEW.expires_at <= maker.expires_at)
-  FOR SHARE;
-  IF FOUND THEN RETURN NULL; END IF;
-  RAISE EXCEPTION 'a key exceeds the one that makes it' USING ERRCODE = 'check_violation', CONSTRAINT = 'api_keys_maker';
-END
-$$;
---> statement-breakpoint
--- Every key that the revoked one made, and those that they made. Once more until none is left: a key may have been made while this waited.
-CREATE FUNCTION scanstream.revoke_made_keys() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  LOOP
-    WITH RECURSIVE made AS (
-      SELECT id FROM public.api_keys WHERE made_by = NEW.id
-      UNION
-      SELECT next.id FROM public.api_keys AS next JOIN made ON next.made_by = made.id
-    )
-    UPDATE public.api_keys SET revoked_at = NEW.revoked_at WHERE id IN (SELECT id FROM made) AND revoked_at IS NULL;
-    EXIT WHEN NOT FOUND;
-  END LOOP;
-  RETURN NULL;
 END
 $$;
 --> statement-breakpoint
@@ -1646,7 +1592,7 @@ $$;
 REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
   integer), scanstream.expire_stale_scans(double precision), scanstream.find_doorbell(uuid), scanstream.find_valid_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
-  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.require_maker(), scanstream.revoke_made_keys(), scanstream.delete_old_history(double precision,
+  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision,
   integer), scanstream.delete_organization(uuid, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
   scanstream.change_digest(public.verdicts, text), scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
   scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
@@ -1718,9 +1664,6 @@ CREATE TRIGGER scans_contradict_attestations AFTER UPDATE OF status ON public.sc
   FOR EACH ROW WHEN (NEW.status = 'completed' AND OLD.status <> 'completed')
   EXECUTE FUNCTION scanstream.end_contradicted_attestations();
 --> statement-breakpoint
-CREATE TRIGGER api_keys_made_by BEFORE INSERT ON public.api_keys
-  FOR EACH ROW EXECUTE FUNCTION scanstream.set_made_by();
---> statement-breakpoint
 CREATE TRIGGER scans_deleted_audit AFTER DELETE ON public.scans
   FOR EACH ROW WHEN (scanstream.erasing() = '')
   EXECUTE FUNCTION scanstream.write_audit('scan', 'id');
@@ -1728,13 +1671,6 @@ CREATE TRIGGER scans_deleted_audit AFTER DELETE ON public.scans
 CREATE TRIGGER monitors_deleted_audit AFTER UPDATE OF deleted_at ON public.monitors
   FOR EACH ROW WHEN (NEW.deleted_at IS NOT NULL AND OLD.deleted_at IS NULL AND scanstream.erasing() = '')
   EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.deleted');
---> statement-breakpoint
-CREATE TRIGGER api_keys_maker AFTER INSERT ON public.api_keys
-  FOR EACH ROW WHEN (NEW.made_by IS NOT NULL) EXECUTE FUNCTION scanstream.require_maker();
---> statement-breakpoint
-CREATE TRIGGER api_keys_made_keys AFTER UPDATE OF revoked_at ON public.api_keys
-  FOR EACH ROW WHEN (NEW.revoked_at IS NOT NULL AND OLD.revoked_at IS NULL AND pg_trigger_depth() = 0)
-  EXECUTE FUNCTION scanstream.revoke_made_keys();
 --> statement-breakpoint
 CREATE TRIGGER api_keys_bound AFTER INSERT ON public.api_keys REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.revoked_at IS NULL', 'API keys', 'Revoke one first.');

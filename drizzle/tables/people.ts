@@ -84,14 +84,9 @@ export const apiKeys = pgTable(
     revokedAt: instant("revoked_at"),
     /** Kept to about a minute. */
     lastUsedAt: instant("last_used_at"),
-    /** The API key that made it, which it does not outlive; null: a person or an operator did. Written by a trigger. */
-    madeBy: uuid("made_by"),
   },
   (table) => [
     uniqueIndex("api_keys_hash").on(table.hash),
-    index("api_keys_made_by")
-      .on(table.madeBy)
-      .where(sql`${table.madeBy} is not null`),
     index("api_keys_of_tenant").on(table.tenantId, table.createdAt, table.id),
     check("api_keys_hash_is_sha256_hex", sql`${table.hash} ~ '^[0-9a-f]{64}$'`),
     check(

@@ -29,7 +29,7 @@ export const permissions = {
   manage: {
     roles: ["admin"],
     scopes: ["admin"],
-    description: "API keys and the tenant itself; list and remove members",
+    description: "the tenant itself; list and remove members and API keys",
   },
   audit: { roles: ["auditor", "admin"], scopes: ["admin"], description: "read the audit trail" },
   disclose: {
@@ -37,7 +37,11 @@ export const permissions = {
     scopes: ["read", "admin"],
     description: "export the tenant",
   },
-  appoint: { roles: ["admin"], scopes: [], description: "add members and change their roles (people only)" },
+  appoint: {
+    roles: ["admin"],
+    scopes: [],
+    description: "add members, change their roles, and create API keys (people only)",
+  },
 } as const satisfies Readonly<Record<string, PermissionRule>>;
 
 export type Permission = keyof typeof permissions;

@@ -53,7 +53,7 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
   const control = gateway.control;
   const tenant = await control.createTenant(walkName);
   const owner = keyOf(tenant);
-  // A person, because no key makes members.
+  // A person, because no key makes members or keys.
   await control.addUser(tenant.id, "first@walk.test", "admin");
   const admin = `Bearer ${await control.sign({ tenant_id: tenant.id, sub: "first@walk.test" }, 3600)}`;
 
@@ -64,7 +64,7 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
     return JSON.parse(text) as Readonly<Record<string, unknown>>;
   }
   async function createKey(scopes: readonly Scope[], expiresAt: string | null = null) {
-    const key = await post("/api/v1/api-keys", { name: scopes.join(" "), scopes, expires_at: expiresAt });
+    const key = await post("/api/v1/api-keys", { name: scopes.join(" "), scopes, expires_at: expiresAt }, admin);
     return { as: `Api-Key ${String(key["api_key"])}`, id: String(key["id"]) };
   }
   const signed = async (sub: string, lifetimeSeconds = 600) =>

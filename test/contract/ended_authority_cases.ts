@@ -17,8 +17,11 @@ interface NewKey {
 }
 
 async function createKey(gateway: GatewayUnderTest, tenant: ContractTenant, more: object = {}): Promise<NewKey> {
+  const { control } = gateway;
+  await control.addUser(tenant.id, "maker", "admin");
+  const as = `Bearer ${await control.sign({ tenant_id: tenant.id, sub: "maker" })}`;
   const json = { name: "ends", ...more };
-  const response = await call(gateway, "/api/v1/api-keys", { as: keyOf(tenant), json });
+  const response = await call(gateway, "/api/v1/api-keys", { as, json });
   const text = await response.text();
   assert.equal(response.status, 201, text);
   const { id, api_key: apiKey } = JSON.parse(text) as { readonly id: string; readonly api_key: string };

@@ -32,7 +32,7 @@ export function sampleOf(
   return sample({
     tenant,
     async make(method, path, json) {
-      const as = path === "/api/v1/members" ? admin : owner;
+      const as = ["/api/v1/members", "/api/v1/api-keys"].includes(path) ? admin : owner;
       const response = await call(gateway, path, { method, as, ...(json === undefined ? {} : { json }) });
       const text = await response.text();
       assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`);

@@ -71,9 +71,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "mark_stale_monitors",
         "register_user",
         "rename_tenant",
-        "require_maker",
         "revoke_api_key",
-        "revoke_made_keys",
       ]);
       for (const [, config, access, isTrigger] of rows) {
         expect(config).toContain("search_path=pg_catalog, pg_temp");

@@ -105,19 +105,6 @@ test.each(["viewer", "auditor", "operator"] as const)("a %s is not offered what 
   await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
 });
 
-test("a key that manages offers the scopes that it has, and not to revoke itself", async () => {
-  const tenant = await gateway.createTenant("Acme");
-  const headers = { authorization: `Api-Key ${tenant.apiKey}`, "content-type": "application/json" };
-  const body = JSON.stringify({ name: "terraform", scopes: ["read", "admin"] });
-  const answer = await fetch(`${gateway.url}/api/v1/api-keys`, { method: "POST", headers, body });
-  const { api_key: key } = (await answer.json()) as { readonly api_key: string };
-  await using watched = await openPage(browser, gateway.url);
-  await openSettings(watched.page, key, "API keys");
-  await rowOf(watched.page, "terraform").getByText("you are signed in with it").waitFor();
-  const offered = await watched.page.getByRole("checkbox").evaluateAll((boxes) => boxes.length);
-  expect(offered).toBe(2);
-});
-
 test("what the gateway refuses is said, and nothing that was typed is lost", async () => {
   const tenant = await adminTenant();
   await using watched = await openPage(browser, gateway.url);

@@ -162,17 +162,14 @@ function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies)
   apiKeys.on(
     "POST /api-keys",
     {
-      allow: "manage",
+      allow: "appoint",
       operationId: "createApiKey",
       summary: "Create an API key; it is shown only once",
-      description:
-        "An admin can grant every scope. A key can grant only its own scopes, and not beyond its own expiry.",
       body: { schema: newApiKeySchema, example: newApiKeyExample },
       answers: {
         201: json(component("CreatedApiKey", createdApiKeySchema), "The key", {
           example: { ...apiKeyExample, api_key: `scs_1f2e3d4c_${"0123456789abcdef".repeat(4)}` },
         }),
-        403: problem("Not permitted, or more than the calling key has"),
       },
     },
     async ({ c, principal, body, query }) => {

@@ -2,6 +2,7 @@ import type { TargetedSubmitEvent } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import { permissions } from "../../../auth/permissions.ts";
 import { scopeSchema, type ApiKey, type CreatedApiKey, type Scope } from "../../../../shared/schemas/team.ts";
+import { mayDo } from "../../model/caller.ts";
 import type { Session } from "../../model/session.ts";
 import { createKey, listKeys, revokeKey, type KeyRequest } from "../../team_wire.ts";
 import { Time } from "../basics.tsx";
@@ -12,6 +13,7 @@ import { useAction } from "./use_action.ts";
 import { usePages } from "./use_pages.ts";
 
 const dayMs = 86_400_000;
+const scopes: readonly Scope[] = scopeSchema.options;
 const lifetimes: readonly (readonly [days: number, label: string])[] = [
   [30, "in 30 days"],
   [90, "in 90 days"],
@@ -49,12 +51,7 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
 
   return (
     <>
-      <NewKeyForm
-        offered={scopeSchema.options.filter((scope) => caller.scopes === null || caller.scopes.includes(scope))}
-        isBusy={action.isBusy}
-        nowMs={api.nowMs}
-        create={create}
-      />
+      {mayDo(caller, "appoint") && <NewKeyForm isBusy={action.isBusy} nowMs={api.nowMs} create={create} />}
       <Outcome action={action} />
       {created !== null && (
         <ShownSecret
@@ -145,14 +142,13 @@ function KeyState({
 }
 
 function NewKeyForm(props: {
-  readonly offered: readonly Scope[];
   readonly isBusy: boolean;
   readonly nowMs: () => number;
   readonly create: (key: KeyRequest) => Promise<boolean>;
 }) {
-  const { offered, isBusy, nowMs, create } = props;
+  const { isBusy, nowMs, create } = props;
   const name = useRef<HTMLInputElement>(null);
-  const [chosen, setChosen] = useState<readonly Scope[]>(offered.filter((scope) => scope !== "admin"));
+  const [chosen, setChosen] = useState<readonly Scope[]>(scopes.filter((scope) => scope !== "admin"));
   const [days, setDays] = useState(90);
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
@@ -181,13 +177,13 @@ function NewKeyForm(props: {
       </label>
       <fieldset class="field scopes">
         <legend>Scopes</legend>
-        {offered.map((scope) => (
+        {scopes.map((scope) => (
           <label key={scope} class="row scope">
             <input
               type="checkbox"
               checked={chosen.includes(scope)}
               onChange={({ currentTarget }) =>
-                setChosen(offered.filter((each) => (each === scope ? currentTarget.checked : chosen.includes(each))))
+                setChosen(scopes.filter((each) => (each === scope ? currentTarget.checked : chosen.includes(each))))
               }
             />
             <span>
@@ -206,7 +202,7 @@ function NewKeyForm(props: {
 /** What the scope is for, from the table that the gateway goes by. */
 function scopeText(wanted: Scope): string {
   return Object.values(permissions)
-    .filter(({ scopes }) => scopes.some((scope) => scope === wanted))
+    .filter(({ scopes: needed }) => needed.some((scope) => scope === wanted))
     .map(({ description }) => description)
     .join("; ");
 }

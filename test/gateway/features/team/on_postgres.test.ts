@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import type { Database } from "../../../../drizzle/database.ts";
 import { withTenant } from "../../../../drizzle/with_tenant.ts";
 import { executeAdmin, type AdminContext } from "../../../../gateway/operator/operations.ts";
 import { withPrincipal } from "../../../../gateway/auth/membership.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
-import { insertApiKey, selectApiKeys } from "../../../../gateway/features/team/api_key_store.ts";
 import {
   deleteMember,
   putMember,
@@ -58,52 +57,4 @@ test("admins who remove and demote each other at once leave one", async () => {
     const members = await withTenant(database, tenantId, (db) => selectMembers(db, { limit: 10, after: null }));
     expect(members.filter(({ role }) => role === "admin").length).toBeGreaterThanOrEqual(1);
   }
-});
-
-describe("what an API key made", () => {
-  const context = (): AdminContext => ({ database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now });
-  const body = { name: "made", scopes: ["admin"], expires_at: null } as const;
-
-  async function createMaker(): Promise<AllowedPrincipal> {
-    const { id: tenantId } = (await executeAdmin(context(), "tenant.create", { name: "Acme" })) as {
-      readonly id: string;
-    };
-    const { id } = (await executeAdmin(context(), "api-key.create", {
-      tenant: tenantId,
-      name: "maker",
-      scopes: "admin",
-    })) as {
-      readonly id: string;
-    };
-    return { kind: "api_key", tenantId, id, expiresAtMs: null, onlyStream: null, permission: "manage" };
-  }
-  const make = (by: AllowedPrincipal) => withPrincipal(database, by, (db) => insertApiKey(db, by, body));
-  const valid = async ({ tenantId }: AllowedPrincipal) =>
-    (await withTenant(database, tenantId, (db) => selectApiKeys(db, { limit: 500, after: null }))).filter(
-      ({ revokedAt }) => revokedAt === null,
-    ).length;
-
-  test("is revoked with it, through every key in between", async () => {
-    const maker = await createMaker();
-    let last = maker;
-    for (let depth = 0; depth < 60; depth += 1) last = { ...last, id: (await make(last)).id };
-    expect(await valid(maker)).toBe(61);
-    await executeAdmin(context(), "api-key.revoke", { id: maker.id });
-    expect(await valid(maker)).toBe(0);
-    await expect(make(last)).rejects.toMatchObject({ code: "not_authenticated" });
-  });
-
-  test("is revoked with it also when it is made at the same moment", async () => {
-    for (let round = 0; round < 20; round += 1) {
-      const maker = await createMaker();
-      const { id } = await make(maker);
-      const makers = [maker, { ...maker, id }, maker, { ...maker, id }];
-      await Promise.allSettled([
-        ...makers.map(make),
-        executeAdmin(context(), "api-key.revoke", { id: maker.id }),
-        ...makers.map(make),
-      ]);
-      expect(await valid(maker)).toBe(0);
-    }
-  });
 });
