@@ -281,7 +281,6 @@ ALTER TABLE "memberships" ENABLE ROW LEVEL SECURITY;
 CREATE TABLE "tenants" (
 	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
 	"name" text NOT NULL,
-	"deleted_scans" bigint DEFAULT 0 NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "tenants_name_length" CHECK (length("tenants"."name") between 1 and 200)
 );
@@ -295,15 +294,6 @@ CREATE TABLE "users" (
 );
 --> statement-breakpoint
 ALTER TABLE "users" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
-CREATE TABLE "deleted_scans" (
-	"tenant_id" uuid NOT NULL,
-	"id" uuid NOT NULL,
-	"deleted_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "deleted_scans_pkey" PRIMARY KEY("tenant_id","id")
-);
---> statement-breakpoint
-ALTER TABLE "deleted_scans" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
 CREATE TABLE "findings" (
 	"tenant_id" uuid NOT NULL,
@@ -411,8 +401,6 @@ ALTER TABLE "memberships" ADD CONSTRAINT "memberships_tenant_id_tenants_id_fk" F
 --> statement-breakpoint
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_users_sub_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("sub") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
-ALTER TABLE "deleted_scans" ADD CONSTRAINT "deleted_scans_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
 ALTER TABLE "findings" ADD CONSTRAINT "findings_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "scan_report_parts" ADD CONSTRAINT "scan_report_parts_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
@@ -478,8 +466,6 @@ CREATE INDEX "memberships_user_id" ON "memberships" USING btree ("user_id");
 CREATE INDEX "memberships_by_time" ON "memberships" USING btree ("tenant_id","created_at","user_id");
 --> statement-breakpoint
 CREATE INDEX "memberships_admins" ON "memberships" USING btree ("tenant_id","user_id") WHERE "memberships"."role" = 'admin';
---> statement-breakpoint
-CREATE INDEX "deleted_scans_by_time" ON "deleted_scans" USING btree ("deleted_at");
 --> statement-breakpoint
 CREATE INDEX "findings_of_scan" ON "findings" USING btree ("tenant_id","scan_id","created_at","fingerprint");
 --> statement-breakpoint
@@ -547,10 +533,6 @@ CREATE POLICY "users_of_tenant" ON "users" AS PERMISSIVE FOR ALL TO "scanstream_
 --> statement-breakpoint
 CREATE POLICY "users_of_admin" ON "users" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
-CREATE POLICY "deleted_scans_of_tenant" ON "deleted_scans" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("deleted_scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("deleted_scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "deleted_scans_of_admin" ON "deleted_scans" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
 CREATE POLICY "findings_of_tenant" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("findings"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("findings"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "findings_of_admin" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
@@ -586,8 +568,6 @@ ALTER TABLE public.changes FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.audit_events FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
-ALTER TABLE public.deleted_scans FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
 ALTER TABLE public.scan_reports FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.scan_report_parts FORCE ROW LEVEL SECURITY;
@@ -612,11 +592,11 @@ GRANT USAGE ON SCHEMA public, scanstream TO scanstream_app, scanstream_admin;
 GRANT SELECT ON scanstream.migrations TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 REVOKE ALL ON public.tenants, public.users, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
-  public.changes, public.audit_events, public.deleted_scans, public.scan_reports, public.scan_report_parts,
+  public.changes, public.audit_events, public.scan_reports, public.scan_report_parts,
   public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days FROM PUBLIC;
 --> statement-breakpoint
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.users, public.memberships, public.api_keys, public.scans,
-  public.findings, public.monitors, public.changes, public.deleted_scans, public.scan_reports, public.scan_report_parts,
+  public.findings, public.monitors, public.changes, public.scan_reports, public.scan_report_parts,
   public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days
   TO scanstream_admin;
 --> statement-breakpoint
@@ -639,10 +619,10 @@ GRANT SELECT, INSERT, UPDATE ON public.scans, public.findings, public.monitors T
 --> statement-breakpoint
 GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
 --> statement-breakpoint
--- What was stored of a report, and that a scan was deleted, is not changed afterwards.
+-- What was stored of a report is not changed afterwards.
 GRANT SELECT ON public.scan_reports TO scanstream_app;
 --> statement-breakpoint
-GRANT SELECT, INSERT ON public.deleted_scans, public.scan_report_parts TO scanstream_app;
+GRANT SELECT, INSERT ON public.scan_report_parts TO scanstream_app;
 --> statement-breakpoint
 -- What was decided, and by whom, is never changed: it ends.
 GRANT SELECT, INSERT, UPDATE (ended_at, ended_reason, ended_by, ended_scan_id) ON public.decisions TO scanstream_app;
@@ -691,19 +671,6 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- After the insert, so that it also sees a deletion that the insert waited for.
-CREATE FUNCTION scanstream.refuse_deleted_scan() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  IF EXISTS (SELECT FROM public.deleted_scans WHERE tenant_id = NEW.tenant_id AND id = NEW.id) THEN
-    RAISE EXCEPTION 'a scan with this id was deleted' USING ERRCODE = 'unique_violation', CONSTRAINT = 'scans_deleted';
-  END IF;
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
 CREATE FUNCTION scanstream.utc_text(instant timestamptz) RETURNS text
 LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
@@ -739,22 +706,6 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
   SELECT CASE WHEN current_user = 'scanstream_admin' THEN coalesce(current_setting('app.erasing', true), '') ELSE '' END;
-$$;
---> statement-breakpoint
--- Remembers the ids of deleted scans, so that they stay used. A tenant's deletion leaves nothing to remember them for.
-CREATE FUNCTION scanstream.keep_deleted_scans() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  IF scanstream.erasing() = 'tenant' THEN RETURN NULL; END IF;
-  UPDATE public.tenants SET deleted_scans = tenants.deleted_scans + counted.count
-  FROM (SELECT tenant_id, count(*) FROM gone GROUP BY tenant_id) AS counted WHERE tenants.id = counted.tenant_id;
-  INSERT INTO public.deleted_scans (tenant_id, id)
-  SELECT gone.tenant_id, gone.id FROM gone JOIN public.tenants ON tenants.id = gone.tenant_id
-  ON CONFLICT DO NOTHING;
-  RETURN NULL;
-END
 $$;
 --> statement-breakpoint
 -- How much a tenant stores at most: `bound_rows(most, which rows, what they are)`. Transactions of one tenant count one after the other, so
@@ -824,7 +775,7 @@ $$;
 --> statement-breakpoint
 -- Triggers need no right to execute; only what the roles call by name is granted.
 REVOKE ALL ON FUNCTION scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.end_contradicted_attestations(),
-  scanstream.keep_deleted_scans(), scanstream.refuse_deleted_scan(), scanstream.write_audit(), scanstream.bound_rows(),
+  scanstream.write_audit(), scanstream.bound_rows(),
   scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.origin_of(text), scanstream.organization_of(uuid, text)
@@ -972,7 +923,7 @@ $$;
 -- One step of a scan's deletion: the scan ends at once, so that nothing more is stored, and goes with its last findings. No row:
 -- there is no such scan. Not deleted: more steps are needed.
 CREATE FUNCTION scanstream.delete_scan(wanted_id uuid, max_rows integer)
-RETURNS TABLE (is_deleted boolean, tenant_id uuid, status text, pass integer, fail integer, manual integer, not_applicable integer, deleted_scans integer)
+RETURNS TABLE (is_deleted boolean, tenant_id uuid, status text, pass integer, fail integer, manual integer, not_applicable integer)
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -991,15 +942,13 @@ BEGIN
     SELECT ctid FROM public.findings WHERE tenant_id = tenant AND scan_id = wanted_id LIMIT max_rows));
   GET DIAGNOSTICS removed = ROW_COUNT;
   IF removed >= max_rows THEN
-    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual, scans.not_applicable, 0
+    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual, scans.not_applicable
       FROM public.scans WHERE tenant_id = tenant AND id = wanted_id;
     RETURN;
   END IF;
   DELETE FROM public.scans WHERE tenant_id = tenant AND id = wanted_id RETURNING * INTO deleted;
   IF NOT FOUND THEN RETURN; END IF;
-  -- Counted by the trigger, in the order in which deletions are committed.
-  RETURN QUERY SELECT true, tenant, deleted.status, deleted.pass, deleted.fail, deleted.manual, deleted.not_applicable, tenants.deleted_scans::integer
-    FROM public.tenants WHERE tenants.id = tenant;
+  RETURN QUERY SELECT true, tenant, deleted.status, deleted.pass, deleted.fail, deleted.manual, deleted.not_applicable;
 END
 $$;
 --> statement-breakpoint
@@ -1087,14 +1036,7 @@ BEGIN
   END IF;
   IF cardinality(old) > 0 THEN
     RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid;
-    RETURN;
   END IF;
-
-  -- No producer sends the registration of a scan again that long after.
-  DELETE FROM public.deleted_scans WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM public.deleted_scans WHERE deleted_at < cutoff LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  IF removed >= max_rows THEN RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid; END IF;
 END
 $$;
 --> statement-breakpoint
@@ -1626,9 +1568,6 @@ CREATE TRIGGER monitors_doorbell_audit AFTER UPDATE OF doorbell_hash ON public.m
   FOR EACH ROW WHEN (NEW.doorbell_hash IS DISTINCT FROM OLD.doorbell_hash AND NEW.deleted_at IS NULL)
   EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.doorbell_changed');
 --> statement-breakpoint
-CREATE TRIGGER scans_deleted AFTER DELETE ON public.scans
-  REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION scanstream.keep_deleted_scans();
---> statement-breakpoint
 CREATE TRIGGER scans_organization AFTER INSERT ON public.scans
   FOR EACH ROW WHEN (NEW.org_url IS NOT NULL) EXECUTE FUNCTION scanstream.add_organization();
 --> statement-breakpoint
@@ -1647,9 +1586,6 @@ CREATE TRIGGER organizations_audit AFTER DELETE ON public.organizations
 --> statement-breakpoint
 CREATE TRIGGER organizations_bound AFTER INSERT ON public.organizations REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('2000', 'true', 'organizations', 'Delete one first.');
---> statement-breakpoint
-CREATE TRIGGER scans_not_deleted AFTER INSERT ON public.scans
-  FOR EACH ROW EXECUTE FUNCTION scanstream.refuse_deleted_scan();
 --> statement-breakpoint
 CREATE TRIGGER tenants_audit AFTER INSERT OR UPDATE OF name ON public.tenants
   FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('tenant', 'id');

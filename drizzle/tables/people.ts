@@ -9,8 +9,6 @@ export const tenants = pgTable(
   {
     id: uuid("id").primaryKey().defaultRandom(),
     name: text("name").notNull(),
-    /** How many scans were deleted so far: a client that knows it has missed no deletion. Counted by a trigger. */
-    deletedScans: bigint("deleted_scans", { mode: "number" }).notNull().default(0),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [

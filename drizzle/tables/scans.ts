@@ -129,21 +129,6 @@ export const findings = pgTable(
   ],
 );
 
-/** The ids of scans that were deleted: they are not used again. Written by a trigger of `scans`. */
-export const deletedScans = pgTable(
-  "deleted_scans",
-  {
-    tenantId: ofTenant(),
-    id: uuid("id").notNull(),
-    deletedAt: instant("deleted_at").notNull().defaultNow(),
-  },
-  (table) => [
-    primaryKey({ name: "deleted_scans_pkey", columns: [table.tenantId, table.id] }),
-    index("deleted_scans_by_time").on(table.deletedAt),
-    ...tenantPolicies("deleted_scans", table.tenantId),
-  ],
-);
-
 /** The finished report of a scan. Its row is written after its parts: without it there is no report. */
 export const scanReports = pgTable(
   "scan_reports",

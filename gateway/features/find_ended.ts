@@ -1,6 +1,6 @@
 import { and, gte, isNull, or, sql, type Column, type SQL } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
-import { deletedScans, monitors, scans } from "../../drizzle/schema.ts";
+import { monitors, scans } from "../../drizzle/schema.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
 import { endGraceMs } from "../streaming/authority_recheck.ts";
 import { isUuid, makeChannelName, parseChannelName } from "../../shared/channel_name.ts";
@@ -16,7 +16,7 @@ const tables = [
 ] as const;
 
 /**
- * Among the channels those whose scan or monitor ended or was deleted more than `endGraceMs` ago, or never was; a channel of
+ * Among the channels those whose scan or monitor ended more than `endGraceMs` ago, or is not there; a channel of
  * another feature is not one of them.
  */
 export async function findEnded(
@@ -36,14 +36,7 @@ export async function findEnded(
         db
           .select({ id: table.id })
           .from(table)
-          .where(and(isOneOf(table.id, ids), or(isNull(table.endedAt), gte(table.endedAt, graceBegins))))
-          // A monitor's row stays when it is deleted.
-          .union(
-            db
-              .select({ id: deletedScans.id })
-              .from(deletedScans)
-              .where(and(isOneOf(deletedScans.id, ids), gte(deletedScans.deletedAt, graceBegins))),
-          ),
+          .where(and(isOneOf(table.id, ids), or(isNull(table.endedAt), gte(table.endedAt, graceBegins)))),
       );
       const presentIds = new Set(present.map(({ id }) => id));
       return ids.filter((id) => !presentIds.has(id)).map((id) => makeChannelName(prefix, tenantId, id));

@@ -78,7 +78,7 @@ async function announceByAge({ kind, id, tenantId }: DeletedByAge, options: Rete
       publish: [
         (publisher) =>
           kind === "scan"
-            ? publishScanDeleted(publisher, channel, { scan_id: id, deleted_scans: null })
+            ? publishScanDeleted(publisher, channel, { scan_id: id })
             : publishMonitorEnd(publisher, channel, { monitor_id: id, reason: "deleted" }),
       ],
       failure: { fields: { id }, message: `that a ${kind} was deleted could not be published` },

@@ -167,7 +167,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     try {
       await deliverAll();
     } catch (error) {
-      if (await isDeleted(error)) {
+      if (isDeleted(error)) {
         warn(`The scan was deleted at the gateway${end === null ? ": it stops, and reports what was evaluated" : ""}`);
         cancelRequest.abort();
         return;
@@ -204,16 +204,14 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     isEndAccepted = true;
   }
 
-  /** A 404 may be a proxy's; only the registration is told that the scan is gone. */
-  async function isDeleted(error: unknown): Promise<boolean> {
-    if (!(error instanceof GatewayRefusal)) return false;
-    if (error.httpStatus !== 404 || scan === null) return error.httpStatus === 410;
-    try {
-      await gateway.putScan(options.scanId, options.scan, abandoned.signal);
-      return false;
-    } catch (refusal) {
-      return refusal instanceof GatewayRefusal && refusal.httpStatus === 410;
-    }
+  /** By the gateway's own words: a 404 may be a proxy's, too. */
+  function isDeleted(error: unknown): boolean {
+    return (
+      scan !== null &&
+      error instanceof GatewayRefusal &&
+      error.httpStatus === 404 &&
+      error.message.includes("No such scan")
+    );
   }
 
   async function updateScan(scanId: string, update: ScanUpdate): Promise<void> {

@@ -16,21 +16,13 @@ export const tenantEventSchemas = {
     count,
     monitors: count,
     organizations: count,
-    /** Among the scans that have ended the one that was created last: a client that knows it has missed no other end. */
-    newest_ended_scan_id: v.nullable(uuid()),
-    /** How many scans were deleted so far: a client that knows the number has missed no deletion. */
-    deleted_scans: count,
   }),
   "scan.snapshot": scanResourceSchema,
   "monitor.snapshot": monitorSchema,
   ...organizationEventSchemas,
   "scan.created": scanResourceSchema,
   "scan.updated": scanResourceSchema,
-  "scan.deleted": v.object({
-    scan_id: uuid(),
-    /** As of `tenant.snapshot`, with this one; null: several were deleted together. */
-    deleted_scans: v.nullable(count),
-  }),
+  "scan.deleted": v.object({ scan_id: uuid() }),
   "scan.end": scanEventSchemas["scan.end"],
   "monitor.start": monitorEventSchemas["monitor.start"],
   "monitor.updated": monitorEventSchemas["monitor.updated"],

@@ -189,20 +189,12 @@ export const tenantCases: readonly GatewayCase[] = [
       const scans = others.filter(({ type }) => type === "scan.snapshot");
       const monitors = others.filter(({ type }) => type === "monitor.snapshot");
       const organizations = others.filter(({ type }) => type === "organization.snapshot");
-      const { newest_ended_scan_id: newestEndedId, deleted_scans: deletedScans, ...counts } = first?.data ?? {};
-      assert.equal(typeof deletedScans, "number");
-      assert.deepEqual(counts, {
+      assert.deepEqual(first?.data, {
         tenant_id: gateway.tenant.id,
         count: scans.length,
         monitors: monitors.length,
         organizations: organizations.length,
       });
-      // Other scans of the tenant may end in the meantime.
-      const readScan = async (id: unknown) =>
-        (await (await call(gateway, `/api/v1/scans/${String(id)}`, { as })).json()) as Record<string, unknown>;
-      const newestEnded = await readScan(newestEndedId);
-      assert.ok(String(newestEnded["created_at"]) >= String((await readScan(over.id))["created_at"]));
-      assert.match(String(newestEnded["status"]), /^(completed|cancelled|failed|expired)$/);
       // In this order: who knows nothing of organizations reads scans and monitors and may stop there.
       assert.deepEqual(others, [...scans, ...monitors, ...organizations]);
       const ids = scans.map(({ data }) => data["id"]);

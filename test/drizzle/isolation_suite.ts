@@ -123,7 +123,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "delete from scan_reports",
         "delete from scan_report_parts",
         "update scan_report_parts set content = ''",
-        "delete from deleted_scans",
         "delete from tenants",
         "update changes set cause = 'start'",
         "update verdicts set status = 'PASS'",

@@ -4,7 +4,6 @@ import {
   apiKeys,
   changes,
   decisions,
-  deletedScans,
   findings,
   looks,
   memberships,
@@ -44,7 +43,6 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await db.insert(findings).values(scanIds.map((scanId) => ({ ...findingValues, tenantId: id, scanId })));
     await db.insert(scanReports).values(scanIds.map((scanId) => ({ ...reportValues, tenantId: id, scanId })));
     await db.insert(scanReportParts).values(scanIds.map((scanId) => ({ ...partValues, tenantId: id, scanId })));
-    await db.insert(deletedScans).values([randomUUID(), randomUUID()].map((each) => ({ tenantId: id, id: each })));
     await db
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));

@@ -6,8 +6,6 @@ import type { EndedScan } from "./announce_end.ts";
 
 /** A scan that has just been deleted, as it was. */
 export interface DeletedScan extends EndedScan {
-  /** For its tenant, with this one. */
-  readonly deletedScans: number;
   /** It had not ended, so that its deletion is its end. */
   readonly wasOpen: boolean;
 }
@@ -17,15 +15,14 @@ export interface DeletedScan extends EndedScan {
  * nobody has heard it; then `scan.deleted` on its tenant's. Never rejects.
  */
 export async function announceDeleted(scan: DeletedScan, options: AnnounceOptions): Promise<void> {
-  const { id, tenantId, status, pass, fail, manual, not_applicable, deletedScans, wasOpen } = scan;
+  const { id, tenantId, status, pass, fail, manual, not_applicable, wasOpen } = scan;
   const payload = { scan_id: id, status, pass, fail, manual, not_applicable };
   const channels = [scanChannel(tenantId, id), ...(wasOpen ? [tenantChannel(tenantId)] : [])];
   await announce(
     {
       publish: [
         ...channels.map((channel) => (publisher: Publisher) => publishScanEnd(publisher, channel, payload)),
-        (publisher) =>
-          publishScanDeleted(publisher, tenantChannel(tenantId), { scan_id: id, deleted_scans: deletedScans }),
+        (publisher) => publishScanDeleted(publisher, tenantChannel(tenantId), { scan_id: id }),
       ],
       failure: { fields: { scan_id: id }, message: "that a scan was deleted could not be published" },
     },

@@ -92,7 +92,6 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         200: json(Scan, "Registered before, with the same body", { headers: ["Location"] }),
         201: registered,
         409: problem("Registered before, with another body"),
-        410: problem("The scan was deleted; its id cannot be used again"),
       },
     },
     async ({ c, principal, id, body, query }) => {
@@ -155,8 +154,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       operationId: "deleteScan",
       summary: "Delete a scan, its findings and its report",
       description:
-        "Its streams end, `scan.deleted` is published on the tenant's stream, and its id is not used again. A scan that still " +
-        "runs is ended first; its scanner stops.",
+        "Its streams end, and `scan.deleted` is published on the tenant's stream. A scan that still runs is ended first; its " +
+        "scanner stops.",
       answers: { 204: { description: "Deleted" } },
     },
     async ({ c, id, query }) => {

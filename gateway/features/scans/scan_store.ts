@@ -1,6 +1,5 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { constraintViolation } from "../../../drizzle/database_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
@@ -23,7 +22,7 @@ export async function insertScan(db: TenantDatabase, principal: Principal, scan:
 /**
  * Registers a scan under an id that its producer made: the same request again, after a lost answer, gives the same scan.
  * An id is the tenant's own: the answer is the same whether or not another tenant has a scan with it. Rejects with
- * `AppError("conflict")` for an id that was registered with another body, and with `AppError("gone")` for one that was deleted.
+ * `AppError("conflict")` for an id that was registered with another body.
  */
 export async function putScan(
   db: TenantDatabase,
@@ -35,11 +34,7 @@ export async function putScan(
     .insert(scans)
     .values({ ...values, id })
     .onConflictDoNothing({ target: [scans.tenantId, scans.id] })
-    .returning()
-    .catch((error: unknown) => {
-      if (constraintViolation(error)?.constraint !== "scans_deleted") throw error;
-      throw new AppError("gone", "A scan with this id was deleted: expected a new UUID");
-    });
+    .returning();
   if (created !== undefined) return { row: created, isNew: true };
   const row = await selectScan(db, id);
   if (row.registration === values.registration) return { row, isNew: false };
@@ -126,7 +121,7 @@ export async function deleteScan(db: TenantDatabase, scanId: string): Promise<De
     async (maxRows) => {
       // The inner query sees the scan as it was before this step.
       const [step] = await db.execute<DeletionStep>(
-        sql`select is_deleted, tenant_id, status, pass, fail, manual, not_applicable, deleted_scans,
+        sql`select is_deleted, tenant_id, status, pass, fail, manual, not_applicable,
             exists (select from scans where id = ${scanId}::uuid and ended_at is null) as was_open
           from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
       );
@@ -136,8 +131,8 @@ export async function deleteScan(db: TenantDatabase, scanId: string): Promise<De
     (step) => step === undefined || step.is_deleted,
   );
   if (row === undefined) throw new NotFound("No such scan");
-  const { tenant_id: tenantId, deleted_scans: deletedScans, status, pass, fail, manual, not_applicable } = row;
-  return { id: scanId, tenantId, deletedScans, wasOpen, status, pass, fail, manual, not_applicable };
+  const { tenant_id: tenantId, status, pass, fail, manual, not_applicable } = row;
+  return { id: scanId, tenantId, wasOpen, status, pass, fail, manual, not_applicable };
 }
 
 /** A type alias, because an interface lacks the index signature that Drizzle needs. */
@@ -145,7 +140,6 @@ type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & {
   readonly is_deleted: boolean;
   readonly was_open: boolean;
   readonly tenant_id: string;
-  readonly deleted_scans: number;
 };
 
 export function ended(): AppError {

@@ -1,6 +1,6 @@
-import { desc, isNotNull, isNull, sql } from "drizzle-orm";
+import { desc, isNull, sql } from "drizzle-orm";
 import * as v from "valibot";
-import { monitors, scans, tenants } from "../../../drizzle/schema.ts";
+import { monitors, scans } from "../../../drizzle/schema.ts";
 import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/define_event_stream.ts";
 import { toMonitor } from "../monitors/monitor.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
@@ -13,7 +13,7 @@ import { tenantChannel, tenantPrefix } from "../tenant_events.ts";
 const maxSnapshots = 1000;
 
 async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "principal">): Promise<Snapshot> {
-  const [scanRows, monitorRows, organizationRows, [newestEnded], [tenantRow]] = await Promise.all([
+  const [scanRows, monitorRows, organizationRows] = await Promise.all([
     db
       .select()
       .from(scans)
@@ -28,13 +28,6 @@ async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "prin
       .orderBy(desc(monitors.createdAt), desc(monitors.id))
       .limit(maxSnapshots),
     selectOrganizationRows(db, { limit: maxSnapshots }),
-    db
-      .select({ id: scans.id })
-      .from(scans)
-      .where(isNotNull(scans.endedAt))
-      .orderBy(desc(scans.createdAt), desc(scans.id))
-      .limit(1),
-    db.select({ deletedScans: tenants.deletedScans }).from(tenants),
   ]);
   const nowMs = Date.now();
   return {
@@ -46,8 +39,6 @@ async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "prin
           count: scanRows.length,
           monitors: monitorRows.length,
           organizations: organizationRows.length,
-          newest_ended_scan_id: newestEnded?.id ?? null,
-          deleted_scans: tenantRow?.deletedScans ?? 0,
         },
       },
       ...scanRows.map((row) => ({ type: "scan.snapshot" as const, data: toScanResource(row) })),

@@ -5,7 +5,6 @@ import {
   apiKeys,
   changes,
   decisions,
-  deletedScans,
   findings,
   looks,
   memberships,
@@ -37,7 +36,6 @@ export interface ExportedTable {
 export const exportedTables: readonly ExportedTable[] = [
   { table: memberships, key: [memberships.userId] },
   { table: apiKeys, key: [apiKeys.id], secrets: [apiKeys.hash] },
-  { table: deletedScans, key: [deletedScans.id] },
   { table: organizations, key: [organizations.id] },
   { table: looks, key: [looks.organizationId, looks.sourceId, looks.knownFrom] },
   { table: verdicts, key: [verdicts.organizationId, verdicts.check, verdicts.position] },

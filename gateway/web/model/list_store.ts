@@ -17,19 +17,10 @@ export interface ListStore<Item> {
 
 /** The side of the list that the tenant's stream writes. */
 export interface LiveList<Item> extends ListStore<Item> {
-  /** What is there when the stream opens: all that have not ended, then the newest of all. `deletedCount`: as of `resume`, where it is known. */
-  replace(unended: readonly Item[], newest: Page<Item>, deletedCount?: number): void;
-  /**
-   * As `replace`, without the newest page: false, and nothing taken, where one may have ended or come and ended unseen.
-   * `newestEndedId`: of the ones that have ended the one that was created last. `deletedCount`: how many were deleted so far.
-   */
-  resume(
-    unended: readonly Item[],
-    ends: { readonly newestEndedId: string | null; readonly deletedCount: number },
-  ): boolean;
+  /** What is there when the stream opens: all that have not ended, then the newest of all. Older ones are read again. */
+  replace(unended: readonly Item[], newest: Page<Item>): void;
   add(item: Item): void;
-  /** `deletedCount`: how many were deleted with this one, where it is known. */
-  remove(id: unknown, deletedCount?: number | null): void;
+  remove(id: unknown): void;
   /** False: it is not listed. */
   change(id: unknown, toChanged: (item: Item) => Item): boolean;
 }
@@ -57,8 +48,6 @@ export function createListStore<Item extends ListItem>(
   const items = new Map<string, Item>();
   let sorted: readonly Item[] = [];
   let isLoaded = false;
-  /** As many deletions are in the list, those of events included; null: not known. */
-  let seenDeletions: number | null = null;
   let problem: string | null = null;
   let nextCursor: string | null = null;
   let isLoadingMore = false;
@@ -117,41 +106,20 @@ export function createListStore<Item extends ListItem>(
       merge(item);
       changed();
     },
-    replace(unended, newest, deletedCount) {
-      // Among the ones that were deleted in the meantime, older pages may still hold some.
-      const hasMissedDeletion = deletedCount !== undefined && deletedCount !== seenDeletions;
-      seenDeletions = deletedCount ?? null;
+    replace(unended, newest) {
       const present = new Set([...unended, ...newest.items].map(({ id }) => id));
-      const isWhole = newest.nextCursor === null;
-      const isConnected = newest.items.some(({ id }) => items.has(id));
-      const isEachKnown = [...items.values()].every((item) => present.has(item.id) || source.isEnded(item));
-      if (isWhole || !isConnected || !isEachKnown || hasMissedDeletion) {
-        // Some were deleted, or ended unseen, or between these and the known ones is a gap: older ones are read again.
-        for (const id of items.keys()) if (!present.has(id)) items.delete(id);
-        nextCursor = newest.nextCursor;
-      }
+      for (const id of items.keys()) if (!present.has(id)) items.delete(id);
+      nextCursor = newest.nextCursor;
       for (const item of [...unended, ...newest.items]) merge(item);
       isLoaded = true;
       problem = null;
       changed();
     },
-    resume(unended, { newestEndedId, deletedCount }) {
-      const present = new Set(unended.map(({ id }) => id));
-      const newestEnded = newestEndedId === null ? undefined : items.get(newestEndedId);
-      const isEndKnown = newestEnded === undefined ? newestEndedId === null : source.isEnded(newestEnded);
-      const isEachKnown = [...items.values()].every((item) => present.has(item.id) || source.isEnded(item));
-      if (!isLoaded || !isEndKnown || !isEachKnown || deletedCount !== seenDeletions) return false;
-      for (const item of unended) merge(item);
-      problem = null;
-      changed();
-      return true;
-    },
     add(item) {
       merge(item);
       changed();
     },
-    remove(id, deletedCount = null) {
-      seenDeletions = nextDeletions(seenDeletions, deletedCount);
+    remove(id) {
       if (typeof id === "string" && items.delete(id)) changed();
     },
     change(id, toChanged) {
@@ -162,10 +130,4 @@ export function createListStore<Item extends ListItem>(
       return true;
     },
   };
-}
-
-/** Null, and so no match for any count, where a deletion before this one is still to come, or was missed. */
-function nextDeletions(seen: number | null, deletedCount: number | null): number | null {
-  if (seen === null || deletedCount === null || deletedCount > seen + 1) return null;
-  return Math.max(seen, deletedCount);
 }

@@ -62,7 +62,7 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
   const deletedScans = new Set<unknown>();
   let snapshot: readonly SnapshotEvent<TenantEvents>[] = [];
 
-  /** A snapshot holds the scans that have not ended; the newest page holds the ones that have, where one may be unknown. */
+  /** A snapshot holds the scans that have not ended; the newest page holds the ones that have. */
   async function load(signal: AbortSignal): Promise<void> {
     const request = { limit: listPageLimit, cursor: null, signal };
     const head = snapshot.find(({ type }) => type === "tenant.snapshot")?.data as
@@ -78,12 +78,11 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
       );
     }
     const [newestScans, newestMonitors] = await Promise.all([
-      head !== undefined && scans.resume(unended, endsOf(head)) ? null : api.listScans(request),
+      api.listScans(request),
       hasAllMonitors ? { items: present, nextCursor: null } : api.listMonitors(request),
       hasAllOrganizations ? null : organizations.read(signal),
     ]);
-    // Read after the snapshot: the page may lack more than its count says, and a later snapshot is then asked again.
-    if (newestScans !== null) scans.replace(unended, newestScans, head?.deleted_scans);
+    scans.replace(unended, newestScans);
     monitors.replace(present, newestMonitors);
     connection = { ...connection, refetchedAtMs: api.nowMs() };
     decisions.invalidate();
@@ -124,9 +123,9 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     // The scan may have contradicted one.
     if (type === "scan.end" && decisions.items.some(({ kind }) => kind === "attestation")) decisions.invalidate();
     if (type === "scan.deleted") {
-      const { scan_id: id, deleted_scans: count } = fields;
+      const { scan_id: id } = fields;
       deletedScans.add(id);
-      scans.remove(id, typeof count === "number" ? count : null);
+      scans.remove(id);
       onChange();
     }
     if (type === "organization.updated") organizations.put(parseOrganization(data));
@@ -182,8 +181,4 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
       closing.abort();
     },
   };
-}
-
-function endsOf(head: TenantEvents["tenant.snapshot"]) {
-  return { newestEndedId: head.newest_ended_scan_id, deletedCount: head.deleted_scans };
 }

@@ -11,7 +11,6 @@ import { seedTenant } from "../../../drizzle/seed.ts";
 const exportedNames = [
   "memberships",
   "api_keys",
-  "deleted_scans",
   "organizations",
   "looks",
   "verdicts",
@@ -26,7 +25,7 @@ const exportedNames = [
   "decisions",
 ];
 
-/** Scans with findings, reports and without, a monitor with changes, and a deleted scan. */
+/** Scans with findings, reports and without, and a monitor with changes. */
 async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
   const as = `Api-Key ${apiKey}`;
   const send = async (method: string, path: string, json?: unknown) => {
@@ -52,9 +51,6 @@ async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
   await send("PUT", `/api/v1/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
   await send("POST", `/api/v1/monitors/${monitor}/changes`, { changes: [changeOf()] });
   await send("POST", "/api/v1/decisions", { kind: "waiver", check: randomUUID(), reason: "accepted" });
-  const deleted = randomUUID();
-  await send("PUT", `/api/v1/scans/${deleted}`, {});
-  await send("DELETE", `/api/v1/scans/${deleted}`);
 }
 
 describe("the tenant", () => {

@@ -89,8 +89,6 @@ test("S1: with a database that takes 200 ms, the snapshot and then what happened
       count: 2,
       monitors: 0,
       organizations: 0,
-      newest_ended_scan_id: null,
-      deleted_scans: 0,
     },
   });
   expect(snapshots.map(({ type, data }) => [type, data["id"], data["checks_done"]])).toEqual([
@@ -103,18 +101,6 @@ test("S1: with a database that takes 200 ms, the snapshot and then what happened
   const done = events.filter(({ type }) => type === "scan.updated").map(({ data }) => Number(data["checks_done"]));
   expect(done).toEqual(done.toSorted((one, other) => one - other));
   expect(done.at(-1)).toBe(3);
-});
-
-test("a snapshot names the newest of the scans that have ended, by when they were created", async () => {
-  const tenant = await gateway.createTenant("Initech");
-  const as = `Api-Key ${tenant.apiKey}`;
-  const [first, second] = [await createScan(gateway, tenant), await createScan(gateway, tenant)];
-  await createScan(gateway, tenant);
-  for (const { id } of [second, first]) {
-    await gateway.request(`/api/v1/scans/${id}`, { method: "PATCH", as, json: { status: "completed" } });
-  }
-  const text = await readStream(await gateway.request(`${stream}?snapshot=1`, { as }), ": snapshot complete\n");
-  expect(eventsIn(text)[0]?.data).toMatchObject({ count: 1, newest_ended_scan_id: second.id });
 });
 
 test("S3: tenants that open their streams at the same time each get their own snapshot", async () => {
