@@ -202,7 +202,6 @@ CREATE TABLE "rule_states" (
 	"open_position" integer,
 	"last_position" integer DEFAULT 0 NOT NULL,
 	"last_number" integer DEFAULT 0 NOT NULL,
-	"last_digest" text,
 	CONSTRAINT "rule_states_pkey" PRIMARY KEY("tenant_id","organization_id","check")
 );
 --> statement-breakpoint
@@ -221,15 +220,13 @@ CREATE TABLE "verdicts" (
 	"cause" text NOT NULL,
 	"actor" jsonb,
 	"number" integer,
-	"previous" text,
 	"not_before" timestamp (3) with time zone,
 	"fingerprints" text[],
-	"digest" text,
 	CONSTRAINT "verdicts_pkey" PRIMARY KEY("tenant_id","organization_id","check","position"),
 	CONSTRAINT "verdicts_status" CHECK ("verdicts"."status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "verdicts_reason" CHECK (("verdicts"."status" = 'MANUAL') = ("verdicts"."reason" is not null)),
 	CONSTRAINT "verdicts_cause" CHECK ("verdicts"."cause" in ('scan', 'log', 'reconciliation', 'start')),
-	CONSTRAINT "verdicts_change" CHECK (("verdicts"."number" is null) = ("verdicts"."digest" is null) and ("verdicts"."number" is null) = ("verdicts"."fingerprints" is null) and ("verdicts"."number" > 1) = ("verdicts"."previous" is not null))
+	CONSTRAINT "verdicts_change" CHECK (("verdicts"."number" is null) = ("verdicts"."fingerprints" is null))
 );
 --> statement-breakpoint
 ALTER TABLE "verdicts" ENABLE ROW LEVEL SECURITY;
@@ -671,11 +668,6 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
-CREATE FUNCTION scanstream.utc_text(instant timestamptz) RETURNS text
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$ SELECT to_char(instant AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'); $$;
---> statement-breakpoint
 -- A scan that was registered after the attestation and found a FAIL of its check ends the attestation, once, however the scan
 -- completes. The scan's producer did not end it, so the audit trail names the gateway. The organization's address is compared
 -- without the slash at its end, as decisions keep it. The scan's findings are read once, not for each attestation.
@@ -774,11 +766,11 @@ END
 $$;
 --> statement-breakpoint
 -- Triggers need no right to execute; only what the roles call by name is granted.
-REVOKE ALL ON FUNCTION scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.end_contradicted_attestations(),
+REVOKE ALL ON FUNCTION scanstream.erasing(), scanstream.end_contradicted_attestations(),
   scanstream.write_audit(), scanstream.bound_rows(),
   scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
 --> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.utc_text(timestamptz), scanstream.erasing(), scanstream.origin_of(text), scanstream.organization_of(uuid, text)
+GRANT EXECUTE ON FUNCTION scanstream.erasing(), scanstream.origin_of(text), scanstream.organization_of(uuid, text)
   TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 -- Fail a transaction whose caller lacks the authority, with a SQLSTATE that nothing else has.
@@ -1055,27 +1047,6 @@ LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$ SELECT array_position(scanstream.verdict_ranks(), verdict) NOT BETWEEN 2 AND 7; $$;
 --> statement-breakpoint
--- SHA-256 of the change as the API shows it, without its digest, in the form of RFC 8785: the texts of to_json() are those of JSON.stringify().
-CREATE FUNCTION scanstream.change_digest(change public.verdicts, org_url text) RETURNS text
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT encode(sha256(convert_to(concat(
-    '{"actor":', CASE WHEN change.actor IS NULL THEN 'null' ELSE concat(
-      '{"id":', coalesce((change.actor -> 'id')::text, 'null'), ',"login":', coalesce((change.actor -> 'login')::text, 'null'),
-      ',"name":', coalesce((change.actor -> 'name')::text, 'null'), '}') END,
-    ',"cause":', to_json(change.cause),
-    ',"check":', to_json(change."check"),
-    ',"fingerprints":', replace(to_json(change.fingerprints)::text, ', ', ','),
-    ',"known_at":', to_json(scanstream.utc_text(change.known_at)),
-    ',"not_before":', coalesce(to_json(scanstream.utc_text(change.not_before))::text, 'null'),
-    ',"number":', change.number,
-    ',"org_url":', to_json(org_url),
-    ',"previous":', coalesce(to_json(change.previous)::text, 'null'),
-    ',"reason":', coalesce(to_json(change.reason)::text, 'null'),
-    ',"status":', to_json(change.status), '}'), 'UTF8')), 'hex');
-$$;
---> statement-breakpoint
 -- What was seen failing on a day, and what is still failing at its end.
 CREATE FUNCTION scanstream.mark_day(
   organization public.organizations, seen_at timestamptz, now_failing text[], not_failing text[], is_monitor boolean, is_known boolean
@@ -1202,7 +1173,6 @@ BEGIN
     ORDER BY known_at DESC, number DESC LIMIT 1;
     IF decides AND (NOT FOUND OR coalesce(before.reason, before.status) <> verdict) THEN
       change.number := rule.last_number + 1;
-      change.previous := rule.last_digest;
       change.fingerprints := one.fingerprints;
       IF NOT scanstream.is_readable(coalesce(before.reason, before.status)) THEN
         change.not_before := before.not_before;
@@ -1231,11 +1201,7 @@ BEGIN
       change.cause := one.cause;
       change.actor := CASE WHEN coalesce(one.actor ->> 'id', one.actor ->> 'login', one.actor ->> 'name') IS NOT NULL
         THEN jsonb_build_object('id', one.actor -> 'id', 'login', one.actor -> 'login', 'name', one.actor -> 'name') END;
-      IF change.number IS NOT NULL THEN
-        change.digest := scanstream.change_digest(change, organization.org_url);
-        rule.last_number := change.number;
-        rule.last_digest := change.digest;
-      END IF;
+      IF change.number IS NOT NULL THEN rule.last_number := change.number; END IF;
       INSERT INTO public.verdicts SELECT change.*;
       rule.last_position := change.position;
     END IF;
@@ -1252,12 +1218,12 @@ BEGIN
     END IF;
     IF rule.known_at IS NOT NULL THEN
       INSERT INTO public.rule_states (
-        tenant_id, organization_id, "check", severity, status, reason, known_at, open_position, last_position, last_number, last_digest)
+        tenant_id, organization_id, "check", severity, status, reason, known_at, open_position, last_position, last_number)
       VALUES (wanted_tenant, wanted_organization, one."check", coalesce(one.severity, rule.severity), rule.status, rule.reason,
-        rule.known_at, rule.open_position, rule.last_position, rule.last_number, rule.last_digest)
+        rule.known_at, rule.open_position, rule.last_position, rule.last_number)
       ON CONFLICT (tenant_id, organization_id, "check") DO UPDATE SET severity = excluded.severity, status = excluded.status,
         reason = excluded.reason, known_at = excluded.known_at, open_position = excluded.open_position,
-        last_position = excluded.last_position, last_number = excluded.last_number, last_digest = excluded.last_digest;
+        last_position = excluded.last_position, last_number = excluded.last_number;
     END IF;
     CONTINUE WHEN NOT decides;
     is_known := is_known OR scanstream.is_readable(verdict);
@@ -1536,7 +1502,7 @@ REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), sca
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision,
   integer), scanstream.delete_organization(uuid, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
-  scanstream.change_digest(public.verdicts, text), scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
+  scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
   scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
   scanstream.extend_look(public.monitors, timestamptz, timestamptz, boolean), scanstream.keep_look(), scanstream.keep_changes()
   FROM PUBLIC;

@@ -84,8 +84,8 @@ export const looks = pgTable(
 );
 
 /**
- * What a monitor or a scan said about a rule from a moment on. A row with a number is a verdict change: the chain of its rule. One
- * without a number only repeats, for a monitor, what was known already.
+ * What a monitor or a scan said about a rule from a moment on. A row with a number is a verdict change. One without a
+ * number only repeats, for a monitor, what was known already.
  */
 export const verdicts = pgTable(
   "verdicts",
@@ -104,11 +104,8 @@ export const verdicts = pgTable(
     cause: text("cause").$type<ChangeCause | "scan">().notNull(),
     actor: jsonb("actor").$type<HistoryActor>(),
     number: integer("number"),
-    /** The digest of the rule's change before it. */
-    previous: text("previous"),
     notBefore: instant("not_before"),
     fingerprints: text("fingerprints").array(),
-    digest: text("digest"),
   },
   (table) => [
     primaryKey({ name: "verdicts_pkey", columns: [table.tenantId, table.organizationId, table.check, table.position] }),
@@ -129,15 +126,12 @@ export const verdicts = pgTable(
     check("verdicts_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
     check("verdicts_reason", sql`(${table.status} = 'MANUAL') = (${table.reason} is not null)`),
     check("verdicts_cause", sql`${table.cause} in ('scan', 'log', 'reconciliation', 'start')`),
-    check(
-      "verdicts_change",
-      sql`(${table.number} is null) = (${table.digest} is null) and (${table.number} is null) = (${table.fingerprints} is null) and (${table.number} > 1) = (${table.previous} is not null)`,
-    ),
+    check("verdicts_change", sql`(${table.number} is null) = (${table.fingerprints} is null)`),
     ...tenantPolicies("verdicts", table.tenantId),
   ],
 );
 
-/** The verdict of each rule that was seen last, and where its chain ends. */
+/** The verdict of each rule that was seen last, and the number of its last change. */
 export const ruleStates = pgTable(
   "rule_states",
   {
@@ -152,7 +146,6 @@ export const ruleStates = pgTable(
     openPosition: integer("open_position"),
     lastPosition: integer("last_position").notNull().default(0),
     lastNumber: integer("last_number").notNull().default(0),
-    lastDigest: text("last_digest"),
   },
   (table) => [
     primaryKey({ name: "rule_states_pkey", columns: [table.tenantId, table.organizationId, table.check] }),

@@ -131,7 +131,7 @@ async function verifyContents(
   const lines: string[] = [];
   for (const [name, content] of contents) {
     const history = historyIn(content);
-    if (history !== null) lines.push(await verifyHistory(name, history, predicate));
+    if (history !== null) lines.push(verifyHistory(name, history, predicate));
   }
   return lines.length > 0 ? lines : [await verifyVerdicts(predicate, contents, context)];
 }

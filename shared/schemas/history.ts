@@ -7,7 +7,6 @@ import { count, time, uuid, type Output } from "./primitives.ts";
 
 const nullableTime = v.nullable(time);
 const day = v.pipe(v.string(), v.isoDate());
-const hexDigest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 
 const actorSchema = v.pipe(
   v.object({ id: v.nullable(v.string()), login: v.nullable(v.string()), name: v.nullable(v.string()) }),
@@ -22,7 +21,6 @@ const causeSchema = v.pipe(
 /** An entry of the append-only list of an organization's rule. */
 const verdictChangeSchema = v.object({
   number: v.pipe(count, v.minValue(1), v.description("The order of writing; times may go back in it")),
-  previous: v.pipe(v.nullable(hexDigest), v.description("The digest of the change before it; null for number 1")),
   org_url: v.string(),
   check: v.string(),
   status: statusSchema,
@@ -32,7 +30,6 @@ const verdictChangeSchema = v.object({
   cause: causeSchema,
   actor: v.nullable(actorSchema),
   fingerprints: v.pipe(v.array(v.string()), v.description("Of the findings with this status, sorted")),
-  digest: v.pipe(hexDigest, v.description("SHA-256 over the RFC 8785 form of the other fields")),
 });
 
 const intervalSchema = v.object({
@@ -81,7 +78,7 @@ const ruleHistorySchema = v.object({
   intervals: v.array(intervalSchema),
   exposures: v.array(exposureSchema),
   days: v.array(daySchema),
-  changes: v.pipe(v.exactOptional(v.array(verdictChangeSchema)), v.description("The chain, in the order of writing")),
+  changes: v.pipe(v.exactOptional(v.array(verdictChangeSchema)), v.description("In the order of writing")),
 });
 
 export const historySchema = v.object({

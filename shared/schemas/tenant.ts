@@ -33,11 +33,5 @@ export const exportHeaderSchema = v.object({
   exported_at: time,
 });
 
-/** Its last line. */
-export const exportEndSchema = v.object({
-  end: v.literal(true),
-  rows: v.pipe(v.record(v.string(), count), v.description("How many rows of each table the file has")),
-});
-
 export type Tenant = Output<typeof tenantSchema>;
 export type ExportHeader = Output<typeof exportHeaderSchema>;

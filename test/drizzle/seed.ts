@@ -117,7 +117,6 @@ const verdictValues = {
   cause: "log",
   number: 1,
   fingerprints: [changeValues.fingerprint] as string[],
-  digest: "d",
 } as const;
 const ruleStateValues = { check, severity: "medium", status: "FAIL", knownAt: seenAt, lastPosition: 1 } as const;
 

@@ -53,7 +53,6 @@ export const historyExample = {
           changes: [
             {
               number: 1,
-              previous: null,
               org_url: organizationExample.org_url,
               check: verdict.check,
               status: "FAIL",
@@ -62,7 +61,6 @@ export const historyExample = {
               cause: "log",
               actor,
               fingerprints: ["f1"],
-              digest: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             },
           ],
         },

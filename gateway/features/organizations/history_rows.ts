@@ -27,12 +27,8 @@ export type VerdictRow = {
   readonly cause: HistoryCause;
   readonly actor: string | null;
   readonly number: number | null;
-  readonly previous: string | null;
   readonly not_before_ms: string | null;
   readonly fingerprints: string | null;
-  readonly digest: string | null;
-  /** True for a change outside the period that was written between two changes of the period. */
-  readonly is_link: boolean;
 };
 
 export type LookRow = {
@@ -93,22 +89,14 @@ export function isWithin({ known_ms: ms }: VerdictRow, { from, to }: Span): bool
   return Number(ms) >= from && Number(ms) <= to;
 }
 
-/** The changes after the last gap in the numbers: before it only the change is kept that opened an exposure. */
-export function wholeChain(changes: readonly VerdictChange[]): readonly VerdictChange[] {
-  const gap = changes.findLastIndex(
-    ({ number }, index) => index > 0 && number !== (changes[index - 1]?.number ?? 0) + 1,
-  );
-  return changes.slice(Math.max(gap, 0));
-}
-
 /** Nothing for a row that only repeats what was known. */
 export function toChange(row: VerdictRow, orgUrl: string): readonly VerdictChange[] {
-  const { check, number, previous, digest } = row;
-  if (number === null || digest === null) return [];
+  const { check, number } = row;
+  if (number === null) return [];
   const { at, ...verdict } = toPoint(row);
   const notBefore = row.not_before_ms === null ? null : isoOf(row.not_before_ms);
   const known_at = new Date(at).toISOString();
-  return [{ number, previous, org_url: orgUrl, check, ...verdict, not_before: notBefore, known_at, digest }];
+  return [{ number, org_url: orgUrl, check, ...verdict, not_before: notBefore, known_at }];
 }
 
 export function toCarried(rule: ChosenRow, sources: readonly VerdictSource[]): CarriedExposure | null {

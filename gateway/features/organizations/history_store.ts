@@ -11,7 +11,6 @@ import {
   toCarried,
   toChange,
   toSources,
-  wholeChain,
   type ChosenRow,
   type LookRow,
   type VerdictRow,
@@ -36,7 +35,6 @@ export interface RuleQuery {
   readonly from: string | null;
   /** Only rules with an exposure that is open. */
   readonly isOpenOnly: boolean;
-  /** Without the changes, the rows are not read that only hold the chain together. */
   readonly withChanges: boolean;
   readonly limit: number;
 }
@@ -67,18 +65,12 @@ export async function selectRules(db: TenantDatabase, query: RuleQuery): Promise
     orgUrl: first.org_url,
     rules: chosen.map((rule, index) => {
       const rows = byCheck.get(rule.check) ?? [];
-      const sources = toSources(
-        rows.filter((row) => !row.is_link),
-        looks,
-        index,
-      );
+      const sources = toSources(rows, looks, index);
       return {
         check: rule.check,
         sources,
         changes: query.withChanges
-          ? wholeChain(
-              rows.flatMap((row) => (row.is_link || isWithin(row, query.period) ? toChange(row, first.org_url) : [])),
-            )
+          ? rows.flatMap((row) => (isWithin(row, query.period) ? toChange(row, first.org_url) : []))
           : [],
         carried: toCarried(rule, sources),
       };
@@ -132,39 +124,30 @@ async function selectChosen(
 type ChosenRule = Pick<ChosenRow, "floor_ms"> & { readonly check: string };
 
 /**
- * From each rule's floor on, what each monitor that looked since then had said before, and the changes of another time that were
- * written between those of the period, because a scan arrived late. In the order of writing.
+ * From each rule's floor on, and what each monitor that looked since then had said before. In the order of writing.
  */
 async function selectVerdicts(
   db: TenantDatabase,
   { organizationId, period, withChanges }: RuleQuery,
   rules: readonly ChosenRule[],
 ): Promise<readonly VerdictRow[]> {
-  const links = sql`
-      union all
-      (select link.*, true from (
-        select min(number) as first, max(number) as last from verdicts
-        where ${ofRule("verdicts", "rule")} and number is not null and known_at between ${toInstant(period.from)} and ${toInstant(period.to)}
-      ) as bounds join verdicts as link on ${ofRule("link", "rule")} and link.number between bounds.first and bounds.last
-        and link.known_at not between ${toInstant(period.from)} and ${toInstant(period.to)})`;
   // A year of a rule that moves often is large with them, and only changes of the period show them.
-  const shownFingerprints = sql`case when found.is_link or found.known_at >= ${toInstant(period.from)} then array_to_json(found.fingerprints)::text end`;
+  const shownFingerprints = sql`case when found.known_at >= ${toInstant(period.from)} then array_to_json(found.fingerprints)::text end`;
   return db.execute<VerdictRow>(sql`
     with rule as (${floorsOf(organizationId, rules)})
     select found."check", found.source_id, found.is_scan, ${toMs(sql`found.known_at`)} as known_ms, found.status, found.reason, found.cause,
-      found.actor::text as actor, found.number, found.previous, ${toMs(sql`found.not_before`)} as not_before_ms,
-      ${withChanges ? shownFingerprints : sql`null`} as fingerprints, found.digest, found.is_link
+      found.actor::text as actor, found.number, ${toMs(sql`found.not_before`)} as not_before_ms,
+      ${withChanges ? shownFingerprints : sql`null`} as fingerprints
     from rule cross join lateral (
-      (select *, false as is_link from verdicts
+      (select * from verdicts
         where ${ofRule("verdicts", "rule")} and known_at >= rule.floor and known_at <= ${toInstant(period.to)})
       union all
-      (select before.*, false from (
+      (select before.* from (
         select distinct looks.source_id from looks where ${ofOrganization("looks", "rule")} and known_to >= rule.floor and looks.verdicts is null
       ) as monitor cross join lateral (
         select * from verdicts where ${ofRule("verdicts", "rule")} and source_id = monitor.source_id and known_at < rule.floor
         order by known_at desc, position desc limit 1
       ) as before)
-      ${withChanges ? links : sql``}
     ) as found
     order by found."check", found.position`);
 }

@@ -9,7 +9,7 @@ import { accountOf } from "../../../http/budget.ts";
 import { InvalidBody } from "../../../http/problem.ts";
 import { createReportSplitter, noJson } from "./report_splitter.ts";
 
-export const maxReportBytes = 32 * 1024 * 1024;
+const maxReportBytes = 32 * 1024 * 1024;
 /** Compressed; as text it passes through a database driver that takes 10 MiB. */
 const partBytes = 256 * 1024;
 const digestBlockBytes = 1024 * 1024;
