@@ -91,22 +91,6 @@ export async function deleteExpired(
   return { deleted, hasMore: rows.length > deleted.length };
 }
 
-export interface FoundDoorbell {
-  readonly tenantId: string;
-  /** SHA-256 of the secret in lower-case hex. */
-  readonly hash: string;
-}
-
-/** The doorbells of monitors with the id that have one and have not ended: of several tenants, where they chose the same id. */
-export async function findDoorbells(database: Database, monitorId: string): Promise<readonly FoundDoorbell[]> {
-  const rows = await withoutTenant(database, (db) =>
-    db.execute<{ tenant_id: string; doorbell_hash: string }>(
-      sql`select tenant_id, doorbell_hash from scanstream.find_doorbell(${monitorId}::uuid)`,
-    ),
-  );
-  return rows.map((row) => ({ tenantId: row.tenant_id, hash: row.doorbell_hash }));
-}
-
 export interface StaleMonitor {
   readonly id: string;
   readonly tenant_id: string;

@@ -72,10 +72,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/api/v1/session", sessionRoute(dependencies));
   const closedPrefixes = features.filter((feature) => feature.isPublishedByGatewayAlone).map(({ prefix }) => prefix);
   app.route("/api/v1", publishRoute(dependencies, new Set(closedPrefixes)));
-  for (const feature of features) {
-    if (feature.routes !== undefined) app.route("/api/v1", feature.routes(dependencies));
-    if (feature.hooks !== undefined) app.route("/hooks", feature.hooks(dependencies));
-  }
+  for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));
   const eventStreams = eventStreamsOf(features);
   for (const [mount, route] of eventStreams) app.route(`/api/v1${mount}`, route);
   app.route("/api/v1", streamTokenRoute(dependencies, eventStreams));

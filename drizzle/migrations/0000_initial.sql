@@ -129,15 +129,12 @@ CREATE TABLE "monitors" (
 	"stale_at" timestamp (3) with time zone,
 	"ended_at" timestamp (3) with time zone,
 	"deleted_at" timestamp (3) with time zone,
-	"doorbell_hash" text,
-	"doorbell_rung_at" timestamp (3) with time zone,
 	CONSTRAINT "monitors_tenant_id_id" UNIQUE("tenant_id","id"),
 	CONSTRAINT "monitors_status" CHECK ("monitors"."status" in ('running', 'stopped', 'ended')),
 	CONSTRAINT "monitors_log_status" CHECK ("monitors"."log_status" in ('reading', 'unreadable', 'unknown')),
 	CONSTRAINT "monitors_ended_at" CHECK (("monitors"."ended_at" is not null) = ("monitors"."status" = 'ended')),
 	CONSTRAINT "monitors_deleted_at" CHECK ("monitors"."deleted_at" is null or "monitors"."ended_at" is not null),
-	CONSTRAINT "monitors_counts" CHECK (least("monitors"."checks_total", "monitors"."pass", "monitors"."fail", "monitors"."manual", "monitors"."not_applicable") >= 0),
-	CONSTRAINT "monitors_doorbell_hash_is_sha256_hex" CHECK ("monitors"."doorbell_hash" ~ '^[0-9a-f]{64}$')
+	CONSTRAINT "monitors_counts" CHECK (least("monitors"."checks_total", "monitors"."pass", "monitors"."fail", "monitors"."manual", "monitors"."not_applicable") >= 0)
 );
 --> statement-breakpoint
 ALTER TABLE "monitors" ENABLE ROW LEVEL SECURITY;
@@ -637,7 +634,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
   -- That a secret changed is in the trail, what it is is not.
-  secret constant text[] := ARRAY['hash', 'doorbell_hash'];
+  secret constant text[] := ARRAY['hash'];
   before constant jsonb := CASE WHEN TG_OP = 'INSERT' THEN '{}'::jsonb ELSE to_jsonb(OLD) - 'last_used_at' END;
   after constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN '{}'::jsonb ELSE to_jsonb(NEW) - 'last_used_at' END;
   present constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN before ELSE after END;
@@ -806,15 +803,6 @@ GRANT EXECUTE ON FUNCTION scanstream.require_member(uuid, text, text[]), scanstr
 GRANT CREATE ON SCHEMA scanstream TO scanstream_admin;
 --> statement-breakpoint
 SET LOCAL ROLE scanstream_admin;
---> statement-breakpoint
-CREATE FUNCTION scanstream.find_doorbell(monitor_id uuid)
-RETURNS TABLE (tenant_id uuid, doorbell_hash text)
-LANGUAGE sql STABLE STRICT SECURITY DEFINER ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT found.tenant_id, found.doorbell_hash FROM public.monitors AS found
-  WHERE found.id = monitor_id AND found.doorbell_hash IS NOT NULL AND found.ended_at IS NULL;
-$$;
 --> statement-breakpoint
 CREATE FUNCTION scanstream.find_valid_api_key(wanted_hash text)
 RETURNS TABLE (id uuid, tenant_id uuid, name text, scopes text[], expires_at timestamptz)
@@ -1023,7 +1011,7 @@ BEGIN
     WHERE monitors.ctid = ANY (old) LIMIT max_rows));
   GET DIAGNOSTICS removed = ROW_COUNT;
   IF removed < max_rows THEN
-    RETURN QUERY UPDATE public.monitors SET deleted_at = now(), doorbell_hash = NULL WHERE monitors.ctid = ANY (old)
+    RETURN QUERY UPDATE public.monitors SET deleted_at = now() WHERE monitors.ctid = ANY (old)
       RETURNING 'monitor', monitors.id, monitors.tenant_id;
   END IF;
   IF cardinality(old) > 0 THEN
@@ -1498,7 +1486,7 @@ END
 $$;
 --> statement-breakpoint
 REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
-  integer), scanstream.expire_stale_scans(double precision), scanstream.find_doorbell(uuid), scanstream.find_valid_api_key(text),
+  integer), scanstream.expire_stale_scans(double precision), scanstream.find_valid_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision,
   integer), scanstream.delete_organization(uuid, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
@@ -1508,7 +1496,7 @@ REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), sca
   FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
-  integer), scanstream.expire_stale_scans(double precision), scanstream.find_doorbell(uuid), scanstream.find_valid_api_key(text),
+  integer), scanstream.expire_stale_scans(double precision), scanstream.find_valid_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.delete_organization(uuid, integer)
   TO scanstream_app;
@@ -1529,10 +1517,6 @@ CREATE TRIGGER api_keys_revoked_audit AFTER UPDATE OF revoked_at ON public.api_k
 CREATE TRIGGER scans_cancel_audit AFTER UPDATE OF cancel_requested ON public.scans
   FOR EACH ROW WHEN (NEW.cancel_requested AND NOT OLD.cancel_requested)
   EXECUTE FUNCTION scanstream.write_audit('scan', 'id', 'scan.cancel_requested');
---> statement-breakpoint
-CREATE TRIGGER monitors_doorbell_audit AFTER UPDATE OF doorbell_hash ON public.monitors
-  FOR EACH ROW WHEN (NEW.doorbell_hash IS DISTINCT FROM OLD.doorbell_hash AND NEW.deleted_at IS NULL)
-  EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.doorbell_changed');
 --> statement-breakpoint
 CREATE TRIGGER scans_organization AFTER INSERT ON public.scans
   FOR EACH ROW WHEN (NEW.org_url IS NOT NULL) EXECUTE FUNCTION scanstream.add_organization();

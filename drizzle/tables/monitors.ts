@@ -67,9 +67,6 @@ export const monitors = pgTable(
     endedAt: instant("ended_at"),
     /** The row stays, so that its id is not used again; its changes do not. */
     deletedAt: instant("deleted_at"),
-    /** SHA-256 of the doorbell's secret in lower-case hex; null: it has no doorbell. */
-    doorbellHash: text("doorbell_hash"),
-    doorbellRungAt: instant("doorbell_rung_at"),
   },
   (table) => [
     // What changes refer to, so that a change cannot belong to another tenant's monitor.
@@ -94,7 +91,6 @@ export const monitors = pgTable(
       "monitors_counts",
       sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}, ${table.notApplicable}) >= 0`,
     ),
-    check("monitors_doorbell_hash_is_sha256_hex", sql`${table.doorbellHash} ~ '^[0-9a-f]{64}$'`),
     ...tenantPolicies("monitors", table.tenantId),
   ],
 );

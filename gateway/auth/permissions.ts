@@ -21,7 +21,7 @@ export const permissions = {
   register: {
     roles: ["operator", "admin"],
     scopes: ["publish"],
-    description: "register scans and cancel them; ask a monitor to poll now",
+    description: "register scans and cancel them",
   },
   publish: { roles: [], scopes: ["publish"], description: "store results and publish events (programs only)" },
   decide: { roles: ["operator", "admin"], scopes: ["admin"], description: "waive and attest findings" },

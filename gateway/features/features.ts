@@ -23,8 +23,6 @@ export interface Feature {
   readonly routes?: (dependencies: FeatureDependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */
   readonly eventStreams: Readonly<Record<string, EventStreamRoute>>;
-  /** Below `/hooks`: what the provider calls, without a key of the gateway. */
-  readonly hooks?: (dependencies: FeatureDependencies) => Hono;
 }
 
 export const features: readonly Feature[] = [scans, monitors, organizations, decisions, team, tenant];

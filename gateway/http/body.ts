@@ -128,7 +128,7 @@ export function requireJson(headers: Headers): void {
 }
 
 /** Reads a body of any type, with the same bound and the same refusals. */
-export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > maxBytes) throw bodyTooLarge(maxBytes);
   const account = accountOf(request);

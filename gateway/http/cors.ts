@@ -20,10 +20,9 @@ function corsHeaders(origins: readonly string[], origin: string | null): Readonl
   };
 }
 
-/** Answers preflights, and puts `corsHeaders` on everything else; servers call hooks, which get none. */
+/** Answers preflights, and puts `corsHeaders` on everything else. */
 export function cors(origins: readonly string[]): MiddlewareHandler {
   return async (c, next) => {
-    if (c.req.path.startsWith("/hooks/")) return next();
     const headers = corsHeaders(origins, c.req.raw.headers.get("origin"));
     if (c.req.method === "OPTIONS" && c.req.raw.headers.has("access-control-request-method")) {
       return c.body(null, 204, "access-control-allow-origin" in headers ? preflight(headers) : headers);

@@ -93,7 +93,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
           if (format === "ndjson") io.stdout(`${toPrintableJson(line)}\n`);
         },
         say,
-        monitor: createMonitor(streamConfig, { doorbell, log: say, isQuiet: flags.quiet === true }),
+        monitor: createMonitor(streamConfig, { log: say, isQuiet: flags.quiet === true }),
         doorbell,
         trace: createTrace(flags, say),
       },

@@ -1,4 +1,3 @@
-import type { Doorbell } from "../follow/doorbell.ts";
 import type { MonitorPort } from "../follow/follow_plan.ts";
 import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
 import { startMonitoring } from "../streaming/start_publishing.ts";
@@ -7,20 +6,15 @@ import type { StreamConfig } from "../streaming/stream_config.ts";
 /** The follower as others see it, at a gateway; null: it is not streamed. */
 export function createMonitor(
   config: StreamConfig | null,
-  {
-    doorbell,
-    log,
-    isQuiet,
-  }: { readonly doorbell: Doorbell; readonly log: (text: string) => void; readonly isQuiet: boolean },
+  { log, isQuiet }: { readonly log: (text: string) => void; readonly isQuiet: boolean },
 ): MonitorPort {
   if (config === null) return noMonitor;
   let publisher: MonitorPublisher | null = null;
   return {
     started(facts) {
       const { monitorId, onRegistered } = facts;
-      const onDoorbell = () => doorbell.ring();
       const info = isQuiet ? () => {} : log;
-      publisher = startMonitoring(config, monitorId, { warn: log, info, onDoorbell, onRegistered });
+      publisher = startMonitoring(config, monitorId, { warn: log, info, onRegistered });
       publisher.started(facts);
     },
     polled: (poll) => publisher?.polled(poll),

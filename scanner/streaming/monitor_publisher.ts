@@ -3,7 +3,6 @@ import { pause } from "../../shared/abortable.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
 import { retryDelayMs } from "./event_queue.ts";
-import { followDoorbell } from "./follow_doorbell.ts";
 import { GatewayRefusal, isTimeout, problemOf } from "../../command_line/gateway_call.ts";
 import { createRetry, isRefusedBody, storeAccepted, type GatewayClient } from "./gateway_client.ts";
 import { stateOf, toEnded, toStored, toUpdate, type PollResult } from "./monitor_updates.ts";
@@ -45,17 +44,12 @@ export interface ChangesToStore {
 
 export interface MonitorPublisherOptions {
   readonly gateway: GatewayClient;
-  /** For the gateway, without a path, with the key that its streams are read with. */
-  readonly url: string;
-  readonly apiKey: string;
   /** A UUID, the same over restarts until the monitor ends. */
   readonly monitorId: string;
   /** Called with one line for a person: when an outage begins, when it is over, when the gateway refuses something. */
   readonly warn: (message: string) => void;
   /** Called once, when the gateway has registered the monitor: under another id where that of `monitorId` has ended or was deleted. */
   readonly onRegistered?: (monitorId: string) => void;
-  /** The gateway's doorbell was rung: poll now. */
-  readonly onDoorbell: () => void;
   /** Default: the interval, at least 20 s. */
   readonly heartbeatMs?: number;
   readonly endTimeoutMs?: number;
@@ -194,9 +188,6 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       if (!wasRegistered) {
         wasRegistered = true;
         options.onRegistered?.(monitorId);
-        const signal = AbortSignal.any([finished.signal, ending.signal]);
-        const { url, apiKey, onDoorbell } = options;
-        void followDoorbell({ url, apiKey, monitorId, signal, onDoorbell, warn });
       }
     }
     for (;;) {

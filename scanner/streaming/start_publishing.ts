@@ -43,17 +43,13 @@ export function startMonitoring(
     /** Also with `--quiet`. */
     readonly warn: (message: string) => void;
     readonly info: (message: string) => void;
-    readonly onDoorbell: () => void;
     readonly onRegistered: (monitorId: string) => void;
   },
 ): MonitorPublisher {
   return createMonitorPublisher({
     gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
-    url: gatewayUrl,
-    apiKey,
     monitorId,
     warn: log.warn,
-    onDoorbell: log.onDoorbell,
     onRegistered(id) {
       log.info(`Live as monitor ${id} at ${new URL(gatewayUrl).origin}/#/monitors/${id}`);
       log.onRegistered(id);

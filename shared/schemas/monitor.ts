@@ -34,12 +34,6 @@ export const monitorSchema = v.object({
   ended_at: v.nullable(time),
 });
 
-export const doorbellSchema = v.object({
-  url: v.pipe(v.string(), v.description("Where the provider's event hook sends its requests")),
-  secret: v.pipe(v.string(), v.description("The hook's Authorization header; shown this once")),
-});
-export const verificationSchema = v.object({ verification: v.string() });
-
 const monitor_id = uuid();
 
 /** The payloads of its events, by type. */
@@ -81,7 +75,6 @@ export const monitorEventSchemas = {
     gap_from: v.exactOptional(time),
     gap_to: v.exactOptional(time),
   }),
-  "monitor.progress": v.object({ monitor_id, doorbell: v.literal(true) }),
   "monitor.end": v.object({ monitor_id, reason: v.picklist(["ended", "deleted"]) }),
 };
 

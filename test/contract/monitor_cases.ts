@@ -74,19 +74,4 @@ export const monitorCases: readonly GatewayCase[] = [
       assert.equal((await send("GET", "/event-stream")).status, 204);
     },
   ),
-  gatewayCase("answers the verification of a doorbell, and rings it with its secret alone", async (gateway) => {
-    const { as, path, send } = await startMonitor(gateway);
-    const { url, secret } = (await (await send("PUT", "/doorbell")).json()) as Record<"url" | "secret", string>;
-    const hook = new URL(url).pathname;
-    const headers = { "x-okta-verification-challenge": "c1" };
-    assert.deepEqual(await (await call(gateway, hook, { headers })).json(), { verification: "c1" });
-    const stream = await openStream(gateway, `${path}/event-stream`, as);
-    const ring = (secretOrNot: string) => call(gateway, hook, { method: "POST", as: secretOrNot, json: {} });
-    await refused(await ring(`${secret}0`), 401, [secret]);
-    assert.equal((await ring(secret)).status, 204);
-    await stream.until('"doorbell":true');
-    stream.leave();
-    const unknown = `/hooks/okta/${crypto.randomUUID()}`;
-    await refused(await call(gateway, unknown, { method: "POST", as: secret, json: {} }), 404);
-  }),
 ];

@@ -136,14 +136,12 @@ const samples: Readonly<Record<string, MakeSample>> = {
   "GET /api/v1/monitors/:id": ofMonitor(""),
   "PATCH /api/v1/monitors/:id": ofMonitor("", { lag_seconds: 1 }),
   "DELETE /api/v1/monitors/:id": ofMonitor(""),
-  "POST /api/v1/monitors/:id/check": ofMonitor("/check"),
   "POST /api/v1/monitors/:id/changes": async (world) => ({
     path: `${await aMonitor(world)}/changes`,
     json: { changes: [aChange()] },
   }),
   "GET /api/v1/monitors/:id/changes": ofMonitor("/changes"),
   "GET /api/v1/monitors/:id/findings": ofMonitor("/findings"),
-  "PUT /api/v1/monitors/:id/doorbell": ofMonitor("/doorbell"),
   "GET /api/v1/monitors/:id/event-stream": ofMonitor("/event-stream"),
   "POST /api/v1/decisions": async () => ({ path: "/api/v1/decisions", json: aDecision() }),
   "DELETE /api/v1/decisions/:id": async ({ make }) => ({

@@ -62,7 +62,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "delete_scan",
         "delete_tenant",
         "expire_stale_scans",
-        "find_doorbell",
         "find_valid_api_key",
         "finish_report",
         "keep_changes",

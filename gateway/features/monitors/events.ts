@@ -44,15 +44,6 @@ export function publishMonitorError(
   return sendEvent(publisher, channel, "monitor.error", payload);
 }
 
-/** The doorbell rang: the producer polls now. */
-export function publishMonitorProgress(
-  publisher: Publisher,
-  channel: string,
-  payload: MonitorEvents["monitor.progress"],
-): Promise<void> {
-  return sendEvent(publisher, channel, "monitor.progress", payload);
-}
-
 export function publishMonitorEnd(
   publisher: Publisher,
   channel: string,

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { changes, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
@@ -179,7 +179,6 @@ export async function deleteMonitor(db: TenantDatabase, monitorId: string): Prom
       endedAt: sql`coalesce(${monitors.endedAt}, now())`,
       deletedAt: sql`now()`,
       staleAt: null,
-      doorbellHash: null,
     })
     .where(and(eq(monitors.id, monitorId), isNull(monitors.deletedAt)))
     .returning({ tenantId: monitors.tenantId });
@@ -188,32 +187,6 @@ export async function deleteMonitor(db: TenantDatabase, monitorId: string): Prom
   await db.delete(changes).where(eq(changes.monitorId, monitorId));
   if (deleted === undefined) throw new NotFound("No such monitor");
   return deleted;
-}
-
-/** Gives it another doorbell; the last one's secret is worth nothing from now on. Rejects with `NotFound` or `AppError("conflict")`. */
-export async function putDoorbell(db: TenantDatabase, monitorId: string, doorbellHash: string): Promise<void> {
-  const rows = await db.update(monitors).set({ doorbellHash }).where(isOpen(monitorId)).returning({ id: monitors.id });
-  if (rows.length > 0) return;
-  await selectMonitor(db, monitorId);
-  throw ended();
-}
-
-/** True at most once a second, over all gateways. */
-export async function ringDoorbell(db: TenantDatabase, monitorId: string): Promise<boolean> {
-  const { doorbellRungAt } = monitors;
-  const rows = await db
-    .update(monitors)
-    .set({ doorbellRungAt: sql`now()` })
-    .where(and(isOpen(monitorId), or(isNull(doorbellRungAt), lte(doorbellRungAt, sql`now() - interval '1 second'`))))
-    .returning({ id: monitors.id });
-  return rows.length > 0;
-}
-
-/** The same for a person who asks. Rejects with `NotFound` or `AppError("conflict")`. */
-export async function requestLook(db: TenantDatabase, monitorId: string): Promise<boolean> {
-  const isFirst = await ringDoorbell(db, monitorId);
-  if (!isFirst && (await selectMonitor(db, monitorId)).status === "ended") throw ended();
-  return isFirst;
 }
 
 export function ended(): AppError {

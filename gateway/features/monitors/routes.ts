@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { isUnavailable } from "../../../shared/app_error.ts";
-import { doorbellSchema, monitorSchema, type MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import { monitorSchema, type MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { monitorUpdateSchema, newMonitorSchema, type MonitorUpdate } from "../../../shared/schemas/monitor_requests.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
@@ -12,15 +12,12 @@ import { afterResponse } from "../after_response.ts";
 import { createMonitorAnnouncer, type Publish } from "./announce_monitor.ts";
 import { defineChangeRoutes, hasEnded } from "./change_routes.ts";
 import { monitorEventStream } from "./channels.ts";
-import { createDoorbell, createRingAnnouncer, doorbellPath, doorbellRoutes } from "./doorbell.ts";
 import { monitorPrefix, publishMonitorError, publishMonitorStart, publishMonitorUpdated } from "./events.ts";
 import { monitorExample, monitorUpdateExample, newMonitorExample } from "./examples.ts";
 import { toMonitor, toMonitorUpdated, type MonitorRow } from "./monitor.ts";
 import {
   deleteMonitor,
-  putDoorbell,
   putMonitor,
-  requestLook,
   selectMonitor,
   selectMonitors,
   updateMonitor,
@@ -33,16 +30,12 @@ const beforeEndMs = 500;
 const Monitor = component("Monitor", monitorSchema);
 const theMonitor = json(Monitor, "The monitor now", { example: monitorExample });
 
-/** Monitors, their changes, streams and doorbells, as the gateway mounts them. */
+/** Monitors, their changes and streams, as the gateway mounts them. */
 export const monitors = {
   prefix: monitorPrefix,
-  tags: [
-    { name: "monitors", description: "The current results of an org, and their changes" },
-    { name: "hooks", description: "Event hooks of the provider" },
-  ],
+  tags: [{ name: "monitors", description: "The current results of an org, and their changes" }],
   routes: monitorRoutes,
   eventStreams: { "/monitors": monitorEventStream },
-  hooks: doorbellRoutes,
 };
 
 function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
@@ -51,7 +44,6 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "monitors", what: "monitor" });
   const organizations = organizationAnnouncerOf(dependencies);
-  const announceRing = createRingAnnouncer(dependencies);
 
   resource.on(
     "PUT /monitors/:id",
@@ -141,49 +133,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     },
   );
 
-  resource.on(
-    "POST /monitors/:id/check",
-    {
-      allow: "register",
-      operationId: "checkMonitor",
-      summary: "Ask the producer to poll now",
-      description:
-        "Publishes `monitor.progress`, at most once a second. A producer that follows the monitor's stream reads the " +
-        "org's log at once; any other reads it when its interval has passed.",
-      answers: { 204: { description: "Requested now, or within the last second" }, ...hasEnded },
-    },
-    async ({ c, principal, id: monitorId, query }) => {
-      const isFirst = await query((db) => requestLook(db, monitorId));
-      await announceRing(c, { tenantId: principal.tenantId, monitorId, isFirst });
-      return c.body(null, 204);
-    },
-  );
-
   defineChangeRoutes(resource, dependencies);
-
-  resource.on(
-    "PUT /monitors/:id/doorbell",
-    {
-      allow: "publish",
-      operationId: "putDoorbell",
-      summary: "Create the monitor's doorbell",
-      description: "For an event hook of the provider. The secret is shown only once, and replaces the earlier one.",
-      answers: {
-        200: json(component("Doorbell", doorbellSchema), "The address and the Authorization header for the hook", {
-          example: { url: `https://scanstream.example/hooks/okta/${monitorExample.id}`, secret: "scd_…" },
-        }),
-        ...hasEnded,
-      },
-    },
-    async ({ c, id, query }) => {
-      const { secret, hash } = await createDoorbell();
-      await query((db) => putDoorbell(db, id, hash));
-      const url = new URL(doorbellPath(id), c.req.url);
-      // A proxy that ends TLS: the provider calls no hook without it. Only the key's holder reads it.
-      if (c.req.header("x-forwarded-proto") === "https") url.protocol = "https:";
-      return c.json({ url: url.href, secret });
-    },
-  );
 
   return routes;
 }

@@ -46,7 +46,6 @@ interface Monitor extends Omit<MonitorPublisher, "changed"> {
   readonly warnings: string[];
   /** Method and path after the monitor's, in order. */
   readonly requests: readonly string[];
-  readonly ringCount: number;
   readonly isRegistered: boolean;
 }
 
@@ -54,7 +53,6 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
   const monitorId = changes.monitorId ?? randomUUID();
   const warnings: string[] = [];
   const requests: string[] = [];
-  let ringCount = 0;
   let isRegistered = false;
   const url = `http://127.0.0.1:${network.port}`;
   const send: typeof fetch = async (input, init) => {
@@ -65,15 +63,10 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
   };
   const publisher = createMonitorPublisher({
     gateway: createGatewayClient({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send }),
-    url,
-    apiKey: gateway.acme.apiKey,
     monitorId,
     warn: (message) => warnings.push(message),
     onRegistered: () => {
       isRegistered = true;
-    },
-    onDoorbell: () => {
-      ringCount += 1;
     },
     ...changes,
   });
@@ -95,9 +88,6 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
     monitorId,
     warnings,
     requests,
-    get ringCount() {
-      return ringCount;
-    },
     get isRegistered() {
       return isRegistered;
     },
@@ -266,22 +256,5 @@ describe("createMonitorPublisher", () => {
     expect(ids).toEqual([expect.not.stringMatching(monitor.monitorId)]);
     expect(await storedIds(ids[0] ?? "")).toEqual([monitor.monitorId]);
     await again.stopped();
-  });
-
-  test("a ring at the gateway's door reaches the follower", async () => {
-    const monitor = await startMonitor();
-    const made = await gateway.request(`/api/v1/monitors/${monitor.monitorId}/doorbell`, { as: key(), method: "PUT" });
-    const { url, secret } = (await made.json()) as { url: string; secret: string };
-    const path = new URL(url, gateway.url).pathname;
-    // The first rings may come before the stream is open, and are a poll that was not needed.
-    await expect
-      .poll(
-        async () => {
-          await gateway.request(path, { method: "POST", headers: { authorization: secret }, body: "{}" });
-          return monitor.ringCount;
-        },
-        { timeout: 10_000, interval: 200 },
-      )
-      .toBeGreaterThan(0);
   });
 });

@@ -3,7 +3,6 @@ import { useCallback, useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { Caller } from "../../caller_wire.ts";
 import { toCounts } from "../../scan_wire.ts";
 import type { Api } from "../../model/api.ts";
-import { mayDo } from "../../model/caller.ts";
 import { actorOf, isUnexplained, toChecks } from "../../model/change_view.ts";
 import { checkTitle, revisionText } from "../../model/check_catalog.ts";
 import { hasTried } from "../../model/connection.ts";
@@ -20,7 +19,6 @@ import { Announcement, ConnectionState } from "../connection.tsx";
 import { useDeciding } from "../decisions/use_deciding.tsx";
 import { Findings } from "../findings.tsx";
 import { useFindingAddress, useIsLate, useNow, useStore, useTitle } from "../hooks.ts";
-import { CheckNow } from "./check_now.tsx";
 import { History, Timeline } from "./timeline.tsx";
 
 const manyFindings = 1000;
@@ -107,9 +105,6 @@ export function MonitorPage(props: MonitorPageProps) {
             connection={connection}
             retryNow={connection.state === "failed" ? onReopen : follower.retryNow}
           />
-          {monitor !== null && monitor.status !== "ended" && mayDo(caller, "register") && (
-            <CheckNow api={api} monitor={monitor} />
-          )}
         </div>
       </header>
       {isFailed && (

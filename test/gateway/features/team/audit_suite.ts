@@ -5,7 +5,7 @@ import { withTenant } from "../../../../drizzle/with_tenant.ts";
 import { executeAdmin, type AdminContext } from "../../../../gateway/operator/operations.ts";
 import { withPrincipal } from "../../../../gateway/auth/membership.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
-import { deleteMonitor, putDoorbell, putMonitor } from "../../../../gateway/features/monitors/monitor_store.ts";
+import { deleteMonitor, putMonitor } from "../../../../gateway/features/monitors/monitor_store.ts";
 import { requestCancel, insertScan } from "../../../../gateway/features/scans/scan_store.ts";
 import { insertApiKey, revokeApiKey } from "../../../../gateway/features/team/api_key_store.ts";
 import { selectAuditEvents, toAuditEvent } from "../../../../gateway/features/team/audit_store.ts";
@@ -129,7 +129,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       expect(await written(() => asAdmin((db) => revokeApiKey(db, admin, id)))).toEqual([]);
     });
 
-    test("scans that are cancelled, doorbells and monitors that are deleted", async () => {
+    test("scans that are cancelled, and monitors that are deleted", async () => {
       const scan = await asAdmin((db) => insertScan(db, admin, {}));
       expect(await written(() => asAdmin((db) => requestCancel(db, scan.id)))).toEqual(
         expected(ada, "scan.cancel_requested", scan.id),
@@ -137,11 +137,6 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       const monitorId = crypto.randomUUID();
       const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
       await asAdmin((db) => putMonitor(db, admin, { monitorId, monitor }));
-      const hash = "ab".repeat(32);
-      secrets.push(hash);
-      expect(await written(() => asAdmin((db) => putDoorbell(db, monitorId, hash)))).toEqual(
-        expected(ada, "monitor.doorbell_changed", monitorId),
-      );
       expect(await written(() => asAdmin((db) => deleteMonitor(db, monitorId)))).toEqual(
         expected(ada, "monitor.deleted", monitorId),
       );
@@ -150,14 +145,9 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
     test("holds no secret, nor the hash of one", async () => {
       const body = { name: "ci", scopes: ["read"], expires_at: null } as const;
       const created = await asAdmin((db) => insertApiKey(db, admin, body));
-      const monitorId = crypto.randomUUID();
-      const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
-      await asAdmin((db) => putMonitor(db, admin, { monitorId, monitor }));
-      await asAdmin((db) => putDoorbell(db, monitorId, "cd".repeat(32)));
-      await asAdmin((db) => deleteMonitor(db, monitorId));
       await asAdmin((db) => revokeApiKey(db, admin, created.id));
       const text = JSON.stringify(await trail());
-      for (const secret of [...secrets, created.api_key, "cd".repeat(32)]) expect(text).not.toContain(secret);
+      for (const secret of [...secrets, created.api_key]) expect(text).not.toContain(secret);
       expect(text).not.toMatch(/[0-9a-f]{64}/);
     });
 
