@@ -25,8 +25,11 @@ const system = [
   "test/tools/package.test.ts",
 ];
 
-/** Tests that take a minute each, for `npm run test:nightly`. */
-const nightly = ["test/faults/{on_deno,on_workerd}.test.ts"];
+/** Tests that take a minute each, for `npm run test:nightly`: large sizes, and faults on the other runtimes. */
+const nightly = [
+  "test/gateway/features/keeping/large_{pages,reports,scans}.test.ts",
+  "test/faults/{on_deno,on_workerd}.test.ts",
+];
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =

@@ -111,7 +111,7 @@ describe("the tenant", () => {
     await fill(gateway, tenant);
     await gateway.owner(
       `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
-       select tenant_id, id, 'many' || n, 'c', 'FAIL', 'low', '', '', '', '', '', '' from scans, generate_series(1, 10000) as n where tenant_id = $1::uuid`,
+       select tenant_id, id, 'many' || n, 'c', 'FAIL', 'low', '', '', '', '', '', '' from scans, generate_series(1, 5100) as n where tenant_id = $1::uuid`,
       tenant.id,
     );
     const as = `Api-Key ${tenant.apiKey}`;
