@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database, Statement } from "../../../drizzle/database.ts";
+import { openTestPglite } from "../../support/pglite.ts";
+import { createScan, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+
+/** What is asked most often is found by an index, in its order: it costs the same whatever else is stored. */
+
+let pglite: Database;
+let gateway: TestGateway;
+let sent: (readonly Statement[])[] = [];
+let scanId: string;
+let monitorId: string;
+
+beforeAll(async () => {
+  pglite = await openTestPglite();
+  const database: Database = {
+    ...pglite,
+    transact(statements, holder) {
+      sent.push(statements);
+      return pglite.transact(statements, holder);
+    },
+  };
+  gateway = await startTestGateway({}, { database });
+  ({ id: scanId } = await createScan(gateway, gateway.acme));
+  monitorId = crypto.randomUUID();
+  const json = { org_url: "https://acme.okta.com", interval_seconds: 10 };
+  await request(`/monitors/${monitorId}`, { method: "PUT", json });
+});
+afterAll(() => gateway.stop());
+
+const request = (path: string, init = {}) =>
+  gateway.request(`/api/v1${path}`, { as: `Api-Key ${gateway.acme.apiKey}`, ...init });
+
+/** As where tables are large: reading all of one and sorting are the last resort. */
+const asIfLarge = ["enable_seqscan", "enable_bitmapscan", "enable_sort"].map((name) => ({
+  sql: `select set_config('${name}', 'off', true)`,
+  params: [],
+}));
+
+test.each([
+  ["scans", () => "/scans"],
+  ["findings", () => `/scans/${scanId}/findings`],
+  ["changes", () => `/monitors/${monitorId}/changes`],
+  ["audit_events", () => "/audit"],
+  ["decisions", () => "/decisions"],
+])("a page of %s", async (table, path) => {
+  sent = [];
+  expect((await request(path())).status).toBe(200);
+  const statements = sent.find((each) => each.at(-1)?.sql.includes(`"${table}"`)) ?? [];
+  const query = statements.at(-1);
+  expect(query).toBeDefined();
+  const explained = { sql: `explain ${query?.sql}`, params: query?.params ?? [] };
+  const { rows } = await pglite.transact([...statements.slice(0, -1), ...asIfLarge, explained]);
+  const plan = rows.flat().join("\n");
+  expect(plan).toMatch(new RegExp(`Index (?:Only )?Scan (?:Backward )?using ${table}`));
+  expect(plan).not.toMatch(new RegExp(`Seq Scan on ${table}|^ *(?:-> +)?(?:Incremental )?Sort `, "m"));
+});
