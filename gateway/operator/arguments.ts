@@ -81,6 +81,6 @@ export function parseLimit(args: AdminArguments, defaultLimit: number): number {
   throw invalid(`--limit is not valid: expected an integer from 1 to ${maxLimit}`);
 }
 
-export function invalid(message: string): AppError {
+function invalid(message: string): AppError {
   return new AppError("invalid", message);
 }
