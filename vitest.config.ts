@@ -20,7 +20,6 @@ const system = [
   "test/scanner/streaming/*.test.ts",
   "test/shared/brokers/{close_and_exit,contract,deno,redis,redis_sentinels,upstash,workerd}.test.ts",
   "test/examples/clients.test.ts",
-  "test/shared/client/sharing.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/tools/package.test.ts",
 ];

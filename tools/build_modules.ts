@@ -9,13 +9,8 @@ import { writePublishedTypes } from "./published_types.ts";
 const run = promisify(execFile);
 const root = dirname(import.meta.dirname);
 
-/**
- * What `package.json` exports, by name; each file of `shared/` is one bundle that imports nothing, but for `subscribe_share.js`,
- * which `subscribe` loads in a browser whose tabs share a stream.
- */
+/** What `package.json` exports, by name; each file of `shared/` is one bundle that imports nothing. */
 const modules = { subscribe: "client/subscribe", events: "events", report: "report" };
-
-const share = { path: "./subscribe_share.js", external: true } as const;
 
 /** Builds the modules and their types into `folder`. Resolves with esbuild's description of the bundles. */
 export async function buildModules(folder: string): Promise<Metafile> {
@@ -31,19 +26,6 @@ export async function buildModules(folder: string): Promise<Metafile> {
       target: "es2022",
       logLevel: "warning",
       metafile: true,
-      plugins: [
-        { name: "share", setup: (building) => building.onResolve({ filter: /\/subscribe_share\.ts$/ }, () => share) },
-      ],
-    }),
-    build({
-      absWorkingDir: root,
-      entryPoints: ["shared/client/subscribe_share.ts"],
-      outdir: folder,
-      bundle: true,
-      format: "esm",
-      platform: "neutral",
-      target: "es2022",
-      logLevel: "warning",
     }),
     buildTypes(join(folder, "types")),
   ]);

@@ -5,14 +5,9 @@ export interface WakeHandlers {
   readonly onSleep: () => void;
 }
 
-/** The address of the browser's page in which this runs; null: it runs elsewhere. */
-export function pageAddress(): string | null {
-  return typeof document === "undefined" ? null : document.baseURI;
-}
-
 /** Follows the life of a browser's page; does nothing without a page. The listeners end with the signal. */
 export function watchPage({ onWake, onSleep }: WakeHandlers, signal: AbortSignal): void {
-  if (pageAddress() === null) return;
+  if (typeof document === "undefined") return;
   const wake = () => onWake(false);
   addEventListener("online", wake, { signal });
   // A page that comes out of the back/forward cache.

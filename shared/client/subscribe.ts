@@ -111,7 +111,7 @@ export function subscribe<Events extends object>(
   watchPage(
     {
       onWake: wake,
-      // A page that is about to sleep gives its stream back, so that it neither fills up nor keeps other tabs waiting.
+      // A page that is about to sleep gives its stream back, so that it does not fill up.
       onSleep() {
         sleeping ??= Promise.withResolvers();
         probe(true);

@@ -1,6 +1,6 @@
 import { abortable } from "../abortable.ts";
 import { parseJsonObject } from "../json.ts";
-import { createStopwatch, pageAddress } from "./page_wake.ts";
+import { createStopwatch } from "./page_wake.ts";
 import { createEventReader } from "./event_reader.ts";
 import { openConnection, type Credential } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
@@ -73,7 +73,8 @@ export async function runAttempt(
 
   async function follow(): Promise<RawEvent | null> {
     giveUpAfter(settings.connectTimeoutMs, "timeout", "no answer");
-    const body = await connect(await authorize());
+    const { url, fetch } = settings;
+    const body = await openConnection({ url, fetch, ...(await authorize()), signal: own.signal });
     clearTimeout(timer);
     if (body === null) {
       await refetch();
@@ -88,25 +89,6 @@ export async function runAttempt(
       // The stream may be broken already; then there is nothing to cancel.
       void reader.cancel().catch(() => undefined);
     }
-  }
-
-  async function connect(credential: Credential): Promise<ReadableStream<Uint8Array> | null> {
-    const { url, fetch, share, maxWaitingChars: maxWaitingBytes } = settings;
-    const { signal } = own;
-    const open = () => openConnection({ url, fetch, ...credential, signal });
-    const page = pageAddress();
-    if (share === false || page === null) return open();
-    const { canShare, openShared, toShareName } = await import("./subscribe_share.ts");
-    if (!canShare()) return open();
-    const identity = share === true ? (credential.authorization ?? `Bearer ${credential.queryToken ?? ""}`) : share;
-    return openShared({
-      name: await toShareName(identity, new URL(url, page).href),
-      signal,
-      open,
-      lost: (what, isHandover) => lost("cut", what, isHandover ? { detail: "handover" } : {}),
-      abortable,
-      maxWaitingBytes,
-    });
   }
 
   async function authorize(): Promise<Credential> {

@@ -60,13 +60,6 @@ export interface SubscribeOptions<Events extends object> {
   readonly tokenIn?: "header" | "query";
   /** Sent as `Authorization: Api-Key …`. Not together with `getAccessToken`. */
   readonly apiKey?: string;
-  /**
-   * In a browser, the tabs that read this URL with one credential share one connection. `true` tells credentials apart by
-   * `apiKey`, or by what the access token claims; a custom `fetch` or a cookie that carries the credential needs a text that
-   * differs for everybody who may read something else. Tabs never send a credential to each other. Each tab has its own
-   * stream where they cannot share: elsewhere than in a browser, and on a page that is not a secure context.
-   */
-  readonly share?: boolean | string;
   /** Ends the subscription; nothing is called after it. */
   readonly signal?: AbortSignal;
   /**
@@ -112,8 +105,6 @@ export interface SubscribeSettings {
   readonly getAccessToken: ((request: TokenRequest) => string | Promise<string>) | null;
   readonly tokenIn: "header" | "query";
   readonly apiKey: string | null;
-  /** Text: the name of the credential; true: the credential names itself. */
-  readonly share: boolean | string;
   readonly isEnd: (event: RawEvent) => boolean;
   readonly silenceMs: number;
   /** After a stream that was open for so long, pauses start small again. */
@@ -165,9 +156,6 @@ export function parseOptions<Events extends object>(
     getAccessToken,
     tokenIn,
     apiKey,
-    // Without a credential that is known here, nobody else's can be told from it.
-    share:
-      given.share === true && given.fetch !== undefined && !apiKey && !getAccessToken ? false : (given.share ?? false),
     isEnd: given.isEnd ?? lastEventOf(plainUrl),
     silenceMs: heartbeatMs * heartbeatsOfSilence,
     goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,

@@ -82,8 +82,8 @@ export async function followOverReconnects(settings: SubscribeSettings, follower
       report("failed", error);
       return { state: "failed", error };
     }
-    // Nothing is wrong with the server when the page woke up, or another tab takes over.
-    const isOwnDoing = (error.code === "silent" || error.code === "cut") && error.detail !== null;
+    // Nothing is wrong with the server when the page woke up.
+    const isOwnDoing = error.code === "silent" && error.detail !== null;
     if (isOwnDoing && performance.now() - reopenedAtMs > minReopenMs) {
       reopenedAtMs = performance.now();
       report("reconnecting", error);

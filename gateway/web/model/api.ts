@@ -30,8 +30,6 @@ export interface Api {
   listVerdicts(monitorId: string, request: PageRequest): Promise<Page<Change>>;
   /** Any other resource, unchecked; `body` is sent as JSON. Null: the answer has no body. */
   request(method: string, path: string, options: RequestOptions): Promise<unknown>;
-  /** Names who reads what, for tabs that share a stream; null until the gateway has said who it is. */
-  readonly identity: string | null;
   /** `fetch` with the credential, for an event stream. */
   readonly fetchStream: typeof fetch;
   /** By the gateway's clock, no matter what this machine's says. */
@@ -76,7 +74,6 @@ const clockAskedEveryMs = 10_000;
 
 export function createApi(options: ApiOptions): Api {
   let clockSkewMs = 0;
-  let identity: string | null = null;
   let offsetMs = clockOffset();
   let askedAtMs = -clockAskedEveryMs;
   const onDate = (dateMs: number) => {
@@ -118,15 +115,7 @@ export function createApi(options: ApiOptions): Api {
   }
 
   return {
-    async getCaller(signal) {
-      const caller = parseCaller(await call("GET", "api/v1/session", signal));
-      const { kind, id, scopes, tenant } = caller;
-      identity = tenant === null ? null : JSON.stringify([kind, id, scopes, tenant.id, tenant.role]);
-      return caller;
-    },
-    get identity() {
-      return identity;
-    },
+    getCaller: async (signal) => parseCaller(await call("GET", "api/v1/session", signal)),
     listScans: async ({ limit, cursor, signal }) =>
       parsePage(await call("GET", `api/v1/scans?${toQuery(limit, cursor)}`, signal), parseScan),
     getScan: async (scanId, signal) => parseScan(await call("GET", toPath(scanId), signal)),

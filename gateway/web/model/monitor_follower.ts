@@ -165,8 +165,6 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
 
   const retryNow = followResource(api, {
     signal: closing.signal,
-    kind: "monitor",
-    id: monitorId,
     path: toMonitorPath(monitorId),
     onSnapshot(data) {
       if (data === undefined) return;
@@ -175,11 +173,6 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     },
     refetch: (signal) => rethrowAsFinal(load(signal)),
     onEvent: applyEvent,
-    onTenantEvent(type, data) {
-      applyEvent(type, data);
-      catchUp();
-    },
-    isOver: () => monitor?.status === "ended",
     onEnded: () => connect({ state: "ended", problem: null, retryAtMs: null }),
     onStateChange(state, detail) {
       // For an ended monitor there is no snapshot.

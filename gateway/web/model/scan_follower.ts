@@ -96,8 +96,6 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   function follow(): void {
     retryNow = followResource(api, {
       signal: closing.signal,
-      kind: "scan",
-      id: scanId,
       path: toPath(scanId),
       onSnapshot(data) {
         if (data === undefined) return;
@@ -111,13 +109,6 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
         onChange();
         return yieldToBrowser();
       },
-      onTenantEvent(type, data) {
-        if (type === "scan.updated") model.setScan(parseScan(data));
-        else model.applyEvent(type, data);
-        onChange();
-        readNew();
-      },
-      isOver: () => model.scan !== null && isEnded(model.scan.status),
       onStateChange: (state, detail) => {
         // For an ended scan there is no snapshot.
         if (state === "reconnecting") hasSnapshot = false;
@@ -143,11 +134,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   }
 
   function fill(): void {
-    if (model.isIncomplete) readNew();
-  }
-
-  function readNew(): void {
-    if (closing.signal.aborted) return;
+    if (!model.isIncomplete || closing.signal.aborted) return;
     isReadDue = filling !== null;
     if (isReadDue) return;
     filling = loadFindings(tailCursor, closing.signal)
@@ -155,7 +142,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
       .catch(() => undefined)
       .finally(() => {
         filling = null;
-        if (isReadDue) readNew();
+        if (isReadDue) fill();
       });
   }
 

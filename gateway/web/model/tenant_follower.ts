@@ -28,7 +28,7 @@ export interface TenantFollower {
 
 /** With this many monitors or organizations the snapshot does not hold all of them. */
 const maxSnapshots = 1000;
-/** Where tabs cannot share, one that nobody looks at gives its connection back: over HTTP/1.1 a browser has six. */
+/** A tab that nobody looks at gives its connection back: over HTTP/1.1 a browser has six. */
 const hiddenForMs = 30_000;
 
 /** `onRefused`: the gateway shows this person nothing of the tenant any more. */
@@ -92,7 +92,6 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     subscription = subscribe<TenantEvents>(new URL("api/v1/event-stream", document.baseURI), {
       signal,
       fetch: api.fetchStream,
-      share: api.identity ?? false,
       onSnapshot: (events) => {
         snapshot = events;
       },
@@ -163,7 +162,7 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     } else if (subscription === null) follow();
   }
 
-  if (!("locks" in navigator)) document.addEventListener("visibilitychange", onVisibility, { signal });
+  document.addEventListener("visibilitychange", onVisibility, { signal });
   follow();
   return {
     scans,
