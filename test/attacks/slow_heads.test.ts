@@ -3,8 +3,6 @@ import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { startTestGateway } from "../support/test_gateway.ts";
 
-/** In a file of its own: it waits for as long as the gateway does, and others can run meanwhile. */
-
 test("a head that never ends is answered with 408 and closed", async () => {
   const gateway = await startTestGateway();
   const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");

