@@ -1,4 +1,3 @@
-import { AppError } from "../shared/app_error.ts";
 
 /** One SQL statement as Drizzle built it. */
 export interface Statement {
@@ -23,8 +22,6 @@ export interface Rows {
 export interface Database {
   /** The server's limit for one transaction; the client gives up shortly after. */
   readonly statementTimeoutMs: number;
-  /** How many transactions run at once. More wait, and holders take turns. */
-  readonly maxConnections: number;
   /**
    * Runs the statements in order as one transaction and returns the rows of the last one. When one fails, all are
    * undone and none after it runs. Settings made with `set_config(…, true)` end with the transaction. `holder` is whom it is for,
@@ -34,14 +31,6 @@ export interface Database {
   /** Releases every connection. Idempotent. */
   close(): Promise<void>;
 }
-
-/** For an operation that is refused before its first statement. */
-export const noDatabase: Database = {
-  statementTimeoutMs: 0,
-  maxConnections: 1,
-  transact: () => Promise.reject(new AppError("unavailable", "There is no database")),
-  close: async () => {},
-};
 
 /** What a driver needs in addition to its URL; every default suits a server that refuses rather than hangs. */
 export interface DatabaseOptions {

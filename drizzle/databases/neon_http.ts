@@ -30,7 +30,6 @@ export function createNeonHttpDatabase(url: string, options: NeonHttpOptions = {
 
   return {
     statementTimeoutMs,
-    maxConnections: Infinity,
     async transact(statements) {
       if (isClosed) throw databaseUnavailable(new Error("The database was closed"));
       const queries = statements.map(({ sql: query, params }) => ({ query, params: params.map(encodeParameter) }));

@@ -55,7 +55,6 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
 
   return {
     statementTimeoutMs,
-    maxConnections: pool.options.max,
     async transact(statements, holder = "") {
       take(holder);
       try {

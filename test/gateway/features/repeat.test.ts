@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { noDatabase, type Database, type Rows } from "../../../drizzle/database.ts";
+import type { Database, Rows } from "../../../drizzle/database.ts";
 import { startMarkingStale } from "../../../gateway/features/monitors/mark_stale.ts";
 import { startExpiring } from "../../../gateway/features/scans/expire_scans.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
@@ -17,7 +17,8 @@ test.each([
   let begun = 0;
   let answer = Promise.withResolvers<Rows>();
   const slow: Database = {
-    ...noDatabase,
+    statementTimeoutMs: 0,
+    close: async () => {},
     transact() {
       begun += 1;
       return answer.promise;
