@@ -1,4 +1,3 @@
-
 /** One SQL statement as Drizzle built it. */
 export interface Statement {
   readonly sql: string;

@@ -62,6 +62,7 @@ test("npm start streams one scan to its page's session, ends it, and continues u
     status: "completed",
     checks_done: catalog.length,
   });
+  expect((await first.stop("SIGINT")).code).toBe(0);
   const made = await promisify(execFile)(
     process.execPath,
     [
@@ -76,11 +77,10 @@ test("npm start streams one scan to its page's session, ends it, and continues u
     { cwd, env: {} },
   );
   const { access_token: developmentToken } = JSON.parse(made.stdout) as { readonly access_token: string };
-  expect(await getJson(`${url}/api/v1/session`, developmentToken)).toMatchObject({ id: demo.sub });
-  expect((await first.stop("SIGINT")).code).toBe(0);
 
   const second = start("start.ts");
   const [, again = ""] = await second.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
+  expect(await getJson(`${again}/api/v1/session`, developmentToken)).toMatchObject({ id: demo.sub });
   const secondSession = await getJson(`${again}/demo/session`);
   expect(secondSession["tenant_id"]).toBe(session["tenant_id"]);
   const scans = await getJson(`${again}/api/v1/scans`, String(secondSession["access_token"]));

@@ -44,6 +44,9 @@ beforeAll(async () => {
     response.setHeader("content-type", "application/json").end(JSON.stringify({ keys }));
   });
   await once(jwks.listen(0, "127.0.0.1"), "listening");
+  tenantId = (await admin("tenant", "create", "--name", "Acme"))["id"] ?? "";
+  await admin("user", "create", "--tenant", tenantId, "--sub", "ann");
+  apiKey = (await admin("api-key", "create", "--tenant", tenantId, "--name", "ci"))["api_key"] ?? "";
   serve = startCommand(["serve"], {
     cwd: folder.path,
     env: {
@@ -55,9 +58,6 @@ beforeAll(async () => {
     },
   });
   [url] = await serve.until("stdout", /http:\/\/127\.0\.0\.1:\d+/);
-  tenantId = (await admin("tenant", "create", "--name", "Acme"))["id"] ?? "";
-  await admin("user", "create", "--tenant", tenantId, "--sub", "ann");
-  apiKey = (await admin("api-key", "create", "--tenant", tenantId, "--name", "ci"))["api_key"] ?? "";
 });
 afterAll(async () => {
   await serve.stop();

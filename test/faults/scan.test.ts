@@ -34,12 +34,12 @@ beforeAll(async () => {
   [gatewayNetwork, brokerNetwork, gatewayBrokerNetwork] = await Promise.all(
     [{ host: "127.0.0.1", port }, redis, redis].map(startTcpProxy),
   );
+  const { id = "" } = await admin("tenant", "create", "--name", "Acme");
+  apiKey = (await admin("api-key", "create", "--tenant", id, "--name", "ci"))["api_key"] ?? "";
   await startServe();
   const outcome = await startCommand([...scanArguments, "--no-stream"], { cwd: folder.path, env: envOf(org) }).finished;
   calm = { outcome, report: JSON.parse(outcome.stdout) as Report };
   expect(outcome.code).toBe(1);
-  const { id = "" } = await admin("tenant", "create", "--name", "Acme");
-  apiKey = (await admin("api-key", "create", "--tenant", id, "--name", "ci"))["api_key"] ?? "";
 });
 afterAll(async () => {
   await serve.stop();
