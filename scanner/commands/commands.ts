@@ -92,7 +92,6 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .description("write Terraform that fixes failing checks, and a list of the manual steps")
     .option("--from-artifacts <file>", "plan from saved evidence, offline")
     .option("--output <dir>", "directory for main.tf, variables.tf and plan.md (required)")
-    .option("--impact [days]", "show whom each change would have blocked in the last days (1 to 90, default 30)")
     .option("--only <id...>", "plan only these causes; `scan --verbose` shows their ids");
   addOneOrganizationOptions(fix);
   addConnectionOptions(fix);
@@ -103,7 +102,6 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     "scanstream fix -o fixes",
     "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
     "scanstream fix -o fixes --waivers decisions.json --parameters limits.json",
-    "scanstream fix -o fixes --impact 30",
     "scanstream fix -o fixes --only 9b23c2a6313d",
   );
   fix.action((flags: FixFlags) =>

@@ -14,10 +14,7 @@ import { applyDecisions } from "../decisions/decisions.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { fixFileNames, readFixFolder } from "../fix/fix_folder.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
-import { renderPlanJson } from "../impact/plan_json.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
-import { withImpact } from "../impact/impact.ts";
-import { parseImpact, readImpact, readImpactConfig } from "../impact/read_impact.ts";
 import { sha256 } from "../digest.ts";
 import { readJudging, type JudgingFlags } from "./judging_options.ts";
 import { findVerdicts } from "./org_evidence.ts";
@@ -27,8 +24,6 @@ export interface FixFlags extends ScannerFlags, JudgingFlags {
   readonly fromArtifacts?: string;
   readonly output?: string;
   readonly verbose?: boolean;
-  /** Days; true: 30. */
-  readonly impact?: string | true;
   /** Ids of causes. */
   readonly only?: readonly string[];
 }
@@ -38,8 +33,6 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   const { output } = flags;
   if (output === undefined || output === "")
     throw new UsageError(["--output DIR is missing: expected a directory for main.tf, variables.tf and plan.md"]);
-  const impactDays = parseImpact(flags.impact);
-  const logConfig = impactDays === null ? null : readImpactConfig(flags, io);
   const folder = await readFixFolder(output);
   const judging = await readJudging(flags, io);
   const { checks, parameters } = judging;
@@ -57,26 +50,12 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const causes = causesOf(results, document.artifacts, sha256);
   const only = readOnly(flags.only, causes);
-  const planned = planFixes(results, document.artifacts, { parameters, ...(only && { only }) });
+  const plan = planFixes(results, document.artifacts, { parameters, ...(only && { only }) });
   await requireWritable({ directory: output, fileNames: fixFileNames });
-  const say = (text: string) => {
-    if (flags.quiet !== true) io.terminal.write(`${printable(text)}\n`);
-  };
-  if (logConfig !== null && logConfig.orgUrl !== new URL(orgUrl).origin) {
-    throw new UsageError([
-      `--impact: the evidence is from ${orgUrl}, and the connection leads to ${logConfig.orgUrl}: expected the same organization`,
-    ]);
-  }
-  const impact =
-    impactDays === null || logConfig === null
-      ? null
-      : await readImpact({ plan: planned, artifacts: document.artifacts, days: impactDays }, logConfig, { io, say });
-  const plan = impact === null ? planned : withImpact(planned, impact);
   const origin = { orgUrl, collectedAt: document.evaluated_at };
   const files = {
     ...renderFiles(plan, origin, folder),
     "plan.md": renderPlanPage({ plan, results, causes, origin, folder }),
-    "plan.json": renderPlanJson({ plan, results, causes, impact, origin }),
   };
   const names = Object.keys(files);
   if (names.some((name) => name.startsWith("pages/"))) await makeDirectory(join(output, "pages"));

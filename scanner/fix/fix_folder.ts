@@ -13,7 +13,7 @@ export interface FixFolder extends EarlierRun {
   readonly others: readonly string[];
 }
 
-export const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md", "plan.json"] as const;
+export const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md"] as const;
 
 /**
  * Reads what an earlier run left, and the local Terraform state. Throws `UsageError` for a file that `fix` did
@@ -29,7 +29,7 @@ export async function readFixFolder(directory: string): Promise<FixFolder> {
     texts.set(name, text);
     if (!text.slice(0, 500).includes(marker)) {
       problems.push(`${option}: ${name} was not written by scanstream fix: expected another directory`);
-    } else if (name !== "plan.json" && !isAsWritten(text)) {
+    } else if (!isAsWritten(text)) {
       problems.push(
         `${option}: ${name} was edited after scanstream fix wrote it, and the edits would be lost: expected another directory, ` +
           "or the file moved away",

@@ -6,7 +6,7 @@ import { defaultScopes } from "../config.ts";
 export const requiredScopes: readonly string[] = defaultScopes;
 /** Without prefix: what each is good for beyond a scan. */
 export const optionalScopes: Readonly<Record<string, string>> = {
-  "logs.read": "follow and fix --impact",
+  "logs.read": "follow",
   "orgs.read": "the setting of public client apps",
 };
 

@@ -44,7 +44,6 @@ describe("fix", () => {
     expect((await readdir(join(folder.path, "plan"))).sort()).toEqual([
       "main.tf",
       "pages",
-      "plan.json",
       "plan.md",
       "terraform.tfvars.example",
       "variables.tf",
@@ -75,27 +74,13 @@ describe("fix", () => {
 
   test("nothing to fix: exit code 0 and no main.tf; a plan for another org is left as it is", async () => {
     expect(await fix(compliant, "--output", "clean", "--quiet")).toMatchObject({ code: 0, stderr: "" });
-    expect(await readdir(join(folder.path, "clean"))).toEqual(["plan.json", "plan.md"]);
+    expect(await readdir(join(folder.path, "clean"))).toEqual(["plan.md"]);
     expect(await read("clean", "plan.md")).toContain("there is nothing to fix");
     const before = await read("plan", "main.tf");
     const again = await fix(compliant, "--output", "plan", "--quiet");
     expect(again).toMatchObject({ code: 2, stdout: "" });
     expect(again.stderr).toContain(`its main.tf is for ${failing.url}`);
     expect(await read("plan", "main.tf")).toBe(before);
-  });
-
-  test("--impact reads the log once, and says it in plan.md, plan.json and main.tf", async () => {
-    const { code, stderr } = await fix(failing, "--output", "impact", "--impact", "7", "--check", "V-279692");
-    expect(code).toBe(0);
-    expect(stderr).toContain("Wrote impact/plan.json");
-    expect(failing.requests.filter(({ path }) => path.startsWith("/api/v1/logs?")).length).toBe(1);
-    const affected = "0 sign-ins of 0 users would have been blocked or asked for more";
-    for (const name of ["main.tf", "plan.md"]) expect(await read("impact", name)).toContain(affected);
-    expect(JSON.parse(await read("impact", "plan.json"))).toMatchObject({
-      schema: "scanstream.plan/1",
-      impact: { days: 7, problem: null },
-      changes: [{ rules: ["V-279692"], impact: { users: 0, sign_ins: 0, not_evaluated: 0, complete: true } }],
-    });
   });
 
   test.each([
@@ -108,7 +93,6 @@ describe("fix", () => {
     ],
     ["a directory that is a file", ["--output", "taken", "--from-artifacts", "evidence.json"], /taken/],
     ["a main.tf of somebody else", ["--output", "theirs"], /main.tf was not written by scanstream fix/],
-    ["more days than the log has", ["--output", "x", "--impact", "91"], /a number of days from 1 to 90/],
     ["a cause that is not there", ["--output", "x", "--only", "000000000000"], /unknown cause: expected one of/],
   ])("%s: one clear line, exit code 2, nothing written", async (_, args, message) => {
     await writeFile(join(folder.path, "taken"), "");
