@@ -10,8 +10,7 @@ export interface CheckNames {
 }
 
 /**
- * Any names of rules, separated by commas, as names of checks; says where another revision was named. A rule of an
- * organization's own is known by the name of its check, `company_…`.
+ * Any names of rules, separated by commas, as names of checks; says where another revision was named.
  */
 export function readCheckNames(
   text: string,
@@ -26,7 +25,7 @@ export function readCheckNames(
   return {
     names: new Set(found.map(({ name, rule }) => rule?.rule.check ?? name)),
     problems: found
-      .filter(({ name, rule }) => rule === null && !name.startsWith("company_"))
+      .filter(({ rule }) => rule === null)
       .map(({ name }) => `${option}: ${unknownRule(name, stigRuleNames, "run `scanstream checks` for the list")}`),
   };
 }

@@ -28,7 +28,8 @@ export function addClientCommands(
     )
     .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
     .option("--sign <file>", "sign the files with this private key (SCANSTREAM_SIGNING_KEY_FILE)")
-    .option("--poam-per-finding", "poam and poam-json: one line for each finding, instead of for each rule")
+    .option("--benchmark <file>", "the report's revision of the STIG, if it is not the built-in one")
+    .option("--poam-per-finding", "poam: one line for each finding, instead of for each rule")
     .action((scanId: string | undefined, flags: ReportFlags) =>
       run(async (io) => {
         const { reportCommand } = await import("./report_command.ts");

@@ -10,6 +10,7 @@ export interface ReportFlags {
   readonly latest?: boolean;
   readonly sign?: string;
   readonly poamPerFinding?: boolean;
+  readonly benchmark?: string;
 }
 
 /** Writes a report in the formats that the flags name: the scanner's, which clients do not import. */
@@ -21,7 +22,7 @@ export interface ReportWriter {
    * with the exit code.
    */
   prepare(
-    flags: Pick<ReportFlags, "format" | "output" | "sign" | "poamPerFinding">,
+    flags: Pick<ReportFlags, "format" | "output" | "sign" | "poamPerFinding" | "benchmark">,
     io: CommandIo,
   ): Promise<(report: unknown) => Promise<number>>;
 }

@@ -1,6 +1,6 @@
 import { nearestName } from "./nearest_name.ts";
 
-/** What a rule may be called. Those of an organization's own rule are the same in all three ids. */
+/** What a rule may be called. */
 export interface RuleNames {
   /** The name of the check, which reports print. */
   readonly check: string;
@@ -46,7 +46,7 @@ function namesOf({ check, vuln_id: vulnId, stig_id: stigId, rule_id: ruleId }: R
   return [check, vulnId, stigId, ruleId];
 }
 
-/** The check's name for any name of a rule of the STIG; other names, as of an organization's own rules, stay as they are. */
+/** The check's name for any name of a rule of the STIG; other names stay as they are. */
 export function toCheckName(name: string): string {
   return findRule(name, stigRuleNames)?.rule.check ?? name;
 }

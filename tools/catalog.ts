@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { builtIn, type BenchmarkFile, type StigRule } from "../scanner/catalog/catalog.ts";
-import { compareRevisions } from "../scanner/revisions/compare_revisions.ts";
 import { readStigFile } from "../scanner/revisions/read_stig_file.ts";
 import type { DisaBenchmark } from "../scanner/revisions/read_xccdf.ts";
 import { isSameText, toRevision } from "../scanner/revisions/revision.ts";
@@ -30,13 +29,18 @@ const unknownRule = { check: "not_written_yet", scopes: [], role: "read_only_adm
 
 /** What is left to a person, a line each. */
 export function tasksOf(disa: DisaBenchmark): readonly string[] {
-  const { added, removed, changed } = compareRevisions(builtIn, toRevision(disa));
+  const now = new Map(disa.rules.map((rule) => [rule.vuln_id, rule]));
+  const known = builtIn.checks.map(({ rule }) => rule);
   return [
-    ...changed
-      .filter(({ before, after }) => !isSameText(before, after))
-      .map(({ before }) => `${before.vuln_id}: its text changed; read scanner/checks/${before.check}.ts again`),
-    ...added.map(({ vuln_id: id, stig_id: stigId }) => `${id}: new; write scanner/checks for ${stigId}`),
-    ...removed.map(({ vuln_id: id, check }) => `${id}: gone; delete scanner/checks/${check}.ts`),
+    ...known
+      .filter((rule) => !isSameText(rule, now.get(rule.vuln_id) ?? rule))
+      .map(({ vuln_id: id, check }) => `${id}: its text changed; read scanner/checks/${check}.ts again`),
+    ...disa.rules
+      .filter(({ vuln_id: id }) => known.every((rule) => rule.vuln_id !== id))
+      .map(({ vuln_id: id, stig_id: stigId }) => `${id}: new; write scanner/checks for ${stigId}`),
+    ...known
+      .filter(({ vuln_id: id }) => !now.has(id))
+      .map(({ vuln_id: id, check }) => `${id}: gone; delete scanner/checks/${check}.ts`),
     ...toRevision(disa)
       .checks.filter(({ rule }) => rule.ccis.length > 0 && rule.nist_800_53_r5.length === 0)
       .map(({ rule }) => `${rule.vuln_id}: look up the controls of ${rule.ccis.join(", ")} in DISA's CCI list`),
@@ -55,7 +59,7 @@ export function withRuleNames(source: string, { rules }: BenchmarkFile): string 
 
 if (import.meta.main) {
   const [file = ""] = process.argv.slice(2);
-  const { content } = await readStigFile(await readFile(file));
+  const content = await readStigFile(await readFile(file));
   const catalog = toCatalog(content);
   const place = (path: string) => new URL(`../${path}`, import.meta.url);
   await writeFile(place("scanner/catalog/okta_idaas_stig.json"), `${JSON.stringify(catalog, null, 2)}\n`);

@@ -42,8 +42,6 @@ export interface Benchmark {
 }
 
 export interface CatalogCheck extends Check {
-  /** Whose rule it is: DISA's, or a company's own (`--checks`), which no checklist holds. */
-  readonly origin: "stig" | "company";
   readonly rule: StigRule;
   /** Why nothing judges the rule; absent: the check was written for exactly this text. */
   readonly unjudged?: Unjudged;
@@ -57,11 +55,9 @@ export interface Unjudged {
 }
 
 /** The fields of a rule that every result of its check repeats. */
-export function ruleFields({ name, rule, origin }: CatalogCheck) {
-  const { vuln_id, stig_id, rule_id, severity, category, title, fix_text } = rule;
-  // DISA's texts are in the catalog, under the rule's id.
-  const company = origin === "stig" ? {} : { origin, remediation: fix_text };
-  return { check: name, vuln_id, stig_id, rule_id, severity, category, title, ...company };
+export function ruleFields({ name, rule }: CatalogCheck) {
+  const { vuln_id, stig_id, rule_id, severity, category, title } = rule;
+  return { check: name, vuln_id, stig_id, rule_id, severity, category, title };
 }
 
 /** A revision of the STIG: DISA's benchmark, and its checks in the order of the file. */
@@ -93,5 +89,5 @@ export function revisionName({ version, release_info: release }: Pick<Benchmark,
 function withRule(rule: StigRule): CatalogCheck {
   const check = allChecks.find((candidate) => candidate.name === rule.check);
   if (check === undefined) throw new Error(`No check is named "${rule.check}", as ${rule.vuln_id} of the catalog says`);
-  return { ...check, origin: "stig", rule };
+  return { ...check, rule };
 }

@@ -1,9 +1,7 @@
 import { basename } from "node:path";
-import type { Environment } from "../../command_line/command_io.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { explainJsonError } from "../evidence/json_text.ts";
 import { builtIn, revisionName, type Revision } from "../catalog/catalog.ts";
-import { knownRevisions } from "../revisions/revision_store.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Answer } from "./answers.ts";
 import { carryAnswers, type Carried } from "./carry_answers.ts";
@@ -39,13 +37,9 @@ interface Revisions {
 }
 
 /** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
-export async function readChecklist(
-  file: string | null,
-  target: Revision,
-  env: Environment,
-): Promise<Checklist | null> {
+export async function readChecklist(file: string | null, target: Revision): Promise<Checklist | null> {
   if (file === null) return null;
-  const known = await knownRevisions(env);
+  const known = [builtIn, target];
   return readOptionFile({ option: "--checklist", file, maxBytes: maxChecklistBytes }, (content) =>
     parseChecklist(content, file, { target, known }),
   );

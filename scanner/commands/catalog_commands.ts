@@ -1,13 +1,13 @@
 import { findCheck } from "../catalog/select_checks.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { organizationNames } from "./organizations/read_config_file.ts";
-import { readRuleSet, type RuleFlags } from "./rule_set.ts";
+import { readRevision } from "../revisions/read_stig_file.ts";
 import { warnOn } from "./scan_options.ts";
 import { describeCheck, explainCheck, listChecks } from "./describe_checks.ts";
 import { explainOrg } from "../explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../explain/explain_text.ts";
 import { markdownText } from "../reports/markdown_text.ts";
-import { readParameters } from "../decisions/company_rules/parameters.ts";
+import { readParameters } from "../decisions/parameters.ts";
 import { revisionName, type CatalogCheck } from "../catalog/catalog.ts";
 import { readApprovedIssuers } from "../config.ts";
 import { forOrganization, type OrganizationFlags } from "./organizations/one_organization.ts";
@@ -15,13 +15,15 @@ import { findVerdicts } from "./org_evidence.ts";
 import { silentProgress } from "./progress.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 
-export interface CatalogFlags extends RuleFlags {
+export interface CatalogFlags {
+  /** The file of another revision of the STIG. */
+  readonly benchmark?: string;
   readonly format: string;
 }
 
 /** `checks`: every check there is. */
 export async function checksCommand(flags: CatalogFlags, io: CommandIo): Promise<number> {
-  const { checks } = await readRuleSet(flags, io.env);
+  const { checks } = await readRevision(flags.benchmark);
   io.stdout(flags.format === "json" ? `${JSON.stringify(checks.map(describeCheck), null, 2)}\n` : listChecks(checks));
   return exitCodes.ok;
 }
@@ -33,7 +35,8 @@ export interface ExplainFlags extends CatalogFlags, OrganizationFlags {
 
 /** `explain CHECK`: the rule, and with evidence what decides in that org. */
 export async function explainCommand(name: string, flags: ExplainFlags, io: CommandIo): Promise<number> {
-  const { checks, revision } = await readRuleSet(flags, io.env);
+  const revision = await readRevision(flags.benchmark);
+  const { checks } = revision;
   const check = findCheck(name, { checks, warn: warnOn(io) });
   const { rule, explanation } = check;
   if (flags.fromArtifacts !== undefined || flags.org !== undefined) {

@@ -118,8 +118,8 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .argument("<before>", "an earlier scan.json or evidence file")
     .argument("<after>", "a later file of the same kind")
     .addOption(
-      wordsOption("--format <formats>", "table, json; several separated by commas (default: table)", "list", [
-        "table",
+      wordsOption("--format <formats>", "text, json, or both separated by a comma (default: text)", "list", [
+        "text",
         "json",
       ]),
     )
@@ -130,7 +130,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   addExamples(
     diff,
     "scanstream diff before/scan.json after/scan.json",
-    "scanstream diff before.json after.json -f json",
+    "scanstream diff before.json after.json -f text,json -o changes",
   );
 
   addRuleCommands(program, run);

@@ -10,28 +10,24 @@ export function describeCheck({ name, rule }: CatalogCheck) {
 
 /** `checks`: one line each. */
 export function listChecks(checks: readonly CatalogCheck[]): string {
-  const lines = checks.map(({ name, rule, origin }) => {
+  const lines = checks.map(({ name, rule }) => {
     const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
-    const ids = origin === "company" ? rule.vuln_id.padEnd(25) : `${rule.vuln_id}  ${rule.stig_id}`;
-    return `${ids}  ${levelOf({ origin, ...rule }).padEnd(7)} ${rule.title}\n          ${name} · ${role} · ${rule.scopes.join(" ")}`;
+    return `${rule.vuln_id}  ${rule.stig_id}  ${levelOf(rule).padEnd(7)} ${rule.title}\n          ${name} · ${role} · ${rule.scopes.join(" ")}`;
   });
   return `${lines.join("\n")}\n`;
 }
 
 /** `explain CHECK`: what it examines, why, how to fix it in the console, which API fields decide. */
 export function explainCheck(check: CatalogCheck): string {
-  const { name, rule, origin, explanation, unjudged } = check;
+  const { name, rule, explanation, unjudged } = check;
   const sections = [
     `${name}\n${rule.title}`,
-    origin === "company"
-      ? `${rule.vuln_id} · rule of the organization (${rule.severity})`
-      : `${rule.vuln_id} · ${rule.stig_id} · ${rule.rule_id} · CAT ${rule.category} (${rule.severity})`,
+    `${rule.vuln_id} · ${rule.stig_id} · ${rule.rule_id} · CAT ${rule.category} (${rule.severity})`,
     `Examines\n${indent(explanation.examines)}`,
     `Why\n${indent(explanation.why)}`,
     ...(unjudged === undefined ? judgedSections(check) : []),
-    ...(origin === "company"
-      ? []
-      : [`DISA's check\n${indent(rule.check_text)}`, `DISA's fix\n${indent(rule.fix_text)}`]),
+    `DISA's check\n${indent(rule.check_text)}`,
+    `DISA's fix\n${indent(rule.fix_text)}`,
     ...changedSections(check),
   ];
   return `${sections.join("\n\n")}\n`;

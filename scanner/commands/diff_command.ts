@@ -19,7 +19,7 @@ export async function diffCommand(
   flags: DiffFlags,
   io: CommandIo,
 ): Promise<number> {
-  const formats = parseFormats(flags, diffFormats);
+  const formats = parseFormats({ ...flags, format: flags.format ?? "text" }, diffFormats);
   const directory = flags.output ?? null;
   const approvedIssuers = readApprovedIssuers(io.env);
   const before = await readComparedFile(files.before, approvedIssuers);

@@ -9,7 +9,7 @@ import { readChecklist } from "../checklists/checklist.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { readDecisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readParameters } from "../decisions/company_rules/parameters.ts";
+import { readParameters } from "../decisions/parameters.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { sha256 } from "../digest.ts";
 import type { FinishedScan } from "../run_scan.ts";
@@ -28,7 +28,7 @@ import {
   type ReportFlags,
   type SelectionFlags,
 } from "./scan_options.ts";
-import { readRuleSet } from "./rule_set.ts";
+import { readRevision } from "../revisions/read_stig_file.ts";
 import { createTrace } from "./trace_lines.ts";
 
 export interface CollectFlags extends ScannerFlags, SelectionFlags {
@@ -43,7 +43,8 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
   const file = flags.saveArtifacts;
   if (file === undefined)
     throw new UsageError(["--save-artifacts FILE is missing: expected a file for the evidence, or - for stdout"]);
-  const { revision, checks: known } = await readRuleSet(flags, io.env);
+  const revision = await readRevision(flags.benchmark);
+  const known = revision.checks;
   const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, null, known);
   const signer = await readSigning(flags, io.env);
@@ -90,11 +91,12 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
   const options = parseReportOptions(flags);
-  const { revision, checks: known } = await readRuleSet(flags, io.env);
+  const revision = await readRevision(flags.benchmark);
+  const known = revision.checks;
   const selected = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env), known);
   const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
-  const checklist = await readChecklist(options.checklistFile, revision, io.env);
+  const checklist = await readChecklist(options.checklistFile, revision);
   const signer = await readSigning(flags, io.env);
   await requireWritable(reportPlaces(options));
   const { results, document, text } = await evaluateSaved(

@@ -11,7 +11,6 @@ import { withCarried } from "../checklists/carry_answers.ts";
 import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
 import { applyGate } from "../decisions/gates/gate.ts";
 import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
-import { allRules } from "../reports/benchmark_rules.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports, type WrittenFiles } from "../reports/write_reports.ts";
 import type { Signer } from "../signing/keys.ts";
@@ -129,7 +128,7 @@ export async function finishScan(
     ...overdueLines(report),
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
-  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report, revision));
+  const gate = applyGate(report, options);
   const areWritten = areSaved && problems.length === 0;
   const code = exitCodeOf(scan, { isFailed: gate.isFailed, areWritten });
   const exitLine =

@@ -12,7 +12,6 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { readApprovedIssuers, readScannerConfig } from "../config.ts";
 import { applyDecisions } from "../decisions/decisions.ts";
 import { changeTexts } from "../follow/change_text.ts";
-import { createDoorbell } from "../follow/doorbell.ts";
 import { follow } from "../follow/follower.ts";
 import type { FollowEnd } from "../follow/follow_plan.ts";
 import { createFollowStore } from "../follow/follow_state.ts";
@@ -40,7 +39,6 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   await requireDirectory(directory);
   const lock = await lockDirectory(directory);
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
-  const doorbell = createDoorbell();
   const store = createFollowStore(directory);
   const severities = new Map(checks.map(({ name, rule }) => [name, rule.severity]));
   const scopes = [...new Set([...config.scopes, "logs.read"])];
@@ -94,7 +92,6 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         },
         say,
         monitor: createMonitor(streamConfig, { log: say, isQuiet: flags.quiet === true }),
-        doorbell,
         trace: createTrace(flags, say),
       },
     );

@@ -114,7 +114,7 @@ function readRules(text: string, io: CommandIo): ReadonlySet<string> {
   const names = splitList(text);
   const found = names.map((name) => ({ name, rule: findRule(name, stigRuleNames) }));
   const problems = found
-    .filter(({ name, rule }) => rule === null && !name.startsWith("company_"))
+    .filter(({ rule }) => rule === null)
     .map(({ name }) => `--rule: ${unknownRule(name, stigRuleNames, "run `scanstream checks` for the list")}`);
   if (names.length === 0) problems.push("--rule: expected the name of a rule, such as V-273186");
   if (problems.length > 0) throw new UsageError(problems);

@@ -5,9 +5,9 @@ import type { ParameterValues } from "../checks/parameter.ts";
 import { readApprovedIssuers } from "../config.ts";
 import { readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readParameters } from "../decisions/company_rules/parameters.ts";
-import type { KnownRevision } from "../revisions/revision_store.ts";
-import { readRuleSet } from "./rule_set.ts";
+import { readParameters } from "../decisions/parameters.ts";
+import type { Revision } from "../catalog/catalog.ts";
+import { readRevision } from "../revisions/read_stig_file.ts";
 import { rulesOf, toSelection, warnOn, type SelectionFlags } from "./scan_options.ts";
 
 /** The options of every command that evaluates: which checks, by which limits, and which findings are accepted. */
@@ -19,7 +19,7 @@ export interface JudgingFlags extends SelectionFlags {
 }
 
 export interface Judging {
-  readonly revision: KnownRevision;
+  readonly revision: Revision;
   readonly checks: readonly CatalogCheck[];
   readonly parameters: ParameterValues;
   /** The decisions of the files, and those of the gateway where they are asked for. */
@@ -28,7 +28,8 @@ export interface Judging {
 
 /** Throws `UsageError` for an option or a file that cannot be used. */
 export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<Judging> {
-  const { revision, checks: known } = await readRuleSet(flags, io.env);
+  const revision = await readRevision(flags.benchmark);
+  const known = revision.checks;
   const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env), known);
   const files = await readDecisions(
@@ -36,7 +37,6 @@ export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<J
       waiversFile: flags.waivers ?? null,
       attestationsFile: flags.attestations ?? null,
       baselineFile: null,
-      thresholdFile: null,
     },
     { rules: rulesOf(known), warn: warnOn(io) },
   );

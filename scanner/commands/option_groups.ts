@@ -24,8 +24,7 @@ export function addSelectionOptions(command: Command): void {
   command.optionsGroup("Checks:");
   command
     .addOption(checkNamesOption("--check <names>", checkHelp))
-    .addOption(excludeOption("--exclude <names>"))
-    .addOption(excludeOption("--exclude-check <names>").hideHelp())
+    .addOption(checkNamesOption("--exclude <names>", "checks to skip"))
     .addOption(
       wordsOption(
         "--severity <levels>",
@@ -89,15 +88,6 @@ export function addConfigOptions(command: Command): void {
 
 const checkHelp = "run only these checks: names or V-, SV- or OKTA-APP- ids, separated by commas";
 
-/** `--exclude` and `--exclude-check` are one option; what both name is skipped. */
-function excludeOption(flags: string): Option {
-  const option = checkNamesOption(flags, "checks to skip (also --exclude-check)");
-  option.attributeName = () => "exclude";
-  return option.argParser((names: string, before: string | undefined) =>
-    before === undefined ? names : `${before},${names}`,
-  );
-}
-
 function checkNamesOption(flags: string, description: string): Option {
   return offering(new Option(flags, description), "list", checkNames);
 }
@@ -119,19 +109,17 @@ export function failOnOption(description: string): Option {
 export function addRuleOptions(command: Command): void {
   command.optionsGroup("Checks:");
   command
-    .option("--checks <file>", "company rules to evaluate along with the STIG (JSON)")
     .option("--parameters <file>", "override the STIG's limits, such as idle minutes (JSON)")
     .addOption(benchmarkOption());
 }
 
-/** By which revision of the STIG a command judges. */
+/** The revision of the STIG that a command evaluates by. */
 export function benchmarkOption(): Option {
-  return new Option("--benchmark <name>", "a revision of the STIG, by name or file (default: the built-in one)");
+  return new Option("--benchmark <file>", "another revision of the STIG: DISA's zip, or the XCCDF in it");
 }
 
 /** Those of `reports/formats.ts`, which is loaded only when a report is written or a shell completes one. */
-const formatNames =
-  "table, json, ndjson, csv, sarif, junit, ocsf, cklb, ckl, hdf, xccdf, oscal, poam, poam-json, html, markdown";
+const formatNames = "table, json, csv, sarif, junit, ocsf, cklb, ckl, hdf, xccdf, oscal, poam, html, markdown";
 
 export function addReportOptions(command: Command): void {
   command.optionsGroup("Report and exit code:");
@@ -151,7 +139,7 @@ export function addReportOptions(command: Command): void {
     .addOption(
       wordsOption(
         "--status <states>",
-        "list only these states in table, html, markdown, csv and ndjson: pass, fail, manual, n/a",
+        "list only these states in table, html, markdown and csv: pass, fail, manual, n/a",
         "list",
         ["pass", "fail", "manual", "not_applicable"],
       ),
@@ -159,7 +147,6 @@ export function addReportOptions(command: Command): void {
     .addOption(
       failOnOption("exit 1 for these findings: fail, manual, never, fail:high, manual:medium, … (default: fail)"),
     )
-    .option("--threshold <file>", "threshold file in the format of SAF CLI (YAML or JSON); exit 1 if it is not met")
     .option("--fail-on-new", "exit 1 only for findings that are not in the baseline")
     .option("--checklist <file>", "an edited CKLB or CKL checklist; cklb and ckl reports keep its answers")
     .addOption(poamPerFindingOption())
@@ -167,7 +154,7 @@ export function addReportOptions(command: Command): void {
 }
 
 function poamPerFindingOption(): Option {
-  return new Option("--poam-per-finding", "poam and poam-json: one line for each finding, instead of for each rule");
+  return new Option("--poam-per-finding", "poam: one line for each finding, instead of for each rule");
 }
 
 export function textOrJson(more: readonly string[] = []): Option {

@@ -3,14 +3,13 @@ import type { RunCommand } from "../../command_line/command_io.ts";
 import { offering, wordsOption } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
 import type { HistoryFlags } from "./history_command.ts";
-import { addJudgingOptions, addVerbosityOptions, checkNames, signOption } from "./option_groups.ts";
-import type { PackageFlags } from "./package_command.ts";
-import type { KeygenFlags, VerifyFlags } from "./signature_commands.ts";
+import { benchmarkOption, checkNames, signOption } from "./option_groups.ts";
+import type { VerifyFlags } from "./signature_commands.ts";
 
 /** The commands for an assessor: what was true when, and that nobody edited it. */
 export function addProofCommands(program: Command, run: RunCommand): void {
   addHistoryCommand(program, run);
-  addSignatureCommands(program, run);
+  addVerifyCommand(program, run);
 }
 
 function addHistoryCommand(program: Command, run: RunCommand): void {
@@ -40,48 +39,21 @@ function addHistoryCommand(program: Command, run: RunCommand): void {
   );
 }
 
-function addSignatureCommands(program: Command, run: RunCommand): void {
-  const keygen = program
-    .command("keygen")
-    .description("make a key pair for --sign")
-    .option("--output <file>", "file for the private key; the public key goes to FILE.pub (required)")
-    .addOption(new Option("--algorithm <name>", "p256 or ed25519").choices(["p256", "ed25519"]).default("p256"));
-  addExamples(keygen, "scanstream keygen --output scanner.key");
-  keygen.action((flags: KeygenFlags) =>
-    run(async (io) => (await import("./signature_commands.ts")).keygenCommand(flags, io)),
-  );
+function addVerifyCommand(program: Command, run: RunCommand): void {
   const verify = program
     .command("verify")
     .description("check who signed reports or evidence, and that nothing changed since")
-    .argument("<path>", "a signed file, a folder, or a zip of `package`")
+    .argument("<path>", "a signed file, or a folder")
     .option("--key <file>", "the signer's public key (required)")
     .option("--org-url <url>", "refuse files about any other org")
     .option("--since <time>", "refuse a scan that ended before this time")
-    .option("--write-pae <file>", "write the signed bytes for openssl, and the signature to FILE.sig");
+    .addOption(benchmarkOption());
   addExamples(
     verify,
     "scanstream verify report --key scanner.key.pub",
-    "scanstream verify okta.zip --key scanner.key.pub --org-url https://acme.okta.com --since 2026-01-31",
+    "scanstream verify report --key scanner.key.pub --org-url https://acme.okta.com --since 2026-01-31",
   );
   verify.action((path: string, flags: VerifyFlags) =>
     run(async (io) => (await import("./signature_commands.ts")).verifyCommand(path, flags, io)),
-  );
-  const pack = program
-    .command("package")
-    .description("write one zip for the assessor: checklists, OSCAL, POA&M, evidence, signature")
-    .argument("[scan]", "id of a scan that a gateway keeps")
-    .option("--from-artifacts <file>", "evidence that `scan` or `collect` saved, - for stdin")
-    .option("--latest", "the newest completed scan")
-    .option("--output <file>", "the zip file (required)")
-    .addOption(signOption());
-  addJudgingOptions(pack);
-  addVerbosityOptions(pack);
-  addExamples(
-    pack,
-    "scanstream package --from-artifacts evidence.json --output okta.zip --sign scanner.key",
-    "scanstream package --latest --output okta.zip",
-  );
-  pack.action((scan: string | undefined, flags: PackageFlags) =>
-    run(async (io) => (await import("./package_command.ts")).packageCommand(scan, flags, io)),
   );
 }

@@ -54,7 +54,7 @@ export async function evaluateSaved(
         "a domain. Results that depend on them are MANUAL or partial. Collect the evidence again.\n",
     );
   }
-  const checks = isNamed ? selected : selected.filter((check) => wasCollectedFor(check, document));
+  const checks = isNamed ? selected : selected.filter(({ name }) => document.checks.includes(name));
   const { engine, org_url: orgUrl } = document.scan;
   const approvedIssuers = readApprovedIssuers(env);
   const context = toContext({
@@ -66,10 +66,4 @@ export async function evaluateSaved(
   });
   const results = checks.map((check) => evaluateTraced(check, document.artifacts, { context, trace }));
   return { results, document, text: saved };
-}
-
-/** A company's rule may be new: its artifact counts, not its name. */
-function wasCollectedFor(check: CatalogCheck, document: ArtifactsDocument): boolean {
-  if (check.origin === "company") return check.artifacts.every((name) => document.artifacts[name] !== undefined);
-  return document.checks.includes(check.name);
 }

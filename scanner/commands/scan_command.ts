@@ -9,7 +9,7 @@ import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../co
 import { applyAttestations } from "../decisions/attestations.ts";
 import { readDecisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readParameters } from "../decisions/company_rules/parameters.ts";
+import { readParameters } from "../decisions/parameters.ts";
 import { connect } from "../okta/connection.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -31,7 +31,7 @@ import {
   type ReportFlags,
   type SelectionFlags,
 } from "./scan_options.ts";
-import { readRuleSet } from "./rule_set.ts";
+import { readRevision } from "../revisions/read_stig_file.ts";
 import { createTrace } from "./trace_lines.ts";
 
 export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
@@ -70,14 +70,15 @@ export async function prepareScan(
   progress: Progress = newProgress(flags, io),
 ): Promise<PreparedScan> {
   const options = parseReportOptions(flags);
-  const { revision, checks: known } = await readRuleSet(flags, io.env);
+  const revision = await readRevision(flags.benchmark);
+  const known = revision.checks;
   const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const parameters = await readParameters(flags.parameters, approvedIssuers, known);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
-  const checklist = await readChecklist(options.checklistFile, revision, io.env);
+  const checklist = await readChecklist(options.checklistFile, revision);
   const signer = await readSigning(flags, io.env);
   if (flags.saveArtifacts === standardStream) {
     throw new UsageError(["--save-artifacts -: stdout already has the report. Name a file, or use collect"]);

@@ -6,7 +6,6 @@ import { printable } from "../../command_line/terminal.ts";
 import type { RuleNames } from "../../shared/rule_names.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CheckSelection } from "../catalog/select_checks.ts";
-import type { RuleFlags } from "./rule_set.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
 import { failOnProblem, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
@@ -17,7 +16,9 @@ import { parseStates, stateWords } from "../../shared/rule_states.ts";
 import { severityWords } from "../../shared/severity.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
-export interface SelectionFlags extends RuleFlags {
+export interface SelectionFlags {
+  /** The file of another revision of the STIG. */
+  readonly benchmark?: string;
   readonly check?: string;
   readonly exclude?: string;
   readonly severity?: string;
@@ -61,7 +62,6 @@ export interface ReportFlags {
   readonly output?: string;
   readonly failOn?: string;
   readonly failOnNew?: boolean;
-  readonly threshold?: string;
   readonly waivers?: string;
   readonly attestations?: string;
   readonly decisionsFromGateway?: boolean;
@@ -70,6 +70,8 @@ export interface ReportFlags {
   readonly poamPerFinding?: boolean;
   /** The file of a private key. */
   readonly sign?: string;
+  /** The file of another revision of the STIG. */
+  readonly benchmark?: string;
 }
 
 export interface ReportOptions extends DecisionFiles, FailRule {
@@ -118,7 +120,6 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
     outputDir: flags.output ?? null,
     failOn,
     failOnText,
-    thresholdFile: flags.threshold ?? null,
     onlyNew: flags.failOnNew === true,
     waiversFile: flags.waivers ?? null,
     attestationsFile: flags.attestations ?? null,

@@ -7,7 +7,7 @@ import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { reportFormats } from "../reports/formats.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
-import { findRevision } from "../revisions/revision_store.ts";
+import { readRevision } from "../revisions/read_stig_file.ts";
 import { writtenLines } from "./closing_lines.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { parseFormats, readSigning, type ReportFlags } from "./scan_options.ts";
@@ -17,17 +17,20 @@ export const formatNames: readonly string[] = [...reportFormats.map(({ name }) =
 
 /** Checks the options, and resolves with what writes a report that a gateway has, as `scan` writes its own. */
 export async function prepare(
-  flags: Pick<ReportFlags, "format" | "output" | "sign" | "poamPerFinding">,
+  flags: Pick<ReportFlags, "format" | "output" | "sign" | "poamPerFinding" | "benchmark">,
   io: CommandIo,
 ): Promise<(report: unknown) => Promise<number>> {
   const formats = parseFormats(flags, reportFormats);
   const outputDir = flags.output ?? null;
   const signer = await readSigning(flags, io.env);
+  const revision = await readRevision(flags.benchmark);
   await requireWritable({ directory: outputDir, fileNames: formats.map(reportFileName) });
   return async (stored) => {
     const report = v.safeParse(reportSchema, stored);
     if (!report.success) throw new UsageError(["Cannot read the stored report: expected a scanstream.report/1"]);
-    const revision = await findRevision(report.output.benchmark, io.env, "the report's revision");
+    const { benchmark = revision.benchmark.id } = report.output;
+    if (benchmark !== revision.benchmark.id)
+      throw new UsageError([`The report is by ${benchmark}: expected --benchmark FILE with this revision of the STIG`]);
     const written = await writeReports(
       report.output,
       { formats, outputDir, stdout: io.stdout },

@@ -3,7 +3,6 @@ import { applyAttestations, parseAttestations, type AttestationEntry } from "./a
 import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
 import { maxDecisionBytes, type DecisionFileSource } from "./decision_file.ts";
 import { readOptionFile, type OptionFile } from "../../command_line/files.ts";
-import type { Threshold } from "./gates/thresholds.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { applyPlans } from "./plans.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
@@ -13,8 +12,6 @@ export interface Decisions {
   readonly waivers: readonly WaiverEntry[];
   readonly attestations: readonly AttestationEntry[];
   readonly baseline: Baseline | null;
-  /** `--threshold`; empty: not given. */
-  readonly thresholds: readonly Threshold[];
 }
 
 /** The files that hold them; null: not given. */
@@ -22,7 +19,6 @@ export interface DecisionFiles {
   readonly waiversFile: string | null;
   readonly attestationsFile: string | null;
   readonly baselineFile: string | null;
-  readonly thresholdFile: string | null;
 }
 
 /** Throws `UsageError` naming every file that cannot be used, and why. */
@@ -46,7 +42,7 @@ export async function readDecisions(
     }
   }
 
-  const { waiversFile, attestationsFile, baselineFile, thresholdFile } = files;
+  const { waiversFile, attestationsFile, baselineFile } = files;
   const waivers = await read({ option: "--waivers", file: waiversFile, maxBytes: maxDecisionBytes }, (text, file) =>
     parseWaivers(text, { option: "--waivers", file, ...known }),
   );
@@ -55,20 +51,11 @@ export async function readDecisions(
     (text, file) => parseAttestations(text, { option: "--attestations", file, ...known }),
   );
   const baseline = await read({ option: "--baseline", file: baselineFile, maxBytes: maxBaselineBytes }, parseBaseline);
-  const thresholds = await readThresholds(thresholdFile, read);
   if (problems.length > 0) throw new UsageError(problems);
-  return { waivers: waivers ?? [], attestations: attestations ?? [], baseline, thresholds: thresholds ?? [] };
+  return { waivers: waivers ?? [], attestations: attestations ?? [], baseline };
 }
 
 type MaybeFile = Omit<OptionFile, "file"> & { readonly file: string | null };
-type Read = <Value>(file: MaybeFile, parse: (text: string, file: string) => Value) => Promise<Value | null>;
-
-/** The YAML parser is loaded only where it is needed. */
-async function readThresholds(file: string | null, read: Read): Promise<readonly Threshold[] | null> {
-  if (file === null) return null;
-  const { maxThresholdBytes, parseThresholds } = await import("./gates/threshold_file.ts");
-  return read({ option: "--threshold", file, maxBytes: maxThresholdBytes }, parseThresholds);
-}
 
 export interface DecidedResults {
   readonly results: readonly CheckResult[];

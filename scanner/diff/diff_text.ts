@@ -1,14 +1,64 @@
-import { findingChangeTitles, type ComparedVerdict, type FindingChangeKind } from "../../shared/finding_diff.ts";
+import {
+  findingChangeKinds,
+  findingChangeTitles,
+  type ComparedVerdict,
+  type FindingChangeKind,
+} from "../../shared/finding_diff.ts";
 import type { Diff, FieldChange, ObjectChange } from "../../shared/schemas/diff.ts";
+import { printable, wrapText } from "../../command_line/terminal.ts";
 import { shorten, toLine } from "../../shared/text.ts";
 import { verdictOf } from "../reports/disposition.ts";
 
-/** The words in which every format says what differs. */
+const defaultWidth = 80;
+const minWidth = 40;
+
+/** For people in a terminal. */
+export function renderText(diff: Diff, { width }: { readonly width: number }): string {
+  const findings = findingChangeKinds.flatMap((kind) => {
+    const found = diff.findings.filter(({ change }) => change === kind);
+    if (found.length === 0) return [];
+    const lines = found.flatMap(({ check, resource, before, after }) => [
+      `  ${check}: ${resource.type} "${resource.name}"`,
+      `    ${verdictMove(before, after)}`,
+    ]);
+    return [findingChangeTitles[kind], ...lines, ""];
+  });
+  const objects = (diff.objects ?? []).flatMap((object) => [...objectLines(object), ""]);
+  const limits = limitLines(diff);
+  return [
+    `${diff.after.org_url}: ${sidesText(diff)}`,
+    "",
+    ...findings,
+    ...objects,
+    ...limits,
+    ...(limits.length === 0 ? [] : [""]),
+    summaryText(diff),
+    "",
+  ]
+    .flatMap((line) => wrapLine(line, Math.max(width || defaultWidth, minWidth)))
+    .join("\n");
+}
+
+function objectLines(object: ObjectChange): readonly string[] {
+  const { change, fields, checks } = object;
+  return [
+    `${objectChangeTitles[change]}: ${objectTitle(object)}`,
+    ...(change === "changed" ? [] : [`  ${concernText(checks)}`]),
+    ...fields.flatMap((field) => [`  ${fieldMove(field)}`, `    ${concernText(field.checks)}`]),
+  ];
+}
+
+/** Lines after the first stand under its text. */
+function wrapLine(line: string, width: number): readonly string[] {
+  const indent = line.length - line.trimStart().length;
+  const [first = "", ...more] = wrapText(printable(line.trimStart()), width - indent - 2);
+  return [`${" ".repeat(indent)}${first}`, ...more.map((text) => `${" ".repeat(indent + 2)}${text}`)];
+}
 
 const maxValueLength = 200;
 
 /** What was, and what is: `FAIL 120 minutes → PASS 15 minutes`. */
-export function verdictMove(before: ComparedVerdict | null, after: ComparedVerdict | null): string {
+function verdictMove(before: ComparedVerdict | null, after: ComparedVerdict | null): string {
   return `${verdictText(before, after)} → ${verdictText(after, before)}`;
 }
 
@@ -19,7 +69,7 @@ function verdictText(verdict: ComparedVerdict | null, other: ComparedVerdict | n
   return `${verdictOf(verdict)} ${shorten(actual, maxValueLength)}${wanted}`;
 }
 
-export function fieldMove({ path, from, to }: FieldChange): string {
+function fieldMove({ path, from, to }: FieldChange): string {
   return `${path}: ${valueText(from)} → ${valueText(to)}`;
 }
 
@@ -27,14 +77,14 @@ function valueText(value: unknown): string {
   return value === null ? "not set" : toLine(JSON.stringify(value) ?? "not set", maxValueLength);
 }
 
-export const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
+const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
 
-export function concernText(checks: readonly string[]): string {
+function concernText(checks: readonly string[]): string {
   return checks.length === 0 ? "not evaluated by any check" : `read by ${checks.join(", ")}`;
 }
 
 /** `2 new, 1 resolved; 1 object changed`. */
-export function summaryText({ identical, summary }: Diff): string {
+function summaryText({ identical, summary }: Diff): string {
   if (identical) return "No difference";
   const findings = Object.entries(summary.findings)
     .filter(([, count]) => count > 0)
@@ -49,13 +99,7 @@ export function summaryText({ identical, summary }: Diff): string {
 }
 
 /** What is not compared, a line each. */
-export function limitLines({
-  before: old,
-  after: now,
-  evidence,
-  not_compared: notCompared,
-  rules,
-}: Diff): readonly string[] {
+function limitLines({ before: old, after: now, evidence, not_compared: notCompared, rules }: Diff): readonly string[] {
   const of = (side: "before" | "after") => notCompared.filter(({ only_in: only }) => only === side);
   const lines = (["before", "after"] as const).flatMap((side) => {
     const checks = of(side).map(({ check }) => check);
@@ -79,11 +123,11 @@ export function limitLines({
   ];
 }
 
-export function objectTitle({ type, name, id }: ObjectChange): string {
+function objectTitle({ type, name, id }: ObjectChange): string {
   return name === id ? `${type.replaceAll("_", " ")} ${name}` : `${type.replaceAll("_", " ")} "${name}" (${id})`;
 }
 
 /** `file (2026-11-22T10:00:00.000Z)` of each side. */
-export function sidesText({ before, after }: Diff): string {
+function sidesText({ before, after }: Diff): string {
   return [before, after].map(({ file, ended_at: at }) => `${file} (${at})`).join(" → ");
 }

@@ -7,7 +7,6 @@ import type { Clock } from "../okta/clock.ts";
 import type { Connection, ConnectOptions } from "../okta/connection.ts";
 import type { ScanTrace } from "../run_scan.ts";
 import type { ChangeLine } from "./changes.ts";
-import type { Doorbell } from "./doorbell.ts";
 import type { FollowStore } from "./follow_state.ts";
 import type { MonitorFacts, MonitorPublisher } from "../streaming/monitor_publisher.ts";
 
@@ -48,7 +47,6 @@ export interface FollowParts {
   /** A message for a person. */
   readonly say: (text: string) => void;
   readonly monitor: MonitorPort;
-  readonly doorbell: Doorbell;
   readonly trace?: ScanTrace | undefined;
 }
 

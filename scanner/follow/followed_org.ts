@@ -47,9 +47,9 @@ export class FollowedOrg {
   }
 
   /** Other scopes may be granted by now, and tokens that were refused early are requested again. Null: the old connection stays. */
-  async reconnect(options: { readonly forgetsProbe: boolean }): Promise<PageReader | null> {
+  async reconnect(): Promise<PageReader | null> {
     try {
-      return await this.connect(options);
+      return await this.connect({ forgetsProbe: false });
     } catch (error) {
       if (!(error instanceof IdpError)) throw error;
       this.#parts.say(`${error.message}. ${error.remedy}`);

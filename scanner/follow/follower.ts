@@ -90,9 +90,8 @@ class Follower {
     });
     if (this.#isRestart) await this.#resume();
     else await this.#reconcile("start");
-    let wasRung = false;
     for (;;) {
-      const isMore = await this.#look(wasRung);
+      const isMore = await this.#look();
       await this.#retry();
       this.#report();
       this.#watch();
@@ -103,7 +102,7 @@ class Follower {
       }
       if (isMore) continue;
       await this.#record.saveWhenDue();
-      wasRung = await parts.doorbell.wait(this.#pauseMs(), parts.clock, plan.signal);
+      await parts.clock.sleep(this.#pauseMs(), plan.signal);
     }
   }
 
@@ -135,7 +134,7 @@ class Follower {
   }
 
   /** One look at the log, and what follows from it. True when the log goes on. */
-  async #look(wasRung: boolean): Promise<boolean> {
+  async #look(): Promise<boolean> {
     const { plan, parts } = { plan: this.#plan, parts: this.#parts };
     const nowMs = parts.clock.nowMs();
     const isDue = nowMs - this.#lastFullMs >= plan.reconcileMs || nowMs < this.#lastFullMs;
@@ -143,12 +142,11 @@ class Follower {
       await this.#reconcile("reconciliation");
       return false;
     }
-    if (this.#log.isForbidden && !wasRung) {
+    if (this.#log.isForbidden) {
       // Otherwise this run would look at nothing.
       if (plan.once && this.#isRestart) await this.#reconcile("reconciliation");
       return false;
     }
-    if (this.#log.isForbidden) await this.#reconnect({ forgetsProbe: true });
     if (!this.#log.isKept(nowMs)) return this.#beginAgain();
     const reading = await this.#log.read();
     if (reading.kind === "events") {
@@ -196,7 +194,7 @@ class Follower {
   /** A full scan. What the log says in the meantime is read again after it, so that no change falls between. */
   async #reconcile(cause: Round["cause"], { isGap = false } = {}): Promise<void> {
     if (cause !== "start" && !isGap) {
-      await this.#reconnect({ forgetsProbe: false });
+      await this.#reconnect();
       await this.#drain();
     }
     if (!this.#log.hasCursor) await this.#log.begin();
@@ -258,8 +256,8 @@ class Follower {
     await this.#record.add(lines);
   }
 
-  async #reconnect(options: { readonly forgetsProbe: boolean }): Promise<void> {
-    const pages = await this.#org.reconnect(options);
+  async #reconnect(): Promise<void> {
+    const pages = await this.#org.reconnect();
     if (pages !== null) this.#log.connect(pages);
   }
 

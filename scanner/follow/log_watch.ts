@@ -43,7 +43,7 @@ export class LogWatch {
     this.#reader = createLogReader({ pages, seen: this.#seen() });
   }
 
-  /** It was refused: to be asked for again at a reconciliation, and when the doorbell rings. */
+  /** It was refused: to be asked for again at a reconciliation. */
   get isForbidden(): boolean {
     return this.#isForbidden;
   }

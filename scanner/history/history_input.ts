@@ -10,7 +10,7 @@ export interface OrganizationInput {
   readonly orgUrl: string;
   readonly scans: ReadonlyMap<string, ScanInput>;
   readonly monitors: readonly MonitorInput[];
-  /** V-numbers by the name of the check, for rules of the organization's own. */
+  /** V-numbers by the name of the check. */
   readonly vulnIds: ReadonlyMap<string, string>;
 }
 
@@ -81,7 +81,7 @@ export function originOf(address: string): string {
   return (URL.canParse(address) ? new URL(address).origin : address).toLowerCase();
 }
 
-/** The checks that a source of the organization speaks of, in the STIG's order, and after them the organization's own. */
+/** The checks that a source of the organization speaks of, in the STIG's order. */
 export function checksOf({ scans, monitors }: OrganizationInput): readonly string[] {
   const seen = new Set([...scans.values()].flatMap(({ verdicts }) => [...verdicts.keys()]));
   for (const { lines } of monitors) for (const { check } of lines.values()) seen.add(check);

@@ -30,19 +30,7 @@ export function benchmarkRules(report: Report, revision: Revision): readonly Rul
   });
 }
 
-/** Those of the benchmark, and after them the organization's own that were evaluated; no checklist holds the latter. */
-export function allRules(report: Report, revision: Revision): readonly RuleOutcome[] {
-  const own = report.checks.filter(isCompanyRule).map((check) => ({
-    rule: ruleOf(check, revision),
-    check,
-    disposition: dispositionOf(check),
-    details: findingDetails(check),
-    comments: checkComments(check),
-  }));
-  return [...benchmarkRules(report, revision), ...own];
-}
-
-/** Which API calls the result rests on, and when they were made; empty for a rule of a company, and where nothing was read. */
+/** Which API calls the result rests on, and when they were made; empty where nothing was read. */
 export function evidenceLine(check: CheckResult, { scan }: Report, revision: Revision): string {
   const fields = checkOf(check, revision)?.explanation.deciding_fields ?? [];
   if (fields.length === 0 || check.reason === "interrupted") return "";
@@ -52,53 +40,23 @@ export function evidenceLine(check: CheckResult, { scan }: Report, revision: Rev
   return `Read from ${scan.started_at} to ${scan.ended_at}: ${calls.join("; ")}`;
 }
 
-export function isCompanyRule({ origin }: CheckResult): boolean {
-  return origin === "company";
-}
-
 function checkOf(check: CheckResult, { checks }: Revision) {
-  return isCompanyRule(check) ? undefined : checks.find(({ rule }) => rule.rule_id === check.rule_id);
+  return checks.find(({ rule }) => rule.rule_id === check.rule_id);
 }
 
-/** The rule of a check: as DISA wrote it, or as far as the report tells of the organization's own. */
-export function ruleOf(check: CheckResult, revision: Revision): StigRule {
-  return checkOf(check, revision)?.rule ?? ruleOfReport(check);
+/** The rule of a check as DISA wrote it; undefined where the revision has no such rule. */
+export function ruleOf(check: CheckResult, revision: Revision): StigRule | undefined {
+  return checkOf(check, revision)?.rule;
 }
 
-function ruleOfReport(check: CheckResult): StigRule {
-  const { vuln_id, stig_id, rule_id, severity, category, title, coverage, remediation = "" } = check;
-  const expected = check.findings[0]?.expected ?? title;
-  return {
-    check: check.check,
-    vuln_id,
-    stig_id,
-    rule_id,
-    severity,
-    category,
-    title,
-    coverage,
-    group_title: "",
-    satisfies: [],
-    ccis: [],
-    nist_800_53_r5: [],
-    scopes: [],
-    role: "read_only_admin",
-    discussion: title,
-    check_text: expected,
-    fix_text: remediation,
-  };
+/** The STIG and its revision, in words. */
+export function standardOf({ benchmark }: Revision): string {
+  return `DISA Okta IDaaS STIG ${revisionName(benchmark)}`;
 }
 
-/** What the rule is of, in words. */
-export function standardOf(check: CheckResult, { benchmark }: Revision): string {
-  return isCompanyRule(check) ? "Rules of the organization" : `DISA Okta IDaaS STIG ${revisionName(benchmark)}`;
-}
-
-/** DISA's category; only the severity of a rule that is not DISA's. */
-export function levelOf(
-  check: Pick<CheckResult, "category" | "severity"> & { readonly origin?: string | undefined },
-): string {
-  return check.origin === "company" ? check.severity : `CAT ${check.category}`;
+/** DISA's category: `CAT II`. */
+export function levelOf({ category }: Pick<CheckResult, "category">): string {
+  return `CAT ${category}`;
 }
 
 /** The org's host name, without a port: what a checklist calls the asset. */

@@ -6,11 +6,9 @@ import { htmlFormat } from "./html.ts";
 import { jsonFormat } from "./json.ts";
 import { junitFormat } from "./junit.ts";
 import { markdownFormat } from "./markdown.ts";
-import { ndjsonFormat } from "./ndjson.ts";
 import { ocsfFormat } from "./ocsf.ts";
 import { oscalFormat } from "./oscal.ts";
 import { poamFormat } from "./poam.ts";
-import { poamJsonFormat } from "./poam_json.ts";
 import type { ReportFormat } from "./report_format.ts";
 import { sarifFormat } from "./sarif.ts";
 import { tableFormat } from "./table.ts";
@@ -20,7 +18,6 @@ import { xccdfFormat } from "./xccdf.ts";
 export const reportFormats: readonly ReportFormat[] = [
   tableFormat,
   jsonFormat,
-  ndjsonFormat,
   csvFormat,
   sarifFormat,
   junitFormat,
@@ -31,7 +28,6 @@ export const reportFormats: readonly ReportFormat[] = [
   xccdfFormat,
   oscalFormat,
   poamFormat,
-  poamJsonFormat,
   htmlFormat,
   markdownFormat,
 ];

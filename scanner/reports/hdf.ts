@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { revisionName } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
-import { allRules, orgNameOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { benchmarkRules, orgNameOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { attestationLine, authorOf, checkComments, dispositionOf, findingLine, tailoringLine } from "./disposition.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
@@ -18,7 +18,7 @@ export const hdfFormat: ReportFormat = {
     const { scan } = report;
     const revision = revisionOf(options);
     const { benchmark } = revision;
-    const controls = allRules(report, revision).map((outcome) => toControl(outcome, scan.ended_at));
+    const controls = benchmarkRules(report, revision).map((outcome) => toControl(outcome, scan.ended_at));
     const duration = (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000;
     const document = {
       platform: { name: "scanstream", release: options.toolVersion, target_id: orgNameOf(report) },

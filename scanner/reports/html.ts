@@ -10,7 +10,7 @@ import {
 } from "../../shared/report.ts";
 import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./disposition.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
-import { evidenceLine, orgNameOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { evidenceLine, orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { causesLine, closedText } from "./cause_lines.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
@@ -101,7 +101,7 @@ function overview(checks: readonly CheckResult[]): Html {
             <td>${badge(stateOf(check))}</td>
             <td><a href="#${check.vuln_id}">${check.title}</a></td>
             <td>${check.vuln_id}</td>
-            <td>${isCompanyRule(check) ? check.severity : check.category}</td>
+            <td>${check.category}</td>
             <td>${openFindings(check).length} of ${check.findings.length}</td>
           </tr> `,
       )}
@@ -235,7 +235,7 @@ function marks(finding: Finding): readonly Html[] {
 }
 
 function fix(check: CheckResult, revision: Revision): Html | string {
-  const { fix_text: text } = ruleOf(check, revision);
+  const text = ruleOf(check, revision)?.fix_text ?? "";
   if (text === "") return "";
   return html`<details class="fix">
     <summary>How to fix</summary>
@@ -244,7 +244,7 @@ function fix(check: CheckResult, revision: Revision): Html | string {
 }
 
 function idsOf(check: CheckResult): string {
-  return isCompanyRule(check) ? `${check.vuln_id} · rule of the organization` : `${check.vuln_id} · ${check.stig_id}`;
+  return `${check.vuln_id} · ${check.stig_id}`;
 }
 
 function wordsOf(reason: ManualReason): string {

@@ -2,7 +2,7 @@ import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 import { stateOf, type CheckResult, type ControlResult, type Finding, type Report } from "../../shared/report.ts";
 import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./disposition.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
-import { orgNameOf, isCompanyRule } from "./benchmark_rules.ts";
+import { orgNameOf } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { causesLine, closedText } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
@@ -97,8 +97,7 @@ function comparisonLines({ baseline }: Report): readonly string[] {
 
 function checkRow(check: CheckResult): string {
   const ids = [...new Set([check.vuln_id, check.stig_id, check.check])].map(markdownCell);
-  const level = isCompanyRule(check) ? check.severity : check.category;
-  return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${level} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
+  return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${check.category} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
 }
 
 function waivedNote(check: CheckResult): string {

@@ -1,7 +1,7 @@
 import { stateOf, type CheckResult, type Finding, type Report } from "../../shared/report.ts";
 import { attestationLine, planLine, tailoringLine, waiverLine } from "./disposition.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
-import { isCompanyRule, ruleOf, standardOf } from "./benchmark_rules.ts";
+import { ruleOf, standardOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
 
@@ -85,8 +85,8 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
     },
     compliance: {
       control: check.stig_id,
-      standards: [standardOf(check, revision)],
-      requirements: [check.rule_id, ...rule.ccis],
+      standards: [standardOf(revision)],
+      requirements: [check.rule_id, ...(rule?.ccis ?? [])],
       status,
       status_id,
       ...(finding.reason === null ? {} : { status_code: finding.reason }),
@@ -97,15 +97,15 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
           uid: check.vuln_id,
           name: check.check,
           desc: check.title,
-          ...(isCompanyRule(check) ? {} : { version: revisionName(revision.benchmark) }),
-          standards: [standardOf(check, revision)],
+          version: revisionName(revision.benchmark),
+          standards: [standardOf(revision)],
           status,
           status_id,
           ...checkSeverities[check.category],
         },
       ],
     },
-    ...(rule.fix_text === "" ? {} : { remediation: { desc: rule.fix_text } }),
+    ...(rule === undefined ? {} : { remediation: { desc: rule.fix_text } }),
     resources: [
       { uid: finding.resource.id, name: finding.resource.name, type: finding.resource.type, namespace: scan.org_url },
     ],

@@ -65,7 +65,7 @@ function attestationObservation(check: CheckResult, context: OscalContext): obje
 }
 
 function evidenceOf(check: CheckResult, { report: { scan }, revision }: OscalContext): string {
-  const { scopes } = ruleOf(check, revision);
+  const scopes = ruleOf(check, revision)?.scopes ?? [];
   const read = scopes.length === 0 ? "" : ` with the scopes ${scopes.join(", ")}`;
   return `Answers of the provider's API${read}, read from ${scan.started_at} to ${scan.ended_at}.`;
 }

@@ -1,7 +1,7 @@
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
 import type { Revision } from "../catalog/catalog.ts";
-import { isCompanyRule, ruleOf } from "./benchmark_rules.ts";
+import { ruleOf } from "./benchmark_rules.ts";
 
 /** What every part of the document needs. */
 export interface OscalContext {
@@ -26,15 +26,14 @@ export function oscalProps(
 
 /** The ids of a rule: V-, SV-, STIG and CCIs. */
 export function ruleProps(checks: readonly CheckResult[], { revision }: OscalContext): readonly object[] {
-  return checks.flatMap((check) => {
-    if (isCompanyRule(check)) return oscalProps([["company-rule-id", check.vuln_id]]);
-    return oscalProps([
+  return checks.flatMap((check) =>
+    oscalProps([
       ["vuln-id", check.vuln_id],
       ["rule-id", check.rule_id],
       ["stig-id", check.stig_id],
-      ...ruleOf(check, revision).ccis.map((cci) => ["cci", cci] as const),
-    ]);
-  });
+      ...(ruleOf(check, revision)?.ccis ?? []).map((cci) => ["cci", cci] as const),
+    ]),
+  );
 }
 
 /** Where an observation or a risk comes from. */

@@ -1,5 +1,5 @@
 import type { CheckResult, Finding, Plan } from "../../shared/report.ts";
-import { isCompanyRule, ruleOf } from "./benchmark_rules.ts";
+import { ruleOf } from "./benchmark_rules.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { waiverLine } from "./disposition.ts";
 import { attestationUuid, observationUuid } from "./oscal_observations.ts";
@@ -55,8 +55,8 @@ function recommendation(check: CheckResult, riskId: string, { revision }: OscalC
   return {
     uuid: stableUuid("recommendation", riskId),
     lifecycle: "recommendation",
-    title: isCompanyRule(check) ? "The organization's fix" : "DISA's fix",
-    description: ruleOf(check, revision).fix_text || textOr(check.title, "Remediate the finding"),
+    title: "DISA's fix",
+    description: ruleOf(check, revision)?.fix_text || textOr(check.title, "Remediate the finding"),
   };
 }
 

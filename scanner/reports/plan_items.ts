@@ -33,8 +33,8 @@ export function planItems(report: Report, revision: Revision, isPerFinding = fal
         findings,
         description: descriptionOf(findings),
         plan: first.plan ?? null,
-        controls: controlsOf(rule),
-        ccis: rule.ccis,
+        controls: rule === undefined ? [] : controlsOf(rule),
+        ccis: rule?.ccis ?? [],
         detectedFirst: earliest(findings.map((finding) => finding.detected_first ?? report.scan.ended_at)),
       };
     });

@@ -19,7 +19,7 @@ export interface RenderOptions {
   readonly isBrief?: boolean;
   /** Version of scanstream, for the formats that name the tool. */
   readonly toolVersion: string;
-  /** Documents for people list only rules of these states, CSV and NDJSON only such findings; absent: all. */
+  /** Documents for people list only rules of these states, CSV only such findings; absent: all. */
   readonly states?: readonly RuleState[];
   /** A plan of action has a line for each finding; absent: for each rule with its plan. */
   readonly isPlanPerFinding?: boolean;

@@ -1,7 +1,7 @@
 import type { CheckResult, Finding, Report, Waiver } from "../../shared/report.ts";
 import { attestationLine, authorOf, ownDispositionOf, planLine, tailoringLine } from "./disposition.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
-import { orgNameOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
 
@@ -55,9 +55,9 @@ function driver(report: Report, version: string, revision: Revision): object {
         id: check.vuln_id,
         name: check.check,
         shortDescription: { text: check.title },
-        fullDescription: { text: rule.discussion },
-        help: { text: rule.fix_text || check.title },
-        ...(isCompanyRule(check) ? {} : { helpUri: `${stigViewer}/${check.vuln_id}` }),
+        fullDescription: { text: rule?.discussion ?? check.title },
+        help: { text: rule?.fix_text || check.title },
+        helpUri: `${stigViewer}/${check.vuln_id}`,
         defaultConfiguration: { level: levels[check.severity] },
         properties: {
           "security-severity": securitySeverity[check.severity],
@@ -66,7 +66,8 @@ function driver(report: Report, version: string, revision: Revision): object {
             "compliance",
             check.stig_id,
             levelOf(check),
-            ...(isCompanyRule(check) ? [] : [revisionName(revision.benchmark), ...rule.ccis]),
+            revisionName(revision.benchmark),
+            ...(rule?.ccis ?? []),
           ],
           ...(attestation === "" ? {} : { attestation }),
           ...(check.tailoring === undefined ? {} : { tailoring: tailoringLine(check) }),

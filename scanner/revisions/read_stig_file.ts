@@ -1,29 +1,33 @@
 import { fromBufferPromise, type Entry, type ZipFile } from "yauzl";
 import { parseXml } from "../xml_elements.ts";
-import { sha256 } from "../digest.ts";
+import { readOptionBytes } from "../../command_line/files.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { builtIn, type Revision } from "../catalog/catalog.ts";
+import { toRevision } from "./revision.ts";
 import { benchmarkIdOf, readXccdf, type DisaBenchmark } from "./read_xccdf.ts";
 
 /** DISA's zip or its XCCDF. The file may come from anywhere: yauzl reads the zip, and nothing is ever unpacked to the disk. */
 
-/** The bound on the file that is read; the caller keeps to it. */
-export const maxFileBytes = 50 * 1_048_576;
+const maxFileBytes = 50 * 1_048_576;
 const maxXccdfBytes = 20 * 1_048_576;
 const maxEntries = 1000;
 
-/** A revision as a file has it. */
-export interface StigFile {
-  readonly content: DisaBenchmark;
-  /** The XCCDF alone, as DISA wrote it. */
-  readonly xccdf: Uint8Array;
-  /** SHA-256 of the XCCDF, in hex. */
-  readonly sha256: string;
+/** The revision of the STIG in a file, or the built-in one without a file. Throws `UsageError`. */
+export async function readRevision(file: string | undefined): Promise<Revision> {
+  if (file === undefined) return builtIn;
+  const bytes = await readOptionBytes({ option: "--benchmark", file, maxBytes: maxFileBytes });
+  try {
+    return toRevision(await readStigFile(bytes));
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof SyntaxError)) throw error;
+    throw new UsageError([`Cannot use --benchmark ${JSON.stringify(file)}: ${error.message}`]);
+  }
 }
 
 /** Throws `RangeError` or `SyntaxError` with one sentence that says what is wrong with the file. */
-export async function readStigFile(bytes: Buffer): Promise<StigFile> {
+export async function readStigFile(bytes: Buffer): Promise<DisaBenchmark> {
   const isZip = bytes.subarray(0, 2).toString("latin1") === "PK";
-  const xccdf = isZip ? await readZippedXccdf(bytes) : bytes;
-  return { content: readXccdf(decode(xccdf)), xccdf, sha256: sha256(xccdf) };
+  return readXccdf(decode(isZip ? await readZippedXccdf(bytes) : bytes));
 }
 
 function decode(xccdf: Uint8Array): string {

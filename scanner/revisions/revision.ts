@@ -33,12 +33,11 @@ function toCheck(rule: DisaRule, revision: string): CatalogCheck {
     const { scopes, role, coverage } = known;
     const check = allChecks.find((candidate) => candidate.name === name);
     if (check === undefined) throw new Error(`No check is named "${name}"`);
-    return { ...check, origin: "stig", rule: { ...rule, ...needs, scopes, role, coverage } };
+    return { ...check, rule: { ...rule, ...needs, scopes, role, coverage } };
   }
   const reason = known === null ? "not_automated" : "rule_changed";
   return {
     ...personsCheck(name, rule, { reason, revision }),
-    origin: "stig",
     rule: { ...rule, ...needs, scopes: [], role: "read_only_admin", coverage: "full" },
     unjudged: { reason, writtenFor: known },
   };

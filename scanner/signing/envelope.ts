@@ -39,15 +39,8 @@ function paeOf(type: string, payload: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
-export interface Opened {
-  readonly statement: Statement;
-  readonly pae: Uint8Array;
-  /** Base64-decoded. */
-  readonly signature: Uint8Array;
-}
-
 /** What an envelope holds, once the key has signed it. Throws `NotProven`; a key in the envelope counts for nothing. */
-export function openEnvelope(text: string, verifier: Verifier): Opened {
+export function openEnvelope(text: string, verifier: Verifier): Statement {
   const envelope = read(envelopeSchema, text, "the envelope");
   if (envelope.payloadType !== payloadType) {
     throw new NotProven(
@@ -57,14 +50,13 @@ export function openEnvelope(text: string, verifier: Verifier): Opened {
   const payload = fromBase64(envelope.payload, "payload");
   const pae = paeOf(envelope.payloadType, payload);
   const signatures = envelope.signatures.map(({ sig }) => fromBase64(sig, "signature"));
-  const signature = signatures.find((one) => verifier.verify(pae, one));
-  if (signature === undefined) {
+  if (!signatures.some((one) => verifier.verify(pae, one))) {
     const others = [...new Set(envelope.signatures.map(({ keyid }) => keyid ?? "no key id"))].join(", ").slice(0, 200);
     throw new NotProven(
       `no signature is of the key ${verifier.keyId}: the envelope names ${others}; another key has signed it, or it was changed`,
     );
   }
-  return { statement: read(statementSchema, payload.toString("utf8"), "the signed statement"), pae, signature };
+  return read(statementSchema, payload.toString("utf8"), "the signed statement");
 }
 
 function read<Schema extends v.GenericSchema>(schema: Schema, text: string, what: string): v.InferOutput<Schema> {

@@ -1,12 +1,4 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  createHash,
-  generateKeyPairSync,
-  sign,
-  verify,
-  type KeyObject,
-} from "node:crypto";
+import { createPrivateKey, createPublicKey, createHash, sign, verify, type KeyObject } from "node:crypto";
 import { readText } from "../../command_line/files.ts";
 import type { Environment } from "../../command_line/command_io.ts";
 import { readProblem } from "../../shared/error_code.ts";
@@ -16,7 +8,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 export interface Signer {
   /** SHA-256 of the public key (SPKI) in hex. */
   readonly keyId: string;
-  /** ECDSA over SHA-256 in DER, or Ed25519. */
+  /** ECDSA over SHA-256 in DER. */
   sign(bytes: Uint8Array): Uint8Array;
 }
 
@@ -25,23 +17,8 @@ export interface Verifier {
   verify(bytes: Uint8Array, signature: Uint8Array): boolean;
 }
 
-export type KeyAlgorithm = "p256" | "ed25519";
-
-const accepted = "an unencrypted PKCS#8 PEM of a P-256 or Ed25519 key, as scanstream keygen writes it";
+const accepted = "an unencrypted PKCS#8 PEM of a P-256 key, as openssl genpkey writes it";
 const maxKeyBytes = 65_536;
-
-/** A new key pair as PEM: PKCS#8 and SPKI. */
-export function createKeyPair(algorithm: KeyAlgorithm): {
-  readonly privateKey: string;
-  readonly publicKey: string;
-} {
-  const { privateKey, publicKey } =
-    algorithm === "p256" ? generateKeyPairSync("ec", { namedCurve: "P-256" }) : generateKeyPairSync("ed25519");
-  return {
-    privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })),
-    publicKey: String(publicKey.export({ type: "spki", format: "pem" })),
-  };
-}
 
 /**
  * The key of `--sign`, of SCANSTREAM_SIGNING_KEY_FILE or of SCANSTREAM_SIGNING_KEY; null where none is given. Throws
@@ -76,22 +53,22 @@ function parseSigner(pem: string, where: string): Signer {
   requireKind(key, where);
   return {
     keyId: keyIdOf(createPublicKey(key)),
-    sign: (bytes) => sign(key.asymmetricKeyType === "ec" ? "sha256" : null, bytes, key),
+    sign: (bytes) => sign("sha256", bytes, key),
   };
 }
 
-/** The key of `--key`. Throws `UsageError` where it is no public key of the accepted kinds. */
+/** The key of `--key`. Throws `UsageError` where it is no public key of P-256. */
 export async function readVerifier(path: string): Promise<Verifier> {
   const pem = await readKey("--key", path);
   const where = `--key ${JSON.stringify(path)}`;
   if (pem.includes("PRIVATE KEY")) {
-    throw new UsageError([`${where}: it is a private key: expected the public key, FILE.pub`]);
+    throw new UsageError([`${where}: it is a private key: expected the public key`]);
   }
   const key = parse(() => createPublicKey(pem), where);
   requireKind(key, where);
   return {
     keyId: keyIdOf(key),
-    verify: (bytes, signature) => verify(key.asymmetricKeyType === "ec" ? "sha256" : null, bytes, key, signature),
+    verify: (bytes, signature) => verify("sha256", bytes, key, signature),
   };
 }
 
@@ -114,10 +91,10 @@ function parse(make: () => KeyObject, where: string): KeyObject {
 
 function requireKind(key: KeyObject, where: string): void {
   const { asymmetricKeyType: kind, asymmetricKeyDetails: details } = key;
-  if (kind === "ed25519" || (kind === "ec" && details?.namedCurve === "prime256v1")) return;
+  if (kind === "ec" && details?.namedCurve === "prime256v1") return;
   const found =
     kind === "ec" ? `an EC key on ${details?.namedCurve ?? "another curve"}` : `a key of the kind ${kind ?? "unknown"}`;
-  throw new UsageError([`${where}: it is ${found}: expected a P-256 or Ed25519 key`]);
+  throw new UsageError([`${where}: it is ${found}: expected a P-256 key`]);
 }
 
 function keyIdOf(key: KeyObject): string {

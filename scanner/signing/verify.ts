@@ -9,45 +9,39 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { sha256 } from "../digest.ts";
-import { type KnownRevision } from "../revisions/revision_store.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import { toContext } from "../run_scan.ts";
 import { NotProven, openEnvelope } from "./envelope.ts";
 import type { Verifier } from "./keys.ts";
 import { statementName, stemOf } from "./sign_files.ts";
 import { rulesDigest, type Predicate } from "./statement.ts";
 import { historyIn, verifyHistory } from "./verify_history.ts";
-import { readZip } from "./zip.ts";
 
 /** What the caller knows of the statement, so that an older one or another org's is no proof. */
 export interface Expected {
   readonly orgUrl: string | null;
   /** ISO 8601: the scan must not have ended before. */
   readonly since: string | null;
-  /** The revisions of the STIG that this machine has. */
-  readonly revisions: readonly KnownRevision[];
+  /** The revision of the STIG to evaluate the evidence by. */
+  readonly revision: Revision;
   /** A file that has to be among the signed ones. */
   readonly subject?: string;
-}
-
-export interface Verified {
-  /** What holds, and what was not examined: lines for a person. */
-  readonly lines: readonly string[];
-  /** The signed bytes of the last statement, for `openssl`. */
-  readonly pae: Uint8Array;
-  readonly signature: Uint8Array;
 }
 
 const suffix = ".intoto.json";
 const maxFileBytes = 512 * 1_048_576;
 
-/** The files of one folder or package. */
+/** The files of one folder. */
 interface Folder {
   readonly names: readonly string[];
   /** Throws `NotProven` for what is no plain file of the folder. */
   read(name: string): Promise<Uint8Array>;
 }
 
-/** Verifies a statement, every one in a folder, or a package. Throws `NotProven` with the first thing that does not hold. */
+/** What holds, and what was not examined, in lines for a person. */
+type Verified = readonly string[];
+
+/** Verifies a statement, or every one in a folder. Throws `NotProven` with the first thing that does not hold. */
 export async function verifyPath(path: string, verifier: Verifier, expected: Expected): Promise<Verified> {
   const entry = await lstat(path).catch((error: unknown) => {
     if (hasCode(error, "ENOENT", "ENOTDIR"))
@@ -55,7 +49,6 @@ export async function verifyPath(path: string, verifier: Verifier, expected: Exp
     throw error;
   });
   if (entry.isDirectory()) return verifyFolder(await folderOf(path), null, { verifier, expected });
-  if (/\.zip$/i.test(path)) return verifyFolder(zipFolder(await readFile(path)), null, { verifier, expected });
   const name = basename(path);
   const folder = await folderOf(dirname(path));
   const own = name.endsWith(suffix) ? name : statementName(stemOf(name));
@@ -75,11 +68,9 @@ async function verifyFolder(
   const statements = only === null ? folder.names.filter((name) => name.endsWith(suffix)) : [only];
   const lines: string[] = [];
   const subjects = new Set<string>();
-  let last: Pick<Verified, "pae" | "signature"> | null = null;
   for (const name of statements) {
     if (!folder.names.includes(name)) throw new NotProven(`there is no ${name}, which would hold the signature`);
-    const { statement, ...signed } = openEnvelope(Buffer.from(await folder.read(name)).toString("utf8"), verifier);
-    last = signed;
+    const statement = openEnvelope(Buffer.from(await folder.read(name)).toString("utf8"), verifier);
     const { predicate } = statement;
     requireExpected(predicate, expected);
     const wanted = expected.subject;
@@ -98,15 +89,15 @@ async function verifyFolder(
     lines.push(
       `${name}: signed by ${verifier.keyId}; ${predicate.org_url}, ${predicate.started_at} to ${predicate.ended_at}, ${predicate.rules.id}, scanstream ${predicate.scanner.version}`,
       `${[...contents.keys()].join(", ")}: as signed`,
-      ...(await verifyContents(predicate, contents, { folder, revisions: expected.revisions })),
+      ...(await verifyContents(predicate, contents, { folder, revision: expected.revision })),
     );
   }
-  if (last === null) throw new NotProven(`there is no file *${suffix}, which would hold a signature`);
+  if (statements.length === 0) throw new NotProven(`there is no file *${suffix}, which would hold a signature`);
   const others = folder.names.filter(
     (name) => !subjects.has(name) && !statements.includes(name) && !name.endsWith(suffix),
   );
   if (only === null && others.length > 0) lines.push(`Not signed: ${others.join(", ")}`);
-  return { lines, ...last };
+  return lines;
 }
 
 function requireExpected(predicate: Predicate, { orgUrl, since }: Expected): void {
@@ -126,7 +117,7 @@ function originOf(address: string): string {
 async function verifyContents(
   predicate: Predicate,
   contents: ReadonlyMap<string, Uint8Array>,
-  context: { readonly folder: Folder; readonly revisions: readonly KnownRevision[] },
+  context: { readonly folder: Folder; readonly revision: Revision },
 ): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const [name, content] of contents) {
@@ -140,7 +131,7 @@ async function verifyContents(
 async function verifyVerdicts(
   { evidence, judging, rules }: Predicate,
   contents: ReadonlyMap<string, Uint8Array>,
-  { folder, revisions }: { readonly folder: Folder; readonly revisions: readonly KnownRevision[] },
+  { folder, revision }: { readonly folder: Folder; readonly revision: Revision },
 ): Promise<string> {
   const notAgain = "the verdicts were not evaluated again";
   const reports = [...contents].flatMap(([name, content]) => {
@@ -160,8 +151,7 @@ async function verifyVerdicts(
   const { name, report } = found;
   if (report.benchmark !== undefined && report.benchmark !== rules.id)
     throw new NotProven(`${name} was judged by ${report.benchmark}, and the statement says ${rules.id}`);
-  const revision = revisions.find(({ benchmark }) => benchmark.id === rules.id);
-  if (revision === undefined) return `${notAgain}: ${rules.id} is not here (scanstream stig add)`;
+  if (revision.benchmark.id !== rules.id) return `${notAgain}: they are by ${rules.id} (--benchmark FILE)`;
   if (rulesDigest(revision) !== rules.sha256)
     return `${notAgain}: the rules of ${rules.id} are not here as they were when it was signed`;
   const { engine, org_url: orgUrl } = document.scan;
@@ -216,27 +206,6 @@ async function folderOf(path: string): Promise<Folder> {
       if (!entry.isFile()) throw new NotProven(`${name} is not a regular file, and may lead to another one`);
       if (entry.size > maxFileBytes) throw new NotProven(`${name} is larger than 512 MiB`);
       return readFile(file);
-    },
-  };
-}
-
-function zipFolder(bytes: Uint8Array): Folder {
-  let entries: ReturnType<typeof readZip>;
-  try {
-    entries = readZip(bytes);
-  } catch (error) {
-    throw new NotProven(`the package cannot be read: ${error instanceof Error ? error.message : "unknown"}`, {
-      cause: error,
-    });
-  }
-  const byName = new Map(entries.map(({ name, content }) => [name, content]));
-  return {
-    names: [...byName.keys()],
-    async read(name) {
-      requirePlain(name);
-      const content = byName.get(name);
-      if (content === undefined) throw new NotProven(`${name} was signed and is not there`);
-      return Promise.resolve(content);
     },
   };
 }

@@ -143,28 +143,15 @@ export const findingSchema = v.pipe(
   v.metadata(reasonRule),
 );
 
-/** Upper case, and nothing that DISA's ids begin with. */
-export const companyIdPattern = /^(?!(?:S?V-\d|SRG-|CCI-|OKTA-APP-))[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/;
-
 const checkSchema = v.pipe(
   object({
     check: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/)),
-    origin: v.pipe(
-      v.optional(v.literal("company")),
-      v.description(
-        "A rule of the organization's own (--checks), whose id stands in all three ids below; absent: a rule of the STIG",
-      ),
-    ),
-    vuln_id: v.pipe(v.string(), v.regex(/^V-[0-9]+$|^[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/)),
+    vuln_id: v.pipe(v.string(), v.regex(/^V-[0-9]+$/)),
     stig_id: v.string(),
-    rule_id: v.pipe(v.string(), v.regex(/^SV-[0-9]+r[0-9]+_rule$|^[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/)),
+    rule_id: v.pipe(v.string(), v.regex(/^SV-[0-9]+r[0-9]+_rule$/)),
     severity: severitySchema,
     category: v.picklist(["I", "II", "III"]),
     title: v.string(),
-    remediation: v.pipe(
-      v.optional(v.string()),
-      v.description("How to fix what a rule of the organization's own finds"),
-    ),
     status: statusSchema,
     reason,
     detail: someText,

@@ -20,7 +20,7 @@ describe("complete", () => {
     ],
     [["admin", "api-key", "re"], ["revoke"]],
     [["help", "eval"], ["evaluate"]],
-    [["scan", "--threshold", "x", "--sev"], ["--severity"]],
+    [["scan", "--waivers", "x", "--sev"], ["--severity"]],
     // An option that was given is not offered again; one that takes several is.
     [["scan", "-f", "json", "--for"], []],
     [["practice-org", "--fault", "html", "--fau"], ["--fault"]],

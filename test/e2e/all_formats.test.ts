@@ -44,7 +44,7 @@ describe("--format all", () => {
     expect((await readdir(join(folder.path, "out"))).toSorted()).toEqual(files.toSorted());
     const lines = stderr.trimEnd().split("\n");
     expect(lines.length).toBeLessThan(8);
-    expect(lines[0]).toBe(`Wrote 16 files to out: ${files.join(", ")}`);
+    expect(lines[0]).toBe(`Wrote 14 files to out: ${files.join(", ")}`);
     expect(stderr).toContain("The checklist stig_manager.cklb is about acme.okta.com; this scan is of 127.0.0.1");
     expect(stderr).toMatch(
       /checklist answers? of stig_manager\.cklb contradicts? this scan: V-273195 \(answered Not a Finding, found Open\)/,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { Exposure, History, RuleHistory } from "../../shared/schemas/history.ts";
 import { startCommand, temporaryFolder } from "../support/command_line.ts";
+import { writeKeyPair } from "../support/key_pair.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** What a follower and a scan saw, as the history of a gateway and of the files that both wrote. */
@@ -53,7 +54,7 @@ function exposureOf({ opened, closed, actor, cause }: Exposure) {
 }
 
 test("a gateway and the files of follow and scan tell one history; the file and the history are signed", async () => {
-  await run("keygen", "--output", "key", "--algorithm", "ed25519");
+  await writeKeyPair(join(folder.path, "key"));
   const follow = ["follow", "--interval", "2", "--output", "saved/changes.ndjson", "--sign", "key"];
   const follower = startCommand(follow, { cwd: folder.path, env });
   await follower.until("stdout", /First results: \d+ findings/);

@@ -24,10 +24,9 @@ describe("the walk", () => {
   });
   afterAll(() => browser.close());
 
-  test("from the first click in the console to the first verdict, in two minutes", async () => {
+  test("from the first click in the console to the first verdict", async () => {
     await using folder = await temporaryFolder();
     const org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only", isFresh: true });
-    const startedAtMs = Date.now();
     // A click, or something that is pasted or typed.
     let actions = 0;
     const page = await browser.newPage();
@@ -63,7 +62,6 @@ describe("the walk", () => {
     expect((await setup.finished).code).toBe(0);
     // Okta grants scopes one by one: eleven of these are grants.
     expect(actions).toBeLessThanOrEqual(6 + requiredScopes.length);
-    expect(Date.now() - startedAtMs).toBeLessThan(120_000);
     for (const line of setup.output.stdout.split(/\r?\n/))
       if (/^[✓○✗]|^ {2}\d\. |^Step/.test(line)) expect(line.length, line).toBeLessThanOrEqual(80);
     const key = join(folder.path, ".scanstream/keys", `127.0.0.1_${org.port}.pem`);

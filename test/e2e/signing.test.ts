@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -16,36 +16,23 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 const run = (...args: readonly string[]) => stage.run(...args);
 
-test("docs/signing.md line by line, down to openssl", async () => {
-  const blocks = [...(await documentText("docs/signing.md")).matchAll(/```sh\n([\s\S]*?)```/g)];
-  const lines = blocks.flatMap(([, block = ""]) => block.trim().split("\n"));
-  const commands = lines.map((line) => line.replace(/\s+#.*$|\s{2,}\S.*$/, "").split(" "));
-  expect(commands.length).toBe(9);
-  await run("keygen", "--output", "ed25519", "--algorithm", "ed25519");
+test("docs/signing.md line by line; a changed file is refused", async () => {
+  const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(await documentText("docs/signing.md")) ?? [];
+  const commands = block
+    .trim()
+    .split("\n")
+    .map((line) => line.replace(/\s+#.*$/, "").split(" "));
+  expect(commands.length).toBe(5);
   for (const [program = "", ...args] of commands) {
-    if (program === "scanstream") {
-      const { code, stdout, stderr } = await run(...args);
-      expect(code, `${args.join(" ")}\n${stdout}${stderr}`).toBe(args[0] === "evaluate" ? 1 : 0);
+    if (program === "openssl") {
+      await promisify(execFile)(program, args, { cwd: stage.path });
       continue;
     }
-    if (args[0] === "pkeyutl") {
-      const signing = ["--sign", "ed25519", "--output", "again", "--format", "json", "--fail-on", "never", "--quiet"];
-      expect((await run("evaluate", "--from-artifacts", "evidence.json", ...signing)).code).toBe(0);
-      expect((await run("verify", "again", "--key", "ed25519.pub", "--write-pae", "signed")).code).toBe(0);
-    }
-    const { stdout } = await promisify(execFile)(program, args, { cwd: stage.path });
-    expect(stdout).toMatch(/Verified/);
+    const { code, stdout, stderr } = await run(...args);
+    expect(code, `${args.join(" ")}\n${stdout}${stderr}`).toBe(args[0] === "evaluate" ? 1 : 0);
   }
-  // With Ed25519 every byte is the same again.
-  for (const name of ["one.zip", "two.zip"]) {
-    expect(
-      (await run("package", "--from-artifacts", "evidence.json", "--output", name, "--sign", "ed25519")).code,
-    ).toBe(0);
-  }
-  const [one, two] = await Promise.all(["one.zip", "two.zip"].map((name) => readFile(join(stage.path, name))));
-  expect(one?.equals(two ?? Buffer.alloc(0))).toBe(true);
-  await writeFile(join(stage.path, "again/scan.json"), "{}");
-  const forged = await run("verify", "again", "--key", "ed25519.pub");
+  await writeFile(join(stage.path, "report/scan.json"), "{}");
+  const forged = await run("verify", "report", "--key", "scanner.key.pub");
   expect(forged).toMatchObject({
     code: 1,
     stdout: expect.stringContaining("NOT VERIFIED: scan.json is not the file that was signed"),
@@ -53,16 +40,11 @@ test("docs/signing.md line by line, down to openssl", async () => {
 });
 
 test.each([
-  [["keygen"], "--output FILE is missing"],
-  [["keygen", "--output", "org"], "never replaces a key"],
   [["verify", "report"], "--key FILE is missing"],
-  [["verify", "none", "--key", "ed25519.pub"], "no such file or folder"],
-  [["verify", "report", "--key", "ed25519"], "it is a private key"],
-  [["verify", "report", "--key", "ed25519.pub", "--since", "soon"], '--since "soon": expected a time'],
-  [["evaluate", "--from-artifacts", "evidence.json", "--sign", "ed25519"], "--sign needs --output DIR"],
-  [["package", "--output", "x.zip"], "expected exactly one of --from-artifacts FILE, the id of a scan, or --latest"],
-  [["package", "--latest", "--output", "x"], "expected the name of a zip file"],
-  [["package", "--latest", "--output", "x.zip"], "expected the address of a gateway"],
+  [["verify", "none", "--key", "scanner.key.pub"], "no such file or folder"],
+  [["verify", "report", "--key", "scanner.key"], "it is a private key"],
+  [["verify", "report", "--key", "scanner.key.pub", "--since", "soon"], '--since "soon": expected a time'],
+  [["evaluate", "--from-artifacts", "evidence.json", "--sign", "scanner.key"], "--sign needs --output DIR"],
 ])("%j: one clear line, exit code 2", async (args, message) => {
   const { code, stdout, stderr } = await run(...args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

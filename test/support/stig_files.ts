@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { deflateRawSync } from "node:zlib";
-import { makeZip } from "../../scanner/signing/zip.ts";
+import { crc32, deflateRawSync } from "node:zlib";
 
 /** DISA's own file of V1R1, as it was published. */
 export const v1r1File = join(import.meta.dirname, "../fixtures/stig/U_Okta_IDaaS_STIG_V1R1_Manual-xccdf.xml");
@@ -23,7 +22,7 @@ export function zipOf(files: Readonly<Record<string, string | Buffer>>, ...chang
     name,
     content: claim(name) === undefined ? Buffer.from(content) : deflateRawSync(Buffer.from(content)),
   }));
-  const zip = Buffer.from(makeZip(entries));
+  const zip = storedZip(entries);
   let at = zip.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
   while (zip.readUInt32LE(at) === 0x02014b50) {
     const length = zip.readUInt16LE(at + 28);
@@ -37,4 +36,59 @@ export function zipOf(files: Readonly<Record<string, string | Buffer>>, ...chang
     at += 46 + length;
   }
   return zip;
+}
+
+interface ZipEntry {
+  readonly name: string;
+  readonly content: Uint8Array;
+}
+
+/** A zip of entries that are not compressed (APPNOTE 6.3.9). */
+function storedZip(entries: readonly ZipEntry[]): Buffer {
+  const locals: Uint8Array[] = [];
+  const centrals: Uint8Array[] = [];
+  let offset = 0;
+  for (const { name, content } of entries) {
+    const bytes = Buffer.from(name);
+    const size = content.byteLength;
+    // Version 2.0, names in UTF-8, stored, 1980-01-01.
+    const common = record(
+      20,
+      2,
+      0x0800,
+      2,
+      0,
+      2,
+      0,
+      2,
+      0x21,
+      2,
+      crc32(content),
+      4,
+      size,
+      4,
+      size,
+      4,
+      bytes.length,
+      2,
+      0,
+      2,
+    );
+    locals.push(record(0x04034b50, 4), common, bytes, content);
+    centrals.push(record(0x02014b50, 4, 20, 2), common, record(0, 2, 0, 2, 0, 2, 0, 4, offset, 4), bytes);
+    offset += 4 + common.length + bytes.length + size;
+  }
+  const directory = Buffer.concat(centrals);
+  const count = entries.length;
+  const end = record(0x06054b50, 4, 0, 2, 0, 2, count, 2, count, 2, directory.length, 4, offset, 4, 0, 2);
+  return Buffer.concat([...locals, directory, end]);
+}
+
+/** Little-endian numbers: each value with its width in bytes. */
+function record(...fields: readonly number[]): Buffer {
+  const pairs = fields.flatMap((value, at) => (at % 2 === 0 ? [[value, fields[at + 1] ?? 0] as const] : []));
+  const buffer = Buffer.alloc(pairs.reduce((sum, [, width]) => sum + width, 0));
+  let at = 0;
+  for (const [value, width] of pairs) at = buffer.writeUIntLE(value, at, width);
+  return buffer;
 }

@@ -21,7 +21,6 @@ const judgingMembers = [
   "check",
   "exclude",
   "severity",
-  "checks",
   "parameters",
   "benchmark",
   "waivers",

@@ -4,7 +4,6 @@ import { findNodeAtLocation, parseTree, stripComments, type JSONPath } from "jso
 import * as v from "valibot";
 import { readOptionFile } from "../../../command_line/files.ts";
 import { nearestName } from "../../../shared/nearest_name.ts";
-import { isRevisionFile } from "../../revisions/revision_store.ts";
 import { parseOptionJson, refuseFile } from "../../decisions/option_file.ts";
 import {
   configSchema,
@@ -119,8 +118,7 @@ function repeatedNames(organizations: readonly OrganizationConfig[]): readonly s
 const pathMembers: ReadonlySet<string> = new Set([
   "private_key_file",
   "output",
-  "threshold",
-  "checks",
+  "benchmark",
   "parameters",
   "waivers",
   "attestations",
@@ -132,8 +130,7 @@ const pathMembers: ReadonlySet<string> = new Set([
 function withPathsOf(folder: string): <Members extends object>(members: Members) => Members {
   return (members) => {
     const entries = Object.entries(members).map(([name, value]: [string, unknown]) => {
-      const isFile = pathMembers.has(name) || (name === "benchmark" && isRevisionFile(String(value)));
-      const isPath = isFile && typeof value === "string" && !isAbsolute(value);
+      const isPath = pathMembers.has(name) && typeof value === "string" && !isAbsolute(value);
       return [name, isPath ? join(folder, value) : value];
     });
     return Object.fromEntries(entries) as typeof members;

@@ -15,7 +15,7 @@ const organizationSchema = v.object({
   exit_code: v.pipe(v.nullable(count), v.description("What a run of it alone would exit with; null: not run")),
   scan_id: v.nullable(v.string()),
   checks: v.pipe(v.nullable(v.object(statusCountsEntries)), v.description("Counts of rules, as in its report")),
-  gate: v.pipe(v.nullable(v.string()), v.description("What --fail-on and --threshold say, in one line")),
+  gate: v.pipe(v.nullable(v.string()), v.description("What --fail-on says, in one line")),
   error: v.nullable(v.object({ code: v.string(), message: v.string(), remedy: v.nullable(v.string()) })),
   duration_ms: count,
   files: v.pipe(v.array(v.string()), v.description("The reports that were written")),

@@ -1,11 +1,5 @@
 import type { Report } from "../../../shared/report.ts";
 import { applyFailOn, describeNamed, describeUnnamed, optionOf, type FailRule } from "./fail_on.ts";
-import { unmetThresholds, type RuleStatus, type Threshold } from "./thresholds.ts";
-
-/** What decides whether a run fails. */
-export interface Gate extends FailRule {
-  readonly thresholds: readonly Threshold[];
-}
 
 export interface GateResult {
   readonly isFailed: boolean;
@@ -13,36 +7,18 @@ export interface GateResult {
   line(exitCode: number, problem?: string): string;
 }
 
-/** `rules`: the outcome of every rule, of which the thresholds speak. */
-export function applyGate(report: Report, gate: Gate, rules: readonly RuleStatus[]): GateResult {
-  const found = applyFailOn(report, gate);
-  const unmet = unmetThresholds(gate.thresholds, rules);
-  const isFailed = found.named.length > 0 || unmet.length > 0;
-  const named = describeNamed(found, gate);
+/** Whether `--fail-on` fails the run. */
+export function applyGate(report: Report, rule: FailRule): GateResult {
+  const found = applyFailOn(report, rule);
+  const named = describeNamed(found, rule);
   const left = describeUnnamed(found);
-  const reasonsOf = (problem: string | undefined) => [
-    ...(problem === undefined ? [] : [problem]),
-    ...(named === null ? [] : [named]),
-    ...(unmet.length === 0 ? [] : [`--threshold: ${listFirst(unmet)}`]),
-  ];
-  const met = [
-    ...(named === null ? [optionOf(gate)] : []),
-    ...(gate.thresholds.length > 0 && unmet.length === 0 ? ["--threshold is met"] : []),
-  ];
   return {
-    isFailed,
+    isFailed: found.named.length > 0,
     line(exitCode, problem) {
-      const reasons = reasonsOf(problem);
+      const reasons = [problem, named].filter((reason) => reason !== undefined && reason !== null);
       const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
-      const fulfilled = met.length === 0 ? "" : ` (${met.join("; ")})`;
+      const fulfilled = named === null ? ` (${optionOf(rule)})` : "";
       return `Exit ${exitCode}${why}${fulfilled}${left === "" ? "" : `. Not counted: ${left}`}`;
     },
   };
-}
-
-const maxListed = 5;
-
-function listFirst(problems: readonly string[]): string {
-  const left = problems.length - maxListed;
-  return `${problems.slice(0, maxListed).join(", ")}${left > 0 ? ` and ${left} more` : ""}`;
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -6,13 +6,14 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { builtIn } from "../../../scanner/catalog/catalog.ts";
 import { ChangeFile } from "../../../scanner/commands/change_file.ts";
 import { sha256 } from "../../../scanner/digest.ts";
-import { createKeyPair, readSigner } from "../../../scanner/signing/keys.ts";
+import { readSigner } from "../../../scanner/signing/keys.ts";
 import type { Statement } from "../../../scanner/signing/statement.ts";
+import { writeKeyPair } from "../../support/key_pair.ts";
 
 test("a growing file is signed at each UTC midnight and at the end, also after the clock was set back", async () => {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-changes-"));
   onTestFinished(() => rm(folder, { recursive: true }));
-  await writeFile(join(folder, "key"), createKeyPair("p256").privateKey);
+  await writeKeyPair(join(folder, "key"));
   const signer = await readSigner(join(folder, "key"), {});
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.parse("2026-11-25T23:59:50Z") });
   onTestFinished(() => void vi.useRealTimers());

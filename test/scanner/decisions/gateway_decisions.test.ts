@@ -16,7 +16,7 @@ const other = "apitoken_not_super_admin";
 const orgUrl = "https://acme.okta.com";
 const waiver = { kind: "waiver", check, reason: "Moves in January" };
 const attestation = { kind: "attestation", check: other, status: "PASS", reason: "Looked at it" };
-const noFiles: Decisions = { waivers: [], attestations: [], baseline: null, thresholds: [] };
+const noFiles: Decisions = { waivers: [], attestations: [], baseline: null };
 
 let database: Database;
 let gateway: TestGateway;

@@ -15,7 +15,7 @@ const plan = { check, reason: "Change 7", remediation_date: "2026-11-21" };
 
 function decide(entries: readonly object[], result: CheckResult = aCheckResult(), nowMs = now) {
   const waivers = parseWaivers(JSON.stringify(entries), source);
-  return applyDecisions([result], { waivers, attestations: [], baseline: null, thresholds: [] }, nowMs);
+  return applyDecisions([result], { waivers, attestations: [], baseline: null }, nowMs);
 }
 
 function firstFinding(entries: readonly object[], result?: CheckResult, nowMs?: number) {
@@ -26,8 +26,8 @@ describe("a decision with a remediation date", () => {
   test("is a plan, and no waiver: the finding still fails", () => {
     const { results, warnings } = decide([plan]);
     expect(results[0]?.findings[0]).toMatchObject({ waived: false, plan: { reason: "Change 7" } });
-    const gate = { failOn: parseFailOn("fail") ?? [], failOnText: "fail", onlyNew: false, thresholds: [] };
-    expect(applyGate(aReport(results), gate, []).isFailed).toBe(true);
+    const gate = { failOn: parseFailOn("fail") ?? [], failOnText: "fail", onlyNew: false };
+    expect(applyGate(aReport(results), gate).isFailed).toBe(true);
     expect(warnings).toEqual([]);
   });
 
@@ -82,7 +82,7 @@ describe("a decision with a remediation date", () => {
     expect(firstFinding([plan], manual)?.plan).toBeUndefined();
     const waivers = parseWaivers(JSON.stringify([plan]), source);
     const attestations = [{ check, status: "FAIL", reason: "seen", by: "A. Person", expires: null }] as const;
-    const { results } = applyDecisions([manual], { waivers, attestations, baseline: null, thresholds: [] }, now);
+    const { results } = applyDecisions([manual], { waivers, attestations, baseline: null }, now);
     expect(results[0]?.findings[0]?.plan).toMatchObject({ remediation_date: "2026-11-21" });
   });
 

@@ -6,7 +6,6 @@ import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_or
 import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { defaultScopes } from "../../../scanner/config.ts";
 import type { ChangeLine } from "../../../scanner/follow/changes.ts";
-import { createDoorbell } from "../../../scanner/follow/doorbell.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowPlan } from "../../../scanner/follow/follow_plan.ts";
 import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
@@ -42,6 +41,11 @@ function createSteppedClock() {
       nowMs += ms;
       for (const entry of waiting) if (entry.atMs <= nowMs && waiting.delete(entry)) entry.wake();
     },
+    /** Another time of day: timers do not go by it. */
+    jump(ms: number) {
+      nowMs += ms;
+      for (const entry of waiting) if (waiting.delete(entry)) entry.wake();
+    },
     reset() {
       onWait = [];
       waiting.clear();
@@ -73,7 +77,6 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const said: string[] = [];
     const looks: PollResult[] = [];
     const calls: string[] = [];
-    const doorbell = createDoorbell();
     const monitor: MonitorPort = {
       started({ monitorId, onRegistered }) {
         calls.push(`started ${monitorId}`);
@@ -114,7 +117,6 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         write: (written) => void lines.push(...written),
         say: (text) => void said.push(text),
         monitor,
-        doorbell,
       },
     );
     const ended = finished.then(
@@ -126,7 +128,6 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
       said,
       looks,
       calls,
-      doorbell,
       finished,
       /** Until the follower waits for its next look, or has ended. */
       settled: () => Promise.race([time.waits(), ended]),

@@ -3,9 +3,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { historyCommand, type HistoryFlags } from "../../../scanner/commands/history_command.ts";
-import { createKeyPair, readVerifier } from "../../../scanner/signing/keys.ts";
+import { readVerifier } from "../../../scanner/signing/keys.ts";
 import { verifyPath } from "../../../scanner/signing/verify.ts";
 import type { Report } from "../../../shared/report.ts";
+import { builtIn } from "../../../scanner/catalog/catalog.ts";
+import { writeKeyPair } from "../../support/key_pair.ts";
 import { aChange, anExplanation } from "../../support/change_builders.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
@@ -238,10 +240,8 @@ describe("history --by", () => {
 
 describe("history --sign", () => {
   it("signs what it wrote, about each organization", async () => {
-    const pair = createKeyPair("p256");
     const key = join(folder, "key");
-    await writeFile(key, pair.privateKey);
-    await writeFile(`${key}.pub`, pair.publicKey);
+    await writeKeyPair(key);
     const place = await files({
       "a.json": scan("PASS", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z"),
       "b.json": scan("FAIL", "2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z", {
@@ -255,8 +255,8 @@ describe("history --sign", () => {
     const { subject } = JSON.parse(Buffer.from(payload, "base64").toString());
     expect(subject.map(({ name }: { name: string }) => name)).toEqual(["history.csv", "history.json"]);
     const verifier = await readVerifier(`${key}.pub`);
-    const expected = { orgUrl: null, since: null, revisions: [] };
-    expect((await verifyPath(output, verifier, expected)).lines[1]).toBe("history.csv, history.json: as signed");
+    const expected = { orgUrl: null, since: null, revision: builtIn };
+    expect((await verifyPath(output, verifier, expected))[1]).toBe("history.csv, history.json: as signed");
     await expect(verifyPath(output, verifier, { ...expected, orgUrl })).rejects.toThrow(/https:\/\/globex.okta.com/);
   });
 });

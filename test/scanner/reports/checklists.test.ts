@@ -45,7 +45,7 @@ test.each([
   }
 });
 
-test.each(["poam", "poam-json", "hdf", "sarif", "junit", "oscal", "html", "markdown"])(
+test.each(["poam", "hdf", "sarif", "junit", "oscal", "html", "markdown"])(
   "%s keeps two orgs on two ports of one host apart",
   (format) => {
     const report = aReport([aCheckResult({ findings: [aFinding({ status: "FAIL" })] })]);

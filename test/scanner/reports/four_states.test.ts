@@ -69,9 +69,9 @@ describe("--status", () => {
     expect(text).toContain("Lists 3 of 8 rules");
   });
 
-  test.each(["csv", "ndjson"])("%s has only such findings", (name) => {
-    const lines = render(name, ["fail"]).trim().split(/\r?\n/);
-    expect(lines).toHaveLength(4 + (name === "csv" ? 1 : 0));
+  test("csv has only such findings", () => {
+    const lines = render("csv", ["fail"]).trim().split(/\r?\n/);
+    expect(lines).toHaveLength(4 + 1);
   });
 
   test.each(["json", "cklb", "sarif", "junit"])("%s stays whole", (name) => {

@@ -214,13 +214,6 @@ test("a CSV reader gives every finding back, and no cell is a formula", () => {
   expect(rows.some((row) => row["resource_name"]?.includes("=HYPERLINK"))).toBe(true);
 });
 
-test("ndjson is one JSON object a line", () => {
-  const lines = render("ndjson").trimEnd().split("\n");
-  expect(lines).toHaveLength(report.checks.flatMap((check) => check.findings).length);
-  for (const line of lines)
-    expect(JSON.parse(line)).toMatchObject({ scan_id: report.scan.id, fingerprint: expect.any(String) });
-});
-
 describe("every format", () => {
   // A plan of action has the open lines only.
   const withDecisions = reportFormats.map((format) => format.name).filter((name) => !name.startsWith("poam"));

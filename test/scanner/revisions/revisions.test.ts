@@ -1,18 +1,15 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { assert, constantFrom, property } from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
 import { explainCheck } from "../../../scanner/commands/describe_checks.ts";
-import { readParameters } from "../../../scanner/decisions/company_rules/parameters.ts";
-import { sha256 } from "../../../scanner/digest.ts";
+import { readParameters } from "../../../scanner/decisions/parameters.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
-import { compareRevisions } from "../../../scanner/revisions/compare_revisions.ts";
-import { readStigFile } from "../../../scanner/revisions/read_stig_file.ts";
+import { readRevision } from "../../../scanner/revisions/read_stig_file.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
 import { normalized, toRevision } from "../../../scanner/revisions/revision.ts";
-import { addRevision, findRevision, knownRevisions } from "../../../scanner/revisions/revision_store.ts";
 import { toContext, type FinishedScan } from "../../../scanner/run_scan.ts";
 import { temporaryFolder } from "../../support/command_line.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
@@ -106,18 +103,13 @@ describe("a text that a check was not written for", () => {
     );
   });
 
-  test("is a difference that `stig diff` names by its lines; a rule without a check is MANUAL, too", () => {
-    const diff = compareRevisions(builtIn, changed);
-    expect(diff.changed.map(({ after, fields }) => [after.vuln_id, fields.map(({ field }) => field)])).toEqual([
-      ["V-273186", ["check_text"]],
-    ]);
-    expect([diff.added.length, diff.removed.length, diff.unchanged]).toEqual([0, builtIn.checks.length - 24, 23]);
+  test("has no check: a rule of that revision alone is MANUAL, too", () => {
     const [unknown] = revisionOf(v1r1.replaceAll("273186", "000001")).checks;
     expect(unknown).toMatchObject({ name: "v_000001", unjudged: { reason: "not_automated", writtenFor: null } });
   });
 });
 
-describe("stig add", () => {
+describe("--benchmark FILE", () => {
   const big = Buffer.alloc(30 * 1_048_576, " ");
   const name = "U_Okta/U_Okta_IDaaS_STIG_V1R1_Manual-xccdf.xml";
   const other = v1r1.replace('id="Okta_IDaaS_STIG"', 'id="Windows_11_STIG"');
@@ -165,48 +157,26 @@ describe("stig add", () => {
       v1r1.replace(/<check-content>[^<]+/, "<check-content>"),
       /"V-273186" is incomplete/,
     ],
-  ])("refuses %s in one line, and writes nothing", async (_, content, problem) => {
+  ])("refuses %s in one line", async (_, content, problem) => {
     const file = join(folder.path, "hostile");
     await writeFile(file, content);
-    const env = { SCANSTREAM_DATA: join(folder.path, "hostile-data") };
-    const refused = addRevision(file, env);
+    const refused = readRevision(file);
     await expect(refused).rejects.toThrow(problem);
-    await expect(refused).rejects.toThrow(/^Cannot use the STIG "[^\n]+$/);
-    await expect(readdir(env.SCANSTREAM_DATA)).rejects.toThrow("ENOENT");
+    await expect(refused).rejects.toThrow(/^Cannot use --benchmark "[^\n]+$/);
   });
 
-  test("keeps the XCCDF of a zip byte by byte; others' STIGs in it do not count; the same again is no error", async () => {
-    const env = { SCANSTREAM_DATA: join(folder.path, "data") };
+  test("reads the XCCDF, also out of a zip with other STIGs in it; without a file it is the built-in revision", async () => {
     const zip = join(folder.path, "stig.zip");
     await writeFile(zip, zipOf({ [name]: v1r1, "other-xccdf.xml": other, "readme.txt": "x" }));
-    expect(await addRevision(zip, env)).toMatchObject({ isNew: true, revision: { sha256: sha256(v1r1) } });
-    expect(await addRevision(v1r1File, env)).toMatchObject({ isNew: false });
-    expect((await knownRevisions(env)).map(({ benchmark, origin }) => [benchmark.id, origin])).toEqual([
-      ["okta-idaas-stig-v1r1", "added"],
-      ["okta-idaas-stig-v1r2", "built-in"],
-    ]);
-    expect((await findRevision("OKTA-IDAAS-STIG-V1R1", env)).checks).toHaveLength(24);
-    await writeFile(zip, v1r1.replace("15 minutes", "16 minutes"));
-    await expect(addRevision(zip, env)).rejects.toThrow(/okta-idaas-stig-v1r1 is here already with other content/);
-    expect((await findRevision(zip.replace("stig.zip", "./stig.zip"), env)).checks).toHaveLength(24);
-    await expect(findRevision("okta-idaas-stig-v1r3", env)).rejects.toThrow(
-      /no revision of the STIG has this name: did you mean/,
-    );
+    expect(await readRevision(zip)).toEqual(await readRevision(v1r1File));
+    expect((await readRevision(zip)).benchmark.id).toBe("okta-idaas-stig-v1r1");
+    expect(await readRevision(undefined)).toBe(builtIn);
+    await expect(readRevision("okta-idaas-stig-v1r2")).rejects.toThrow(/Cannot read --benchmark .*no such file/);
   });
 
-  test("knows the built-in revision by what DISA wrote", async () => {
-    const env = { SCANSTREAM_DATA: join(folder.path, "data2") };
-    const file = join(folder.path, "v1r2.xml");
-    await writeFile(file, v1r1.replace("Release: 1 Benchmark Date: 22 Apr 2025", builtIn.benchmark.release_info));
-    await expect(addRevision(file, env)).rejects.toThrow(
-      /okta-idaas-stig-v1r2 is here already with other content \(built-in\)/,
-    );
+  test("a file of 50 MiB and more is not read", async () => {
+    const file = join(folder.path, "large");
+    await writeFile(file, Buffer.alloc(50 * 1_048_576 + 1));
+    await expect(readRevision(file)).rejects.toThrow(/it is too large: expected 50 MiB at most/);
   });
-});
-
-test("a file of 50 MiB and more is not read", async () => {
-  const file = join(folder.path, "large");
-  await writeFile(file, Buffer.alloc(50 * 1_048_576 + 1));
-  await expect(addRevision(file, {})).rejects.toThrow(/it is too large: expected 50 MiB at most/);
-  expect((await readStigFile(Buffer.from(v1r1))).sha256).toBe(sha256(v1r1));
 });

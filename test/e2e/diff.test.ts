@@ -14,17 +14,13 @@ import type { Diff } from "../../shared/schemas/diff.ts";
 import { aPasswordPolicy, aScan, compliantArtifacts, set } from "../support/artifact_builders.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 
-/** What the pages of docs/ show is run as it stands there, with the files that they show. */
-
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let cli = "";
 beforeAll(async () => {
   folder = await temporaryFolder();
-  cli = await page("docs/cli.md");
-  const gates = await page("docs/gates.md");
-  await write("threshold.yaml", fenced(gates, "yaml"));
-  await write("parameters.json", fenced(gates, "json"));
-  await write("rules.json", fenced(await page("docs/company_rules.md"), "json"));
+  await write(
+    "parameters.json",
+    '{ "parameters": { "global_session_idle_minutes": 10, "password_maximum_age_days": 90 } }',
+  );
   const lax = set(aPasswordPolicy({ name: hostileName }), "settings.password.age.maxAgeDays", 90);
   await write("evidence.json", JSON.stringify(anArtifactFile({ password_policies: obtained([lax]) })));
   await write("before.json", JSON.stringify(anArtifactFile({})));
@@ -42,22 +38,8 @@ function anArtifactFile(changes: Parameters<typeof compliantArtifacts>[0]) {
   });
 }
 
-function page(path: string): Promise<string> {
-  return readFile(join(import.meta.dirname, "../..", path), "utf8");
-}
-
 function write(name: string, text: string): Promise<void> {
   return writeFile(join(folder.path, name), text);
-}
-
-function fenced(text: string, language: string): string {
-  return new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "ms").exec(text)?.[1] ?? "";
-}
-
-/** The arguments of an example of docs/cli.md. */
-function example(command: string): readonly string[] {
-  const line = new RegExp(`^scanstream (${command} (?:\\\\\n|.)*)$`, "m").exec(cli)?.[1] ?? "";
-  return line.split(/\\?\s+/).filter((word) => word !== "");
 }
 
 const run = (...args: readonly string[]) => callCommand(args, { cwd: folder.path });
@@ -68,15 +50,13 @@ function isValid(schema: object, value: unknown): boolean {
   return ajv.compile(schema)(value);
 }
 
-describe("the example of docs/cli.md", () => {
-  test("evaluate with gates, parameters and company rules", async () => {
-    const { code, stderr } = await run(...example("evaluate"));
-    const report = JSON.parse(await readFile(join(folder.path, "after/scan.json"), "utf8")) as Report;
+describe("evaluate --parameters", () => {
+  test("judges by the organization's values, and says what the STIG's give", async () => {
+    const gate = ["--fail-on", "fail:high", "--parameters", "parameters.json"];
+    const { code, stderr } = await run("evaluate", ...evidence, "--output", "own", "--format", "json,table", ...gate);
+    const report = JSON.parse(await readFile(join(folder.path, "own/scan.json"), "utf8")) as Report;
     expect(isValid(reportSchema, report)).toBe(true);
-    expect(report.benchmark).toBe("okta-idaas-stig-v1r2");
-    expect(report.checks).toHaveLength(catalog.length + 2);
     const statusOf = (name: string) => report.checks.find(({ check }) => check === name);
-    expect(statusOf("company_acme_1")).toMatchObject({ status: "FAIL", origin: "company", vuln_id: "ACME-1" });
     expect(statusOf("authenticator_password_maximum_age_60d")).toMatchObject({
       status: "PASS",
       tailoring: { effect: "looser", stig_status: "FAIL" },
@@ -86,29 +66,28 @@ describe("the example of docs/cli.md", () => {
       status: "FAIL",
       tailoring: { effect: "stricter", stig_status: "PASS" },
     });
-    expect(code).toBe(1);
-    const lines = stderr.trimEnd().split("\n");
-    expect(lines.at(-1)).toMatch(
-      /^Exit 1: 1 finding failed \(--fail-on fail:high\): ACME-1; --threshold: compliance\.min is 80, found \d+, failed\.high\.max is 0, found 1\. Not counted: 2 findings failed /,
+    expect(code).toBe(0);
+    expect(stderr.trimEnd().split("\n").at(-1)).toMatch(
+      /^Exit 0 \(--fail-on fail:high\)\. Not counted: \d findings? failed /,
     );
-    // With the summary it is one screen.
-    expect(lines.length).toBeLessThan(24);
   });
+});
 
+const evidence = ["--from-artifacts", "evidence.json"];
+
+describe("diff", () => {
   test("diff of two reports", async () => {
     await mkdir(join(folder.path, "before"), { recursive: true });
     await run("evaluate", "--from-artifacts", "before.json", "--output", "before", "--format", "json");
     await run("evaluate", "--from-artifacts", "evidence.json", "--output", "after", "--format", "json");
-    const { code, stdout, stderr } = await run(...example("diff"));
+    const { code, stdout, stderr } = await run("diff", "before/scan.json", "after/scan.json");
     expect([code, stderr]).toEqual([1, ""]);
     expect(stdout).toMatch(/Verdict changed\n {2}authenticator_password_maximum_age_60d: policy /);
     expect(stdout).toMatch(/PASS 60 days → FAIL 90 days/);
     expect(stdout).not.toContain("\u001b");
   });
-});
 
-describe("diff", () => {
-  test("of two files of artifacts names what changed, in four formats that no name can break", async () => {
+  test("of two files of artifacts names what changed, in two formats that no name can break", async () => {
     const { code } = await run("diff", "before.json", "evidence.json", "--format", "all", "--output", "diff");
     expect(code).toBe(1);
     const read = (extension: string) => readFile(join(folder.path, `diff/diff.${extension}`), "utf8");
@@ -117,10 +96,7 @@ describe("diff", () => {
     expect(diff.objects).toMatchObject([
       { change: "changed", fields: [{ path: "name" }, { path: "settings.password.age.maxAgeDays", from: 60, to: 90 }] },
     ]);
-    expect(await read("html")).not.toContain("<script>alert");
-    expect(await read("html")).toContain("&lt;script&gt;");
-    expect(await read("md")).not.toMatch(/<script>|(?<!`[^`\n]*)\]\(javascript/);
-    for (const extension of ["txt", "md", "html"]) expect(await read(extension)).not.toContain("\u001b");
+    expect(await read("txt")).not.toContain("\u001b");
   });
 
   test("of the same file exits with 0", async () => {
@@ -136,7 +112,12 @@ describe("diff", () => {
       /one is evidence, the other a report; give two reports or two evidence files/,
     ],
     ["no such file", "before.json", "none.json", /Cannot read the file "none\.json": no such file/],
-    ["another file", "before.json", "rules.json", /Cannot compare "rules\.json": it has no schema: expected a report/],
+    [
+      "another file",
+      "before.json",
+      "parameters.json",
+      /Cannot compare "parameters\.json": it has no schema: expected a report/,
+    ],
     [
       "another organization",
       "before.json",
@@ -158,10 +139,8 @@ describe("diff", () => {
 describe("bad input", () => {
   test.each([
     ["--fail-on", "fail:hihg", /--fail-on "fail:hihg": expected fail, manual or never/],
-    ["--threshold", "rules.json", /Cannot use --threshold "rules\.json": there is no key "checks"/],
-    ["--checks", "parameters.json", /Cannot use --checks "parameters\.json": /],
-    ["--parameters", "rules.json", /Cannot use --parameters "rules\.json": /],
-    ["--checks", "none.json", /Cannot read --checks "none\.json": no such file/],
+    ["--parameters", "evidence.json", /Cannot use --parameters "evidence\.json": /],
+    ["--parameters", "none.json", /Cannot read --parameters "none\.json": no such file/],
   ])("%s %s is one clear line, exit 2, and nothing is written", async (option, value, message) => {
     const args = ["evaluate", "--from-artifacts", "evidence.json", "--output", "nothing", option, value];
     const { code, stderr } = await run(...args);
@@ -170,16 +149,4 @@ describe("bad input", () => {
     expect(stderr.trimEnd().split("\n")).toHaveLength(1);
     await expect(readFile(join(folder.path, "nothing/scan.txt"))).rejects.toThrow();
   });
-});
-
-test("checks and explain show the rules of --checks", async () => {
-  const { stdout } = await run("checks", "--checks", "rules.json");
-  expect(stdout).toMatch(
-    /^ACME-1 +high +Passwords have at least 20 characters\n +company_acme_1 · Read-Only Administrator · policies\.read$/m,
-  );
-  const explained = await run("explain", "acme-2", "--checks", "rules.json");
-  expect(explained.stdout).toContain("ACME-2 · rule of the organization (low)");
-  expect(explained.stdout).not.toContain("DISA");
-  const parameters = await run("explain", "V-273186");
-  expect(parameters.stdout).toContain("global_session_idle_minutes: 15 minutes in the STIG; less is stricter");
 });

@@ -1,10 +1,10 @@
-import { readOptionFile } from "../../../command_line/files.ts";
-import { isJsonObject } from "../../../shared/json.ts";
-import { UsageError } from "../../../shared/usage_error.ts";
-import { catalog, type CatalogCheck } from "../../catalog/catalog.ts";
-import { nearestName } from "../../../shared/nearest_name.ts";
-import type { Parameter, ParameterValue, ParameterValues } from "../../checks/parameter.ts";
-import { parseOptionJson, refuseFile } from "../option_file.ts";
+import { readOptionFile } from "../../command_line/files.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
+import { nearestName } from "../../shared/nearest_name.ts";
+import type { Parameter, ParameterValue, ParameterValues } from "../checks/parameter.ts";
+import { parseOptionJson, refuseFile } from "./option_file.ts";
 
 const maxParametersBytes = 1_048_576;
 const bounds = { maxDepth: 4, maxParts: 200, repeatedKeys: "refuse" } as const;
