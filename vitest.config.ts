@@ -16,7 +16,7 @@ const system = [
   "test/gateway/features/team/on_postgres.test.ts",
   "test/lint/action.test.ts",
   "test/scanner/evidence_matrix.test.ts",
-  "test/scanner/reports/{hostile_text,html,outside_readers}.test.ts",
+  "test/scanner/reports/{hostile_text,outside_readers}.test.ts",
   "test/scanner/streaming/*.test.ts",
   "test/shared/brokers/{close_and_exit,contract,deno,redis,redis_sentinels,upstash,workerd}.test.ts",
   "test/examples/clients.test.ts",
@@ -27,13 +27,14 @@ const system = [
 /** Tests that take a minute each, for `npm run test:nightly`: large sizes, and faults on the other runtimes. */
 const nightly = [
   "test/attacks/slow_heads.test.ts",
+  "test/e2e/follow_at_random.test.ts",
   "test/gateway/features/keeping/large_{pages,reports,scans}.test.ts",
   "test/faults/{on_deno,on_workerd}.test.ts",
 ];
 
 /** Measured on two cores: half a minute and more. One that begins last keeps a whole run waiting on one core. */
 const longest =
-  /\/(?:web\/(?:session_renewal|limits|page|decisions|monitors|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|hostile_pages|shares)|e2e\/(?:failing_files|failing_streams|setup|start)|scanner\/evidence_matrix)\.test\.ts$/;
+  /\/(?:web\/(?:session_renewal|limits|page|decisions|monitors|issuer_sign_in)|faults\/scan|edge\/(?:deno|workerd)|attacks\/(?:hostile_answers|shares)|e2e\/(?:setup|start)|scanner\/evidence_matrix)\.test\.ts$/;
 
 /** In a fresh clone nothing is known of how long a file takes, and its size says little. */
 class LongestFirst extends BaseSequencer {

@@ -191,10 +191,8 @@ describe("time", () => {
         [paths.logStreams]: [{ id: name, name, status: name }],
         "/api/v1/brands/bnd1/pages/sign-in/customized": { pageContent: name },
       };
-      const before = process.cpuUsage();
+      // Quadratic work on one of them takes longer than a test may.
       await scan(answers);
-      // Quadratic work on one of them takes ten seconds and more.
-      expect(process.cpuUsage(before).user / 1000).toBeLessThan(6000);
     },
   );
 });

@@ -10,7 +10,8 @@ import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { context } from "../support/artifact_builders.ts";
-import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { callCommand } from "../support/called_command.ts";
+import { temporaryFolder } from "../support/command_line.ts";
 import { compliantOrg } from "../support/compliant_org.ts";
 import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
 
@@ -76,14 +77,13 @@ test.each<[string, RequestListener, message?: string]>([
         .end('{"__proto__":{"access_token":"x"},"constructor":{"prototype":{}}}'),
   ],
 ])(
-  "%s as every answer: the scan ends in time with one clear error and no verdict",
+  "%s as every answer: the scan ends with one clear error and no verdict",
   async (_, listener, message = "") => {
     const url = await listen(listener);
     const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: "0oa1", IDP_PRIVATE_KEY_FILE: keyFile };
     const args = ["scan", "--format", "json", "--no-stream", "--timeout", "5"];
-    const startedMs = performance.now();
-    const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, env });
-    expect([code, performance.now() - startedMs < 60_000], stderr).toEqual([3, true]);
+    const { code, stdout, stderr } = await callCommand(args, { cwd: folder.path, env });
+    expect(code, stderr).toBe(3);
     const document: unknown = JSON.parse(stdout);
     expect(document).toMatchObject({ schema: "scanstream.error/1", message: expect.stringContaining(message) });
     // Both outputs escape or drop control characters too: the parsed values show what the scanner let in.
@@ -103,7 +103,7 @@ test("redirects to other hosts take nothing along: no key, no token, no request"
     response.writeHead(307, { location: `${other}${request.url ?? ""}` }).end();
   });
   const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: "0oa1", IDP_PRIVATE_KEY_FILE: keyFile };
-  const { code } = await runCommand(["scan", "--no-stream"], { cwd: folder.path, env });
+  const { code } = await callCommand(["scan", "--no-stream"], { cwd: folder.path, env });
   expect(code).toBe(3);
   expect(asked).toEqual([]);
 });

@@ -224,12 +224,9 @@ describe("a mebibyte of", () => {
     ["comments without an element", "<!--a-->".repeat(size / 8)],
     ["end tags", `<CHECKLIST>${"</".repeat(size / 2)}`],
     ["beginnings of a result", "--- scanstream x\nStatus: O".repeat(size / 26)],
-  ])("%s takes no time", (_, content) => {
-    const before = process.cpuUsage();
+  ])("%s is refused", (_, content) => {
     expect(() => parseChecklist(content, "old.ckl")).toThrow("Cannot use --checklist");
     expect(splitDetails(content)).toEqual({ text: content, result: null });
-    const { user, system } = process.cpuUsage(before);
-    expect((user + system) / 1000).toBeLessThan(1000);
   });
 });
 

@@ -319,3 +319,19 @@ function judge(content: unknown) {
   const page = obtained({ kind: "customized" as const, content });
   return evaluate(check, { brand_sign_in_pages: obtained([{ brand: { id: "bnd1", name: "acme" }, page }]) });
 }
+
+test.each([
+  ["too long", "x".repeat(4_194_305)],
+  ["of tags that repeat one another", Array.from({ length: 60_000 }, (_, index) => `<p><font a${index}></p>`).join("")],
+  ["of too many elements", "<i>".repeat(300_000)],
+])("a page that is %s is unreadable, and the other brands are still judged", (_, page) => {
+  const brand = (id: string, content: string) => ({
+    brand: { id },
+    page: obtained({ kind: "customized" as const, content }),
+  });
+  const result = evaluate(check, { brand_sign_in_pages: obtained([brand("b1", page), brand("b2", banner)]) });
+  expect(result.findings.map(({ status, reason }) => [status, reason])).toEqual([
+    ["MANUAL", "unreadable"],
+    ["PASS", null],
+  ]);
+});

@@ -16,27 +16,16 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 const hostileTexts: readonly (readonly [name: string, text: string])[] = [
-  ["nothing", ""],
-  ["a lone high surrogate", "a\ud800b"],
-  ["a lone low surrogate", "\udc00"],
-  ["surrogates in the wrong order", "\udc00\ud800"],
-  ["NUL", "a\u0000b"],
-  ["every control character", String.fromCharCode(...Array.from({ length: 0xa0 }, (_, code) => code))],
-  ["the noncharacters", "\ufffe\uffff\ufdd0\u{1fffe}\u{10ffff}"],
-  ["the end of a CDATA section", "]]> <![CDATA[ ]]>"],
   [
-    "comments and instructions of XML",
-    "--> <!-- -- <?xml version='2'?> <!DOCTYPE x [<!ENTITY y SYSTEM 'file:///'>]> &y;",
+    "control characters, noncharacters and halves of characters",
+    `${String.fromCharCode(...Array.from({ length: 0xa0 }, (_, code) => code))}\ud800b\udc00\ud800\ufffe\uffff\ufdd0\u{1fffe}\u202e\u2066\ufeff`,
   ],
-  ["markup", `</script><script>alert(1)</script>' " & < >`],
-  ["line ends", "a\rb\nc\r\nd\u2028e\u0085f"],
-  ["bidirectional overrides and a byte order mark", "\u202e\u2066abc\ufeff"],
-  ["percent signs and dots", "%E0%A4%A %% .. ../.."],
-  ["200 kB of one word", "x".repeat(200_000)],
-  ["200 kB of dots", ".".repeat(200_000)],
-  ["200 kB of backticks", "`".repeat(200_000)],
-  ["200 kB of blanks", " ".repeat(200_000)],
-  ["200 kB of wide characters and half of one", `${"😀".repeat(50_000)}\ud83d`],
+  [
+    "markup",
+    `</script><script>alert(1)</script>' " & < > ]]> <![CDATA[ ]]> --> <!-- -- <?xml version='2'?> <!DOCTYPE x [<!ENTITY y SYSTEM 'file:///'>]> &y;`,
+  ],
+  ["line ends and percent signs", "a\rb\nc\r\nd\u2028e\u0085f %E0%A4%A %% .. ../.."],
+  ["100 kB of wide characters and half of one", `${"😀".repeat(25_000)}\ud83d`],
 ];
 
 /** The text at every place of a report which a provider, a person who decides, or a stored report can fill. */
@@ -68,9 +57,7 @@ test.each(reportFormats.map(({ name }) => name))(
   async (name) => {
     const xmlFiles: string[] = [];
     for (const [what, text] of hostileTexts) {
-      const startedAt = performance.now();
       const rendered = renderAs(name, reportWith(text));
-      expect(performance.now() - startedAt, what).toBeLessThan(5000);
       expect(rendered.isWellFormed(), what).toBe(true);
       expect(rendered.includes("\u0000"), what).toBe(false);
       if (name === "ckl" || name === "xccdf" || name === "junit") {
@@ -81,7 +68,7 @@ test.each(reportFormats.map(({ name }) => name))(
       if (/json|sarif|ocsf|oscal|cklb|hdf/.test(name)) {
         // Many parsers refuse the escape of half a character, and so does a database's JSON column.
         expect(/\\ud[89a-f][0-9a-f]{2}/.test(rendered), what).toBe(false);
-        for (const line of name === "ndjson" ? rendered.trimEnd().split("\n") : [rendered]) JSON.parse(line);
+        JSON.parse(rendered);
       }
     }
     if (xmlFiles.length > 0) await promisify(execFile)(await requireProgram("xmllint"), ["--noout", ...xmlFiles]);

@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { parseBaseline } from "../../../scanner/decisions/baseline.ts";
+import { applyWaivers, parseWaivers } from "../../../scanner/decisions/waivers.ts";
+import { parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
+import { stigRuleNames } from "../../../shared/rule_names.ts";
+import { aCheckResult, aFinding } from "../../support/report_builders.ts";
+
+/** Files that come with a pull request, and names that come from the provider: a bound, an error, and no waiver by mistake. */
+
+const check = "signon_global_session_idle_timeout_15min";
+const source = { option: "--waivers", file: "waivers.json", rules: stigRuleNames };
+const waiver = { check, reason: "x" };
+
+function waivedNames(patterns: readonly string[], names: readonly string[]) {
+  const waivers = parseWaivers(JSON.stringify(patterns.map((resource) => ({ ...waiver, resource }))), source);
+  const findings = names.map((name, index) => aFinding({ resource: { type: "policy", id: `id${index}`, name } }));
+  const { results, warnings } = applyWaivers([aCheckResult({ findings })], waivers, 0);
+  const waived = results.flatMap((result) => result.findings.filter((finding) => finding.waived));
+  return { names: waived.map(({ resource }) => resource.name), warnings };
+}
+
+test.each<[string, string, RegExp]>([
+  ["10,001 entries", JSON.stringify(Array(10_001).fill(waiver)), /waivers has 10001 entries: expected 10000/],
+  [
+    "a pattern of 1,001 characters",
+    JSON.stringify([{ ...waiver, resource: "a".repeat(1001) }]),
+    /waivers\[0\]\.resource: is too long: expected 1000/,
+  ],
+  ["nesting without end", "[".repeat(8_000_000), /nested too deep/],
+  ["a million entries", `[${'{"check":"x","reason":"y"},'.repeat(1_000_000)}0]`, /too many lists and objects/],
+  [
+    "a key that is given twice",
+    `[{"check":"${check}","reason":"x","expires":"2026-01-01","\\u0065xpires":null}]`,
+    /the key "expires" is given twice/,
+  ],
+  ["a prototype", `[{"check":"${check}","reason":"x","__proto__":{"resource":"no"}}]`, /waivers\[0\]\.__proto__/],
+])("waivers with %s are refused, saying what and where", (_, text, message) => {
+  expect(() => parseWaivers(text, source)).toThrow(message);
+});
+
+test.each<[string, (text: string) => unknown]>([
+  ["a baseline", (text) => parseBaseline(text, "old.json")],
+  ["saved artifacts", parseArtifacts],
+])("%s of brackets only is refused before it takes memory", (_, parse) => {
+  expect(() => parse("[".repeat(10_000_000))).toThrow(/nested too deep/);
+  expect(() => parse(`[${"{},".repeat(5_000_000)}{}]`)).toThrow(/too many lists and objects/);
+});
+
+test("brackets, braces and parentheses are what they are in a name, with a star behind them too", () => {
+  const odd = ["[PROD] all", "{a,b}", "+(a|b)", "!x", "a\\b"];
+  // What they would cover as classes, alternatives, repetitions, negations, or as any character.
+  const others = ["P all", "xPROD] all", "a", "b", "ab", "x", "y", "**"];
+  for (const name of odd) {
+    expect(waivedNames([name], [...odd, ...others]).names).toEqual([name]);
+    expect(waivedNames([`${name}*`], [...odd, ...others]).names).toEqual([name]);
+  }
+});
+
+test("thousands of hostile patterns and names: a bound, a warning, and what is written out still counts", () => {
+  const patterns = Array.from({ length: 5000 }, (_, index) => `*${"a?".repeat(300)}${index}`);
+  const hostile = Array.from({ length: 100 }, (_, index) => `${"a".repeat(2000)}${index}z`);
+  const { names, warnings } = waivedNames([...patterns, "id7", "My app"], [...hostile, "My app"]);
+  expect(names).toEqual([hostile[7], "My app"]);
+  expect(warnings.at(-1)).toMatch(/take too long.*not waived/);
+});
