@@ -900,8 +900,8 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- One step of a scan's deletion: the scan ends at once, so that nothing more is stored, and goes with its last findings. No row:
--- there is no such scan. Not deleted: more steps are needed.
+-- One step of a scan's deletion: one that runs only ends, so that nothing more is stored; then it goes with its last findings. No
+-- row: there is no such scan. Not deleted: more steps are needed.
 CREATE FUNCTION scanstream.delete_scan(wanted_id uuid, max_rows integer)
 RETURNS TABLE (is_deleted boolean, tenant_id uuid, status text, pass integer, fail integer, manual integer, not_applicable integer)
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
@@ -918,6 +918,11 @@ BEGIN
   PERFORM set_config('app.erasing', '', true);
   UPDATE public.scans SET status = 'cancelled', ended_at = now()
   WHERE tenant_id = tenant AND id = wanted_id AND ended_at IS NULL;
+  IF FOUND THEN
+    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual, scans.not_applicable
+      FROM public.scans WHERE tenant_id = tenant AND id = wanted_id;
+    RETURN;
+  END IF;
   DELETE FROM public.findings WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM public.findings WHERE tenant_id = tenant AND scan_id = wanted_id LIMIT max_rows));
   GET DIAGNOSTICS removed = ROW_COUNT;

@@ -58,19 +58,6 @@ test("lists organizations, opens one, and shows its present verdicts and how lon
   await expect.poll(seconds, { timeout: 8000 }).toBeGreaterThan(before);
 });
 
-test("asks for a look now: the follower is asked, and the page says what happens", async () => {
-  const { monitor } = await watchOrg();
-  await using watched = await openMonitor(monitor);
-  const button = watched.page.getByRole("button", { name: "Check now" });
-  await button.click();
-  const state = watched.page.locator(".check-now");
-  await state.filter({ hasText: "Requested. The follower checks within" }).waitFor();
-  expect(await button.isDisabled()).toBe(true);
-  await monitor.update({ last_look_at: new Date().toISOString() });
-  await state.filter({ hasText: "The follower checked" }).waitFor();
-  await expect.poll(() => button.isEnabled(), { timeout: 4000 }).toBe(true);
-});
-
 test("a change moves in without a reload, with who did it, and is announced", async () => {
   const { monitor } = await watchOrg();
   await using watched = await openMonitor(monitor);

@@ -20,7 +20,7 @@ import { afterResponse } from "../after_response.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
 import { announceDeleted } from "./announce_deleted.ts";
-import { announceEnd } from "./announce_end.ts";
+import { announceEnd, type EndedScan } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
 import { findingExample, newScanExample, scanExample, scanUpdateExample } from "./examples.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./finding_store.ts";
@@ -159,7 +159,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       answers: { 204: { description: "Deleted" } },
     },
     async ({ c, id, query }) => {
-      const deleted = await query((db) => deleteScan(db, id));
+      const onEnd = (scan: EndedScan) => announceEnd(scan, { publisher, log });
+      const deleted = await query((db) => deleteScan(db, id, onEnd));
       await announceDeleted(deleted, { publisher, log });
       afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: id }));
       return c.body(null, 204);

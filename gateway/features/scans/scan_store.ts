@@ -6,7 +6,6 @@ import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
-import type { DeletedScan } from "./announce_deleted.ts";
 import type { EndedScan } from "./announce_end.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
 import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.ts";
@@ -112,12 +111,16 @@ export async function requestCancel(db: TenantDatabase, scanId: string): Promise
 }
 
 /**
- * Deletes a scan with its findings and its report; nothing is stored of it from the first step on. Rejects with `NotFound`.
- * Large scans take several statements, and the same call again goes on where one was interrupted.
+ * Deletes a scan with its findings and its report; nothing is stored of it from the first step on. One that ran has ended with that
+ * step, and is given to `onEnd` before it goes. Rejects with `NotFound`. Large scans take several statements, and the same call
+ * again goes on where one was interrupted.
  */
-export async function deleteScan(db: TenantDatabase, scanId: string): Promise<DeletedScan> {
-  let wasOpen = false;
-  const row = await deleteInBatches(
+export async function deleteScan(
+  db: TenantDatabase,
+  scanId: string,
+  onEnd: (scan: EndedScan) => Promise<void>,
+): Promise<Pick<EndedScan, "id" | "tenantId">> {
+  const last = await deleteInBatches(
     async (maxRows) => {
       // The inner query sees the scan as it was before this step.
       const [step] = await db.execute<DeletionStep>(
@@ -125,14 +128,16 @@ export async function deleteScan(db: TenantDatabase, scanId: string): Promise<De
             exists (select from scans where id = ${scanId}::uuid and ended_at is null) as was_open
           from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
       );
-      if (step?.was_open === true) wasOpen = true;
+      if (step?.was_open === true) {
+        const { status, pass, fail, manual, not_applicable } = step;
+        await onEnd({ id: scanId, tenantId: step.tenant_id, status, pass, fail, manual, not_applicable });
+      }
       return step;
     },
     (step) => step === undefined || step.is_deleted,
   );
-  if (row === undefined) throw new NotFound("No such scan");
-  const { tenant_id: tenantId, status, pass, fail, manual, not_applicable } = row;
-  return { id: scanId, tenantId, wasOpen, status, pass, fail, manual, not_applicable };
+  if (last === undefined) throw new NotFound("No such scan");
+  return { id: scanId, tenantId: last.tenant_id };
 }
 
 /** A type alias, because an interface lacks the index signature that Drizzle needs. */

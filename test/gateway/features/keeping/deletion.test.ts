@@ -99,9 +99,11 @@ describe("deleting", () => {
           return database.transact(statements);
         },
       };
-      const deleted = await withTenant(slow, gateway.acme.id, (db) => deleteScan(db, id));
-      expect(deleted.status).toBe("cancelled");
-      expect(tried).toEqual([10_000, 1_250, 1_250, 1_250]);
+      const ended: string[] = [];
+      const onEnd = async ({ status }: { readonly status: string }) => void ended.push(status);
+      await withTenant(slow, gateway.acme.id, (db) => deleteScan(db, id, onEnd));
+      expect(ended).toEqual(["cancelled"]);
+      expect(tried).toEqual([10_000, 1_250, 1_250, 1_250, 1_250]);
       expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
     });
   });
