@@ -43,11 +43,14 @@ export function createMemoryBroker(): Broker {
   function deliver(): void {
     if (isDelivering) return;
     isDelivering = true;
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      // A copy: who subscribes during the delivery was not there when the message was published.
-      for (const listener of Array.from(listeners.get(next.channel) ?? [])) listener.onMessage(next.message);
+    try {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        // A copy: who subscribes during the delivery was not there when the message was published.
+        for (const listener of Array.from(listeners.get(next.channel) ?? [])) listener.onMessage(next.message);
+      }
+    } finally {
+      isDelivering = false;
     }
-    isDelivering = false;
   }
 
   function requireOpen(action: string): void {
