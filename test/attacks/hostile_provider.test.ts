@@ -11,7 +11,7 @@ import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { context } from "../support/artifact_builders.ts";
 import { callCommand } from "../support/called_command.ts";
-import { temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { compliantOrg } from "../support/compliant_org.ts";
 import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
-import { temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 import { importToStigManager } from "../support/checklist_reports.ts";
 
 const fixtures = join(import.meta.dirname, "../fixtures/checklists");

@@ -12,7 +12,7 @@ import reportSchema from "../../shared/report.schema.json" with { type: "json" }
 import type { Report } from "../../shared/report.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
 import { aPasswordPolicy, aScan, compliantArtifacts, set } from "../support/artifact_builders.ts";
-import { temporaryFolder } from "../support/command_line.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
 import type { Report } from "../../../shared/report.ts";
-import { temporaryFolder } from "../../support/command_line.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { requireProgram } from "../../support/machine_tools.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 

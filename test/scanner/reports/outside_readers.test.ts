@@ -12,7 +12,7 @@ import { parse as parseTestResults } from "test-results-parser";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
-import { temporaryFolder } from "../../support/command_line.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { importToStigManager } from "../../support/checklist_reports.ts";
 import { requireProgram } from "../../support/machine_tools.ts";
 import { aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";

@@ -11,7 +11,7 @@ import { readRevision } from "../../../scanner/revisions/read_stig_file.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
 import { normalized, toRevision } from "../../../scanner/revisions/revision.ts";
 import { toContext, type FinishedScan } from "../../../scanner/run_scan.ts";
-import { temporaryFolder } from "../../support/command_line.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 import { v1r1, v1r1File, zipOf } from "../../support/stig_files.ts";
 
