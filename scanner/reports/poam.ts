@@ -47,7 +47,7 @@ export const poamFormat: ReportFormat = {
 };
 
 /** Why the plan is as it is, whether its date has passed, and who attested the failure. */
-export function commentsOf({ check, plan }: Pick<PlanItem, "check" | "plan">): readonly string[] {
+function commentsOf({ check, plan }: Pick<PlanItem, "check" | "plan">): readonly string[] {
   const lines = [plan === null ? "" : planLine(plan), attestationLine(check)];
   return lines.filter((line) => line !== "");
 }

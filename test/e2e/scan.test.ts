@@ -212,7 +212,7 @@ describe("usage and configuration exit with 2", () => {
     [["scan", "--severity", "critical"], /high, medium or low/],
     [["scan", "--fail-on", "cat1"], /a severity needs a status: expected fail:cat1/],
     [["scan", "--status", "open"], /pass, fail, manual, not_applicable/],
-    [["scan", "--check", "V-273187", "--exclude-check", "OKTA-APP-000025"], /leaves no check/],
+    [["scan", "--check", "V-273187", "--exclude", "OKTA-APP-000025"], /leaves no check/],
     [["scan", "--waivers", "missing.json"], /missing\.json.*no such file/],
     [["scan", "--fail-on-new"], /--baseline/],
     [["scan", "--no-such-option"], /unknown option/],

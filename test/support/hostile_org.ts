@@ -14,64 +14,10 @@ import { sha256 } from "../../scanner/digest.ts";
 import { evaluateTraced, runScan, toContext, type FinishedScan } from "../../scanner/run_scan.ts";
 import { summarizeChecks, type CheckResult, type Report } from "../../shared/report.ts";
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
-import { compliantOrg } from "./compliant_org.ts";
-import { toHostileJson, type HostileSource } from "./hostile_text.ts";
 import { configFor } from "./idp_connection.ts";
-import type { Reply, ScriptedIdp, SeenRequest } from "./scripted_idp.ts";
+import type { ScriptedIdp } from "./scripted_idp.ts";
 
-/** An org whose every answer is hostile, behind a real HTTP server, and what has to hold of a scan of it. */
-
-export interface HostileOrgOptions {
-  readonly source: HostileSource;
-  /** Of each list that a collector reads first; the ones below an entry have a tenth of it. */
-  readonly entriesPerList: number;
-}
-
-export interface HostileOrg {
-  /** For `createScriptedIdp`. */
-  readonly otherwise: (request: SeenRequest) => Reply;
-  /** How many objects were sent so far. */
-  readonly sent: () => number;
-}
-
-export function createHostileOrg({ source, entriesPerList }: HostileOrgOptions): HostileOrg {
-  let sent = 0;
-  const listLike = (entries: readonly unknown[], length: number) => {
-    sent += length;
-    return Array.from({ length }, (_, index) => source.like(entries[index % entries.length]));
-  };
-  return {
-    sent: () => sent,
-    otherwise({ url }) {
-      const template = templateFor(url);
-      if (!Array.isArray(template)) {
-        sent += 1;
-        return { body: toHostileJson(source.like(template)) };
-      }
-      // Each brand is asked for its page.
-      const isFirst = url in compliantOrg && !url.startsWith("/api/v1/brands");
-      const length = Math.ceil(isFirst ? entriesPerList : entriesPerList / 10);
-      return {
-        body: toHostileJson(listLike(template.length > 0 ? template : [{ id: "x", type: "ORG_ADMIN" }], length)),
-      };
-    },
-  };
-}
-
-/** What a compliant org answers at such a path. */
-function templateFor(url: string): unknown {
-  const exact = compliantOrg[url];
-  if (exact !== undefined) return exact;
-  const end = url.split("/").at(-1)?.split("?")[0] ?? "";
-  const like: Readonly<Record<string, string>> = {
-    rules: "/api/v1/policies/rst1/rules",
-    roles: "/api/v1/users/00u1/roles",
-    groups: "/api/v1/users/00u1/groups",
-    customized: "/api/v1/brands/bnd1/pages/sign-in/customized",
-    default: "/api/v1/brands/bnd1/pages/sign-in/customized",
-  };
-  return compliantOrg[like[end] ?? ""] ?? { id: "x", x5c: ["MIIB"], kid: end };
-}
+/** A scan of an org with hostile answers, and what has to hold of it. */
 
 const now = () => new Date("2026-11-21T12:00:00.000Z");
 

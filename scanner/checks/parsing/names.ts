@@ -9,10 +9,6 @@ export function nameOf(object: JsonObject): string {
   return firstText(object, naming) ?? "unnamed";
 }
 
-export function isNamed(object: object): boolean {
-  return isJsonObject(object) && firstText(object, naming) !== null;
-}
-
 export function resourceOf(type: string, object: JsonObject): FindingResource {
   const name = nameOf(object);
   return { type, id: firstText(object, ["id"]) ?? name, name };

@@ -6,7 +6,7 @@ import { keeping, mapEvidence, type Collector, type CollectorContext, evidenceOf
 
 const scope = "apps.read";
 // An app is three kilobytes and an org may have ten thousand.
-export const appFields = [
+const appFields = [
   "id",
   "name",
   "label",

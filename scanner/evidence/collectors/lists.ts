@@ -6,7 +6,7 @@ import { keeping, type Collector, type CollectorContext, evidenceOf } from "./co
 const streamSettings = ["accountId", "edition", "eventSourceName", "host", "region"].map((name) => `settings.${name}`);
 
 /** The fields that are kept of each entry: the ones that checks read, and the ones that `fix` writes back. */
-export const listFields = {
+const listFields = {
   authenticators: ["id", "key", "name", "type", "status", "settings"],
   network_zones: "id name type status usage proxyType asns locations ipServiceCategories gateways proxies".split(" "),
   api_tokens: ["id", "name", "userId", "clientName", "created", "network"],

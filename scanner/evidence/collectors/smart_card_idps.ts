@@ -9,7 +9,7 @@ import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from ".
 
 const scope = "idps.read";
 const trust = "protocol.credentials.trust";
-export const idpFields = ["id", "name", "type", "status", `${trust}.issuer`, `${trust}.kid`];
+const idpFields = ["id", "name", "type", "status", `${trust}.issuer`, `${trust}.kid`];
 
 export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ client }) => {
   const idps = await client.getList({ path: "/api/v1/idps?type=X509&limit=200", scope, keep: keeping(idpFields) });
