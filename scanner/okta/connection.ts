@@ -2,7 +2,7 @@ import type { ConnectionSettings } from "./connection_settings.ts";
 import type { Engine, Role } from "../../shared/report.ts";
 import { ProviderClock, systemClock, type Clock } from "./clock.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
-import { createHttpTransport } from "./http_transport.ts";
+import { createHttpTransport, type Fetch } from "./http_transport.ts";
 import type { IdpClient, IdpRequest, PageReader } from "./idp_client.ts";
 import { createOAuthClient } from "./oauth_client.ts";
 import { readOrganization, type Organization } from "./organization.ts";
@@ -73,10 +73,11 @@ export async function connect(
     probes = [],
     forgetsProbe = false,
     trace,
-  }: ConnectOptions & { readonly clock?: Clock },
+    fetch,
+  }: ConnectOptions & { readonly clock?: Clock; readonly fetch?: Fetch },
 ): Promise<Connection> {
   const { orgUrl } = config;
-  const sender = createRequestSender(config, { signal, clock, trace });
+  const sender = createRequestSender(config, { signal, clock, trace, fetch });
   try {
     const org = await readOrganization({ ...config, sender });
     const { tokens, client, roleEvidence, requestedScopes, isGranted } = await createAuthorizedClient(config, {
@@ -107,13 +108,18 @@ export async function connect(
 /** Far above the largest page of the provider, far below what would hurt. */
 const maxBodyBytes = 33_554_432;
 
+interface SenderOptions extends Pick<ConnectOptions, "signal" | "trace"> {
+  readonly clock: Clock;
+  readonly fetch?: Fetch | undefined;
+}
+
 export function createRequestSender(
   config: ConnectionSettings,
-  { signal, clock, trace }: Pick<ConnectOptions, "signal" | "trace"> & { readonly clock: Clock },
+  { signal, clock, trace, fetch }: SenderOptions,
 ): RequestSender {
   const { orgUrl, timeoutMs, proxy, concurrency } = config;
   return new RequestSender({
-    http: createHttpTransport({ orgUrl, timeoutMs, proxy, maxBodyBytes }),
+    http: createHttpTransport({ orgUrl, timeoutMs, proxy, maxBodyBytes, fetch }),
     clock,
     signal,
     concurrency,

@@ -30,7 +30,11 @@ export interface HttpTransportOptions {
   readonly proxy: ProxySettings;
   /** The largest body that is read, after decompression. */
   readonly maxBodyBytes: number;
+  /** Default: undici's. */
+  readonly fetch?: Fetch | undefined;
 }
+
+export type Fetch = typeof fetch;
 
 export const tokenPath = "/oauth2/v1/token";
 
@@ -98,7 +102,7 @@ async function send(request: HttpRequest, options: SendOptions): Promise<HttpRes
   signal.addEventListener("abort", onAbort, { once: true });
   const timer = setTimeout(() => stop.abort(timeoutError(options.timeoutMs)), options.timeoutMs);
   try {
-    const response = await fetch(url, {
+    const response = await (options.fetch ?? fetch)(url, {
       method: request.method,
       headers: { ...request.headers, accept: "application/json", "user-agent": "scanstream" },
       redirect: "manual",

@@ -4,7 +4,7 @@ import { renderMain } from "../../scanner/fix/fix_files.ts";
 import { planFixes } from "../../scanner/fix/plan_fixes.ts";
 import type { TerraformResource } from "../../scanner/fix/terraform.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { createOrgGenerator } from "../support/generated_orgs.ts";
+import { createOrgGenerator } from "../verdicts/generated_orgs.ts";
 import { createRandom } from "../support/random.ts";
 import { compareSignIns, zonesOfEverybody } from "../support/sign_ins.ts";
 import { scanOrg } from "../support/table_provider.ts";

@@ -4,7 +4,8 @@ import { worstStatus, type CheckResult } from "../../shared/report.ts";
 import { changeAt, listsIn, mutate, shuffle, waysIn, type Way } from "../support/mutate_json.ts";
 import { anApp, set } from "../support/artifact_builders.ts";
 import { paths } from "../support/compliant_org.ts";
-import { judgeOrg, Refused, type OrgAnswers } from "../support/table_provider.ts";
+import { judgeOrg } from "../support/table_provider.ts";
+import { Refused, type OrgAnswers } from "../verdicts/generated_orgs.ts";
 import { settings } from "./org_settings.ts";
 
 /** What holds of every organization, whatever the right verdict on it is. */

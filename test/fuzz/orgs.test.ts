@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import type { CheckResult } from "../../shared/report.ts";
-import { createOrgGenerator } from "../support/generated_orgs.ts";
+import { createOrgGenerator } from "../verdicts/generated_orgs.ts";
 import { createRandom } from "../support/random.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { invariants, judgeAll, type Violation } from "./org_invariants.ts";

@@ -9,21 +9,8 @@ import { RoleEvidence } from "../../scanner/okta/role_evidence.ts";
 import type { TokenSource } from "../../scanner/okta/token_source.ts";
 import type { RetryableRequest, RequestSender } from "../../scanner/okta/request_sender.ts";
 import type { CheckResult } from "../../shared/report.ts";
+import { Refused, type OrgAnswers } from "../verdicts/generated_orgs.ts";
 import { context } from "./artifact_builders.ts";
-
-/** What an organization answers, by path: any JSON, or a refusal. A path that is not there is 404. */
-export type OrgAnswers = Readonly<Record<string, unknown>>;
-
-export class Refused {
-  readonly status: number;
-  /** How many entries of `list` come before the page that is refused. */
-  readonly list: readonly unknown[] | null;
-
-  constructor(status: number, list: readonly unknown[] | null = null) {
-    this.status = status;
-    this.list = list;
-  }
-}
 
 export interface JudgeOptions {
   readonly checks?: readonly CatalogCheck[];

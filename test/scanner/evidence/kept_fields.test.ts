@@ -6,10 +6,9 @@ import { keeping } from "../../../scanner/evidence/collectors/collector.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import type { IdpClient } from "../../../scanner/okta/idp_client.ts";
 import { context } from "../../support/artifact_builders.ts";
-import { createOrgGenerator } from "../../support/generated_orgs.ts";
+import { createOrgGenerator, Refused } from "../../verdicts/generated_orgs.ts";
 import { aRefusal, mapIdpClient, type Answers } from "../../support/map_idp_client.ts";
 import { createRandom } from "../../support/random.ts";
-import { Refused } from "../../support/table_provider.ts";
 
 /**
  * A field that a collector drops looks absent to a check, and absent is FAIL. So every read of a field is watched, in

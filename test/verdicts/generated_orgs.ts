@@ -1,5 +1,4 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { smartCardIdp } from "../../practice_org/objects/smart_card_idp.ts";
 import {
   aCatchAll,
   aDefaultRule,
@@ -21,11 +20,25 @@ import {
   context,
   dashboardApp,
   set,
-} from "./artifact_builders.ts";
-import { paths } from "./compliant_org.ts";
-import { mutate } from "./mutate_json.ts";
-import { recordedObjects, type RecordedKind } from "./recorded_objects.ts";
-import { Refused, type OrgAnswers } from "./table_provider.ts";
+} from "../support/artifact_builders.ts";
+import { paths } from "../support/compliant_org.ts";
+import { mutate } from "../support/mutate_json.ts";
+import { recordedObjects, type RecordedKind } from "../support/recorded_objects.ts";
+import smartCards from "./smart_cards.json" with { type: "json" };
+
+/** What an organization answers, by path: any JSON, or a refusal. A path that is not there is 404. */
+export type OrgAnswers = Readonly<Record<string, unknown>>;
+
+export class Refused {
+  readonly status: number;
+  /** How many entries of `list` come before the page that is refused. */
+  readonly list: readonly unknown[] | null;
+
+  constructor(status: number, list: readonly unknown[] | null = null) {
+    this.status = status;
+    this.list = list;
+  }
+}
 
 /**
  * Whole organizations from compliant and recorded objects, some of them mutated: the same for the same random numbers.
@@ -205,8 +218,8 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
           a({ id: `0log${number}`, name: `SIEM ${number}`, type: "aws_eventbridge", status: "ACTIVE" }, "logStreams"),
         happens() ? 0 : 1,
       );
-      const { identityProvider, key } = pick(cards);
-      const idp = { ...aSmartCardIdp(), protocol: identityProvider["protocol"] };
+      const { protocol, key } = pick(cards);
+      const idp = { ...aSmartCardIdp(), protocol };
       org[paths.idps] = several(2, (number) => a({ ...idp, id: `0idp${number}` }, "idps"), happens() ? 0 : 1);
       org[`/api/v1/idps/credentials/keys/${key.kid}`] = a(key);
     }
@@ -222,9 +235,7 @@ function named(prefix: string, number: number): JsonObject {
 
 const firstParty = new Set<unknown>(["saasure", "okta_enduser"]);
 
-const cards = (["dod", "dod", "dod", "company"] as const).map((issuedBy) =>
-  smartCardIdp({ url: context.orgUrl } as Parameters<typeof smartCardIdp>[0], { name: issuedBy, issuedBy }),
-);
+const cards = [smartCards.dod, smartCards.dod, smartCards.dod, smartCards.company];
 
 function rulesOf(policy: JsonObject): string {
   return `/api/v1/policies/${String(policy["id"])}/rules`;

@@ -1,0 +1,145 @@
+import { hash } from "node:crypto";
+import type { CheckResult } from "../../shared/report.ts";
+import { faultsOf, generateOrgs } from "./cases.ts";
+import { answerOf, loadRecordedOrgs } from "./recorded_orgs.ts";
+import { scanAnswers, type Conclusion } from "./scan_answers.ts";
+
+/**
+ * What is concluded from all cases, by case and check. Of an organization without a fault every row stands there; of one with a
+ * fault the checks that conclude something else than without it; of a generated one the first letter of each check's status.
+ * A hash stands for rows: expected, actual, fingerprint, status and reason of each finding.
+ *
+ * `coverage` is not among what is hashed as rows: it has hashes of its own, so that where it goes (or comes) a rewritten digest
+ * differs in `coverage` only and shows that every other part is as it was.
+ */
+export interface Digest {
+  /** The rows as JSON; the first one of a check is its own status and reason. */
+  readonly recorded: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+  /** `MANUAL provider_error 3fa9c2`. */
+  readonly faults: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** `P3fa F09c …`, in the order of `checks`. */
+  readonly generated: { readonly checks: string; readonly orgs: Readonly<Record<string, string>> };
+  readonly coverage: Readonly<Record<string, string>>;
+}
+
+/** Is told of all rows of a case. */
+export type OnRows = (name: string, rows: readonly string[]) => void;
+
+export async function computeDigest(onRows: OnRows): Promise<Digest> {
+  const recorded: Record<string, Record<string, readonly string[]>> = {};
+  const faulty: Record<string, Record<string, string>> = {};
+  const generated: Record<string, string> = {};
+  const coverage: Record<string, string> = {};
+  let checks = "";
+
+  for (const org of loadRecordedOrgs()) {
+    const { name, clientId } = org;
+    const right = note(name, await scanAnswers((path) => answerOf(org, path), { clientId }));
+    recorded[name] = right;
+    for (const fault of faultsOf(org)) {
+      const title = `${name} ${fault.name} ${fault.at}`;
+      const rows = note(title, await scanAnswers((path) => answerOf(org, path), { clientId, fault }));
+      const changed = Object.entries(rows).filter(([check, own]) => own.join("\n") !== right[check]?.join("\n"));
+      faulty[title] = Object.fromEntries(changed.map(([check, own]) => [check, summaryOf(own)]));
+    }
+  }
+  let number = 0;
+  for (const answering of generateOrgs()) {
+    const title = `generated ${String(++number).padStart(4, "0")}`;
+    const rows = note(title, await scanAnswers(answering, { clientId: "0oaGenerated" }));
+    checks ||= Object.keys(rows).join(" ");
+    generated[title] = Object.values(rows)
+      .map((own) => summaryOf(own).charAt(0) + hashOf(own, 3))
+      .join(" ");
+  }
+  return { recorded, faults: faulty, generated: { checks, orgs: generated }, coverage };
+
+  function note(title: string, conclusion: Conclusion): Record<string, readonly string[]> {
+    if ("notScanned" in conclusion) {
+      onRows(title, [`not scanned: ${conclusion.notScanned}`]);
+      return { "not scanned": [JSON.stringify(["", conclusion.notScanned])] };
+    }
+    const rows = Object.fromEntries(conclusion.map((result) => [result.check, rowsOf(result)]));
+    onRows(
+      title,
+      Object.entries(rows).flatMap(([check, own]) => own.map((row) => `${check} ${row}`)),
+    );
+    coverage[title] = hashOf(conclusion.map(coverageOf), 6);
+    return rows;
+  }
+}
+
+function rowsOf({ status, reason, findings }: CheckResult): readonly string[] {
+  return [
+    JSON.stringify([status, reason]),
+    ...findings.map((finding) =>
+      JSON.stringify([
+        finding.status,
+        finding.reason,
+        finding.fingerprint.slice(0, 16),
+        finding.expected,
+        finding.actual,
+      ]),
+    ),
+  ];
+}
+
+function coverageOf({ coverage, findings }: CheckResult): string {
+  return [coverage, ...findings.map((finding) => finding.coverage)].join(" ");
+}
+
+function summaryOf(rows: readonly string[]): string {
+  const [status, reason] = JSON.parse(rows[0] ?? "[]") as [string, string | null];
+  return [status, reason ?? "", hashOf(rows, 6)].filter((part) => part !== "").join(" ");
+}
+
+function hashOf(rows: readonly string[], length: number): string {
+  return hash("sha256", rows.join("\n"), "base64url").slice(0, length);
+}
+
+/** One line for each difference: the case, the check, what was and what is. */
+export function compareDigests(was: Digest, is: Digest): readonly string[] {
+  const names = is.generated.checks.split(" ");
+  const columns = ({ generated }: Digest) =>
+    Object.fromEntries(
+      Object.entries(generated.orgs).map(([name, line]) => [
+        name,
+        Object.fromEntries(line.split(" ").map((column, index) => [names[index] ?? "", column])),
+      ]),
+    );
+  return [
+    ...differences(was.recorded, is.recorded, compareRows),
+    ...differences(was.faults, is.faults, compareText),
+    ...(was.generated.checks === is.generated.checks
+      ? differences(columns(was), columns(is), compareText)
+      : [`generated: other checks: ${was.generated.checks} -> ${is.generated.checks}`]),
+    ...differences({ "coverage of": was.coverage }, { "coverage of": is.coverage }, compareText),
+  ];
+}
+
+type Cases<Value> = Readonly<Record<string, Readonly<Record<string, Value>>>>;
+type Compare<Value> = (was: Value | undefined, is: Value | undefined) => string | null;
+
+function differences<Value>(was: Cases<Value>, is: Cases<Value>, compare: Compare<Value>): readonly string[] {
+  return unionOf(was, is).flatMap((name) =>
+    unionOf(was[name] ?? {}, is[name] ?? {}).flatMap((check) => {
+      const difference = compare(was[name]?.[check], is[name]?.[check]);
+      return difference === null ? [] : [`${name}: ${check}: ${difference}`];
+    }),
+  );
+}
+
+function unionOf(one: object, other: object): readonly string[] {
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])];
+}
+
+function compareText(was = "as without the fault", is = "as without the fault"): string | null {
+  return was === is ? null : `${was} -> ${is}`;
+}
+
+function compareRows(was: readonly string[] = [], is: readonly string[] = []): string | null {
+  const gone = was.filter((row) => !is.includes(row)).map((row) => `\n    - ${row}`);
+  const added = is.filter((row) => !was.includes(row)).map((row) => `\n    + ${row}`);
+  if (was.join("\n") === is.join("\n")) return null;
+  return [...gone, ...added].join("") || "another order of rows";
+}

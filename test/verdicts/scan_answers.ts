@@ -1,0 +1,86 @@
+import { generateKeyPairSync } from "node:crypto";
+import { Request, Response } from "undici";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { readScannerConfig } from "../../scanner/config.ts";
+import { connect } from "../../scanner/okta/connection.ts";
+import type { Fetch } from "../../scanner/okta/http_transport.ts";
+import { IdpError } from "../../scanner/okta/idp_error.ts";
+import { runScan } from "../../scanner/run_scan.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { createFakeClock } from "../support/fake_clock.ts";
+import { grantToken, orgUrl, startMs, tokenPath, type Answering } from "./answers.ts";
+import { faults, isHit, type Fault } from "./faults.ts";
+
+export interface Credentials {
+  readonly clientId: string;
+  readonly privateKey: string;
+}
+
+const { privateKey } = generateKeyPairSync("ec", {
+  namedCurve: "P-256",
+  publicKeyEncoding: { type: "spki", format: "pem" },
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+});
+
+/** What is concluded from answers: a result for each check, or the code of the login's failure. Rejects where an answer is unknown. */
+export type Conclusion = readonly CheckResult[] | { readonly notScanned: string };
+
+export async function scanAnswers(
+  answering: Answering,
+  { clientId, fault }: { readonly clientId: string; readonly fault?: Fault },
+): Promise<Conclusion> {
+  const clock = createFakeClock(startMs);
+  const unknown: unknown[] = [];
+  const replay: Fetch = async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    const request = url.pathname + url.search;
+    const answer = await answerTo(request, init?.body).catch((error: unknown) => {
+      unknown.push(error);
+      throw error;
+    });
+    const nowSeconds = Math.floor(clock.nowMs() / 1000);
+    const headers = {
+      date: new Date(clock.nowMs()).toUTCString(),
+      "x-rate-limit-limit": "600",
+      "x-rate-limit-remaining": "599",
+      "x-rate-limit-reset": String(nowSeconds + 60),
+      ...answer.headers,
+    };
+    return new Response(answer.body, { status: answer.status, headers });
+  };
+  const conclusion = await scanBy(replay, { clientId, privateKey }, clock);
+  if (unknown.length > 0) throw unknown[0];
+  return conclusion;
+
+  async function answerTo(request: string, body: unknown) {
+    const isHitNow = fault !== undefined && isHit(fault, request);
+    // The cursor of a page that only the fault made leads to nothing recorded.
+    if (isHitNow && fault.name === "second-page-fails" && request.includes("after=")) {
+      return faults[fault.name]({ request, right: { status: 500, headers: {}, body: "" }, nowMs: clock.nowMs() });
+    }
+    const right = request === tokenPath ? grantToken(new URLSearchParams(String(body))) : await answering(request);
+    return isHitNow ? faults[fault.name]({ request, right, nowMs: clock.nowMs() }) : right;
+  }
+}
+
+/** A whole scan with default settings: client, collectors and checks, over this `fetch`. */
+export async function scanBy(
+  fetch: Fetch,
+  { clientId, privateKey: key }: Credentials,
+  clock = createFakeClock(startMs),
+): Promise<Conclusion> {
+  const config = readScannerConfig({}, { IDP_ORG_URL: orgUrl, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: key });
+  const { signal } = new AbortController();
+  const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
+  try {
+    const { results } = await runScan(plan, {
+      connect: (options) => connect(config, { ...options, clock, fetch }),
+      onResult: () => {},
+      now: () => new Date(startMs),
+    });
+    return results;
+  } catch (error) {
+    if (error instanceof IdpError) return { notScanned: error.code };
+    throw error;
+  }
+}
