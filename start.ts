@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageJson from "./package.json" with { type: "json" };
 import { parseConfig } from "./gateway/config.ts";
+import { createLocalState } from "./gateway/operator/local_state.ts";
 import { UsageError } from "./shared/usage_error.ts";
 import { createLog } from "./gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "./gateway/runtime/start_gateway.ts";
@@ -12,7 +13,6 @@ import type { CommandIo } from "./command_line/command_io.ts";
 import { makeDirectory } from "./command_line/files.ts";
 import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "./practice_org/create_practice_org.ts";
-import type { OpenIdProvider } from "./practice_org/sign_in/openid_provider.ts";
 import { publishCredentials, loadKeyPair } from "./practice_org/auth/credentials.ts";
 import { followCommand } from "./scanner/commands/follow_command.ts";
 import { scanCommand } from "./scanner/commands/scan_command.ts";
@@ -28,8 +28,6 @@ const practiceLatencyMs = 500;
 const practiceConcurrency = 2;
 const practicePort = 8788;
 const sessionMinutes = 15;
-const pageClientId = "scanstream-live-page";
-const audience = "scanstream";
 /** A real org is followed every ten seconds; here a person waits for it. */
 const followSeconds = 3;
 const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
@@ -41,8 +39,6 @@ interface Demo {
   readonly api_key: string;
 }
 
-/** What the demo session needs, once it is open. */
-let current: { readonly provider: OpenIdProvider; readonly demo: Demo } | null = null;
 const interruption = new AbortController();
 const streams = openStandardStreams();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -66,10 +62,10 @@ process.exit(0);
 async function main(): Promise<void> {
   await makeDirectory(stateDirectory, 0o700);
   const org = await openPracticeOrg();
-  const gateway = await openGateway(org);
+  const opened = Promise.withResolvers<Demo>();
+  const gateway = await openGateway(opened.promise);
   const demo = await openDemo(gateway);
-  const provider = await offerSignIn(org, gateway, demo);
-  current = { provider, demo };
+  opened.resolve(demo);
   say(`\nscanstream ${packageJson.version}\n`);
   say(`  Live page    ${gateway.url}/`);
   const credentials = await publishCredentials(org, join(stateDirectory, "practice-org"));
@@ -81,9 +77,6 @@ async function main(): Promise<void> {
     SCANSTREAM_API_KEY: demo.api_key,
   };
   say(`  Practice org ${org.url}`);
-  say(
-    `  Sign in      as viola@, oscar@ or ada@practice.example (viewer, operator, admin); the page has a button for each`,
-  );
   say(`  State        ${stateDirectory}/ (gateway.log, demo.json; delete the folder to start over)\n`);
 
   const io = createProcessIo(streams, {
@@ -114,32 +107,26 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
   await followCommand(flags, { ...io, stdout });
 }
 
-/** The practice org signs people in, and the tokens of the demo's own session are its, too. */
-async function openGateway(org: PracticeOrg): Promise<RunningGateway> {
+/** Starts the gateway; its page is signed in as the user of the demo, with a token that is signed here. */
+async function openGateway(demo: Promise<Demo>): Promise<RunningGateway> {
   const { PORT, HOST } = process.env;
   const logFile = createWriteStream(join(stateDirectory, "gateway.log"), { flags: "a", mode: 0o600 });
   // Embedded defaults, no matter what else this shell's environment names.
-  const config = parseConfig({
-    PORT,
-    HOST,
-    AUTH_ISSUER: org.issuer,
-    AUTH_JWKS_URL: `${org.issuer}/v1/keys`,
-    AUTH_AUDIENCE: audience,
-    OIDC_CLIENT_ID: pageClientId,
-  });
+  const config = parseConfig({ PORT, HOST });
   return startGateway({
-    // `admin token create` goes on working next to it.
-    config: { ...config, auth: { ...config.auth, acceptsDevelopmentKey: true } },
+    config,
     log: createLog({ write: (line) => void logFile.write(line) }),
     directory: stateDirectory,
     webAssets: createStaticFiles(webFolder()),
     signal: interruption.signal,
     async demoSession() {
-      if (current === null) throw new Error("The demo is not ready");
-      const { provider, demo } = current;
-      const person = { login: demo.sub, name: "Demo", password: "", tenantIds: [demo.tenant_id] };
-      const accessToken = await provider.issueAccessToken(person, Date.now());
-      return { access_token: accessToken, tenant_id: demo.tenant_id, tenant_name: demo.tenant_name };
+      const { sub, tenant_id: tenantId, tenant_name: tenantName } = await demo;
+      const key = await createLocalState(stateDirectory).developmentKey();
+      const issuedAtSeconds = Math.floor(Date.now() / 1000);
+      const expiresAtSeconds = issuedAtSeconds + sessionMinutes * 60;
+      const { tenantClaim } = config.auth;
+      const accessToken = await key.sign({ tenantClaim, tenantId, sub, issuedAtSeconds, expiresAtSeconds });
+      return { access_token: accessToken, tenant_id: tenantId, tenant_name: tenantName };
     },
   });
 }
@@ -161,36 +148,6 @@ async function openDemo(gateway: RunningGateway): Promise<Demo> {
   const demo: Demo = { tenant_id: tenant.id, tenant_name: name, sub, api_key: key.api_key };
   await writeFile(demoFile, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   return demo;
-}
-
-/** One person of each role; the admin is in a second tenant as well, and reads there. */
-async function offerSignIn(org: PracticeOrg, gateway: RunningGateway, demo: Demo): Promise<OpenIdProvider> {
-  const secondTenantId = await findOrCreateTenant(gateway, "Second Practice Inc.");
-  const home = demo.tenant_id;
-  const people = [
-    { login: "viola@practice.example", name: "Viola Viewer", password: "viewer", tenantIds: [home] },
-    { login: "oscar@practice.example", name: "Oscar Operator", password: "operator", tenantIds: [home] },
-    { login: "ada@practice.example", name: "Ada Admin", password: "admin", tenantIds: [home, secondTenantId] },
-  ];
-  for (const { login: sub, password: role } of people) await gateway.admin("user.create", { tenant: home, sub, role });
-  await gateway.admin("user.create", { tenant: secondTenantId, sub: "ada@practice.example", role: "viewer" });
-  return org.offerSignIn({
-    people,
-    client: {
-      clientId: pageClientId,
-      redirectUris: [`${gateway.url}/callback`],
-      postLogoutRedirectUris: [`${gateway.url}/`],
-    },
-    audience,
-    tenantClaim: "tenant_id",
-    tokenLifetimeSeconds: sessionMinutes * 60,
-  });
-}
-
-async function findOrCreateTenant(gateway: RunningGateway, name: string): Promise<string> {
-  const tenants = (await gateway.admin("tenant.list", {})) as readonly { readonly id: string; readonly name: string }[];
-  const found = tenants.find((tenant) => tenant.name === name);
-  return (found ?? ((await gateway.admin("tenant.create", { name })) as { readonly id: string })).id;
 }
 
 async function openPracticeOrg(): Promise<PracticeOrg> {

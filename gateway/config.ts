@@ -37,11 +37,7 @@ export interface GatewayConfig {
 }
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
-export type AuthConfig = {
-  readonly tenantClaim: string;
-  /** Those of the development key next to an issuer's: the demo has both. No variable sets it. */
-  readonly acceptsDevelopmentKey?: true;
-} & (
+export type AuthConfig = { readonly tenantClaim: string } & (
   | { readonly kind: "local" }
   | { readonly kind: "jwks_url"; readonly url: string; readonly issuer: string; readonly audience: string }
   | { readonly kind: "jwks"; readonly jwks: Jwks; readonly issuer: string; readonly audience: string }

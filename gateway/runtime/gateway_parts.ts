@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import process from "node:process";
-import { createLocalJWKSet, decodeJwt } from "jose";
+import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping } from "../../drizzle/with_tenant.ts";
@@ -11,7 +11,7 @@ import type { AdminContext } from "../operator/operations.ts";
 import { KnownCallers } from "../auth/known_callers.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
-import type { AuthConfig, GatewayConfig } from "../config.ts";
+import type { GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { methodNotAllowed, problemResponse } from "../http/problem.ts";
@@ -205,31 +205,13 @@ function availableMemory(): number {
 const defaultMemoryBytes = 1024 * 1_048_576;
 
 async function openJwtVerifier({ auth }: GatewayConfig, state: LocalState): Promise<JwtVerifier> {
-  if (auth.kind === "local") return openDevelopmentVerifier(auth, state);
-  const issuer = await createIssuerVerifier(auth);
-  if (auth.acceptsDevelopmentKey !== true) return issuer;
-  const development = await openDevelopmentVerifier(auth, state);
-  return {
-    // Its own claim only chooses the verifier, which rejects a false one.
-    verify: (token) => (claimedIssuer(token) === developmentIssuer ? development : issuer).verify(token),
-  };
-}
-
-function claimedIssuer(token: string): string | undefined {
-  try {
-    return decodeJwt(token).iss;
-  } catch {
-    return undefined;
-  }
-}
-
-async function openDevelopmentVerifier({ tenantClaim }: AuthConfig, state: LocalState): Promise<JwtVerifier> {
+  if (auth.kind !== "local") return createIssuerVerifier(auth);
   const { publicJwk } = await state.developmentKey();
   return createJwtVerifier({
     keys: createLocalJWKSet({ keys: [publicJwk] }),
     issuer: developmentIssuer,
     audience: developmentAudience,
-    tenantClaim,
+    tenantClaim: auth.tenantClaim,
     nowMs: Date.now,
   });
 }

@@ -54,9 +54,5 @@ async function openEmbedded({ state, owned }: DatabaseHolder): Promise<Database>
 }
 
 export function toAdminContext({ auth }: GatewayConfig, state: LocalState, database: Database): AdminContext {
-  return adminContext(
-    { hasIssuer: auth.kind !== "local" && auth.acceptsDevelopmentKey !== true, tenantClaim: auth.tenantClaim },
-    state,
-    database,
-  );
+  return adminContext({ hasIssuer: auth.kind !== "local", tenantClaim: auth.tenantClaim }, state, database);
 }

@@ -8,12 +8,10 @@ export interface AccountActions {
   /** The gateway shows this person nothing of the tenant any more. */
   readonly onRefused: () => void;
   readonly onTenant: (tenantId: string) => void;
-  /** From the demo's session to one of a person; null: there is no issuer. */
-  readonly onSignIn: (() => void) | null;
 }
 
 /** At the top of the page: who it is, in which tenant, and the ways out. */
-export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActions & { readonly session: Session }) {
+export function Account({ session, onSignOut, onTenant }: AccountActions & { readonly session: Session }) {
   const { kind, caller } = session;
   const { tenant, tenants } = caller;
   const zone = useZone();
@@ -68,13 +66,7 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
           </a>
         )}
       </nav>
-      {kind === "demo" ? (
-        onSignIn !== null && (
-          <button type="button" class="button" onClick={onSignIn}>
-            Sign in as …
-          </button>
-        )
-      ) : (
+      {kind !== "demo" && (
         <button type="button" class="button button-quiet" onClick={onSignOut}>
           Sign out
         </button>

@@ -152,17 +152,9 @@ export function App() {
         () => setTick((tick) => tick + 1),
       );
     };
-    const onSignIn = offer.provider === null ? null : () => leave(offer, "login");
     const { tenant } = session.caller;
     return (
-      <Dashboard
-        key={tenant?.id}
-        session={session}
-        onSignOut={onSignOut}
-        onRefused={onRefused}
-        onTenant={onTenant}
-        onSignIn={onSignIn}
-      />
+      <Dashboard key={tenant?.id} session={session} onSignOut={onSignOut} onRefused={onRefused} onTenant={onTenant} />
     );
   }
   return (
