@@ -1,6 +1,5 @@
 import jsTokens, { type Token } from "js-tokens";
-import { TextFlow } from "./script_text_flow.ts";
-import { findUnreachable, type CodeToken } from "./unreachable_code.ts";
+import { TextFlow, type CodeToken } from "./script_text_flow.ts";
 
 export interface ScriptText {
   readonly text: string;
@@ -30,23 +29,11 @@ export function tokensOfScript(source: string): readonly ScriptToken[] {
   return tokens;
 }
 
-/** The names in a script, and the words in its texts, which may be code. */
-export function namesInScript(tokens: readonly ScriptToken[]): readonly string[] {
-  return tokens.flatMap(({ type, value }) => {
-    if (type === "IdentifierName") return [value];
-    return /^(?:String|NoSub|Template)/.test(type) ? (value.match(/[\w$]+/g) ?? []) : [];
-  });
-}
-
 /**
  * The texts that a script can show: its string and template literals, unescaped, with the ones that `+` joins as one; of a
- * template with `${…}` its own words, and then those inside of it. `isUsed` says whether a name occurs a second time.
+ * template with `${…}` its own words, and then those inside of it.
  */
-export function textsOfScript(
-  tokens: readonly ScriptToken[],
-  isUsed: (name: string) => boolean = () => true,
-): readonly ScriptText[] {
-  const unreachable = findUnreachable(tokens, isUsed);
+export function textsOfScript(tokens: readonly ScriptToken[]): readonly ScriptText[] {
   const flow = new TextFlow();
   const texts: string[] = [];
   const openTemplates: number[] = [];
@@ -58,8 +45,8 @@ export function textsOfScript(
     flow.addText(index);
     return index;
   };
-  for (const [position, token] of tokens.entries()) {
-    flow.addToken(token, unreachable[position] === false);
+  for (const token of tokens) {
+    flow.addToken(token);
     switch (token.type) {
       case "StringLiteral":
       case "NoSubstitutionTemplate":

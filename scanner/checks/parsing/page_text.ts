@@ -1,5 +1,5 @@
 import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from "parse5";
-import { namesInScript, textsOfScript, tokensOfScript, type ScriptText } from "./javascript_text.ts";
+import { textsOfScript, tokensOfScript, type ScriptText } from "./javascript_text.ts";
 import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 
 /** The words of a page, in its order, folded to lower case, with one space between words and no punctuation. */
@@ -65,7 +65,6 @@ interface Surroundings {
   /** Whether a script contains the id or class of a hidden element, by id or class. */
   readonly named: Map<string, boolean>;
   readonly scripts: ReadonlyMap<Element, readonly ScriptText[]>;
-  readonly isUsed: (name: string) => boolean;
   readonly loadsMore: boolean;
 }
 
@@ -101,21 +100,14 @@ function boundedAdapter(): typeof defaultTreeAdapter {
   };
 }
 
-/** All style sheets and scripts: they say which elements are hidden, and which functions are called. */
+/** All style sheets and scripts: they say which elements are hidden. */
 function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapter): Surroundings {
   const rules = new HidingRules();
   const scripts = new Map<Element, readonly ScriptText[]>();
   const code: string[] = [];
-  const uses = new Map<string, number>();
-  const addNames = (names: readonly string[]): void => {
-    for (const name of names) uses.set(name, (uses.get(name) ?? 0) + 1);
-  };
-  // A function is named once where it is defined.
-  const isUsed = (name: string): boolean => (uses.get(name) ?? 0) > 1;
   let loadsMore = false;
   survey(page, 0);
-  for (const script of scripts.keys()) scripts.set(script, textsOfScript(tokensOfScript(sourceOf(script)), isUsed));
-  return { rules, code: code.join("\n"), named: new Map(), scripts, isUsed, loadsMore: loadsMore || rules.importsMore };
+  return { rules, code: code.join("\n"), named: new Map(), scripts, loadsMore: loadsMore || rules.importsMore };
 
   function survey(nodes: readonly Node[], depth: number): void {
     const stack = [...nodes];
@@ -123,7 +115,6 @@ function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapte
       if (!defaultTreeAdapter.isElementNode(node)) continue;
       if (node.tagName === "style") rules.add(sourceOf(node));
       loadsMore ||= loadsFromElsewhere(node);
-      if (depth === 0) for (const attribute of node.attrs) addNames(codeWordsOf(attribute));
       if (node.tagName === "script" && attributeOf(node, "src") === undefined) surveyScript(node, depth);
       for (const child of node.childNodes) stack.push(child);
     }
@@ -131,21 +122,14 @@ function surroundingsOf(page: readonly Node[], adapter: typeof defaultTreeAdapte
 
   function surveyScript(script: Element, depth: number): void {
     const source = sourceOf(script);
-    const tokens = tokensOfScript(source);
-    const texts = textsOfScript(tokens);
+    const texts = textsOfScript(tokensOfScript(source));
     if (depth === 0) {
       scripts.set(script, texts);
       code.push(source);
-      addNames(namesInScript(tokens));
     }
     const markup = depth < maxDepth ? texts.filter(({ text }) => /<(?:style|link|script)\b/i.test(text)) : [];
     for (const { text } of markup) survey(parseFragment(text, { treeAdapter: adapter }).childNodes, depth + 1);
   }
-}
-
-/** The names in an attribute that holds code: `onclick`, and addresses of the scheme `javascript:`. */
-function codeWordsOf({ name, value }: Element["attrs"][number]): readonly string[] {
-  return name.startsWith("on") || /^\s*javascript:/i.test(value) ? (value.match(/[\w$]+/g) ?? []) : [];
 }
 
 /** Other than the provider's own styles and widget. */
@@ -271,7 +255,7 @@ function readScript(script: Element, page: Page, scripts: number): void {
   const source = sourceOf(script);
   // What does not run may be a template; what a script writes is markup too.
   const texts = isRun(script)
-    ? (page.scripts.get(script) ?? textsOfScript(tokensOfScript(source), page.isUsed))
+    ? (page.scripts.get(script) ?? textsOfScript(tokensOfScript(source)))
     : [{ text: source, isShown: false }];
   for (const { text, isShown } of texts) {
     if (!isShown && !page.isLoose) continue;

@@ -1,4 +1,10 @@
-import type { CodeToken } from "./unreachable_code.ts";
+/** A token of a script that is no blank and no comment. */
+export interface CodeToken {
+  readonly type: string;
+  readonly value: string;
+  /** Whether a line ends before it. */
+  readonly startsLine: boolean;
+}
 
 /**
  * Follows the texts of a script to where they are displayed: arguments of `alert` or `.append`, values assigned to
@@ -13,11 +19,9 @@ export class TextFlow {
   readonly #before: CodeToken[] = [];
   readonly #blocks: Statement[] = [];
   #statement = newStatement();
-  #isReachable = true;
 
-  /** The next token of the script, and whether it can run. */
-  addToken(token: CodeToken, isReachable: boolean): void {
-    this.#isReachable = isReachable;
+  /** The next token of the script. */
+  addToken(token: CodeToken): void {
     if (token.startsLine && this.#statement.depth === 0 && this.#endsAtLine(token)) this.#statement = newStatement();
     if (token.type === "IdentifierName") this.#name(token.value);
     else if (token.type === "Punctuator") this.#punctuator(token.value);
@@ -42,7 +46,6 @@ export class TextFlow {
   }
 
   #flow(source: number | string): void {
-    if (!this.#isReachable) return;
     const { target, isSink, sinkDepths } = this.#statement;
     if (isSink || sinkDepths.length > 0) {
       if (typeof source === "string") this.#shownNames.push(source);

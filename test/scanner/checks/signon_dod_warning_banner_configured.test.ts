@@ -163,21 +163,6 @@ describe("a banner that a user may not see is for a person", () => {
 
   // TEXT stands for the banner as a string literal.
   test.each([
-    `if (0) { if (x) { alert(TEXT) } }`,
-    `if (!1)\n  alert(TEXT)`,
-    `x = a || (!true && el.append(TEXT))`,
-    `false ? alert(TEXT) : 0`,
-    `el.onclick = function () { return; alert(TEXT) }`,
-    `go(function () { if (x) { throw e\n alert(TEXT) } })`,
-    `async function* show() { alert(TEXT) }`,
-    `var show = function (a = (1)) { alert(TEXT) };`,
-    `const show = async (x) => { alert(TEXT) }`,
-    `const show = x => alert(TEXT)`,
-  ])("in the script %j", (code) => {
-    expect(judge(withText(code))).toMatchObject(needsReview);
-  });
-
-  test.each([
     `if (x) return\n alert(TEXT)`,
     `if (x) { return } alert(TEXT)`,
     `go(function () { show(); return; function show() { alert(TEXT) } })`,
@@ -193,11 +178,21 @@ describe("a banner that a user may not see is for a person", () => {
     expect(judge(withText(code)).status).toBe("PASS");
   });
 
+  // Whether code runs is not examined.
   test.each([
-    [`<button onclick="show()">`, "PASS"],
-    [`<p id="show">`, "MANUAL"],
-  ])("a function that only %s names: %s", (markup, status) => {
-    expect(judge(withText(`function show() { alert(TEXT) }`) + markup).status).toBe(status);
+    `if (0) { if (x) { alert(TEXT) } }`,
+    `if (!1)\n  alert(TEXT)`,
+    `x = a || (!true && el.append(TEXT))`,
+    `false ? alert(TEXT) : 0`,
+    `el.onclick = function () { return; alert(TEXT) }`,
+    `go(function () { if (x) { throw e\n alert(TEXT) } })`,
+    `async function* show() { alert(TEXT) }`,
+    `var show = function (a = (1)) { alert(TEXT) };`,
+    `const show = async (x) => { alert(TEXT) }`,
+    `const show = x => alert(TEXT)`,
+    `function show() { alert(TEXT) }`,
+  ])("nor in the script %j, which may never run", (code) => {
+    expect(judge(withText(code)).status).toBe("PASS");
   });
 });
 
