@@ -25,8 +25,6 @@ export interface Backends {
   sign(member: number): Promise<string>;
   /** Sends so many events to the channel of scan 0. */
   publish(burst: number): Promise<void>;
-  /** Transactions that the database has committed or rolled back. */
-  transactions(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -79,17 +77,6 @@ export async function startBackends(): Promise<Backends> {
     sign: (member) => sign(key.privateKey, member),
     async publish(burst) {
       publish(publisher, burst);
-    },
-    async transactions() {
-      // A connection of the server reports its transactions after ten idle seconds.
-      await new Promise((resolve) => setTimeout(resolve, 10_500));
-      return asAdmin(postgres.adminUrl, async (admin) => {
-        const { rows } = await admin.query<{ count: string }>(
-          "select xact_commit + xact_rollback as count from pg_stat_database where datname = $1",
-          [database.name],
-        );
-        return Number(rows[0]?.count ?? 0);
-      });
     },
     async stop() {
       publisher.destroy();

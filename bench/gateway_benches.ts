@@ -63,16 +63,14 @@ async function benchOpening(run: BenchRun): Promise<Table> {
     // A process that has just started is slow for a second or two: a cost of deployments, not of storms.
     await measureOpening(client, server, { backends, streams, credential: "one JWT" });
     for (const credential of credentials) {
-      const before = await backends.transactions();
       const measured = [];
       for (let round = 0; round < rounds; round += 1)
         measured.push(await measureOpening(client, server, { backends, streams, credential }));
-      const roundTrips = ((await backends.transactions()) - before) / (streams * rounds);
       const { opensPerSecond, cpuMicroseconds } = medians(measured);
-      rows.push([credential, text.whole(opensPerSecond), `${cpuMicroseconds.toFixed(0)} µs`, roundTrips.toFixed(2)]);
+      rows.push([credential, text.whole(opensPerSecond), `${cpuMicroseconds.toFixed(0)} µs`]);
     }
   });
-  return { head: ["opening streams", "a second", "CPU for each", "round trips each"], rows };
+  return { head: ["opening streams", "a second", "CPU for each"], rows };
 }
 
 /** The Worker as it is deployed, without deploying it. */

@@ -27,7 +27,6 @@ export interface SoakCounts {
   revoked: number;
   expired: number;
   crossTenantRequests: number;
-  longestRevocationMs: number;
 }
 
 type Credentials = Parameters<typeof openLoadStream>[0]["credentials"];
@@ -153,14 +152,7 @@ async function watchEnd(
   while (subscription.state === "live" && performance.now() < endedAtMs + promisedMs) await pause(20, []);
   if (subscription.state === "live")
     run.report(`a stream was still open ${promisedMs / 1000} s after its authority was ${reason}`);
-  if (closeReasons.includes(reason)) {
-    run.counts[reason] += 1;
-    if (reason === "revoked")
-      run.counts.longestRevocationMs = Math.max(
-        run.counts.longestRevocationMs,
-        Math.round(performance.now() - endedAtMs),
-      );
-  }
+  if (closeReasons.includes(reason)) run.counts[reason] += 1;
   const outcome = await Promise.race([subscription.finished, pause(promisedMs, []).then(() => null)]);
   subscription.close();
   const status = outcome?.state === "failed" ? outcome.error.status : null;

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, "../..");
 /** `scanstream serve` in a separate process, and what it holds. */
 export interface GatewayProcess {
   readonly url: string;
-  /** How often the log said each of its messages, and what no log may say. */
+  /** Errors, and what no log may say. */
   readonly log: GatewayLog;
   /** From outside: the kernel's count of its memory and descriptors. */
   outside(): Promise<Outside>;
@@ -28,7 +28,6 @@ export interface Outside {
 }
 
 export interface GatewayLog {
-  readonly lines: number;
   readonly errors: readonly string[];
   readonly secrets: readonly string[];
 }
@@ -43,7 +42,6 @@ export async function startGatewayProcess({
 }): Promise<GatewayProcess> {
   const env = {
     PATH: process.env["PATH"],
-    ...allocatorSettings(),
     DRAIN_DELAY_SECONDS: "0",
     ...environment,
     METRICS_PORT: "0",
@@ -65,12 +63,6 @@ export async function startGatewayProcess({
       return exited;
     },
   };
-}
-
-/** Whoever compares allocators sets these for the whole soak; the gateway is the process they are about. */
-function allocatorSettings(): Readonly<Record<string, string>> {
-  const settings = Object.entries(process.env).filter(([name]) => /^(NODE_OPTIONS|MALLOC_.*|LD_PRELOAD)$/.test(name));
-  return Object.fromEntries(settings.map(([name, value]) => [name, value ?? ""]));
 }
 
 async function addresses(
@@ -98,10 +90,9 @@ const secretPattern = /eyJ[\w-]{20,}|scs_\w+_\w{20,}|correct-horse/;
 const maxKept = 10;
 
 function watchLog(child: ChildProcess): GatewayLog {
-  const log = { lines: 0, errors: [] as string[], secrets: [] as string[] };
+  const log = { errors: [] as string[], secrets: [] as string[] };
   if (child.stderr === null) throw new Error("The gateway has no standard error");
   createInterface({ input: child.stderr }).on("line", (line) => {
-    log.lines += 1;
     // What is no line of the log is Node's own: a warning, or a stack.
     const isError = !line.startsWith("{") || /"level":"(error|fatal)"/.test(line);
     if (isError && log.errors.length < maxKept) log.errors.push(line.slice(0, 400));

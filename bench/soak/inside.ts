@@ -4,9 +4,7 @@
  */
 export interface Inside {
   readonly heapUsed: number;
-  readonly heapTotal: number;
   readonly external: number;
-  readonly arrayBuffers: number;
   readonly timers: number;
 }
 
@@ -23,9 +21,9 @@ export interface Answer {
 
 process.on("message", ({ id, collect }: Question) => {
   if (collect) globalThis.gc?.();
-  const { heapUsed, heapTotal, external, arrayBuffers } = process.memoryUsage();
+  const { heapUsed, external } = process.memoryUsage();
   const timers = process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-  const answer: Answer = { id, inside: { heapUsed, heapTotal, external, arrayBuffers, timers } };
+  const answer: Answer = { id, inside: { heapUsed, external, timers } };
   process.send?.(answer);
 });
 // Without whoever asks there is nothing to be measured, and nobody who would end us.

@@ -27,34 +27,25 @@ export function openLoadStream({ url, credentials, tally, published }: LoadStrea
   const answered = Promise.withResolvers<void>();
   const sequence: Sequence | null = published === null ? null : createSequence(tally);
   let isOpen = false;
-  let lostAtMs = 0;
   let lastError: SubscribeError | null = null;
 
   const subscription = subscribe<Record<string, Readonly<Record<string, unknown>>>>(url, {
     ...credentials,
-    async fetch(input, init) {
-      const sentMs = performance.now();
-      const response = await fetch(input, init);
-      if (response.status === 200) tally.opened(performance.now() - sentMs);
-      return response;
-    },
     onOpen() {
       isOpen = true;
+      tally.opened();
       sequence?.open(published?.last() ?? 0);
     },
     onEvent({ type, data }) {
       tally.event();
       const number = published?.numberOf(type, data) ?? null;
       if (number === null) return;
-      tally.delivered(performance.now() - (published?.sentMs(number) ?? 0));
       sequence?.receive(number);
     },
-    onStateChange(state, { error, openCount }) {
+    onStateChange(state, { error }) {
       if (state === "connecting") return;
       answered.resolve();
-      if (state === "live" && openCount > 1) tally.reopened(performance.now() - lostAtMs);
       if (state === "live") return;
-      if (isOpen) lostAtMs = performance.now();
       isOpen = false;
       if (state === "ended") tally.closed("ended");
       // Reported before the pause and after it.

@@ -8,7 +8,6 @@ export interface ProducedScan {
   readonly scanId: string;
   /** The last one whose request was sent; 0 before the first. */
   last(): number;
-  sentMs(number: number): number;
   /** Null: an event of somebody else. */
   numberOf(type: string, data: Readonly<Record<string, unknown>>): number | null;
   publish(perSecond: number, signal: AbortSignal): Promise<void>;
@@ -35,19 +34,18 @@ export async function createProducedScan(
     readonly channel: string;
   };
   const padding = "x".repeat(paddingBytes);
-  const sentAtMs: number[] = [];
+  let last = 0;
   return {
     tenant,
     scanId: id,
-    last: () => sentAtMs.length,
-    sentMs: (number) => sentAtMs[number - 1] ?? performance.now(),
+    last: () => last,
     numberOf: (type, { scan_id: scanId, number }) =>
       type === "scan.delta" && scanId === id && typeof number === "number" ? number : null,
     async publish(perSecond, stopped) {
       let aliveUntilMs = performance.now() + keepAliveMs;
       while (!stopped.aborted) {
-        const number = sentAtMs.push(performance.now());
-        await broker.publish(channel, toMessage(encodeEvent("scan.delta", { scan_id: id, number, padding })));
+        last += 1;
+        await broker.publish(channel, toMessage(encodeEvent("scan.delta", { scan_id: id, number: last, padding })));
         await pause(1000 / perSecond, [stopped]);
         if (performance.now() < aliveUntilMs) continue;
         // The gateway ends a scan whose producer shows no sign of life. A refused sign is sent again after the next event.

@@ -10,8 +10,8 @@ export interface Sequence {
   close(last: number): void;
 }
 
-/** Counts what is lost while the stream is open, missed while it is not, and received twice. */
-export function createSequence(tally: Pick<Tally, "lost" | "missed" | "repeated">): Sequence {
+/** Counts what is lost while the stream is open, and what is received twice. */
+export function createSequence(tally: Pick<Tally, "lost" | "repeated">): Sequence {
   /** The least that has not been received; null before the first opening. */
   let next: number | null = null;
   /** Events that were under way when the stream was opened may still come, or not. */
@@ -26,18 +26,14 @@ export function createSequence(tally: Pick<Tally, "lost" | "missed" | "repeated"
         tally.repeated();
         return;
       }
-      const missed = Math.max(0, Math.min(number - 1, openedAfter) - next + 1);
       const lost = Math.max(0, number - Math.max(next, openedAfter + 1));
-      if (missed > 0) tally.missed(missed);
       if (lost > 0) tally.lost(lost);
       next = Math.max(next, number + 1);
     },
     hasReceived: (last) => next !== null && next > last,
     close(last) {
       if (next === null) return;
-      const missed = Math.max(0, openedAfter - next + 1);
       const lost = Math.max(0, last - Math.max(next - 1, openedAfter));
-      if (missed > 0) tally.missed(missed);
       if (lost > 0) tally.lost(lost);
     },
   };

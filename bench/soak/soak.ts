@@ -88,7 +88,7 @@ export async function runSoak({ durationMs, clients, hasFaults, log }: SoakOptio
     url,
     tally: createTally(),
     over: over.signal,
-    counts: { scans: 0, slowReaders: 0, revoked: 0, expired: 0, crossTenantRequests: 0, longestRevocationMs: 0 },
+    counts: { scans: 0, slowReaders: 0, revoked: 0, expired: 0, crossTenantRequests: 0 },
     report: (problem) => void (problems.length < maxProblems && problems.push(problem)),
   };
   const before = await measureResources(gateway, environment);
@@ -228,7 +228,7 @@ function streamProblems(figures: TallyFigures, hasFaults: boolean): readonly str
       .map(({ status, detail, count }) => `${count} streams were refused with ${status}: ${detail}`),
     ...(refused.some(({ status }) => status === 429) ? [] : ["no stream was refused at the tenant's limit"]),
     ...refused
-      .filter(({ retry_after_seconds: wait }) => wait === null)
+      .filter(({ retryAfterMs }) => retryAfterMs === null)
       .map(({ status, count }) => `${count} refusals with ${status} had no Retry-After`),
     ...Object.entries(failed)
       .filter(([code]) => code !== "unreachable")
@@ -241,6 +241,6 @@ function streamProblems(figures: TallyFigures, hasFaults: boolean): readonly str
 }
 
 /** A kind of event that never happened was not tested. */
-function missingKinds({ longestRevocationMs: _ms, ...counts }: SoakCounts): readonly string[] {
+function missingKinds(counts: SoakCounts): readonly string[] {
   return Object.entries(counts).flatMap(([kind, count]) => (count === 0 ? [`${kind}: never happened`] : []));
 }
