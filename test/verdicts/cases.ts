@@ -8,7 +8,7 @@ import type { RecordedOrg } from "./recorded_orgs.ts";
 /** These meet each fault on every family of paths, the token endpoint's too; each other one meets each fault on one path, drawn. */
 const thorough = ["compliant/super", "typical/super", "edge/super"];
 
-export const generatedOrgs = 2000;
+const generatedOrgs = 2000;
 const seed = 20_261_121;
 
 export function faultsOf({ name, answers }: RecordedOrg): readonly Fault[] {
