@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { decodeJwt } from "jose";
 import {
   alone,
   call,
@@ -39,7 +40,7 @@ export const streamCases: readonly GatewayCase[] = [
     const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), {
       "accept-encoding": "gzip, br",
     });
-    await stream.until(": open\n", 3000);
+    await stream.until(": open\n");
     stream.leave();
     assert.equal(stream.text(), "retry: 2000\n: open\n");
     assert.doesNotMatch(stream.text(), /^id:/m);
@@ -55,13 +56,12 @@ export const streamCases: readonly GatewayCase[] = [
   gatewayCase(
     "a blank line only ever ends an event: none at the opening, at heartbeats and at the close",
     async (gateway) => {
-      const { heartbeatSeconds } = gateway.control;
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
       const stream = await openStream(gateway, scan.event_stream, as);
-      await stream.until(/: heartbeat\n[^]*: heartbeat\n/, heartbeatSeconds * 2000 + 2000);
+      await stream.until(/: heartbeat\n[^]*: heartbeat\n/);
       await send(gateway, scan, progress(1));
-      await stream.until(/"n":1\}\n\n[^]*: heartbeat\n/, heartbeatSeconds * 1000 + 2000);
+      await stream.until(/"n":1\}\n\n[^]*: heartbeat\n/);
       await send(gateway, scan, { type: "scan.end", data: { scan_id: scan.id, status: "completed" } });
       const text = await stream.untilEnd();
       assert.match(text, /: close ended\n $/);
@@ -131,12 +131,11 @@ export const streamCases: readonly GatewayCase[] = [
     const { createTenant, sign } = gateway.control;
     const tenant = await createTenant("Expiry");
     const scan = await createScan(gateway, tenant);
-    const openedMs = Date.now();
     const token = await sign({ tenant_id: tenant.id, sub: tenant.sub }, 3);
+    const { exp = 0 } = decodeJwt(token);
     const stream = await openStream(gateway, scan.event_stream, `Bearer ${token}`);
-    assert.match(await stream.untilEnd(8000), /: close expired\n $/);
-    const livedMs = Date.now() - openedMs;
-    assert.ok(livedMs > 1500, `it lived ${livedMs} ms`);
+    assert.match(await stream.untilEnd(), /: close expired\n $/);
+    assert.ok(Date.now() > exp * 1000 - 250, `closed ${exp * 1000 - Date.now()} ms early`);
   }),
   gatewayCase(
     "S4: streams of a revoked key and of a removed member are closed in time, others stay",
@@ -149,12 +148,11 @@ export const streamCases: readonly GatewayCase[] = [
       const byKey = await open(keyOf(tenant));
       const byMember = await open(`Bearer ${other}`);
       await control.revokeApiKey(tenant.apiKeyId);
-      const withinMs = control.recheckSeconds * 1000 + 3000;
-      assert.match(await byKey.untilEnd(withinMs), /: close revoked\n $/);
+      assert.match(await byKey.untilEnd(), /: close revoked\n $/);
       await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 401);
       assert.doesNotMatch(byMember.text(), /close/);
       await control.removeUser(tenant.id, tenant.sub);
-      assert.match(await byMember.untilEnd(withinMs), /: close revoked\n $/);
+      assert.match(await byMember.untilEnd(), /: close revoked\n $/);
       await refused(await call(gateway, scan.event_stream, { as: `Bearer ${other}` }), 403);
     },
   ),
@@ -168,7 +166,7 @@ export const streamCases: readonly GatewayCase[] = [
         await openStream(gateway, scan.event_stream, keyOf(gateway.tenant)),
       ];
       assert.equal(await control.subscriptionCount(scan.channel), 1, "two streams of a channel share a subscription");
-      await first.until(/: heartbeat\n[^]*: heartbeat\n/, control.heartbeatSeconds * 2000 + 2000);
+      await first.until(/: heartbeat\n[^]*: heartbeat\n/);
       first.leave();
       await second.until(/: heartbeat\n/);
       assert.equal(await control.subscriptionCount(scan.channel), 1);
@@ -176,7 +174,6 @@ export const streamCases: readonly GatewayCase[] = [
       await eventually(
         async () => (await control.subscriptionCount(scan.channel)) === 0,
         "the subscription of a channel without streams is given up",
-        20_000,
       );
     },
   ),
@@ -224,7 +221,7 @@ export const streamCases: readonly GatewayCase[] = [
         quickCount += Array.from(quick.take().matchAll(/^event: /gm)).length;
       }
       quick.leave();
-      const text = await slow.untilEnd(20_000).catch((error: unknown) => {
+      const text = await slow.untilEnd().catch((error: unknown) => {
         // Cut off where its last bytes could not be sent: closed as well.
         if (error instanceof assert.AssertionError) throw error;
         return slow.text();
@@ -277,7 +274,7 @@ export const streamCases: readonly GatewayCase[] = [
       const scan = await createScan(gateway);
       const streams = await Promise.all([1, 2, 3].map(() => openStream(gateway, scan.event_stream, as)));
       control.cutBroker();
-      for (const stream of streams) assert.match(await stream.untilEnd(5000), /: close lost\n $/);
+      for (const stream of streams) assert.match(await stream.untilEnd(), /: close lost\n $/);
       const again = await openStream(gateway, scan.event_stream, as);
       await send(gateway, scan, progress(1));
       await again.until('{"n":1}');

@@ -254,7 +254,7 @@ export const tenantCases: readonly GatewayCase[] = [
         return { before, stream };
       };
       const check = async ({ before, stream }: Awaited<ReturnType<typeof follow>>) => {
-        await stream.until(`"n":${total}}`, 30_000);
+        await stream.until(`"n":${total}}`);
         stream.leave();
         const [snapshot, ...events] = eventsIn(stream.text());
         assert.equal(snapshot?.type, "scan.snapshot");

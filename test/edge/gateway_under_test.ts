@@ -24,8 +24,6 @@ export async function toGatewayUnderTest(backends: EdgeBackends, url: string): P
     strangerApiKey: stranger.apiKey,
     origin: listedOrigin,
     control: {
-      heartbeatSeconds: Number(smallBounds.EVENTSTREAM_HEARTBEAT_SECONDS),
-      recheckSeconds: Number(smallBounds.EVENTSTREAM_RECHECK_SECONDS),
       maxBufferBytes: Number(smallBounds.EVENTSTREAM_MAX_BUFFER_BYTES),
       maxStreamsPerTenant: Number(smallBounds.EVENTSTREAM_MAX_STREAMS_PER_TENANT),
       createTenant: (name) => backends.createTenant(name),

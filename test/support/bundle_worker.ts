@@ -6,22 +6,16 @@ import { wranglerEnvironment, wranglerProgram } from "../runtimes/programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-export interface WorkerBundle {
-  /** What wrangler said of it. */
-  readonly output: string;
-  /** Of esbuild: every file that went in, and what it imports. */
-  readonly metafile: {
-    readonly inputs: Readonly<Record<string, { readonly imports: readonly { readonly path: string }[] }>>;
-  };
-}
-
-/** What `wrangler deploy` would upload, as `main_worker.js` in the folder. Needs no account. */
-export async function bundleWorker(folder: string, environment?: string): Promise<WorkerBundle> {
-  const args = ["deploy", "--dry-run", "--outdir", folder, "--metafile", join(folder, "meta.json")];
-  if (environment !== undefined) args.push("--env", environment);
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [wranglerProgram(), ...args], {
+/** What `wrangler deploy` would upload, as `main_worker.js` in the folder. Needs no account. Resolves with the files that are in it. */
+export async function bundleWorker(folder: string): Promise<readonly string[]> {
+  const metafile = join(folder, "meta.json");
+  const args = ["deploy", "--dry-run", "--outdir", folder, "--metafile", metafile];
+  await promisify(execFile)(process.execPath, [wranglerProgram(), ...args], {
     cwd: root,
     env: wranglerEnvironment(folder),
   });
-  return { output: stdout + stderr, metafile: JSON.parse(await readFile(join(folder, "meta.json"), "utf8")) };
+  const { inputs } = JSON.parse(await readFile(metafile, "utf8")) as {
+    readonly inputs: Readonly<Record<string, unknown>>;
+  };
+  return Object.keys(inputs);
 }

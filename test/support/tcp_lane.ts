@@ -1,21 +1,10 @@
 import type { Socket } from "node:net";
 
-export interface Impairment {
-  /** Each chunk is held for so long, in each direction: half of the round trip. */
-  readonly delayMs?: number;
-  /** On top, random for each chunk, up to this. Order is kept. */
-  readonly jitterMs?: number;
-  /** The share of answers in whose place the connection breaks. An answer: the first bytes that come back after some went out. */
-  readonly lostAnswers?: number;
-  /** The share of chunks from the server of which half arrives, and then the connection breaks. */
-  readonly cuts?: number;
-  /** From 0 inclusive to 1 exclusive; a seeded one makes a run repeatable. */
-  readonly random?: () => number;
-}
-
 /** Of all connections of one proxy. */
 export interface Network {
-  impairment: Impairment;
+  /** Each chunk is held for so long, in each direction: half of the round trip. */
+  delayMs: number;
+  /** An answer: the first bytes that come back after some went out. */
   answersToLose: number;
 }
 
@@ -32,8 +21,8 @@ export interface Lane {
 interface LaneOptions {
   readonly flow: Flow;
   readonly network: Network;
-  /** What becomes of a chunk that arrives: `lost`, the connection breaks in its place; `cut`, after half of it. */
-  readonly fateOf: () => "passes" | "lost" | "cut";
+  /** True: the connection breaks in the place of the chunk that arrives. */
+  readonly isLost: () => boolean;
   readonly breakConnection: () => void;
 }
 
@@ -41,7 +30,7 @@ interface LaneOptions {
 export function createLane(
   from: Socket,
   to: Socket,
-  { flow: initialFlow, network, fateOf, breakConnection }: LaneOptions,
+  { flow: initialFlow, network, isLost, breakConnection }: LaneOptions,
 ): Lane {
   let held: { bytes: Buffer; readonly dueMs: number; readonly isLast: boolean }[] = [];
   let flow = initialFlow;
@@ -51,9 +40,8 @@ export function createLane(
   let timer: NodeJS.Timeout | null = null;
 
   from.on("data", (chunk: Buffer) => {
-    const fate = fateOf();
-    const bytes = fate === "passes" ? chunk : chunk.subarray(0, fate === "lost" ? 0 : chunk.byteLength / 2);
-    held.push({ bytes, dueMs: dueMs(), isLast: fate !== "passes" });
+    const isLast = isLost();
+    held.push({ bytes: isLast ? Buffer.alloc(0) : chunk, dueMs: dueMs(), isLast });
     pass();
   });
   from.once("end", () => {
@@ -80,9 +68,8 @@ export function createLane(
   };
 
   function dueMs(): number {
-    const { delayMs = 0, jitterMs = 0, random = Math.random } = network.impairment;
-    if (delayMs === 0 && jitterMs === 0) return 0;
-    lastDueMs = Math.max(lastDueMs, performance.now() + delayMs + jitterMs * random());
+    if (network.delayMs === 0) return 0;
+    lastDueMs = Math.max(lastDueMs, performance.now() + network.delayMs);
     return lastDueMs;
   }
 

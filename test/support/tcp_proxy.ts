@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { resetSocket } from "../../shared/reset_socket.ts";
-import { createLane, type Flow, type Impairment, type Network } from "./tcp_lane.ts";
+import { createLane, type Flow, type Network } from "./tcp_lane.ts";
 
 /**
  * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
@@ -26,8 +26,8 @@ export interface TcpProxy {
   stall(): void;
   /** At most so many bytes a second in each direction of each connection, until `restore`. */
   slow(bytesPerSecond: number): void;
-  /** From now on a network that is slow, loses answers and breaks connections; `restore` ends it. */
-  impair(impairment: Impairment): void;
+  /** Holds each chunk for so long, in each direction, until `restore`. */
+  delay(ms: number): void;
   /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
   loseNextAnswer(): void;
   /** Of each open and each new connection, passes so many more bytes from the server, then ends it with FIN; until `restore`. */
@@ -46,7 +46,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   let isRefusing = false;
   let truncation = Infinity;
   let acceptedCount = 0;
-  const network: Network = { impairment: {}, answersToLose: 0 };
+  const network: Network = { delayMs: 0, answersToLose: 0 };
 
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     client.on("error", () => undefined);
@@ -90,15 +90,15 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     stall: () => setFlow("stalled"),
     slow: (bytesPerSecond) => setFlow({ bytesPerSecond }),
     truncate: setTruncation,
-    impair(impairment) {
-      network.impairment = impairment;
+    delay(ms) {
+      network.delayMs = ms;
     },
     loseNextAnswer() {
       network.answersToLose += 1;
     },
     restore() {
       isRefusing = false;
-      network.impairment = {};
+      network.delayMs = 0;
       network.answersToLose = 0;
       setTruncation(Infinity);
       setFlow("open");
@@ -150,29 +150,25 @@ function createPair(
 ): Pair {
   let isOver = false;
   let isAnswerDue = false;
-  const chance = (share = 0) => share > 0 && (network.impairment.random ?? Math.random)() < share;
   const up = createLane(client, upstream, {
     flow,
     network,
     breakConnection: reset,
-    fateOf() {
+    isLost() {
       isAnswerDue = true;
-      return "passes";
+      return false;
     },
   });
   const down = createLane(upstream, client, {
     flow,
     network,
     breakConnection: reset,
-    fateOf() {
+    isLost() {
       const isAnswer = isAnswerDue;
       isAnswerDue = false;
-      if (isAnswer && network.answersToLose > 0) {
-        network.answersToLose -= 1;
-        return "lost";
-      }
-      if (isAnswer && chance(network.impairment.lostAnswers)) return "lost";
-      return chance(network.impairment.cuts) ? "cut" : "passes";
+      if (!isAnswer || network.answersToLose === 0) return false;
+      network.answersToLose -= 1;
+      return true;
     },
   });
   for (const socket of [client, upstream]) {

@@ -193,7 +193,7 @@ describe("createScanPublisher", () => {
   });
 
   test("at a round trip of 200 ms, 1,500 findings: every subscriber receives all of it, and the end", async () => {
-    network.impair({ delayMs: 100 });
+    network.delay(100);
     const scan = startScan();
     await expect.poll(() => scan.registered()).not.toBeNull();
     const followers = await Promise.all([1, 2, 3].map(() => follow(scan.scanId)));

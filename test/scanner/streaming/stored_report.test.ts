@@ -66,7 +66,7 @@ test("is stored after the end", async () => {
 
 test("is stored though its answer is lost, and at a round trip of 200 ms", async () => {
   const scan = await endedScan();
-  network.impair({ delayMs: 100 });
+  network.delay(100);
   network.loseNextAnswer();
   await scan.storeReport(reportOf(scan.scanId));
   expect((await read(scan.scanId)).status).toBe(200);
