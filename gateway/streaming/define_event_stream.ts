@@ -122,10 +122,14 @@ async function openEventStream(
   { request, platform }: OpenRequest,
 ): Promise<Response | null> {
   const principal = await authenticator.authenticateStream(request);
-  const { channels, hasEnded } = await findChannels(stream, principal, database);
+  const lookUp = <Result>(work: () => Promise<Result>) => streams.lookups?.run(principal.tenantId, work) ?? work();
+  const { channels, hasEnded } = await lookUp(() => findChannels(stream, principal, database));
   const hasSnapshot = isSnapshotRequested(new URL(request.url)) && stream.definition.getSnapshot !== undefined;
   if (hasEnded) return null;
-  const snapshot = { streamName: stream.target.name, read: () => readSnapshot(stream, principal, database) };
+  const snapshot = {
+    streamName: stream.target.name,
+    read: () => lookUp(() => readSnapshot(stream, principal, database)),
+  };
   return streams.open({
     request,
     principal,

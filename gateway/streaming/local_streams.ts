@@ -1,4 +1,5 @@
 import { FairShare } from "../../shared/fair_share.ts";
+import { FairTurns } from "../../shared/fair_turns.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
@@ -51,6 +52,7 @@ export interface LocalStreams extends StreamOpener {
   /** The clock of the times of streams: it is never set back. */
   readonly now: () => number;
   readonly openings: FairShare;
+  readonly lookups: FairTurns;
   stats(): StreamStats;
   /**
    * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves
@@ -61,6 +63,8 @@ export interface LocalStreams extends StreamOpener {
 
 /** A longer queue helps no client of a storm: each would wait until its client has given up. */
 const maxOpenings = 2000;
+/** Leaves two of the ten connections of a process to everything else, also in a storm of clients that come back. */
+const lookupsAtOnce = 8;
 
 /** The streams of one process (or Durable Object), over one hub. */
 export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
@@ -98,6 +102,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     now,
 
     openings: new FairShare({ max: maxOpenings, what: "streams being opened", random }),
+    lookups: new FairTurns(lookupsAtOnce),
 
     async open(request) {
       try {

@@ -1,6 +1,7 @@
 import type { Principal } from "../auth/principal.ts";
 import type { Chunk } from "./encoded_chunk.ts";
 import type { FairShare } from "../../shared/fair_share.ts";
+import type { FairTurns } from "../../shared/fair_turns.ts";
 
 /** A stream that was authenticated and authorized, ready to be opened. */
 export interface StreamRequest {
@@ -40,4 +41,6 @@ export interface StreamOpener {
   open(stream: StreamRequest): Promise<Response>;
   /** Streams that are being opened, from the arrival of their requests. Absent in a stateless Worker. */
   readonly openings?: FairShare;
+  /** Lookups of streams that are at the database. Absent in a stateless Worker. */
+  readonly lookups?: FairTurns;
 }
