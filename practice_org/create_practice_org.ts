@@ -21,8 +21,6 @@ import { answer, type Org } from "./api/answer.ts";
 import { everyScope } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
 import type { App, OrgContents, Site } from "./objects/org_contents.ts";
-import { createOpenIdProvider, issuerOf, type OpenIdProvider } from "./sign_in/openid_provider.ts";
-import type { SignInOptions } from "./sign_in/people.ts";
 import type { Role } from "./auth/service_app.ts";
 
 export interface PracticeOrgOptions {
@@ -70,10 +68,6 @@ export interface PracticeOrg extends AdminConsole, ServiceClient {
   readonly terraform: ServiceClient | null;
   /** In the order of arrival: the newest 20,000. */
   readonly requests: readonly LoggedRequest[];
-  /** The `iss` of those who sign in here. */
-  readonly issuer: string;
-  /** Makes it an OpenID provider, for this application and these people; again: for others, and what was granted is over. */
-  offerSignIn(options: SignInOptions): Promise<OpenIdProvider>;
   setFaults(faults: readonly Fault[]): void;
   /** As it is now. */
   contents(): OrgContents;
@@ -113,11 +107,6 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     ...clientOf(scannerId, keys),
     terraform: terraformKeys === null ? null : clientOf(terraformId, terraformKeys),
     requests: log.requests,
-    issuer: issuerOf(url),
-    async offerSignIn(signIn) {
-      org.openIdProvider = await createOpenIdProvider(issuerOf(url), signIn);
-      return org.openIdProvider;
-    },
     setFaults: (next) => faults.set(next),
     contents: () => org.state.contents(),
     ...org.console,
@@ -205,7 +194,6 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
       assertionReplays: createReplayGuard(3600),
       proofReplays,
     },
-    openIdProvider: null,
     resourceServer: { url, tokens, proofReplays },
     rateLimits: createRateLimits({ ...defaultRateLimit, ...options.rateLimit }),
     faults,

@@ -154,6 +154,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-export function escaped(text: string): string {
+function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character);
 }

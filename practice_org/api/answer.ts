@@ -14,7 +14,6 @@ import type { OrgState } from "../changes/org_changes.ts";
 import { clientActor } from "../log/admins.ts";
 import type { EventWriter } from "../log/event_writer.ts";
 import type { SystemLog } from "../log/system_log.ts";
-import type { OpenIdProvider } from "../sign_in/openid_provider.ts";
 import { answerPage } from "./paging.ts";
 import { bucketOf, everyScope, findRoute } from "./routes.ts";
 import { bodyOf, findWriteRoute } from "../writes/write_routes.ts";
@@ -36,8 +35,6 @@ export interface Org {
   readonly isWritable: boolean;
   readonly tokenEndpoint: TokenEndpoint;
   readonly resourceServer: ResourceServer;
-  /** Null: nobody signs in here. */
-  openIdProvider: OpenIdProvider | null;
   readonly rateLimits: RateLimits;
   readonly faults: Faults;
   readonly cursorSecret: Uint8Array;
@@ -73,8 +70,6 @@ export async function answer(org: Org, request: PracticeRequest): Promise<Outcom
     };
     return { kind: "answer", response: answerAdminPage(request, page), isAtOnce: true };
   }
-  const signIn = org.openIdProvider?.answer(request, org.clock()) ?? null;
-  if (signIn !== null) return { kind: "answer", response: await signIn, isAtOnce: true };
   const faults = org.faults.take(request.path, request.query);
   const has = (name: Fault["name"]) => faults.some((fault) => fault.name === name);
   if (has("timeout")) return { kind: "silence" };

@@ -18,17 +18,12 @@ export interface AccessTokens {
 /** Shared by all orgs of the process: making one takes longer than everything else that an org does to start. */
 let signingKeys: Promise<GenerateKeyPairResult> | undefined;
 
-/** What is signed with them differs by key id, issuer and type. */
-export function orgSigningKeys(): Promise<GenerateKeyPairResult> {
-  signingKeys ??= generateKeyPair("RS256");
-  return signingKeys;
-}
-
 const tokenType = "application/okta-internal-at+jwt";
 
 /** A restart ends every token, as a revocation would: an org takes only the ones that carry its own key id. */
 export async function createAccessTokens(issuer: string): Promise<AccessTokens> {
-  const { publicKey, privateKey } = await orgSigningKeys();
+  signingKeys ??= generateKeyPair("RS256");
+  const { publicKey, privateKey } = await signingKeys;
   const kid = randomBytes(32).toString("base64url");
   return {
     issue({ clientId, scopes, thumbprint }, nowSeconds, lifetimeSeconds) {

@@ -1,18 +1,19 @@
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchChromium } from "../support/chromium.ts";
+import type { Person } from "../support/openid_provider.ts";
 import { openSignInStage, type SignInStage } from "../support/sign_in_stage.ts";
 import { openPage, type WatchedPage } from "./watched_page.ts";
 
-/** Sessions at the practice org that are about to end, with tokens of a few seconds. */
+/** Sessions at an issuer that are about to end, with tokens of a few seconds. */
 const browser = await launchChromium();
 afterAll(() => browser.close());
 
 const lifetimeSeconds = 5;
-const inFrame = await openSignInStage({}, { tokenLifetimeSeconds: lifetimeSeconds });
+const inFrame = await openSignInStage({}, { lifetimeSeconds });
 const byRefreshToken = await openSignInStage(
   { OIDC_SCOPES: "openid profile email offline_access" },
-  { tokenLifetimeSeconds: lifetimeSeconds },
+  { lifetimeSeconds, grantTypes: ["authorization_code", "refresh_token"] },
 );
 
 async function openScan(stage: SignInStage, beforeOpen?: (page: Page) => Promise<void>): Promise<WatchedPage> {
@@ -28,9 +29,8 @@ async function openScan(stage: SignInStage, beforeOpen?: (page: Page) => Promise
   return watched;
 }
 
-async function logIn(page: Page, person: { readonly login: string; readonly password: string }): Promise<void> {
+async function logIn(page: Page, person: Person): Promise<void> {
   await page.getByLabel("Email").fill(person.login);
-  await page.getByLabel("Password").fill(person.password);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
@@ -78,12 +78,12 @@ for (const [name, stage, sign] of [
 }
 
 test("a session that cannot be renewed says when it ends, and signing in again leads back to what is open", async () => {
-  await inFrame.offer({ tokenLifetimeSeconds: 300 });
+  inFrame.offer({ lifetimeSeconds: 300 });
   await using watched = await openScan(inFrame, (page) => page.clock.install());
   const { page } = watched;
   const { hash } = new URL(page.url());
   // The issuer forgets its sessions.
-  await inFrame.offer({ tokenLifetimeSeconds: 300 });
+  inFrame.offer({ lifetimeSeconds: 300 });
   await page.clock.fastForward("04:01");
   await page.getByText(/^Your session ends at /).waitFor();
   await page.getByRole("button", { name: "Sign in again" }).click();
@@ -94,11 +94,11 @@ test("a session that cannot be renewed says when it ends, and signing in again l
 });
 
 test("a session that has ended says so, and what was open is open again after signing in", async () => {
-  await byRefreshToken.offer();
+  byRefreshToken.offer();
   await using watched = await openScan(byRefreshToken);
   const { page } = watched;
   const { hash } = new URL(page.url());
-  await byRefreshToken.offer();
+  byRefreshToken.offer();
   await page.getByText("Your session has ended: it could not be renewed.").waitFor();
   await page.getByRole("button", { name: /^Sign in at / }).click();
   await logIn(page, byRefreshToken.people.one);
@@ -107,7 +107,7 @@ test("a session that has ended says so, and what was open is open again after si
 });
 
 test("an issuer that is away for a moment costs no session", async () => {
-  await byRefreshToken.offer({ tokenLifetimeSeconds: 8 });
+  byRefreshToken.offer({ lifetimeSeconds: 8 });
   let isAway = false;
   await using watched = await openScan(byRefreshToken, async (page) => {
     await page.route("**/v1/token", (route) => (isAway ? route.abort("connectionrefused") : route.fallback()));
@@ -124,7 +124,7 @@ test("an issuer that is away for a moment costs no session", async () => {
 });
 
 test("a session is never renewed into another person's", async () => {
-  await inFrame.offer({ tokenLifetimeSeconds: 300 });
+  inFrame.offer({ lifetimeSeconds: 300 });
   await using watched = await openScan(inFrame, (page) => page.clock.install());
   const { page } = watched;
   // The issuer forgets this person, and in another tab of the same browser somebody else signs in there.
