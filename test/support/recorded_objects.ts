@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
+const fixtures = join(import.meta.dirname, "../fixtures/okta/recorded");
 /** `OKTA_RECORDED_DIR` names a folder of recorded interactions; without it fixtures of our own carry the same shapes. */
-export const recordedFolder =
-  process.env["OKTA_RECORDED_DIR"] ?? join(import.meta.dirname, "../fixtures/okta/recorded");
+export const recordedFolder = process.env["OKTA_RECORDED_DIR"] ?? fixtures;
 
 const kinds = {
   sessionPolicies: ["policies.list.OKTA_SIGN_ON"],
@@ -23,9 +23,9 @@ const kinds = {
 
 export type RecordedKind = keyof typeof kinds;
 
-/** Objects as the provider really sent them, by kind. */
+/** Objects as the provider really sent them, by kind: always of the fixtures, so that generated orgs are the same on every machine. */
 export function recordedObjects(): Readonly<Record<RecordedKind, readonly JsonObject[]>> {
-  const byFolder = Map.groupBy(jsonFiles(recordedFolder), (file) => basename(dirname(file)));
+  const byFolder = Map.groupBy(jsonFiles(fixtures), (file) => basename(dirname(file)));
   const pools = Object.entries(kinds).map(([kind, folders]) => [
     kind,
     folders.flatMap((name) => (byFolder.get(name) ?? []).flatMap(objectsIn)),
