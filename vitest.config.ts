@@ -61,7 +61,7 @@ export default defineConfig({
     // Only where a whole run must not depend on one pause of the machine: a test that needed it is printed as FLAKY.
     retry: process.env["RETRY_FAILED_TESTS"] === "1" ? 1 : 0,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
+import type { BrowserContext, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { openPage, openStage, signIn } from "./watched_page.ts";
-import { signsInWithoutLeaking } from "./watching_cases.ts";
 
 const { browser, gateway } = await openStage({ EVENTSTREAM_RECHECK_SECONDS: "1" });
 
@@ -9,17 +9,42 @@ for (const [name, key] of [
   ["an access token", "accessToken"],
 ] as const) {
   test(`${name} signs in, and never shows up in a URL or in storage`, async () => {
-    const tenant = await gateway.createTenant("Acme");
-    await signsInWithoutLeaking(browser, gateway.url, { secret: tenant[key], producer: tenant.producer });
+    const { [key]: secret, producer } = await gateway.createTenant("Acme");
+    const scan = await producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
+    await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
+    const { page } = watched;
+    const streamAuthorizations: (string | undefined)[] = [];
+    page.on("request", (request) => {
+      if (new URL(request.url()).pathname.endsWith("/event-stream"))
+        streamAuthorizations.push(request.headers()["authorization"]);
+    });
+    await signIn(page, `  ${secret}\n`);
+    await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
+    await watched.untilConnection("live");
+    expect(watched.requestUrls.filter((requested) => requested.includes(secret))).toEqual([]);
+    expect(await page.content()).not.toContain(secret);
+    expect(await page.evaluate(() => JSON.stringify([localStorage, sessionStorage, document.cookie]))).toBe(
+      '[{},{},""]',
+    );
+    expect(await page.evaluate(async () => (await indexedDB.databases()).length)).toBe(0);
+    // The tenant's and the scan's, each with the credential in a header.
+    expect(streamAuthorizations).toHaveLength(2);
+    for (const authorization of streamAuthorizations) expect(authorization).toMatch(/^(?:Bearer|Api-Key) \S+$/);
+
+    await page.reload();
+    await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
   });
 }
 
-test("shows why a credential is not accepted, and lets it be corrected", async () => {
+test("hides the credential until it is to be shown, says why one is not accepted, and lets it be corrected", async () => {
   const tenant = await gateway.createTenant("Acme");
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
   const problem = page.getByRole("alert");
   const field = page.getByLabel("Access token or API key");
+  expect(await field.getAttribute("type")).toBe("password");
+  await page.getByRole("button", { name: "Show what is typed" }).click();
+  expect(await field.getAttribute("type")).toBe("text");
   for (const [pasted, words] of [
     ["", /Paste an access token or an API key/],
     ["two words", /neither a token nor a key/],
@@ -35,15 +60,7 @@ test("shows why a credential is not accepted, and lets it be corrected", async (
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
 });
 
-test("hides the credential until 'Show' is pressed", async () => {
-  await using watched = await openPage(browser, gateway.url);
-  const field = watched.page.getByLabel("Access token or API key");
-  expect(await field.getAttribute("type")).toBe("password");
-  await watched.page.getByRole("button", { name: "Show what is typed" }).click();
-  expect(await field.getAttribute("type")).toBe("text");
-});
-
-test("signing out removes the credential and everything of the tenant", async () => {
+test("signing out removes the credential and everything of the tenant, and closes its streams", async () => {
   const tenant = await gateway.createTenant("Acme");
   await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
   await using watched = await openPage(browser, gateway.url);
@@ -51,11 +68,31 @@ test("signing out removes the credential and everything of the tenant", async ()
   await signIn(page, tenant.apiKey);
   await page.locator(".scan-link").click();
   await watched.untilConnection("live");
+  await expect.poll(() => gateway.openStreams()).toBe(2);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
+  await expect.poll(() => gateway.openStreams()).toBe(0);
   expect(await page.content()).not.toContain("acme.okta.com");
   expect(new URL(page.url()).hash).toBe("#/");
   expect(await page.getByLabel("Access token or API key").inputValue()).toBe("");
+});
+
+test("signing out in one tab signs the person out in all, and nobody else", async () => {
+  const acme = await gateway.createTenant("Acme");
+  const globex = await gateway.createTenant("Globex");
+  await using watched = await openPage(browser, gateway.url);
+  await signIn(watched.page, acme.accessToken);
+  const context = watched.page.context();
+  const second = await openTab(context, gateway.url, acme.accessToken);
+  const other = await openTab(context, gateway.url, globex.apiKey);
+  for (const page of [watched.page, second, other]) await page.locator('.connection[data-state="live"]').waitFor();
+  await expect.poll(() => gateway.openStreams()).toBe(3);
+  await second.getByRole("button", { name: "Sign out" }).click();
+  await watched.page.getByText("You signed out in another tab.").waitFor();
+  await second.getByRole("button", { name: "Sign in", exact: true }).waitFor();
+  expect(await second.getByText("another tab").count()).toBe(0);
+  expect(await other.getByRole("button", { name: "Sign out" }).count()).toBe(1);
+  await expect.poll(() => gateway.openStreams()).toBe(1);
 });
 
 test("returns to signing in when the key is revoked", async () => {
@@ -67,3 +104,10 @@ test("returns to signing in when the key is revoked", async () => {
   await gateway.revokeApiKey(tenant.apiKeyId);
   await page.getByText("You were signed out").waitFor();
 });
+
+async function openTab(context: BrowserContext, address: string, secret: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.goto(address);
+  await signIn(page, secret);
+  return page;
+}

@@ -33,12 +33,12 @@ export interface WatchedPage extends AsyncDisposable {
   /** Every request, in order. */
   readonly requestUrls: readonly string[];
   connection(): Promise<string>;
-  /** Waits until the connection of what is open is in this state, by default as long as for anything on the page. */
-  untilConnection(state: string, timeoutMs?: number): Promise<void>;
+  /** Waits until the connection of what is open is in this state. */
+  untilConnection(state: string): Promise<void>;
 }
 
 /** Shorter than a test may take, so that a failure names what did not appear. */
-const defaultTimeoutMs = 12_000;
+const defaultTimeoutMs = 60_000;
 
 /** Opens the page in a browser profile of its own. */
 export async function openPage(
@@ -82,8 +82,7 @@ export async function openPage(
     page,
     requestUrls,
     connection: async () => (await connection.getAttribute("data-state")) ?? "",
-    untilConnection: (state, timeoutMs = defaultTimeoutMs) =>
-      page.locator(`main .connection[data-state="${state}"]`).waitFor({ timeout: timeoutMs }),
+    untilConnection: (state) => page.locator(`main .connection[data-state="${state}"]`).waitFor(),
     async [Symbol.asyncDispose]() {
       await context.close();
       const { origin } = new URL(url);

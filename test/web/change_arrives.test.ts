@@ -35,7 +35,7 @@ function openMonitor(monitor: ProducedMonitor): Promise<WatchedPage> {
 }
 
 async function untilNames(page: Page, names: readonly string[]): Promise<void> {
-  await expect.poll(() => page.locator(".finding-name").allTextContents(), { timeout: 8000 }).toEqual(names);
+  await expect.poll(() => page.locator(".finding-name").allTextContents()).toEqual(names);
 }
 
 test("lists organizations, opens one, and shows its present verdicts and how long ago the last look was", async () => {
@@ -55,7 +55,7 @@ test("lists organizations, opens one, and shows its present verdicts and how lon
   const age = page.locator('[data-watch="live"]');
   const seconds = async () => Number(/read (\d+) s ago/.exec((await age.textContent()) ?? "")?.[1]);
   const before = await seconds();
-  await expect.poll(seconds, { timeout: 8000 }).toBeGreaterThan(before);
+  await expect.poll(seconds).toBeGreaterThan(before);
 });
 
 test("a change moves in without a reload, with who did it, and is announced", async () => {
@@ -189,7 +189,7 @@ describe("live, delayed, without reports and blind are told apart", () => {
     await page.locator('[data-watch="unknown"]', { hasText: "This page is not connected" }).waitFor();
     await gateway.start();
     await monitor.store([aChange({ ...mfa, from: pass, to: fail })]);
-    await watched.untilConnection("live", 40_000);
+    await watched.untilConnection("live");
     await page.locator(".change", { hasText: "Admin Console" }).waitFor();
     await page.locator('[data-watch="live"]').waitFor();
   });
@@ -206,12 +206,4 @@ describe("live, delayed, without reports and blind are told apart", () => {
     await watched.page.getByText("1 organization without a monitor").waitFor();
     expect(await watched.page.locator(".organization", { hasText: "Live" }).count()).toBe(0);
   });
-});
-
-test("another tenant's organization is not shown", async () => {
-  const { monitor } = await watchOrg();
-  await demoTenant();
-  await using watched = await openMonitor(monitor);
-  await watched.page.getByRole("heading", { name: "This organization cannot be shown" }).waitFor();
-  expect(await watched.page.content()).not.toContain("acme.okta.com");
 });

@@ -2,14 +2,16 @@ import { expect, test } from "vitest";
 import { aChange } from "../support/change_builders.ts";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
+import { member } from "../support/test_gateway.ts";
 import { tabTo } from "./accessible.ts";
 import { openPage, openStage } from "./watched_page.ts";
 
-const { browser, gateway } = await openStage();
+/** The page without a pointer. */
+
+const { browser, gateway, demoTenant } = await openStage();
 
 test("an organization can be used with the keyboard alone", async () => {
-  const tenant = await gateway.createTenant("Acme");
-  gateway.setDemo(tenant);
+  const tenant = await demoTenant();
   const monitor = await produceMonitor(gateway.url, tenant.apiKey);
   await monitor.store([aChange(), aChange({ cause: "reconciliation", explained_by: [] })]);
   await using watched = await openPage(browser, gateway.url);
@@ -26,12 +28,10 @@ test("an organization can be used with the keyboard alone", async () => {
   await tabTo(page, ".finding summary");
   await page.keyboard.press("Enter");
   await page.locator(".history .change").nth(1).waitFor();
-  gateway.setDemo(null);
 });
 
 test("/ searches, and j and k go through the rows; not in a field, in a dialog, or with a modifier", async () => {
-  const tenant = await gateway.createTenant("Acme");
-  gateway.setDemo(tenant);
+  const tenant = await demoTenant();
   const monitor = await produceMonitor(gateway.url, tenant.apiKey);
   await monitor.store([aChange({ fingerprint: "one" }), aChange({ fingerprint: "two" })]);
   await using watched = await openPage(browser, gateway.url);
@@ -61,11 +61,11 @@ test("/ searches, and j and k go through the rows; not in a field, in a dialog, 
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await press("/", "j", "k");
   expect(await page.getByRole("searchbox").inputValue()).toBe("jk");
-  gateway.setDemo(null);
 });
 
-test("can be used with the keyboard alone", async () => {
+test("signing in, a scan and a finding can be used with the keyboard alone", async () => {
   const tenant = await gateway.createTenant("Acme");
+  gateway.setDemo(null);
   const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
   await scan.store([buildFinding({ resource_name: "Default Policy" })]);
   await using watched = await openPage(browser, gateway.url);
@@ -88,19 +88,57 @@ test("can be used with the keyboard alone", async () => {
   expect(outline).toBe("solid");
 });
 
-test("announces progress to a screen reader through a polite live region", async () => {
-  const tenant = await gateway.createTenant("Acme");
-  gateway.setDemo(tenant);
-  const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 2 });
-  await using watched = await openPage(browser, gateway.url);
+test("a finding is waived with the keyboard alone, and the focus comes back", async () => {
+  const tenant = await demoTenant();
+  const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
+  await scan.store([buildFinding()]);
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
   const { page } = watched;
-  await watched.untilConnection("live");
-  await scan.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 2 });
-  await page
-    .locator('[aria-live="polite"]', { hasText: "1 of 2 checks done: 0 passed, 1 failed, 0 need manual review, 0 N/A" })
-    .waitFor({ state: "attached" });
-  const bar = page.getByRole("progressbar", { name: "Progress" });
-  expect(await bar.getAttribute("aria-valuenow")).toBe("1");
-  expect(await bar.getAttribute("aria-valuemax")).toBe("2");
-  gateway.setDemo(null);
+  await page.locator(".finding summary").focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Waive…" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  await expect.poll(focused).toBe("Waive…");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  for (let presses = 0; (await page.evaluate(() => document.activeElement?.tagName)) !== "TEXTAREA"; presses += 1) {
+    expect(presses).toBeLessThan(10);
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.type("Moves in January");
+  for (let presses = 0; (await focused()) !== "Waive"; presses += 1) {
+    expect(presses).toBeLessThan(15);
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Enter");
+  await page.locator(".finding .badge").waitFor();
+  // The button is gone; its finding is not.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("SUMMARY");
+});
+
+test("a member is removed with the keyboard alone, and the focus stays in the page", async () => {
+  const tenant = await demoTenant();
+  await gateway.addMember(tenant, member, "admin");
+  await gateway.addMember(tenant, "bob", "viewer");
+  await using watched = await openPage(browser, `${gateway.url}/#/settings/members`);
+  const { page } = watched;
+  await page.getByRole("button", { name: "Remove bob" }).waitFor();
+  await tabTo(page, '[aria-label="Remove bob"]');
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  // The browser gives the focus back before the page hears that the dialog was closed.
+  await page.locator("dialog").waitFor({ state: "detached" });
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Remove bob");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await tabTo(page, "dialog .tone-fail");
+  await page.keyboard.press("Enter");
+  await page.getByText("Removed bob").waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe("outcome");
 });

@@ -5,7 +5,7 @@ import { openOverview, openPage, openStage, signIn } from "./watched_page.ts";
 
 const { browser, gateway, demoTenant } = await openStage();
 
-const untilOpenStreams = (count: number) => expect.poll(() => gateway.openStreams(), { timeout: 10_000 }).toBe(count);
+const untilOpenStreams = (count: number) => expect.poll(() => gateway.openStreams()).toBe(count);
 
 test("50 live scans move on one connection, and nothing is polled", async () => {
   const acme = await gateway.createTenant("Acme");
@@ -24,11 +24,11 @@ test("50 live scans move on one connection, and nothing is polled", async () => 
   const requestsBefore = requestUrls.length;
 
   await Promise.all(scans.map((scan) => scan.update({ status: "running", checks_done: 1 })));
-  await expect.poll(() => rows.filter({ hasText: "1 of 29 checks" }).count(), { timeout: 20_000 }).toBe(50);
+  await expect.poll(() => rows.filter({ hasText: "1 of 29 checks" }).count()).toBe(50);
   await Promise.all(scans.map((scan) => scan.update({ checks_done: 12 })));
-  await expect.poll(() => rows.filter({ hasText: "12 of 29 checks" }).count(), { timeout: 20_000 }).toBe(50);
+  await expect.poll(() => rows.filter({ hasText: "12 of 29 checks" }).count()).toBe(50);
   await Promise.all(scans.map((scan) => scan.end("completed", { pass: 20, fail: 8, manual: 1 })));
-  await expect.poll(() => rows.filter({ hasText: "8 rules failed · 1 manual" }).count(), { timeout: 20_000 }).toBe(50);
+  await expect.poll(() => rows.filter({ hasText: "8 rules failed · 1 manual" }).count()).toBe(50);
   // A new one appears by itself, above the others.
   await acme.producer.register({ org_url: "https://newest.okta.com", checks_total: 29 });
   await rows.first().filter({ hasText: "newest.okta.com" }).waitFor();
@@ -39,20 +39,6 @@ test("50 live scans move on one connection, and nothing is polled", async () => 
   expect(requested.filter((url) => !url.includes("/api/v1/organizations"))).toEqual([]);
   expect(requested.length).toBeLessThan(4);
   expect(requestUrls.filter((url) => url.includes("/event-stream"))).toHaveLength(1);
-});
-
-test("signing out gives the connections back", async () => {
-  const acme = await gateway.createTenant("Acme");
-  gateway.setDemo(null);
-  await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
-  await untilOpenStreams(0);
-  await using watched = await openPage(browser, gateway.url);
-  await signIn(watched.page, acme.apiKey);
-  await watched.page.locator(".scan-link").click();
-  await watched.untilConnection("live");
-  await untilOpenStreams(2);
-  await watched.page.getByRole("button", { name: "Sign out" }).click();
-  await untilOpenStreams(0);
 });
 
 test("a hidden tab keeps only the stream of its scan, and reads the lists again when it is shown", async () => {
