@@ -179,6 +179,8 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       const begin = `select set_config('role', 'scanstream_app', true), set_config('app.tenant_id', $1, true),
         set_config('app.erasing', 'retention', true)`;
       for (const statement of [
+        // It still runs: the first step ends it.
+        `select * from scanstream.delete_scan('${scan.id}', 1000)`,
         `select * from scanstream.delete_scan('${scan.id}', 1000)`,
         `update monitors set status = 'ended', ended_at = now(), deleted_at = now() where id = '${monitorId}'`,
       ]) {
