@@ -15,7 +15,7 @@ test("makeDirectory settles where nothing can be made", { skip: process.platform
     import { makeDirectory } from ${JSON.stringify(module)};
     await makeDirectory("/proc/none/of/it").catch(({ code }) => console.log(code));`;
   const { stdout } = await run(process.execPath, ["--no-warnings", "--input-type=module", "--eval", script], {
-    timeout: 10_000,
+    timeout: 60_000,
   });
   expect(stdout).toBe("ENOENT\n");
 });
@@ -31,7 +31,7 @@ test("makeDirectory settles when the working directory was removed", async () =>
     console.log("made");`;
   const { stdout } = await run(process.execPath, ["--no-warnings", "--input-type=module", "--eval", script], {
     cwd: await mkdtemp(join(tmpdir(), "scanstream-removed-")),
-    timeout: 10_000,
+    timeout: 60_000,
   });
   expect(stdout).toBe("made\n");
 });

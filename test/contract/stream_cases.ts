@@ -131,7 +131,7 @@ export const streamCases: readonly GatewayCase[] = [
     const { createTenant, sign } = gateway.control;
     const tenant = await createTenant("Expiry");
     const scan = await createScan(gateway, tenant);
-    const token = await sign({ tenant_id: tenant.id, sub: tenant.sub }, 3);
+    const token = await sign({ tenant_id: tenant.id, sub: tenant.sub }, 10);
     const { exp = 0 } = decodeJwt(token);
     const stream = await openStream(gateway, scan.event_stream, `Bearer ${token}`);
     assert.match(await stream.untilEnd(), /: close expired\n $/);

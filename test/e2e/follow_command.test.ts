@@ -92,7 +92,7 @@ test("loses no change where the gateway is down and the process is killed with -
   // A line that was printed in the instant of the kill is printed again, with its id.
   const printed = linesOf(first.output.stdout + second.output.stdout).map(({ id }) => id);
   const ids = [...new Set(printed)];
-  await expect.poll(async () => (await stored()).length, { timeout: 20_000 }).toBe(ids.length);
+  await expect.poll(async () => (await stored()).length).toBe(ids.length);
   expect((await stored()).map(({ id }) => id)).toEqual(ids.toReversed());
   expect((await third.stop()).code).toBe(0);
   expect((await stored()).filter(({ cause }) => cause === "log").map(({ to }) => to?.status)).toEqual(["PASS", "FAIL"]);

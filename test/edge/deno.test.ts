@@ -94,7 +94,7 @@ test("after SIGTERM it says that it is not ready for DRAIN_DELAY_SECONDS, and se
   const there = { ...underTest, url: leaving.url };
   void leaving.stop();
   const status = async () => (await fetch(`${leaving.url}/readyz`, { headers: { connection: "close" } })).status;
-  await expect.poll(status, { timeout: 5000 }).toBe(503);
+  await expect.poll(status).toBe(503);
   const scan = await createScan(there);
   const stream = await openStream(there, scan.event_stream, keyOf(there.tenant));
   await stream.until(": open");

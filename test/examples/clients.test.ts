@@ -125,5 +125,5 @@ async function untilOpen(): Promise<() => Promise<void>> {
     return Number(/^scanstream_streams_opened_total (\d+)$/m.exec(text)?.[1]);
   };
   const before = await opened();
-  return () => expect.poll(opened, { timeout: 20_000 }).toBe(before + 1);
+  return () => expect.poll(opened).toBe(before + 1);
 }

@@ -75,9 +75,8 @@ export async function sendRaw(request: RawRequest): Promise<RawClient> {
     async until(condition) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const timer = setTimeout(
-        () =>
-          reject(new Error(`Not within ten seconds; received so far: ${JSON.stringify(client.raw().slice(-2000))}`)),
-        10_000,
+        () => reject(new Error(`Not within a minute; received so far: ${JSON.stringify(client.raw().slice(-2000))}`)),
+        60_000,
       );
       // Conditions look at everything received: not with every packet of a large answer.
       let isDue = false;

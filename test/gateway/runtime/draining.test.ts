@@ -5,7 +5,7 @@ import { startCommand, temporaryFolder, type Running } from "../../support/comma
 let apiKey: string;
 
 async function startServe(folder: string): Promise<{ readonly serve: Running; readonly url: string }> {
-  const env = { PORT: "0", DRAIN_DELAY_SECONDS: "2" };
+  const env = { PORT: "0", DRAIN_DELAY_SECONDS: "15" };
   const serve = startCommand(["serve"], { cwd: folder, env });
   const [url] = await serve.until("stdout", /http:\/\/127\.0\.0\.1:\d+/);
   [apiKey] = await serve.until("stdout", /scs_\w+/);

@@ -163,10 +163,10 @@ describe("createMonitorPublisher", () => {
     const monitor = await startMonitor();
     const postCount = () => monitor.requests.filter((request) => request === "POST /changes").length;
     monitor.changed(manyChanges(500));
-    await expect.poll(async () => (await storedIds(monitor.monitorId)).length, { timeout: 5000 }).toBe(500);
+    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(500);
     expect(postCount()).toBe(1);
     monitor.changed(manyChanges(501));
-    await expect.poll(async () => (await storedIds(monitor.monitorId)).length, { timeout: 5000 }).toBe(1001);
+    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(1001);
     expect(postCount()).toBe(3);
   });
 
@@ -195,9 +195,7 @@ describe("createMonitorPublisher", () => {
     const monitor = await startMonitor();
     network.stall();
     monitor.changed([aChange()]);
-    await expect
-      .poll(() => monitor.warnings, { timeout: 4000 })
-      .toEqual([expect.stringContaining("it does not answer")]);
+    await expect.poll(() => monitor.warnings).toEqual([expect.stringContaining("it does not answer")]);
     expect(monitor.requests.filter((request) => request === "POST /changes")).toHaveLength(1);
   });
 
@@ -208,10 +206,10 @@ describe("createMonitorPublisher", () => {
     for (const change of changes) monitor.changed([change]);
     expect(monitor.waiting()).toHaveLength(20);
     monitor.polled(aLook());
-    await expect.poll(() => monitor.warnings.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => monitor.warnings.length).toBe(1);
     expect(monitor.warnings[0]).toMatch(/continues without its live view/);
     network.restore();
-    await expect.poll(() => storedIds(monitor.monitorId).then((ids) => ids.length), { timeout: 10_000 }).toBe(20);
+    await expect.poll(() => storedIds(monitor.monitorId).then((ids) => ids.length)).toBe(20);
     await expect.poll(() => monitor.warnings.at(-1)).toMatch(/^The gateway answers again/);
     expect(monitor.warnings).toHaveLength(2);
     expect(monitor.waiting()).toEqual([]);

@@ -32,7 +32,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   let output = "";
   child.stdout.on("data", (chunk) => (output += String(chunk)));
   child.stderr.on("data", (chunk) => (output += String(chunk)));
-  const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 60_000);
   const [code, signal] = await once(child, "close");
   clearTimeout(timer);
   if (code !== 0) throw new Error(`The process did not end by itself (${code ?? signal}): ${output}`);

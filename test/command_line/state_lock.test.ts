@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockStateDirectory } from "../../../command_line/state_lock.ts";
+import { lockStateDirectory } from "../../command_line/state_lock.ts";
 
-const program = join(import.meta.dirname, "../../support/state_lock_child.ts");
+const program = join(import.meta.dirname, "../support/state_lock_child.ts");
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "scanstream-"));
