@@ -12,7 +12,7 @@ import { addScannerCommands } from "./scanner/commands/commands.ts";
 /** Runs one command; a program that only describes commands runs none. */
 type Run = (command: (io: CommandIo & GatewayIo) => Promise<number>) => Promise<void>;
 
-/** Every command with its options, arguments and examples: what is parsed, and what help, completion and manual pages show. */
+/** Every command with its options, arguments and examples: what is parsed, and what help and completion show. */
 export function createProgram(run: Run, output: OutputConfiguration = {}): Command {
   const program = new Command("scanstream")
     .description("Check an Okta org against DISA's STIG, keep the evidence, and see what changed")
