@@ -13,7 +13,6 @@ export interface Monitor {
   readonly benchmark: string | null;
   readonly status: MonitorStatus;
   readonly intervalSeconds: number;
-  readonly checksTotal: number;
   /** Counts of rules. */
   readonly pass: number;
   readonly fail: number;
@@ -56,7 +55,6 @@ export function parseMonitorState(value: unknown) {
   const count = (name: string) => toNumber(state[name]) ?? 0;
   return {
     status: statuses.find((status) => status === state["status"]) ?? "running",
-    checksTotal: count("checks_total"),
     pass: count("pass"),
     fail: count("fail"),
     manual: count("manual"),

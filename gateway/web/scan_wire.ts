@@ -10,7 +10,6 @@ export type { ScanStatus } from "../../shared/schemas/scan.ts";
 /** A scan as the page knows it. Times are milliseconds since the epoch. */
 export interface Scan {
   readonly id: string;
-  readonly tenantId: string;
   readonly orgUrl: string | null;
   readonly clientId: string | null;
   readonly benchmark: string | null;
@@ -42,7 +41,6 @@ export function parseScan(value: unknown): Scan {
   const scan = parse(scanSchema, value, "a scan");
   return {
     id: scan.id,
-    tenantId: scan.tenant_id,
     orgUrl: scan.org_url,
     clientId: scan.client_id,
     benchmark: scan.benchmark,

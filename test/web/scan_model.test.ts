@@ -192,7 +192,6 @@ test("toAuthorization distinguishes tokens from keys and accepts whole header va
 function buildScan(change: Partial<Scan> = {}): Scan {
   return {
     id: "s",
-    tenantId: "t",
     orgUrl: null,
     clientId: null,
     benchmark: null,

@@ -23,8 +23,7 @@ interface ChecksProps {
   /** The check whose findings alone are shown. */
   readonly chosen: string | null;
   readonly choose: (check: string) => void;
-  /** For people; absent: none is shown. */
-  readonly decisions?: DecisionIndex;
+  readonly decisions: DecisionIndex;
 }
 
 export function Checks({ checks, isWorstFirst, note, chosen, choose, decisions }: ChecksProps) {
@@ -50,7 +49,7 @@ export function Checks({ checks, isWorstFirst, note, chosen, choose, decisions }
               state={state}
               isChosen={state.check === chosen}
               choose={choose}
-              attestation={state.state === "fail" ? null : (decisions?.attestationOf(state.check) ?? null)}
+              attestation={state.state === "fail" ? null : decisions.attestationOf(state.check)}
             />
           ))}
         </tbody>

@@ -51,7 +51,7 @@ export const FindingRow = memo((props: FindingRowProps) => {
       }}
     >
       <summary>
-        <span class="finding-status">
+        <span>
           <StateTag state={stateOf(finding)} />
         </span>
         <span class={`severity ${finding.severity === "high" && finding.status !== "PASS" ? "inked tone-fail" : ""}`}>
@@ -66,7 +66,7 @@ export const FindingRow = memo((props: FindingRowProps) => {
           </span>
           <span class="fine one-line">{checkTitle(finding.check)}</span>
           {decision !== null && (
-            <span class="finding-decision">
+            <span>
               <DecisionBadge decision={decision} />
             </span>
           )}

@@ -160,7 +160,7 @@ export function Findings(props: FindingsProps) {
           </button>
         </div>
       )}
-      <div class="findings-list">
+      <div>
         {shown.slice(0, limit).map((finding) => (
           <FindingRow
             key={finding.fingerprint}

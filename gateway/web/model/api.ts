@@ -65,12 +65,12 @@ export interface ApiOptions {
   readonly tenantId?: string | null;
   /** Called when the gateway does not accept the credential; resolves true when there is a new one to try with. */
   readonly onRefused: () => Promise<boolean>;
-  readonly timeoutMs?: number;
 }
 
 /** What the date of an answer, in whole seconds and some time under way, cannot tell. */
 const clockToleranceMs = 3000;
 const clockAskedEveryMs = 10_000;
+const answerTimeoutMs = 20_000;
 
 export function createApi(options: ApiOptions): Api {
   let clockSkewMs = 0;
@@ -101,7 +101,7 @@ export function createApi(options: ApiOptions): Api {
     const headers = withCredential(new Headers());
     if (body !== undefined) headers.set("content-type", "application/json");
     const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
-    return fetchJson(path, init, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
+    return fetchJson(path, init, { signal, timeoutMs: answerTimeoutMs, onDate });
   }
 
   const call = (method: string, path: string, signal: AbortSignal) => request(method, path, { signal });

@@ -32,7 +32,8 @@ export function hasTried({ refetchedAtMs, problem }: Pick<Connection, "refetched
 }
 
 /**
- * A stream that ended with its token, whose successor is there already: it is opened again at once, and until that has failed there is nothing to tell. True: it is such a one.
+ * A stream that ended with its token, whose successor is there already: it is opened again at once, and until that has
+ * failed there is nothing to tell. True: it is such a one.
  */
 export function continueAfterExpiry({ error }: StateDetail, retryNow: () => void): boolean {
   if (error?.code !== "closed" || error.detail !== "expired") return false;

@@ -33,7 +33,6 @@ interface ListItem {
 /** Where a list comes from. */
 export interface ListSource<Item extends ListItem> {
   list(request: PageRequest): Promise<Page<Item>>;
-  isEnded(item: Item): boolean;
   /** Merges two snapshots; either may be newer. */
   merge(known: Item, next: Item): Item;
 }

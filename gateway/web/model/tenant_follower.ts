@@ -2,7 +2,7 @@ import { subscribe, type SnapshotEvent, type Subscription } from "../../../share
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { parseMonitor, type Monitor } from "../monitor_wire.ts";
 import { parseOrganization } from "../organization_wire.ts";
-import { isEnded, parseScan, toRecord, type Scan } from "../scan_wire.ts";
+import { parseScan, toRecord, type Scan } from "../scan_wire.ts";
 import type { Api } from "./api.ts";
 import { continueAfterExpiry, noConnection, rethrowAsFinal, toConnection, type Connection } from "./connection.ts";
 import { createDecisionStore, parseDecision, type DecisionStore } from "./decisions/decision_store.ts";
@@ -38,7 +38,6 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
   const scans = createListStore<Scan>(
     {
       list: (request) => api.listScans(request),
-      isEnded: ({ status }) => isEnded(status),
       merge: mergeScan,
     },
     onChange,
@@ -47,7 +46,6 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
   const monitors = createListStore<Monitor>(
     {
       list: (request) => api.listMonitors(request),
-      isEnded: ({ status }) => status === "ended",
       merge: (known, next) => (next.updatedAtMs < known.updatedAtMs ? known : next),
     },
     onChange,

@@ -188,7 +188,7 @@ const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
       </p>
       {hasName && (
         <p>
-          <span class="change-name strong">{resource.name === "" ? "Unnamed resource" : resource.name}</span>
+          <span class="strong">{resource.name === "" ? "Unnamed resource" : resource.name}</span>
           <span class="fine">{` · ${checkTitle(check)}`}</span>
         </p>
       )}
@@ -218,7 +218,7 @@ function Cause({ change }: { readonly change: Change }) {
   return (
     <>
       {"by "}
-      <span class="change-actor strong">{[...actors].join(", ")}</span>
+      <span class="strong">{[...actors].join(", ")}</span>
       {` · ${[...types].join(", ")}`}
     </>
   );

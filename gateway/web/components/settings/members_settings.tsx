@@ -149,7 +149,7 @@ function MemberControls(props: {
   const { member, isBusy, save, remove } = props;
   const [role, setRole] = useState(member.role);
   return (
-    <span class="row wrap settings-controls">
+    <span class="row wrap">
       <RoleSelect value={role} setValue={setRole} label={`Role of ${member.sub}`} />
       {role !== member.role && (
         <button type="button" class="button button-primary" disabled={isBusy} onClick={() => save(role)}>

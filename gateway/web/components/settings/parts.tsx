@@ -47,9 +47,7 @@ export function Rows<Item>(props: {
         </p>
       )}
       {pages.isLoaded && pages.items.length === 0 && <p class="note">{emptyText}</p>}
-      <ul class="settings-list" aria-label={label}>
-        {pages.items.map(row)}
-      </ul>
+      <ul aria-label={label}>{pages.items.map(row)}</ul>
       <MoreButton list={pages} />
     </>
   );
