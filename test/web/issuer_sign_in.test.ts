@@ -110,26 +110,6 @@ test("cancelling at the issuer says so, and the way in is there again", async ()
   expect(await storageOf(page)).toEqual(emptyStorage);
 });
 
-test("an answer of another sign-in is refused: a foreign state, a second tab, and one without any sign-in", async () => {
-  await using watched = await open(`${gateway.url}/callback?code=stolen&state=made-up&iss=${issuer}`);
-  const { page, requestUrls } = watched;
-  await page.getByText("This sign-in was not started in this tab").waitFor();
-  await page.evaluate(() => {
-    sessionStorage.setItem("scanstream.sign_in", JSON.stringify({ state: "s", nonce: "n", verifier: "v" }));
-  });
-  await page.goto(`${gateway.url}/callback?error=access_denied&error_description=Call+us&state=other&iss=${issuer}`);
-  await page.getByText("The issuer's answer does not belong to this sign-in").waitFor();
-  // Words that anybody can put into an address are not shown.
-  expect(await page.getByText("Call us").count()).toBe(0);
-  await page.evaluate(() => {
-    sessionStorage.setItem("scanstream.sign_in", JSON.stringify({ state: "s", nonce: "n", verifier: "v" }));
-  });
-  await page.goto(`${gateway.url}/callback?code=c&state=s&iss=https://evil.test`);
-  await page.getByText("The issuer's answer does not belong to this sign-in").waitFor();
-  expect(requestUrls.filter((url) => url.endsWith("/v1/token"))).toEqual([]);
-  expect(await storageOf(page)).toEqual(emptyStorage);
-});
-
 test("axe finds no violation on the way in, and nothing is wider than the screen, also of a phone", async () => {
   await using watched = await openPage(browser, gateway.url, {
     otherOrigins: [new URL(issuer).origin],
@@ -167,21 +147,6 @@ test("an issuer that the gateway cannot reach is named, and a key still signs in
   await page.getByLabel("Access token or API key").fill(tenant.apiKey);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
-});
-
-test("the back button after signing in leads to no second use of the code", async () => {
-  await using watched = await open();
-  const { page } = watched;
-  await signInAs(page, people.one);
-  await page.getByText("Olga One").waitFor();
-  expect(page.url()).not.toContain("code=");
-  await page.goBack();
-  await page.goForward();
-  await page
-    .getByRole("button", { name: /^Sign in at |^Sign out$/ })
-    .first()
-    .waitFor();
-  expect(page.url()).not.toContain("code=");
 });
 
 test("a token for another audience, and one without a tenant, are named before the gateway is asked", async () => {

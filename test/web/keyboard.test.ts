@@ -103,7 +103,8 @@ test("a finding is waived with the keyboard alone, and the focus comes back", as
   await page.keyboard.press("Escape");
   const focused = () => page.evaluate(() => document.activeElement?.textContent);
   await expect.poll(focused).toBe("Waive…");
-  await page.getByRole("dialog").waitFor({ state: "detached" });
+  // The browser gives the focus back before the page hears that the dialog was closed.
+  await page.locator("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
   for (let presses = 0; (await page.evaluate(() => document.activeElement?.tagName)) !== "TEXTAREA"; presses += 1) {
@@ -132,7 +133,6 @@ test("a member is removed with the keyboard alone, and the focus stays in the pa
   await page.keyboard.press("Enter");
   await page.getByRole("dialog").waitFor();
   await page.keyboard.press("Escape");
-  // The browser gives the focus back before the page hears that the dialog was closed.
   await page.locator("dialog").waitFor({ state: "detached" });
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Remove bob");
   await page.keyboard.press("Enter");

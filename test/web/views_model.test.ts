@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parseFindingAddress, toFindingAddress } from "../../gateway/web/model/finding_address.ts";
 import type { Api } from "../../gateway/web/model/api.ts";
+import { toAttention } from "../../gateway/web/model/attention.ts";
 import { createOrganizationStore } from "../../gateway/web/model/organization_store.ts";
 import { filterOverview, toOverview } from "../../gateway/web/model/overview.ts";
 import { parseRoute } from "../../gateway/web/model/route.ts";
@@ -98,6 +99,9 @@ test("the overview is worst first, what nobody looks at is last, and one whose m
   expect(rows.map(({ organization }) => organization.name)).toEqual(["one", "two", "fine", "forgotten"]);
   expect(rows.map(({ isEnded }) => isEnded)).toEqual([false, false, false, true]);
   expect(rows[0]?.watch).toBe("unknown");
+  expect(toAttention(rows, { state: "live" })).toEqual({ level: "fail", words: "1 CAT I" });
+  expect(toAttention(rows, { state: "reconnecting" })).toEqual({ level: "off", words: "not live" });
+  expect(toAttention(rows.slice(1), { state: "live" })).toEqual({ level: "none", words: "" });
   const only = (text: string, which: "all" | "cat1") =>
     filterOverview(rows, { text, only: which }).map(({ organization }) => organization.name);
   expect(only("TW", "all")).toEqual(["two"]);

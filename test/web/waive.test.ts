@@ -76,7 +76,6 @@ test("what is waived on the page is waived in every format of the next scan, whi
     const text = await readFile(join(reports, file), "utf8");
     for (const part of ["Moves in January", author, "gateway", until]) expect(text, file).toContain(part);
   }
-  expect((await scan()).code).toBe(1);
 
   await page.getByRole("link", { name: "Decisions", exact: true }).click();
   await page.getByText("Moves in January").waitFor();
