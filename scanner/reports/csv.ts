@@ -1,4 +1,3 @@
-import { stringify } from "csv-stringify/sync";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { shorten, toLine } from "../../shared/text.ts";
@@ -59,7 +58,13 @@ export const csvFormat: ReportFormat = {
 
 /** A table for spreadsheets, in which no text of others becomes a formula. */
 export function toCsv(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  return stringify([header, ...rows.map((row) => row.map(toCell))], { record_delimiter: "windows" });
+  const records = [header, ...rows.map((row) => row.map(toCell))];
+  return records.map((record) => `${record.map(quoted).join(",")}\r\n`).join("");
+}
+
+/** As RFC 4180 quotes a cell, which has one line here. */
+function quoted(cell: string): string {
+  return /[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }
 
 /** Excel puts what is longer into the next cell, where it may be a formula. */
