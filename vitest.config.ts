@@ -58,8 +58,6 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // What hangs fails; a busy machine is no failure.
     testTimeout: 120_000,
-    // Only where a whole run must not depend on one pause of the machine: a test that needed it is printed as FLAKY.
-    retry: process.env["RETRY_FAILED_TESTS"] === "1" ? 1 : 0,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
     projects: [
