@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 const programs: readonly (readonly [environment: Readonly<Record<string, string>>, command: string])[] = [
   [{}, "npx vitest run --project nightly"],
   [
-    { NIGHTLY: "1" },
+    { NIGHTLY: "1", FUZZ_SEED: "random" },
     "npx vitest run test/faults test/scanner/evidence_matrix test/shared/history test/gateway/features/keeping/history",
   ],
   [{ FUZZ_ORGS: "100000" }, "npx vitest run test/fuzz/orgs.test.ts"],

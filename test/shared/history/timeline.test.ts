@@ -10,6 +10,7 @@ import {
   type VerdictPoint,
   type VerdictSource,
 } from "../../../shared/history/source.ts";
+import { fuzzed } from "../../fuzz/fuzzed.ts";
 import { intervalsOf, timelineOf } from "../../../shared/history/timeline.ts";
 
 const verdicts = [
@@ -203,7 +204,7 @@ describe("the history of a rule", () => {
           }
         }
       }),
-      { numRuns: 200 * longer },
+      fuzzed(200 * longer),
     );
   });
 
@@ -232,7 +233,7 @@ describe("the history of a rule", () => {
           ruleHistoryOf({ check: "zones", vulnId: null, sources, period });
         expect(history(other)).toEqual(history(one));
       }),
-      { numRuns: 50 * longer },
+      fuzzed(50 * longer),
     );
   });
 
@@ -255,7 +256,7 @@ describe("the history of a rule", () => {
         const isKnown = timeline.some(({ point: one }) => !isUnreadable(one));
         expect(daysOf(timeline, period).map(({ status }) => status !== "UNKNOWN")).toEqual([isKnown]);
       }),
-      { numRuns: 100 * longer },
+      fuzzed(100 * longer),
     );
   });
 });

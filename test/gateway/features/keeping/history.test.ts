@@ -16,6 +16,7 @@ import type {
 } from "../../../../shared/schemas/organization.ts";
 import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import { openOnPostgres } from "../../../drizzle/open_databases.ts";
+import { fuzzed } from "../../../fuzz/fuzzed.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { changeOf, createMonitorClient } from "../../../support/monitor_requests.ts";
 
@@ -223,7 +224,7 @@ describe("the history of an organization", () => {
           }
         },
       ),
-      { numRuns: process.env["NIGHTLY"] === "1" ? 50 : 8 },
+      fuzzed(process.env["NIGHTLY"] === "1" ? 50 : 8),
     );
   });
 });
