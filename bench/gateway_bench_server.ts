@@ -13,7 +13,6 @@ export type GatewayVariant = "node" | "deno";
 /** The whole gateway as users start it, on real Postgres and Redis; a stream shows a JWT. */
 export async function startGatewayServer(backends: Backends, variant: GatewayVariant): Promise<BenchServer> {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
-  const token = await backends.sign(0);
   const server = await startProcess({
     command: {
       node: [process.execPath, join(root, "scanstream.ts"), "serve"],
@@ -28,7 +27,7 @@ export async function startGatewayServer(backends: Backends, variant: GatewayVar
     host: "127.0.0.1",
     port: Number(server.match[1]),
     path: streamPath(0),
-    headers: [`Authorization: Bearer ${token}`],
+    headers: [`Authorization: Bearer ${backends.token}`],
     process: server,
     publish: (burst) => backends.publish(burst),
     async stop() {

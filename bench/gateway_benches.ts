@@ -1,8 +1,3 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { bundleWorker } from "../test/support/bundle_worker.ts";
 import { compare, gateway, mercure, nchan, withServers, type BenchRun } from "./bench_run.ts";
 import { measureFanOut, type FanOutOptions } from "./fan_out.ts";
 import { medians, text, type Table } from "./report.ts";
@@ -47,11 +42,10 @@ async function benchMemory(run: BenchRun): Promise<Table> {
       if (server === undefined) return;
       // What a process allocates once, for any load, is there before.
       await measureFanOut(run.client, server, { streams: 100, steps: 50 });
-      const { bytesPerStream, idleCpuShare } = await measureMemory(run.client, server, 10_000);
-      rows.push([server.name, text.kib(bytesPerStream), `${(idleCpuShare * 100).toFixed(1)} %`]);
+      rows.push([server.name, text.kib(await measureMemory(run.client, server, 10_000))]);
     });
   }
-  return { head: ["10,000 idle streams", "memory for each", "of a core"], rows };
+  return { head: ["10,000 idle streams", "memory for each"], rows };
 }
 
 async function benchOpening(run: BenchRun): Promise<Table> {
@@ -71,16 +65,4 @@ async function benchOpening(run: BenchRun): Promise<Table> {
     }
   });
   return { head: ["opening streams", "a second", "CPU for each"], rows };
-}
-
-/** The Worker as it is deployed, without deploying it. */
-export async function benchWorker(): Promise<Table> {
-  const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
-  try {
-    await bundleWorker(folder);
-    const bytes = gzipSync(await readFile(join(folder, "main_worker.js"))).byteLength;
-    return { head: ["", "gzip"], rows: [["Worker bundle", text.kib(bytes)]] };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -1,6 +1,6 @@
 import { cpus, loadavg, release, totalmem } from "node:os";
 import { openBenchRun } from "./bench_run.ts";
-import { benchWorker, gatewayBenches } from "./gateway_benches.ts";
+import { gatewayBenches } from "./gateway_benches.ts";
 import { toMarkdown, type Table } from "./report.ts";
 import { scanBenches } from "./scan.ts";
 import { benchStart } from "./start.ts";
@@ -11,7 +11,6 @@ import { benchStart } from "./start.ts";
  */
 const otherBenches: Readonly<Record<string, (progress: (line: string) => void, rounds: number) => Promise<Table>>> = {
   start: benchStart,
-  worker: benchWorker,
   ...scanBenches,
 };
 const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];

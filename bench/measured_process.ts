@@ -84,14 +84,12 @@ async function untilLine(
   }
 }
 
-/** CPU time of a process and its children so far. */
-export async function cpuSeconds(pid: number): Promise<number> {
+async function cpuSeconds(pid: number): Promise<number> {
   const stats = await Promise.all((await treeOf(pid)).map(readStat));
   return stats.reduce((sum, stat) => sum + stat.cpuSeconds, 0);
 }
 
-/** Resident memory of a process and its children now. */
-export async function residentBytes(pid: number): Promise<number> {
+async function residentBytes(pid: number): Promise<number> {
   const stats = await Promise.all((await treeOf(pid)).map(readStat));
   return stats.reduce((sum, stat) => sum + stat.residentBytes, 0);
 }

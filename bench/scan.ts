@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { publishCredentials } from "../practice_org/auth/credentials.ts";
 import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
 import { parseProfile } from "../practice_org/profiles/profile.ts";
-import { worstStatus, type Report, type Status } from "../shared/report.ts";
+import type { Report } from "../shared/report.ts";
 import { builtPackage } from "../test/support/command_line.ts";
 import { buildPackage } from "../tools/build.ts";
 import { runMeasured, saysWhatItUsed } from "./measured_command.ts";
@@ -18,8 +18,6 @@ interface Measured {
   readonly cpuMs: number;
   readonly maxRssMiB: number;
   readonly findings: number;
-  /** The worst status among the findings of each check. Both name their checks alike. */
-  readonly verdicts: Readonly<Record<string, string>>;
 }
 
 const timeoutMs = 900_000;
@@ -59,7 +57,6 @@ async function benchScan(progress: Progress, profile: string): Promise<Table> {
   else
     scanners["Prowler without its rate limit"] = (run) => runProwler(python, run, ["--okta-requests-per-second", "0"]);
   const rows: (readonly string[])[] = [];
-  let ours: Measured | null = null;
   for (const [name, scan] of Object.entries(scanners)) {
     const { measured, requests } = await withOrg(profile, scan);
     if (measured === null) {
@@ -71,30 +68,14 @@ async function benchScan(progress: Progress, profile: string): Promise<Table> {
         `${text.whole(requests)} by then`,
         "",
         "",
-        "",
-        "",
       ]);
       continue;
     }
-    const { wallMs, cpuMs, maxRssMiB, findings, verdicts } = measured;
-    ours ??= measured;
-    const unlike = Object.keys(ours.verdicts).filter((check) => verdicts[check] !== ours?.verdicts[check]).length;
+    const { wallMs, cpuMs, maxRssMiB, findings } = measured;
     const used = [text.seconds(wallMs / 1000), text.seconds(cpuMs / 1000), text.whole(requests), `${maxRssMiB} MiB`];
-    const found = [String(Object.keys(verdicts).length), text.whole(findings), measured === ours ? "" : String(unlike)];
-    rows.push([profile, name, ...used, ...found]);
+    rows.push([profile, name, ...used, text.whole(findings)]);
   }
-  const head = [
-    "org",
-    "scanner",
-    "wall",
-    "CPU",
-    "requests",
-    "peak memory",
-    "checks",
-    "findings",
-    "results that differ",
-  ];
-  return { head, rows };
+  return { head: ["org", "scanner", "wall", "CPU", "requests", "peak memory", "findings"], rows };
 }
 
 /** Null: it took too long. */
@@ -141,8 +122,7 @@ async function runOurs({ org, folder, privateKeyFile, environment }: Run): Promi
   });
   if (used === null) return null;
   const { checks } = JSON.parse(await readFile(join(folder, "scan.json"), "utf8")) as Report;
-  const verdicts = Object.fromEntries(checks.map(({ check, status }) => [check, status]));
-  return { ...used, findings: checks.flatMap(({ findings }) => findings).length, verdicts };
+  return { ...used, findings: checks.flatMap(({ findings }) => findings).length };
 }
 
 async function runProwler(python: string, run: Run, args: readonly string[]): Promise<Measured | null> {
@@ -165,16 +145,6 @@ async function runProwler(python: string, run: Run, args: readonly string[]): Pr
   if (used === null) return null;
   const file = (await readdir(output)).find((name) => name.endsWith(".ocsf.json"));
   if (file === undefined) throw new Error("Prowler wrote no findings");
-  const findings = JSON.parse(await readFile(join(output, file), "utf8")) as readonly {
-    readonly metadata: { readonly event_code: string };
-    readonly status_code: Status;
-  }[];
-  const byCheck = Object.groupBy(findings, ({ metadata }) => metadata.event_code);
-  const verdicts = Object.fromEntries(
-    Object.entries(byCheck).map(([check, each = []]) => [
-      check,
-      worstStatus(each.map(({ status_code }) => status_code)),
-    ]),
-  );
-  return { ...used, findings: findings.length, verdicts };
+  const findings = JSON.parse(await readFile(join(output, file), "utf8")) as readonly unknown[];
+  return { ...used, findings: findings.length };
 }

@@ -6,12 +6,10 @@ import { aReport } from "../../test/support/report_builders.ts";
 import type { GatewayUse } from "./victim.ts";
 
 /** What one tenant does to a gateway that another one shares with it. Every attack goes on until its signal aborts. */
-export interface Attack {
+interface Attack {
   readonly name: string;
   /** What it tried, for the table. */
   readonly tries: string;
-  /** What keeps the others' time, for the table. */
-  readonly holds: string;
   run(use: GatewayUse, signal: AbortSignal): Promise<void>;
 }
 
@@ -21,7 +19,6 @@ export const attacks: readonly Attack[] = [
   {
     name: "pipelining",
     tries: "20 connections, 400 requests at once on each",
-    holds: "one request of a connection at a time, 16 that wait",
     run: (use, signal) =>
       sockets(20, use, signal, async (socket) => {
         socket.resume();
@@ -32,7 +29,6 @@ export const attacks: readonly Attack[] = [
   {
     name: "unread reports",
     tries: "400 readers of a report of 20 MiB who read nothing",
-    holds: "share of large answers, two reads at a time; unread answers are closed",
     async run(use, signal) {
       const path = await storeReport(use);
       await sockets(400, use, signal, async (socket) => {
@@ -45,7 +41,6 @@ export const attacks: readonly Attack[] = [
   {
     name: "unread exports",
     tries: "200 readers of GET /tenant/export who read nothing",
-    holds: "as for reports",
     async run(use, signal) {
       await storeReport(use);
       await sockets(200, use, signal, async (socket) => {
@@ -58,7 +53,6 @@ export const attacks: readonly Attack[] = [
   {
     name: "bodies without an end",
     tries: "140 bodies of 8 MiB that lack a byte",
-    holds: "share of body bytes, taken before they are read",
     async run(use, signal) {
       const { id } = await registerScan(use);
       const path = `/api/v1/scans/${id}/findings`;
@@ -73,7 +67,6 @@ export const attacks: readonly Attack[] = [
   {
     name: "hostile bodies",
     tries: "4 senders of 8 MiB of brackets and of keys",
-    holds: "depth and values are counted before parsing",
     async run(use, signal) {
       const { id } = await registerScan(use);
       const bodies = [
@@ -88,7 +81,6 @@ export const attacks: readonly Attack[] = [
   {
     name: "large lists",
     tries: "100 readers of lists of findings with 4,000 characters a text",
-    holds: "pages of 0.5 MiB, two reads at a time",
     async run(use, signal) {
       const { id } = await registerScan(use);
       const text = "x".repeat(4000);
@@ -107,7 +99,6 @@ export const attacks: readonly Attack[] = [
   {
     name: "openings of streams",
     tries: "300 connections that open a stream and leave",
-    holds: "share of openings, tenants take turns at the database",
     async run(use, signal) {
       const { event_stream: path } = await registerScan(use);
       await sockets(300, use, signal, async (socket) => {
@@ -120,7 +111,6 @@ export const attacks: readonly Attack[] = [
   {
     name: "guesses of keys",
     tries: "300 connections, each with another key that does not exist",
-    holds: "those who are not known share the turns of their address",
     run: (use, signal) =>
       sockets(300, use, signal, async (socket) => {
         const attackerKey = `scs_${randomBytes(4).toString("hex")}_${randomBytes(32).toString("hex")}`;

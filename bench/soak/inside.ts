@@ -1,30 +1,15 @@
-/**
- * Loaded into the gateway's process with `--import`: answers over the channel to its parent what only that process knows.
- * The gateway itself is the one that users run.
- */
+/** Loaded into the gateway's process with `--import`: answers over the channel to its parent what only that process knows. */
 export interface Inside {
   readonly heapUsed: number;
-  readonly external: number;
   readonly timers: number;
 }
 
-export interface Question {
-  readonly id: number;
-  /** First let go of everything that nothing refers to. */
-  readonly collect: boolean;
-}
-
-export interface Answer {
-  readonly id: number;
-  readonly inside: Inside;
-}
-
-process.on("message", ({ id, collect }: Question) => {
+/** The message says whether to let go of everything that nothing refers to first. */
+process.on("message", (collect: boolean) => {
   if (collect) globalThis.gc?.();
-  const { heapUsed, external } = process.memoryUsage();
+  const { heapUsed } = process.memoryUsage();
   const timers = process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-  const answer: Answer = { id, inside: { heapUsed, external, timers } };
-  process.send?.(answer);
+  process.send?.({ heapUsed, timers } satisfies Inside);
 });
 // Without whoever asks there is nothing to be measured, and nobody who would end us.
 process.once("disconnect", () => process.exit(1));

@@ -1,8 +1,26 @@
 import { subscribe } from "../../shared/client/subscribe.ts";
 import type { SubscribeError } from "../../shared/client/subscribe_error.ts";
 import type { ProducedScan } from "./producer.ts";
-import { createSequence, type Sequence } from "./sequence.ts";
-import type { Tally } from "./tally.ts";
+
+/** What the streams of a soak count. */
+export interface Tally {
+  opened: number;
+  events: number;
+  /** Events that a stream did not receive while it was open. */
+  lost: number;
+  /** Events that came twice or out of order. */
+  repeated: number;
+  /** By status and the gateway's words. */
+  readonly refused: Record<string, number>;
+  /** An opening, or an open stream, that failed without an answer: `unreachable`, `timeout`, `cut`, `silent`, … */
+  readonly failed: Record<string, number>;
+  /** The reason that the gateway gave. */
+  readonly closed: Record<string, number>;
+}
+
+export function createTally(): Tally {
+  return { opened: 0, events: 0, lost: 0, repeated: 0, refused: {}, failed: {}, closed: {} };
+}
 
 /** One stream, over its reconnects. */
 export interface LoadStream {
@@ -17,37 +35,46 @@ export interface LoadStream {
 
 export interface LoadStreamOptions {
   readonly url: URL;
-  readonly credentials: { readonly apiKey: string } | { readonly getAccessToken: () => Promise<string> };
+  readonly apiKey: string;
   readonly tally: Tally;
-  /** Null: no event is counted. */
+  /** Its events are 1, 2, 3, … Null: no event is counted. */
   readonly published: ProducedScan | null;
 }
 
-export function openLoadStream({ url, credentials, tally, published }: LoadStreamOptions): LoadStream {
+export function openLoadStream({ url, apiKey, tally, published }: LoadStreamOptions): LoadStream {
   const answered = Promise.withResolvers<void>();
-  const sequence: Sequence | null = published === null ? null : createSequence(tally);
+  const last = () => published?.last() ?? 0;
+  /** The least that has not been received; null before the first opening. */
+  let next: number | null = null;
+  /** Events that were under way when the stream was opened may still come, or not. */
+  let openedAfter = 0;
   let isOpen = false;
   let lastError: SubscribeError | null = null;
 
   const subscription = subscribe<Record<string, Readonly<Record<string, unknown>>>>(url, {
-    ...credentials,
+    apiKey,
     onOpen() {
       isOpen = true;
-      tally.opened();
-      sequence?.open(published?.last() ?? 0);
+      tally.opened += 1;
+      openedAfter = last();
+      next ??= openedAfter + 1;
     },
     onEvent({ type, data }) {
-      tally.event();
+      tally.events += 1;
       const number = published?.numberOf(type, data) ?? null;
       if (number === null) return;
-      sequence?.receive(number);
+      if (next === null || (number < next && number > openedAfter)) tally.repeated += 1;
+      else {
+        tally.lost += Math.max(0, number - Math.max(next, openedAfter + 1));
+        next = Math.max(next, number + 1);
+      }
     },
     onStateChange(state, { error }) {
       if (state === "connecting") return;
       answered.resolve();
       if (state === "live") return;
       isOpen = false;
-      if (state === "ended") tally.closed("ended");
+      if (state === "ended") add(tally.closed, "ended");
       // Reported before the pause and after it.
       if (error !== null && error !== lastError) count(error, tally);
       lastError = error;
@@ -60,10 +87,11 @@ export function openLoadStream({ url, credentials, tally, published }: LoadStrea
       return isOpen;
     },
     get isComplete() {
-      return sequence === null || published === null || sequence.hasReceived(published.last());
+      return published === null || (next !== null && next > last());
     },
     async close() {
-      if (isOpen) sequence?.close(published?.last() ?? 0);
+      if (isOpen && published !== null && next !== null)
+        tally.lost += Math.max(0, last() - Math.max(next - 1, openedAfter));
       subscription.close();
       await subscription.finished;
     },
@@ -71,7 +99,11 @@ export function openLoadStream({ url, credentials, tally, published }: LoadStrea
 }
 
 function count({ code, status, detail, retryAfterMs }: SubscribeError, tally: Tally): void {
-  if (status !== null) tally.refused({ status, detail, retryAfterMs });
-  else if (code === "closed") tally.closed(detail ?? "without a reason");
-  else tally.failed(code);
+  if (status !== null) add(tally.refused, `${status} ${detail}${retryAfterMs === null ? ", without Retry-After" : ""}`);
+  else if (code === "closed") add(tally.closed, detail ?? "without a reason");
+  else add(tally.failed, code);
+}
+
+function add(counts: Record<string, number>, name: string): void {
+  counts[name] = (counts[name] ?? 0) + 1;
 }

@@ -1,17 +1,15 @@
 import { parseArgs } from "node:util";
-import { attacks } from "./attacks.ts";
 import { runAttacks } from "./hostile_tenants.ts";
 import { runSoak } from "./soak.ts";
 
-const usage = `Usage: npm run soak -- [--minutes N] [--clients N] [--calm] [--attack-seconds N]
-Load, faults (not with --calm) and a restart for N minutes, then one attack of a tenant after the other; 0 leaves a part out.
+const usage = `Usage: npm run soak -- [--minutes N] [--clients N] [--attack-seconds N]
+Load and faults for N minutes, then one attack of a tenant after the other; 0 leaves a part out.
 Exit code 1: a promise was broken, something leaks, or an attack was noticed by another tenant.`;
 
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     clients: { type: "string", default: "100" },
-    calm: { type: "boolean", default: false },
     "attack-seconds": { type: "string", default: "10" },
   },
 });
@@ -22,16 +20,10 @@ if (!(minutes >= 0) || !Number.isInteger(clients) || clients < 1 || !(seconds >=
 }
 const problems: string[] = [];
 if (minutes > 0) {
-  const log = (line: string) => console.error(line);
-  const { lives: _samples, ...figures } = await runSoak({
-    durationMs: minutes * 60_000,
-    clients,
-    hasFaults: !values.calm,
-    log,
-  });
+  const figures = await runSoak({ durationMs: minutes * 60_000, clients, log: (line) => console.error(line) });
   console.log(JSON.stringify(figures, null, 2));
   problems.push(...figures.problems);
 }
-if (seconds > 0) problems.push(...(await runAttacks(attacks, { seconds, log: (line) => console.log(line) })));
+if (seconds > 0) problems.push(...(await runAttacks(seconds, (line) => console.log(line))));
 console.log(problems.length === 0 ? "Every promise was kept." : `Problems:\n${problems.join("\n")}`);
 process.exit(problems.length === 0 ? 0 : 1);

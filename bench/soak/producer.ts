@@ -1,6 +1,7 @@
 import { pause } from "../../shared/abortable.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { encodeEvent, toMessage } from "../../shared/event.ts";
+import type { SoakTenant } from "./environment.ts";
 
 /** A scan whose events 1, 2, 3, … are published straight to the broker, so that no fault of the gateway holds them up. */
 export interface ProducedScan {
@@ -11,11 +12,6 @@ export interface ProducedScan {
   /** Null: an event of somebody else. */
   numberOf(type: string, data: Readonly<Record<string, unknown>>): number | null;
   publish(perSecond: number, signal: AbortSignal): Promise<void>;
-}
-
-export interface SoakTenant {
-  readonly id: string;
-  readonly apiKey: string;
 }
 
 export interface Producer {
