@@ -1,14 +1,13 @@
-import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
-import { readBounded, readRefusal } from "../read_bounded.ts";
+import { readBounded } from "../read_bounded.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
-import { openEventStreamSource } from "./event_stream_source.ts";
-import { isTooLong, pingMessage, requireMessage } from "./message.ts";
+import { pingMessage, requireMessage } from "./message.ts";
 import { parseServiceUrl } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
+import { openUpstashSubscription, refusalOf } from "./upstash_subscription.ts";
 
 export interface UpstashBrokerOptions {
   /** `UPSTASH_REDIS_REST_URL`. */
@@ -62,22 +61,14 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
 
   const subscriptions = createSubscriptions((channel, listener) => {
     const key = toChannelKey(database, channel);
-    return openEventStreamSource(
+    const path = `subscribe/${encodeURIComponent(key)}`;
+    return openUpstashSubscription(
       {
-        request: (signal) =>
-          post(
-            `subscribe/${encodeURIComponent(key)}`,
-            { accept: "text/event-stream", "cache-control": "no-cache" },
-            { signal },
-          ),
-        async toRefusal(response) {
-          return toFailure("subscribe", await refusalOf(response));
-        },
+        key,
+        request: (signal) => post(path, { accept: "text/event-stream", "cache-control": "no-cache" }, { signal }),
         toFailure: (cause) => toFailure("subscribe", cause),
-        isConfirmation: ({ data }) => data.startsWith(`subscribe,${key},`),
-        toMessage: (event) => toMessage(event, key),
         // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
-        onIdle: () => void send("publish", [["publish", key, pingMessage]]).catch(() => undefined),
+        ping: () => void send("publish", [["publish", key, pingMessage]]).catch(() => undefined),
         timeoutMs,
         idleMs,
         graceMs,
@@ -164,19 +155,6 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
     return unavailable(`Cannot ${action}: Upstash ${what}`, { cause: error, secrets });
   }
-}
-
-async function refusalOf(response: Response): Promise<Error> {
-  return new Error(`HTTP ${response.status}: ${await readRefusal(response)}`);
-}
-
-/** `message,<channel>,<text>`; null for what carries no text of a publisher. */
-function toMessage({ data }: EventSourceMessage, key: string): string | null {
-  const prefix = `message,${key},`;
-  if (!data.startsWith(prefix)) throw new TypeError("Cannot read a frame of the subscription: expected a message");
-  const message = data.slice(prefix.length);
-  if (isTooLong(message)) throw new RangeError("Cannot read a message: it is over the bound");
-  return message === pingMessage ? null : message;
 }
 
 function requireToken(token: string): void {

@@ -1,23 +1,19 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
-import { maxMessageBytes } from "./message.ts";
+import { readRefusal } from "../read_bounded.ts";
+import { isTooLong, maxMessageBytes, pingMessage } from "./message.ts";
 import type { ChannelListener, ChannelSource } from "./subscriptions.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
-/** How one broker's subscription is read from a server-sent-events response. */
-export interface EventStreamSource {
-  request(signal: AbortSignal): Promise<Response>;
-  /** Why a response that is no event stream refuses the subscription. */
-  toRefusal(response: Response): Promise<AppError>;
-  /** What it means that the request failed, ended early, or did not answer in time (`cause` is undefined then). */
-  toFailure(cause: unknown): AppError;
-  /** Whether this event confirms the subscription. */
-  isConfirmation(event: EventSourceMessage): boolean;
-  /** The message of an event; null when it has none; throws when the event cannot be read. */
-  toMessage(event: EventSourceMessage): string | null;
-  /** Nothing arrived for `idleMs`: the moment to send a ping. */
-  onIdle(): void;
+export interface UpstashSubscriptionOptions {
+  /** The channel at the broker. */
+  readonly key: string;
+  readonly request: (signal: AbortSignal) => Promise<Response>;
+  /** What it means that the request was refused or failed, ended early, or did not answer in time (`cause` is undefined then). */
+  readonly toFailure: (cause: unknown) => AppError;
+  /** Publishes `pingMessage` on the channel: nothing arrived for `idleMs`. */
+  readonly ping: () => void;
   /** Bound on request and confirmation together. */
   readonly timeoutMs: number;
   readonly idleMs: number;
@@ -31,10 +27,13 @@ const maxEventChars = maxMessageBytes + 4096;
  * Opens one event stream and reads it until it is closed or lost. Its end, a broken connection, silence and unreadable
  * bytes are each detected, because a subscriber that misses the end would wait indefinitely.
  */
-export function openEventStreamSource(source: EventStreamSource, listener: ChannelListener): ChannelSource {
+export function openUpstashSubscription(
+  { key, request, toFailure, ping, timeoutMs, idleMs, graceMs }: UpstashSubscriptionOptions,
+  listener: ChannelListener,
+): ChannelSource {
   const controller = new AbortController();
   const confirmation = Promise.withResolvers<void>();
-  const deadline = setTimeout(() => finish("silent", undefined), source.timeoutMs);
+  const deadline = setTimeout(() => finish("silent", undefined), timeoutMs);
   let state: "opening" | "open" | "finished" = "opening";
   let watchdog: Watchdog | null = null;
   // Never rejects: `finish` handles every end of it.
@@ -44,15 +43,15 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
     close() {
       release();
       // Without effect once it was confirmed.
-      confirmation.reject(source.toFailure(undefined));
+      confirmation.reject(toFailure(undefined));
     },
   };
 
   async function run(): Promise<void> {
     try {
-      const response = await source.request(controller.signal);
+      const response = await request(controller.signal);
       if (!isEventStream(response)) {
-        refuse(await source.toRefusal(response));
+        refuse(toFailure(await refusalOf(response)));
         return;
       }
       const reason = await read(response.body);
@@ -79,12 +78,12 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
   /** False for an event that cannot be read. */
   function onEvent(event: EventSourceMessage): boolean {
     if (state === "opening") {
-      if (!source.isConfirmation(event)) return false;
+      if (!event.data.startsWith(`subscribe,${key},`)) return false;
       open();
       return true;
     }
     try {
-      const message = source.toMessage(event);
+      const message = toMessage(event, key);
       if (message !== null) listener.onMessage(message);
       return true;
     } catch {
@@ -97,9 +96,9 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
     state = "open";
     clearTimeout(deadline);
     watchdog = startWatchdog({
-      idleMs: source.idleMs,
-      graceMs: source.graceMs,
-      onIdle: () => source.onIdle(),
+      idleMs,
+      graceMs,
+      onIdle: ping,
       onSilent: () => finish("silent", undefined),
     });
     confirmation.resolve();
@@ -113,7 +112,7 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
   function finish(reason: LostReason, cause: unknown): void {
     if (state === "finished") return;
     if (state === "opening") {
-      refuse(source.toFailure(cause));
+      refuse(toFailure(cause));
       return;
     }
     release();
@@ -158,4 +157,18 @@ function createFeed(onEvent: (event: EventSourceMessage) => boolean): (chunk: Ui
 function isEventStream(response: Response): response is Response & { readonly body: ReadableStream<Uint8Array> } {
   const contentType = response.headers.get("content-type") ?? "";
   return response.status === 200 && response.body !== null && /^text\/event-stream\s*(;|$)/i.test(contentType);
+}
+
+/** Of an answer that is not what was asked for. */
+export async function refusalOf(response: Response): Promise<Error> {
+  return new Error(`HTTP ${response.status}: ${await readRefusal(response)}`);
+}
+
+/** `message,<channel>,<text>`; null for what carries no text of a publisher. */
+function toMessage({ data }: EventSourceMessage, key: string): string | null {
+  const prefix = `message,${key},`;
+  if (!data.startsWith(prefix)) throw new TypeError("Cannot read a frame of the subscription: expected a message");
+  const message = data.slice(prefix.length);
+  if (isTooLong(message)) throw new RangeError("Cannot read a message: it is over the bound");
+  return message === pingMessage ? null : message;
 }
