@@ -26,13 +26,11 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
    * `*.end` on the channel closes it. Default: none.
    */
   readonly terminalTypes?: readonly EventType[];
-  /** Relative to where the route is mounted. Default `/:id/event-stream`. */
+  /** Relative to where the route is mounted; each parameter is a UUID. Default `/:id/event-stream`. */
   readonly path?: Path;
-  /** Whether a path parameter can name a resource; anything else is `NotFound` and never reaches the database. Default: a UUID. */
-  readonly isResourceId?: (value: string) => boolean;
   /** Among several streams on one path: whether the query asks for this one. Default: always. */
   readonly isFor?: (query: URLSearchParams) => boolean;
-  /** For the documents. Default: another stream on the same path says it. */
+  /** For the OpenAPI document. Default: another stream on the same path says it. */
   readonly text?: StreamText;
 }
 

@@ -59,8 +59,7 @@ export async function findChannels(
   if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(target.name))) {
     throw new PermissionDenied("This stream token is for another event stream");
   }
-  const isResourceId = definition.isResourceId ?? isUuid;
-  if (!Object.values(params).every((value) => isResourceId(value))) {
+  if (!Object.values(params).every((value) => isUuid(value))) {
     // What is no id is looked up nowhere, so the caller's authority is asked for here.
     await requireAuthority(database, { ...principal, permission: "read" });
     throw new NotFound("No such resource");

@@ -55,12 +55,6 @@ test.each(["not-a-uuid", resourceId.toUpperCase().replace("3", "A"), `${resource
   },
 );
 
-test("isResourceId replaces the check for UUIDs", async () => {
-  await using app = createApp(ownChannel, { isResourceId: (value: string) => /^[a-z]+$/.test(value) });
-  expect((await app.get("/abc/event-stream", ada)).status).toBe(200);
-  expect((await app.get("/123/event-stream", ada)).status).toBe(404);
-});
-
 test.each([
   ["NotFound", new NotFound("No such thing"), 404, "not_found"],
   ["PermissionDenied", new PermissionDenied("Not yours"), 403, "permission_denied"],
