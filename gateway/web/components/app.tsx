@@ -10,7 +10,7 @@ import {
 import { toProblem } from "../model/connection.ts";
 import { beginSignIn, finishSignIn } from "../model/sign_in/authorization.ts";
 import { takePending } from "../model/sign_in/pending.ts";
-import { announceSignOut, onSignOutElsewhere } from "../model/tabs.ts";
+import { announceSignOut, onSignOutElsewhere } from "../model/sign_out.ts";
 import { fetchOffer, type SignInOffer } from "../model/sign_in/provider.ts";
 import { SignInError } from "../model/sign_in/tokens.ts";
 import { Message } from "./basics.tsx";
