@@ -1,11 +1,10 @@
 import { Hono } from "hono";
 import { AppError } from "../shared/app_error.ts";
-import { requireDeclared } from "./auth/access.ts";
+import { anyone, requireDeclared } from "./auth/access.ts";
 import { cors } from "./http/cors.ts";
 import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
 import { operationsOf } from "./description/described.ts";
-import { docsRoutes } from "./http/docs_routes.ts";
 import { eventStreamsOf, features as allFeatures, type Feature } from "./features/features.ts";
 import { HttpRefusal, methodNotAllowed, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
@@ -66,7 +65,8 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const platformRoutes = app.routes.length;
   app.route("/", statusRoutes(dependencies));
   app.route("/", webRoutes(dependencies));
-  app.route("/", docsRoutes(dependencies.createOpenApi(describe)));
+  const openApi = dependencies.createOpenApi(describe);
+  app.get("/openapi.json", anyone, async () => Response.json(await openApi()));
   app.route("/demo", demoRoutes(dependencies));
   app.route("/sign-in", signInRoutes(dependencies));
   app.route("/api/v1/session", sessionRoute(dependencies));

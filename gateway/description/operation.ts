@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import { problemSchema } from "../../shared/schemas/problem.ts";
 
-/** What the documents say of a route. It is data: what turns it into OpenAPI is loaded when a document is first requested. */
+/** What the OpenAPI document says of a route. It is data: what makes the document is loaded when it is first requested. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
@@ -52,7 +52,7 @@ export const withoutCredentials: Security = [];
 /** For an event stream: `EventSource` sends its token in the query. */
 export const streamSecurity: Security = [{ user: [] }, { apiKey: [] }, { accessToken: [] }];
 
-/** The handler, with what the documents say of its route. */
+/** The handler, with what the OpenAPI document says of its route. */
 export function describeHandler<Handler extends object>(
   handler: Handler,
   operation: Operation,

@@ -43,7 +43,7 @@ export interface Dependencies extends FeatureDependencies, StatusDependencies, P
   readonly budget: Budget;
   readonly streams: StreamOpener;
   readonly streamTokens: StreamTokens;
-  /** Makes the documents of what the gateway serves, or finds them where they were deployed. */
+  /** Makes the OpenAPI document, or finds it where it was deployed. */
   readonly createOpenApi: CreateOpenApi;
   readonly corsOrigins: readonly string[];
   readonly metrics: Metrics;

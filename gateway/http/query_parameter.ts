@@ -4,7 +4,7 @@ import { AppError } from "../../shared/app_error.ts";
 import { instant, text } from "../../shared/schemas/primitives.ts";
 import type { Parameter } from "../description/operation.ts";
 
-/** A parameter of a route's query: how it is read, and what the documents say of it. */
+/** A parameter of a route's query: how it is read, and what the OpenAPI document says of it. */
 export interface QueryParameter<Value> extends Pick<Parameter, "description" | "schema"> {
   /** What is accepted, for the refusal. */
   readonly expected: string;

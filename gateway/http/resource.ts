@@ -29,7 +29,7 @@ import { pageParameters, parsePageRequest, toPage, type CursorKind, type List, t
 import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";
 
 export interface ResourceOptions {
-  /** Of its operations in the documents. */
+  /** Of its operations in the OpenAPI document. */
   readonly tag: string;
   /** What an id in its paths names, as in `No such scan`; null: nothing is looked up by it. */
   readonly what: string | null;
@@ -37,7 +37,7 @@ export interface ResourceOptions {
   readonly id?: { readonly name: string; readonly description: string; readonly schema: v.GenericSchema };
 }
 
-/** What a route declares: its permission, what it reads of a request, and what the documents say of it. */
+/** What a route declares: its permission, what it reads of a request, and what the OpenAPI document says of it. */
 export interface RouteOptions<Schema extends v.GenericSchema, Parameters extends QueryParameters> {
   readonly allow: Permission;
   readonly operationId: string;

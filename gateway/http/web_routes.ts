@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { etag } from "hono/etag";
 import { anyone } from "../auth/access.ts";
+import type { IssuerEndpoints } from "../auth/sign_in.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import type { PageDependencies } from "./dependencies.ts";
-import { livePageHeaders } from "./page_headers.ts";
 
 /** The live page and its files. */
 export function webRoutes({ webAssets, signIn }: PageDependencies): Hono {
@@ -58,6 +58,27 @@ export function webRoutes({ webAssets, signIn }: PageDependencies): Hono {
   }
 }
 
+/**
+ * Everything comes from here, nothing runs inline, and no other page may frame or reach this one: a token is typed into it.
+ * Where people sign in at an issuer, the page may call its token endpoint, and frame it for renewing without a word; the
+ * document that the issuer sends the frame back to may be framed by the page.
+ */
+function livePageHeaders(issuer: IssuerEndpoints | null, { isCallback }: { readonly isCallback: boolean }) {
+  const originOf = (address: string) => new URL(address).origin;
+  const connect = issuer === null ? "" : ` ${originOf(issuer.token_endpoint)}`;
+  const frame = issuer === null ? "'none'" : `'self' ${originOf(issuer.authorization_endpoint)}`;
+  return {
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "content-security-policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+      `connect-src 'self'${connect}; frame-src ${frame}; manifest-src 'self'; base-uri 'none'; form-action 'none'; ` +
+      `frame-ancestors ${isCallback ? "'self'" : "'none'"}`,
+    "x-frame-options": isCallback ? "SAMEORIGIN" : "DENY",
+  };
+}
+
 /** The smallest first. */
 const encodings = [
   { name: "br", suffix: ".br" },
@@ -80,11 +101,6 @@ const contentTypes: Readonly<Record<string, string>> = {
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
-  json: "application/json",
-  svg: "image/svg+xml",
-  png: "image/png",
-  md: "text/plain; charset=utf-8",
-  txt: "text/plain; charset=utf-8",
 };
 
 /** Null: files of this kind are not served. */

@@ -15,7 +15,7 @@ export function createAssetFiles(assets: Fetcher): WebAssets {
 /** The document as `tools/build_worker.ts` has written it: what makes it is a tenth of the bundle that it stays out of. */
 export async function readOpenApi(assets: Fetcher): Promise<unknown> {
   const response = await readAsset(assets, "docs/openapi.json");
-  if (response === null) throw new NotFound("This deployment has no documents");
+  if (response === null) throw new NotFound("This deployment has no OpenAPI document");
   return response.json();
 }
 

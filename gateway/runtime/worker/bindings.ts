@@ -4,7 +4,7 @@
 export interface WorkerEnvironment {
   /** The Durable Objects that hold the streams: class `StreamsObject`. */
   readonly STREAMS: ObjectNamespace;
-  /** The live page and the documents. */
+  /** The live page and the OpenAPI document. */
   readonly ASSETS: Fetcher;
   readonly [variable: string]: unknown;
 }
