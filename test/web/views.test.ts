@@ -68,7 +68,7 @@ const scenes: readonly Scene[] = [
     name: "a waiver",
     tenant: acme,
     address: `#/scans/${ids.failed}?finding=open`,
-    steps: [".finding[open] .button", "dialog form"],
+    steps: [".finding[open] .button:has-text('Waive…')", "dialog form"],
   },
   { name: "decisions", tenant: acme, address: "#/decisions", steps: [".decision"] },
   { name: "members", tenant: acme, address: "#/settings/members", steps: [".settings-row select"] },
