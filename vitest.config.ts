@@ -55,6 +55,8 @@ export default defineConfig({
     pool: "forks",
     // More than two cores have use for: many system tests wait for a server or for time to pass.
     maxWorkers: 4,
+    // Of the contract: more at a time make a gateway on two cores as slow as one that is overloaded.
+    maxConcurrency: 3,
     sequence: { sequencer: LongestFirst },
     // What hangs fails; a busy machine is no failure.
     testTimeout: 120_000,

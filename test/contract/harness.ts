@@ -139,11 +139,20 @@ export interface ContractScan {
 
 export const keyOf = ({ apiKey }: Pick<ContractTenant, "apiKey">): string => `Api-Key ${apiKey}`;
 
+/** Tries again, as a client does, where the gateway is overloaded and says when to come back. */
 export async function createScan(
   gateway: GatewayUnderTest,
   tenant: Pick<ContractTenant, "apiKey"> = gateway.tenant,
 ): Promise<ContractScan> {
-  const response = await call(gateway, "/api/v1/scans", { as: keyOf(tenant), json: {} });
+  const create = () => call(gateway, "/api/v1/scans", { as: keyOf(tenant), json: {} });
+  let response = await create();
+  for (let tries = 1; response.status === 503 && tries < 4; tries += 1) {
+    const seconds = Number(response.headers.get("retry-after"));
+    assert.ok(seconds >= 1 && seconds <= 60, "a 503 says when to come back");
+    await response.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    response = await create();
+  }
   const text = await response.text();
   assert.equal(response.status, 201, text);
   return JSON.parse(text) as ContractScan;
