@@ -55,10 +55,10 @@ export default defineConfig({
     pool: "forks",
     // More than two cores have use for: many system tests wait for a server or for time to pass.
     maxWorkers: 4,
-    // Of the contract: more at a time make a gateway on two cores as slow as one that is overloaded.
+    // More cases of the contract at a time would overload a gateway on two cores.
     maxConcurrency: 3,
     sequence: { sequencer: LongestFirst },
-    // What hangs fails; a busy machine is no failure.
+    // A test that hangs fails; a busy machine does not make one fail.
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },

@@ -5,7 +5,7 @@ export interface BenchServer {
   readonly name: string;
   readonly host: string;
   readonly port: number;
-  /** Of the stream of its one channel. */
+  /** Path of the event stream of its channel. */
   readonly path: string;
   readonly headers: readonly string[];
   readonly process: Pick<MeasuredProcess, "cpuSeconds" | "residentBytes">;

@@ -3,7 +3,7 @@ import { pause } from "../../shared/abortable.ts";
 import { openLoadStream, type Tally } from "./load_stream.ts";
 import type { ProducedScan } from "./producer.ts";
 
-/** What the clients of a soak share. */
+/** State that the clients of a soak share. */
 export interface SoakRun {
   readonly url: string;
   readonly tally: Tally;

@@ -2,7 +2,7 @@ import { subscribe } from "../../shared/client/subscribe.ts";
 import type { SubscribeError } from "../../shared/client/subscribe_error.ts";
 import type { ProducedScan } from "./producer.ts";
 
-/** What the streams of a soak count. */
+/** Counts of the streams of a soak. */
 export interface Tally {
   opened: number;
   events: number;

@@ -1,7 +1,7 @@
 import type { SoakEnvironment } from "./environment.ts";
 import type { GatewayProcess } from "./gateway_process.ts";
 
-/** What the gateway holds without clients. */
+/** Resources that the gateway holds without clients. */
 export interface Resources {
   readonly descriptors: number;
   readonly timers: number;

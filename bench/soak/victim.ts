@@ -19,7 +19,7 @@ export interface VictimFigures {
 
 const requestEveryMs = 25;
 const eventEveryMs = 200;
-/** What was published at the end may still be on its way. */
+/** Events that were published last may still be on their way. */
 const graceMs = 30_000;
 /** No answer for so long is a failure. */
 const headersTimeout = 60_000;

@@ -29,7 +29,7 @@ import { pageParameters, parsePageRequest, toPage, type CursorKind, type List, t
 import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";
 
 export interface ResourceOptions {
-  /** Of its operations in the OpenAPI document. */
+  /** Tag of its operations in the OpenAPI document. */
   readonly tag: string;
   /** What an id in its paths names, as in `No such scan`; null: nothing is looked up by it. */
   readonly what: string | null;

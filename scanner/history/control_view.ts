@@ -4,7 +4,7 @@ import type { History, RuleHistory } from "../../shared/schemas/history.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { controlsOf } from "../catalog/controls.ts";
 
-/** What the verdicts indicate for the controls of NIST SP 800-53. Nothing here says that a control is met. */
+/** Shares of the verdicts by control of NIST SP 800-53. None of them says that a control is met. */
 
 interface Measures {
   /** V-numbers. */

@@ -1,7 +1,7 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Exposure, History, HistoryActor, RuleHistory } from "../../shared/schemas/history.ts";
 
-/** What people read, before it is laid out. */
+/** Content for people, before it is laid out. */
 export interface HistoryPage {
   readonly title: string;
   readonly about: string;

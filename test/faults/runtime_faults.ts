@@ -80,7 +80,7 @@ export function describeRuntimeFaults(runtime: Runtime): void {
       expectComplete(followed);
     }
 
-    /** A 503 that says when to come back, to whatever is asked. */
+    /** Each request gets a 503 that says when to come back. */
     async function expectUnavailable(paths: readonly string[]): Promise<void> {
       const [scan] = scans;
       const asked = paths.map(async (path) => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** What is published, built once for the run: it starts in a fifth of the time that the sources take. */
+/** The published package, built once for the run: it starts in a fifth of the time that the sources take. */
 export const builtPackage = join(root, "node_modules/.cache/scanstream/package");
-/** Where the gateway on Deno and on Workers reads the page. */
+/** Folder from which the gateway on Deno and on Workers reads the page. */
 export const denoPage = join(root, "dist/web");

@@ -1,9 +1,9 @@
-/** What a run builds, installs or starts once, when the first test file asks for it: `global_setup.ts` does it for all workers. */
+/** Services that `global_setup.ts` builds, installs or starts once for all workers, when the first test file asks. */
 export type SharedService = "apt" | "package" | "postgres" | "runtimes";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where `global_setup.ts` answers; a fast test has none. */
+    /** Address at which `global_setup.ts` answers; a fast test has none. */
     readonly sharedServices: string;
   }
 }

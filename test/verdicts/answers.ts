@@ -1,4 +1,4 @@
-/** What an organization answers to one GET. */
+/** The organization's answer to one GET. */
 export interface Answer {
   readonly status: number;
   /** Names in lower case; only those that a client may depend on (`kept`). */

@@ -26,7 +26,7 @@ import { mutate } from "../support/mutate_json.ts";
 import { recordedObjects, type RecordedKind } from "../support/recorded_objects.ts";
 import smartCards from "./smart_cards.json" with { type: "json" };
 
-/** What an organization answers, by path: any JSON, or a refusal. A path that is not there is 404. */
+/** Answers of an organization by path: any JSON, or a refusal. A path that is missing is 404. */
 export type OrgAnswers = Readonly<Record<string, unknown>>;
 
 export class Refused {

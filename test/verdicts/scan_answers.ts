@@ -22,7 +22,7 @@ const { privateKey } = generateKeyPairSync("ec", {
   privateKeyEncoding: { type: "pkcs8", format: "pem" },
 });
 
-/** What is concluded from answers: a result for each check, or the code of the login's failure. Rejects where an answer is unknown. */
+/** Returns a result for each check, or the code of the login's failure. Rejects if an answer is not recorded. */
 export type Conclusion = readonly CheckResult[] | { readonly notScanned: string };
 
 export async function scanAnswers(

@@ -34,7 +34,7 @@ test("shows the current state after the broker was cut", async () => {
   gateway.loseBroker();
   await watched.untilConnection("reconnecting");
   await page.locator("main .connection", { hasText: "the gateway lost its broker" }).waitFor();
-  // What was known stays on the page, which does not claim to be live.
+  // The page keeps the earlier state, and does not claim to be live.
   expect(await page.locator(".finding", { hasText: "Before" }).isVisible()).toBe(true);
   // No event is published for these: only a refetch shows them.
   await scan.store([buildFinding({ check: "second_check", resource_name: "Missed" })]);

@@ -15,7 +15,7 @@ import { openPage, openStage } from "./watched_page.ts";
 
 const markup = `"'><x-attack onclick=attacked=1><img src=x onerror=attacked=1><script>attacked=1</script><a href="javascript:attacked=1">y</a>`;
 const hostile = (length: number) => `\u202eturned\u2066${markup}`.padEnd(length, "w").slice(0, length);
-/** Where control characters are taken, too. */
+/** Hostile text for fields that take control characters, too. */
 const hostileText = (length: number) => `\u0001\u001b[2J\n${hostile(length - 6)}`;
 const text = hostileText(2000);
 

@@ -1,4 +1,4 @@
-/** What the OpenAPI document shows. */
+/** Texts that the OpenAPI document shows. */
 
 const monitorId = "3f0e2f1c-5b7a-4d0e-9a55-6f3b0a2c9d10";
 const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";

@@ -1,4 +1,4 @@
-/** What the OpenAPI document shows. */
+/** Texts that the OpenAPI document shows. */
 
 export const organizationExample = {
   id: "2f0f3d0e-4a5b-4d63-9f6c-0b7f1d3a9c55",

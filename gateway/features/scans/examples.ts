@@ -1,6 +1,6 @@
 import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
 
-/** What the OpenAPI document shows. */
+/** Texts that the OpenAPI document shows. */
 
 const scanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";

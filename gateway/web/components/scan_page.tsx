@@ -34,7 +34,7 @@ interface ScanPageProps {
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
   readonly onReopen: () => void;
-  /** What the page shows of the organization, between the present state and the findings. */
+  /** Content of the page between the present state and the findings. */
   readonly more?: ComponentChild;
 }
 

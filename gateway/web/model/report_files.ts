@@ -42,7 +42,7 @@ export async function readReportFile(
 /** Large, and of no use to most visits: loaded with the first report. */
 async function loadWriters(): Promise<ReportWriters> {
   const path = document.querySelector<HTMLMetaElement>('meta[name="report-writers"]')?.content ?? "";
-  // oxlint-disable-next-line boundaries/imports -- its name has a hash of what is in it, which the page says
+  // The file's name has a hash of its content, which only the page knows.
   return import(new URL(path, document.baseURI).href) as Promise<ReportWriters>;
 }
 

@@ -7,7 +7,7 @@ export interface GateResult {
   line(exitCode: number, problem?: string): string;
 }
 
-/** Whether `--fail-on` fails the run. */
+/** True if `--fail-on` fails the run. */
 export function applyGate(report: Report, rule: FailRule): GateResult {
   const found = applyFailOn(report, rule);
   const named = describeNamed(found, rule);

@@ -3,7 +3,7 @@ import type { Database, Statement } from "../../../drizzle/database.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 import { createScan, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
-/** What is asked most often is found by an index, in its order: it costs the same whatever else is stored. */
+/** Lists that are read most often are found by an index, in its order, so that other rows cost nothing. */
 
 let pglite: Database;
 let gateway: TestGateway;

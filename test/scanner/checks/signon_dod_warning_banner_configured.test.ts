@@ -178,7 +178,7 @@ describe("a banner that a user may not see is for a person", () => {
     expect(judge(withText(code)).status).toBe("PASS");
   });
 
-  // Whether code runs is not examined.
+  // Code counts even if it never runs.
   test.each([
     `if (0) { if (x) { alert(TEXT) } }`,
     `if (!1)\n  alert(TEXT)`,

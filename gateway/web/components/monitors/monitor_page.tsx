@@ -31,7 +31,7 @@ interface MonitorPageProps {
   readonly decisions: DecisionStore;
   /** The organization's last scan; null: not known. */
   readonly scanId?: string | null;
-  /** What the page shows of the organization, between the present state and the findings. */
+  /** Content of the page between the present state and the findings. */
   readonly more?: ComponentChild;
   /** Called with what is known of the monitor whenever that changed. */
   readonly onMonitor: (monitor: Monitor) => void;
@@ -170,7 +170,7 @@ interface WatchedMonitor {
   readonly nowMs: () => number;
 }
 
-/** Whether anything is watched at all, and so how far the results below can be trusted. */
+/** Says if the organization is watched, and so how far the results below can be trusted. */
 function MonitorFacts(watched: WatchedMonitor) {
   useNow();
   const state = stateNow(watched);
