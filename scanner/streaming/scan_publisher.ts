@@ -167,7 +167,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     try {
       await deliverAll();
     } catch (error) {
-      if (isDeleted(error)) {
+      if (await isDeleted(error)) {
         warn(`The scan was deleted at the gateway${end === null ? ": it stops, and reports what was evaluated" : ""}`);
         cancelRequest.abort();
         return;
@@ -204,14 +204,16 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     isEndAccepted = true;
   }
 
-  /** By the gateway's own words: a 404 may be a proxy's, too. */
-  function isDeleted(error: unknown): boolean {
-    return (
-      scan !== null &&
-      error instanceof GatewayRefusal &&
-      error.httpStatus === 404 &&
-      error.message.includes("No such scan")
-    );
+  /** By the gateway's own words: a 404 may be a proxy's, too. A scan that runs is ended as cancelled just before it is deleted. */
+  async function isDeleted(error: unknown): Promise<boolean> {
+    if (scan === null || !(error instanceof GatewayRefusal)) return false;
+    if (error.httpStatus === 404) return error.message.includes("No such scan");
+    if (error.httpStatus !== 409) return false;
+    try {
+      return (await gateway.readScan(scan.id, abandoned.signal)).status === "cancelled";
+    } catch (failure) {
+      return isDeleted(failure);
+    }
   }
 
   async function updateScan(scanId: string, update: ScanUpdate): Promise<void> {

@@ -110,6 +110,17 @@ test("a scan that somebody deletes stops, and says why", async () => {
   expect(scan.warnings).toHaveLength(1);
 });
 
+test("a scan that is ended because it will be deleted stops, too", async () => {
+  const scan = startScan();
+  await expect.poll(() => scan.registered()).not.toBeNull();
+  const path = `/api/v1/scans/${scan.scanId}`;
+  const ended = await gateway.request(path, { method: "PATCH", as: key(), json: { status: "cancelled" } });
+  expect(ended.status).toBe(200);
+  await expect.poll(() => scan.cancelRequested.aborted).toBe(true);
+  expect(scan.warnings).toEqual(["The scan was deleted at the gateway: it stops, and reports what was evaluated"]);
+  await scan.end("cancelled", results);
+});
+
 test("a 404 that is not the gateway's stops no scan", async () => {
   const redirected: typeof fetch = (input, init) => {
     const url = new URL(new Request(input).url);
