@@ -22,6 +22,7 @@ const reasonOrder: readonly ManualReason[] = [
   "needs_review",
   "rule_changed",
   "not_automated",
+  "partly_automated",
   "not_applicable",
 ];
 

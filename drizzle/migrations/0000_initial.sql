@@ -1031,7 +1031,7 @@ LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
   SELECT ARRAY['FAIL', 'missing_scope', 'missing_role', 'not_available', 'provider_error', 'unreadable', 'interrupted',
-    'needs_review', 'rule_changed', 'not_automated', 'not_applicable', 'PASS'];
+    'needs_review', 'rule_changed', 'not_automated', 'partly_automated', 'not_applicable', 'PASS'];
 $$;
 --> statement-breakpoint
 -- False for MANUAL because something could not be read: that time is unknown.
@@ -1240,7 +1240,7 @@ BEGIN
     cat3_open = counted.cat3, open_exposures = counted.open
   FROM (
     SELECT count(*) FILTER (WHERE status = 'PASS') AS pass, count(*) FILTER (WHERE status = 'FAIL') AS fail,
-      count(*) FILTER (WHERE reason IN ('needs_review', 'rule_changed', 'not_automated')) AS manual,
+      count(*) FILTER (WHERE reason IN ('needs_review', 'rule_changed', 'not_automated', 'partly_automated')) AS manual,
       count(*) FILTER (WHERE reason = 'not_applicable') AS not_applicable,
       count(*) FILTER (WHERE NOT scanstream.is_readable(reason)) AS unknown,
       count(*) FILTER (WHERE status = 'FAIL' AND severity = 'high') AS cat1,

@@ -9,6 +9,7 @@ export const severitySchema = v.picklist(["high", "medium", "low"], "expected hi
  * Why a verdict could not be given; set with MANUAL and only then. `interrupted`: the scan ended before the check was evaluated.
  * `not_applicable`: the rule does not apply, which is counted apart from what needs manual review. `rule_changed`: this revision
  * of the STIG has another text for the rule than its check was written for. `not_automated`: no check judges the rule.
+ * `partly_automated`: nothing speaks against the rule in what the API shows, and a person verifies the rest.
  */
 export const manualReasonSchema = v.picklist(
   [
@@ -22,6 +23,7 @@ export const manualReasonSchema = v.picklist(
     "needs_review",
     "rule_changed",
     "not_automated",
+    "partly_automated",
   ],
   "expected a reason of the report schema, or null",
 );

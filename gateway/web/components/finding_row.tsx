@@ -226,4 +226,5 @@ export const reasonWords: Readonly<Record<ManualReason, string>> = {
   rule_changed:
     "This revision of the STIG words the rule in a new way, and no check exists for that text: a person has to decide",
   not_automated: "scanstream has no check for this rule: a person has to decide",
+  partly_automated: "What the API shows meets the rule: a person verifies the rest",
 };
