@@ -4,7 +4,6 @@ import type { ServiceAppState } from "../auth/service_app.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { changes, type OrgState } from "../changes/org_changes.ts";
 import { admins } from "../log/admins.ts";
-import { isForeign, isLoopbackHost } from "../http/local_only.ts";
 import { json, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import { renderPage } from "./render_page.ts";
 import type { AdminConsole } from "../changes/admin_console.ts";
@@ -18,7 +17,6 @@ export interface AdminPage {
   readonly state: OrgState;
   readonly console: AdminConsole;
   readonly secret: Uint8Array;
-  readonly nowMs: number;
   readonly app: ServiceAppState;
   readonly clientId: string;
   /** Every scope that there is, without prefix. */
@@ -41,6 +39,21 @@ export function answerAdminPage(request: PracticeRequest, page: AdminPage): Prac
   return showPage(request, page);
 }
 
+/** A page of another site can reach a port of this machine under its own name; it has another host then. */
+function isLoopbackHost(host: string): boolean {
+  return /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(host);
+}
+
+/** Sent by a page of another origin. */
+function isForeign({ headers }: PracticeRequest): boolean {
+  const origin = headers.get("origin");
+  const site = headers.get("sec-fetch-site");
+  return (
+    (origin !== undefined && origin !== `http://${headers.get("host") ?? ""}`) ||
+    (site !== undefined && !/^(?:same-origin|none)$/.test(site))
+  );
+}
+
 /** A program sends JSON, which no form of another site can; the page's form carries the page's own token. */
 function answerChange(request: PracticeRequest, page: AdminPage): PracticeResponse {
   const contentType = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
@@ -50,7 +63,7 @@ function answerChange(request: PracticeRequest, page: AdminPage): PracticeRespon
     const made = makeChange(page, body);
     if ("problem" in made) return refuse(made.status, made.problem);
     const own = body.name === "app-created" ? { client_id: page.clientId } : {};
-    return json(200, { ...describe(body.name, made.events), ...own });
+    return json(200, { events: made.events.map(({ eventType }) => ({ event_type: eventType })), ...own });
   }
   if (contentType !== "application/x-www-form-urlencoded") return refuse(415, "Expected JSON or the page's form");
   const form = new URLSearchParams(request.body);
@@ -84,14 +97,6 @@ function makeChange({ console }: AdminPage, { name, actor, key }: Asked): Made {
   }
 }
 
-function describe(name: string, events: readonly LogEvent[]) {
-  return {
-    name,
-    transaction_id: events[0]?.["transaction"] === undefined ? null : (events[0]["transaction"] as { id: string }).id,
-    events: events.map(({ uuid, eventType }) => ({ uuid, event_type: eventType })),
-  };
-}
-
 function isTextOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || typeof value === "string";
 }
@@ -110,7 +115,7 @@ function parseBody(text: string): Asked | null {
 
 function showPage(
   { query }: PracticeRequest,
-  { log, state, secret, nowMs, app, clientId, scopes }: AdminPage,
+  { log, state, secret, app, clientId, scopes }: AdminPage,
 ): PracticeResponse {
   const nonce = randomBytes(16).toString("base64url");
   const done = changes.find(({ name }) => name === query.get("done"));
@@ -124,7 +129,7 @@ function showPage(
     nonce,
     token: tokenOf(secret),
     message: done === undefined ? (query.get("problem") ?? "") : `Done: ${done.label}`,
-    entries: log.entries(nowMs).slice(-20).toReversed(),
+    entries: log.entries().slice(-20).toReversed(),
   });
   const policy = [
     "default-src 'none'",

@@ -1,4 +1,3 @@
-import { isReadableByCustomRole } from "./custom_role.ts";
 import { randomBytes } from "node:crypto";
 import type { Role, ServiceAppState } from "../auth/service_app.ts";
 import { authorizeCall, type ResourceServer, type TokenScheme } from "../auth/authorize_call.ts";
@@ -57,13 +56,12 @@ interface Exchange {
 
 export async function answer(org: Org, request: PracticeRequest): Promise<Outcome> {
   if (isAdminPath(request.path)) {
-    const { log, state, console, cursorSecret, clock, app } = org;
+    const { log, state, console, cursorSecret, app } = org;
     const page = {
       log,
       state,
       console,
       secret: cursorSecret,
-      nowMs: clock(),
       app,
       clientId: org.serviceApp.id,
       scopes: everyScope,
@@ -123,6 +121,28 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     const result = route.answer(call);
     return "status" in result ? result : answerPage(result, request, { url, cursorSecret, fault: pageFaultOf(faults) });
   });
+}
+
+/**
+ * The custom admin role that docs/approval.md describes. Okta names these permissions in its permissions catalog. It names none for
+ * authenticators, network zones, log streams, the System Log and the org's settings, and it does not say whether
+ * `okta.users.apitokens.read` lists the org's tokens or `okta.policies.read` shows automations: the practice org refuses all of them.
+ */
+const readablePaths: readonly RegExp[] = [
+  // okta.apps.read, okta.policies.read, okta.customizations.read, okta.identityProviders.read
+  /^\/api\/v1\/(?:apps|policies|brands|idps)(?:\/|$)/,
+  // okta.users.read
+  /^\/api\/v1\/users(?:\/[^/]+(?:\/groups)?)?$/,
+  // okta.groups.read
+  /^\/api\/v1\/groups(?:\/[^/]+)?$/,
+  // okta.iam.read
+  /^\/(?:api\/v1\/iam\/.+|api\/v1\/(?:users|groups)\/[^/]+\/roles|oauth2\/v1\/clients\/[^/]+\/roles)$/,
+];
+
+/** Whether the custom role may read `path`. First-party apps and their settings are kept from it, as from Read-Only. */
+function isReadableByCustomRole(path: string, query: URLSearchParams): boolean {
+  if (query.get("type") === "USER_LIFECYCLE") return false;
+  return readablePaths.some((pattern) => pattern.test(path));
 }
 
 /** For a writable org: what is no write of the table is refused. */

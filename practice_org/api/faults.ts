@@ -35,7 +35,6 @@ export const faultNames = {
   "doubled-log-page": "the log answers each event twice",
   "log-cursor-lost": "400 E0000029 where a request goes on from an earlier page of the log",
   "duplicate-events": "each event is persisted twice, with the same uuid",
-  "late-events": "events are persisted thirty seconds after the change, behind later ones",
   "missing-events": "changes are made, and the log has no event of them",
   "unknown-event-type": "events of a change have a type that is documented nowhere",
   "event-without-target": "events of a change name no target",
@@ -59,7 +58,6 @@ export interface Fault {
 /** These go wrong when an event is written; the path of such a fault means nothing. */
 const writingFaults = new Set<FaultName>([
   "duplicate-events",
-  "late-events",
   "missing-events",
   "unknown-event-type",
   "event-without-target",

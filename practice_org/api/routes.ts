@@ -1,9 +1,9 @@
 import { json } from "../http/messages.ts";
+import { byId, oneOf, paged, unpaged, type Answer, type Call } from "./call.ts";
 import {
   apps,
   brandDomains,
   brands,
-  byId,
   clientRoles,
   customRoles,
   firstPartyAppSettings,
@@ -11,25 +11,20 @@ import {
   groupsOfUser,
   identityProviderKey,
   identityProviders,
-  logs,
   ofBrand,
   ofGroup,
   ofPolicy,
   ofUser,
   oneApp,
-  oneOf,
   organization,
   orgSettings,
-  paged,
   policies,
   policyMappings,
   roleAssignees,
-  unpaged,
   users,
   zones,
-  type Answer,
-  type Call,
 } from "./endpoints.ts";
+import { answerLogRequest } from "../log/log_endpoint.ts";
 import { segmentsOf } from "../http/path_segments.ts";
 
 export interface Route {
@@ -86,7 +81,7 @@ const table: Readonly<Record<string, readonly [scope: Route["scope"], answer: Ro
   "/api/v1/groups/*/roles": ["roles.read", ofGroup("UserGroup", ({ roles }) => unpaged(roles))],
   "/api/v1/logStreams": ["logStreams.read", ({ contents }) => paged(contents.logStreams)],
   "/api/v1/logStreams/*": ["logStreams.read", oneOf("logStreams", "LogStream")],
-  "/api/v1/logs": ["logs.read", logs],
+  "/api/v1/logs": ["logs.read", ({ request, log }) => answerLogRequest(request, log)],
   "/api/v1/idps": ["idps.read", identityProviders],
   "/api/v1/idps/credentials/keys": ["idps.read", ({ contents }) => paged(contents.identityProviderKeys)],
   "/api/v1/idps/credentials/keys/*": ["idps.read", identityProviderKey],

@@ -14,8 +14,6 @@ export interface AdminConsole {
   change(name: string, login?: string, key?: string): readonly LogEvent[];
   /** Makes one of the changes that are possible now, and gives its name. `random`: from 0 to below 1. */
   changeAtRandom(random?: () => number): string;
-  /** Traffic in the System Log. */
-  signIn(login?: string): readonly LogEvent[];
 }
 
 export function createAdminConsole(
@@ -23,21 +21,16 @@ export function createAdminConsole(
   events: EventWriter,
   service: { readonly app: ServiceAppState; readonly scopes: readonly string[] },
 ): AdminConsole {
-  const signIn = (login?: string): readonly LogEvent[] => {
-    const actor = adminOf(login);
-    return events.write(signInEvents(actor), { actor, requestUri: "/api/v1/authn" });
-  };
   const change = (name: string, login?: string, key?: string): readonly LogEvent[] => {
-    if (name === signInName) return signIn(login);
     if (isAppClick(name)) {
       clickApp(service.app, name, { key: key ?? null, scopes: service.scopes });
       return [];
     }
     const actor = adminOf(login);
+    if (name === signInName) return events.write(signInEvents(actor), { actor, requestUri: "/api/v1/authn" });
     return events.write(state.change(name), { actor });
   };
   return {
-    signIn,
     change,
     changeAtRandom(random = () => randomInt(2 ** 32) / 2 ** 32) {
       const pick = <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(random() * items.length)];

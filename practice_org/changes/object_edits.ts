@@ -1,5 +1,5 @@
 import { NotPossibleError } from "../not_possible_error.ts";
-import { roleAssignment, type StandardRole } from "../objects/people_objects.ts";
+import { roleAssignment } from "../objects/people_objects.ts";
 import {
   addResource,
   changeDetails,
@@ -114,17 +114,17 @@ export function findGroup(contents: OrgContents, name: string): Group {
   );
 }
 
-export function setUserRole(draft: Draft, { user, roles }: User, role: StandardRole, isHeld: boolean): void {
+export function setSuperAdmin(draft: Draft, { user, roles }: User, isHeld: boolean): void {
   const href = `${draft.site.url}/api/v1/users/${user.id}`;
-  const after = withRole(roles, roleAssignment(role, "USER", user.id, href), isHeld);
+  const after = withRole(roles, roleAssignment("SUPER_ADMIN", "USER", user.id, href), isHeld);
   const users = draft.contents.users.map((other) => (other.user.id === user.id ? { ...other, roles: after } : other));
   draft.contents = { ...draft.contents, users };
   record(draft, isHeld ? "user.account.privilege.grant" : "user.account.privilege.revoke", userTarget(user));
 }
 
-export function setGroupRole(draft: Draft, { group, roles }: Group, role: StandardRole, isHeld: boolean): void {
+export function setSuperAdminGroup(draft: Draft, { group, roles }: Group, isHeld: boolean): void {
   const href = `${draft.site.url}/api/v1/groups/${group.id}`;
-  const after = withRole(roles, roleAssignment(role, "GROUP", group.id, href), isHeld);
+  const after = withRole(roles, roleAssignment("SUPER_ADMIN", "GROUP", group.id, href), isHeld);
   const groups = draft.contents.groups.map((other) =>
     other.group.id === group.id ? { ...other, roles: after } : other,
   );

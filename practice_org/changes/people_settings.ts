@@ -8,9 +8,9 @@ import {
   findUser,
   ownZone,
   remove,
-  setGroupRole,
+  setSuperAdminGroup,
   setMembership,
-  setUserRole,
+  setSuperAdmin,
   update,
 } from "./object_edits.ts";
 import { setting, type Setting } from "./setting.ts";
@@ -53,14 +53,14 @@ export const peopleSettings: readonly Setting[] = [
   setting<boolean>(
     ["Administrators", `Roles of ${hrLogin}`],
     (contents) => labelsOf(findUser(contents, hrLogin).roles),
-    (draft, isHeld) => setUserRole(draft, findUser(draft.contents, hrLogin), "SUPER_ADMIN", isHeld),
+    (draft, isHeld) => setSuperAdmin(draft, findUser(draft.contents, hrLogin), isHeld),
     ["super-admin-granted", `Make ${hrLogin}, who owns a token, Super Administrator`, true],
     ["super-admin-revoked", "Revoke that role", false],
   ),
   setting<boolean>(
     ["Administrators", `Roles of the group ${hrGroup}`],
     (contents) => labelsOf(findGroup(contents, hrGroup).roles),
-    (draft, isHeld) => setGroupRole(draft, findGroup(draft.contents, hrGroup), "SUPER_ADMIN", isHeld),
+    (draft, isHeld) => setSuperAdminGroup(draft, findGroup(draft.contents, hrGroup), isHeld),
     ["group-role-granted", `Make the group ${hrGroup} Super Administrator`, true],
     ["group-role-revoked", "Revoke that role of the group", false],
   ),

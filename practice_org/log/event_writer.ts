@@ -12,9 +12,7 @@ export interface EventWriter {
 }
 
 /** The faults that change what is written; the org has others. */
-type EventFault = "duplicate-events" | "event-without-target" | "late-events" | "missing-events" | "unknown-event-type";
-
-const lateMs = 30_000;
+type EventFault = "duplicate-events" | "event-without-target" | "missing-events" | "unknown-event-type";
 
 export function createEventWriter(parts: {
   readonly log: SystemLog;
@@ -30,9 +28,8 @@ export function createEventWriter(parts: {
       const nowMs = clock();
       const transaction = { id: createTransactionId(), actor, nowMs, requestUri };
       const events = specs.map((spec) => logEvent(transaction, withFaults(spec, has)));
-      const persistMs = nowMs + (has("late-events") ? lateMs : 0);
       const copies = has("duplicate-events") ? [events, events] : [events];
-      for (const event of copies.flat()) log.append(event, persistMs);
+      for (const event of copies.flat()) log.append(event, nowMs);
       return events;
     },
   };

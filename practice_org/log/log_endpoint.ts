@@ -70,8 +70,8 @@ interface LogPage {
   readonly next: Cursor;
 }
 
-function pollingPage(query: LogQuery, { log, nowMs, faults }: LogReading): LogPage {
-  const all = log.entries(nowMs);
+function pollingPage(query: LogQuery, { log, faults }: LogReading): LogPage {
+  const all = log.entries();
   const { sinceMs } = query;
   const end = (all.at(-1)?.position ?? -1) + 1;
   const offset = all[0]?.position ?? 0;

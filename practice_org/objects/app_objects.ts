@@ -186,9 +186,7 @@ export function serviceApp(
 /** A directory integration: it has no sign-on, and no policy. */
 export function directoryApp(
   site: Site,
-  spec: Pick<AppSpec, "label" | "orgId" | "features"> & {
-    readonly name: "active_directory" | "csv_directory" | "ldap_sun_one";
-  },
+  spec: Pick<AppSpec, "label" | "orgId" | "features"> & { readonly name: "active_directory" | "csv_directory" },
 ): App {
   return appObject(site, { ...spec, signOnMode: null, policyId: null });
 }

@@ -66,16 +66,11 @@ export function commonAuthenticators(site: Site): readonly Resource[] {
   ];
 }
 
-export function oktaVerify(
-  site: Site,
-  fips: "OPTIONAL" | "REQUIRED",
-  status: "ACTIVE" | "INACTIVE" = "ACTIVE",
-): Resource {
+export function oktaVerify(site: Site, fips: "OPTIONAL" | "REQUIRED"): Resource {
   return authenticatorObject(site, {
     key: "okta_verify",
     type: "app",
     name: "Okta Verify",
-    status,
     settings: {
       compliance: { fips },
       channelBinding: { style: "NUMBER_CHALLENGE", required: "ALWAYS" },

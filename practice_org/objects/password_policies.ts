@@ -3,7 +3,7 @@ import { defaultPolicy, policyWithRules, type PolicySpec, type RuleSpec } from "
 import type { PolicyWithRules, Site } from "./org_contents.ts";
 
 export interface PasswordPolicySpec extends Omit<PolicySpec, "type" | "conditions" | "fields" | "rules"> {
-  readonly provider?: "OKTA" | "ACTIVE_DIRECTORY" | "LDAP";
+  readonly provider?: "OKTA" | "ACTIVE_DIRECTORY";
   readonly groupIds: readonly string[];
   readonly settings?: Partial<PasswordSettings>;
 }

@@ -7,14 +7,12 @@ const lastUpdated = "2026-02-13T09:10:39.000Z";
 
 const roleLabels = {
   SUPER_ADMIN: "Super Administrator",
-  ORG_ADMIN: "Organization Administrator",
   APP_ADMIN: "Application Administrator",
   USER_ADMIN: "Group Administrator",
-  HELP_DESK_ADMIN: "Help Desk Administrator",
   READ_ONLY_ADMIN: "Read-only Administrator",
 } as const;
 
-export type StandardRole = keyof typeof roleLabels;
+type StandardRole = keyof typeof roleLabels;
 
 export function groupId(name: string): string {
   return oktaId("00g", name);
@@ -120,7 +118,8 @@ export function roleAssignment(
 }
 
 /** An assignment of a custom role on a resource set to a client. */
-export function customRoleAssignment(label: string, clientId: string, clientHref: string): Resource {
+export function customRoleAssignment(clientId: string, clientHref: string): Resource {
+  const label = "Compliance scanner";
   return {
     id: oktaId("irb", `${label} ${clientId}`),
     label,

@@ -105,9 +105,8 @@ function ruleObject(policyHref: string, policy: PolicySpec, rule: RuleSpec): Res
 export interface AutomationSpec {
   readonly name: string;
   readonly status: "ACTIVE" | "INACTIVE";
-  readonly inactivity: { readonly number: number; readonly unit: "DAYS" | "WEEKS" | "HOURS" };
+  readonly inactiveDays: number;
   readonly groupIds: readonly string[];
-  readonly targetStatus: string;
 }
 
 /**
@@ -120,13 +119,18 @@ export function automation(site: Site, spec: AutomationSpec): PolicyWithRules {
     name: spec.name,
     priority: 1,
     status: spec.status,
-    conditions: { people: { users: { inactivity: spec.inactivity }, groups: { include: spec.groupIds } } },
+    conditions: {
+      people: {
+        users: { inactivity: { number: spec.inactiveDays, unit: "DAYS" } },
+        groups: { include: spec.groupIds },
+      },
+    },
     rules: [
       {
         name: spec.name,
         priority: 1,
         conditions: null,
-        actions: { updateUserLifecycle: { targetStatus: spec.targetStatus } },
+        actions: { updateUserLifecycle: { targetStatus: "SUSPENDED" } },
       },
     ],
   });

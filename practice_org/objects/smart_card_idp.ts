@@ -23,15 +23,10 @@ export interface SmartCardIdp {
 /** A smart card identity provider and the certificate that it trusts. */
 export function smartCardIdp(
   site: Site,
-  spec: {
-    readonly name: string;
-    readonly issuedBy: keyof typeof certificates;
-    readonly status?: "ACTIVE" | "INACTIVE";
-  },
+  spec: { readonly name: string; readonly issuedBy: keyof typeof certificates },
 ): SmartCardIdp {
   const id = oktaId("0oa", `X509 ${spec.name}`);
   const href = `${site.url}/api/v1/idps/${id}`;
-  const status = spec.status ?? "ACTIVE";
   const encoded = certificates[spec.issuedBy];
   const certificate = new X509Certificate(Buffer.from(encoded, "base64"));
   const kid = keyId(certificate);
@@ -40,7 +35,7 @@ export function smartCardIdp(
     id,
     type: "X509",
     name: spec.name,
-    status,
+    status: "ACTIVE",
     created,
     lastUpdated,
     properties: { additionalAmr: ["sc", "hwk", "pin", "mfa"] },
@@ -70,7 +65,7 @@ export function smartCardIdp(
       maxClockSkew: 0,
     },
     _links: {
-      ...lifecycleLink(href, status),
+      ...lifecycleLink(href, "ACTIVE"),
       users: link(`${href}/users`, "GET"),
       keys: link(keyHref, "GET"),
     },

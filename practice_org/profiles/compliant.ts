@@ -52,9 +52,8 @@ export function compliantOrg(site: Site): OrgContents {
       automation(site, {
         name: "User Inactivity",
         status: "ACTIVE",
-        inactivity: { number: 35, unit: "DAYS" },
+        inactiveDays: 35,
         groupIds: [groupId("Everyone")],
-        targetStatus: "SUSPENDED",
       }),
     ],
     brands: [brand(site, { name: "practice-org", isDefault: true, customizedPage: { html: dodBannerPage() } })],

@@ -237,16 +237,14 @@ function automations(site: Site): readonly PolicyWithRules[] {
     automation(site, {
       name: "Dormant contractors",
       status: "ACTIVE",
-      inactivity: { number: 90, unit: "DAYS" },
+      inactiveDays: 90,
       groupIds: [groupId("Contractors")],
-      targetStatus: "SUSPENDED",
     }),
     automation(site, {
       name: "User Inactivity (draft)",
       status: "INACTIVE",
-      inactivity: { number: 35, unit: "DAYS" },
+      inactiveDays: 35,
       groupIds: [],
-      targetStatus: "SUSPENDED",
     }),
   ];
 }
