@@ -1,7 +1,7 @@
 import { requireGatewayAccess } from "../command_line/gateway_access.ts";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
-import { ruleStates } from "../shared/report.ts";
+import { ruleStates } from "../shared/rule_result.ts";
 import { stigRuleNames } from "../shared/rule_names.ts";
 import { parseStates, stateWords } from "../shared/rule_states.ts";
 import { shorten, toPrintableJson } from "../shared/text.ts";

@@ -1,20 +1,12 @@
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
-import { effectOf } from "./checks/parameter.ts";
 import { causeTypes, type CauseObject, type CheckContext, type FindingDraft } from "./checks/check.ts";
 import { isUsableId } from "./checks/parsing/ids.ts";
+import { ownLimits, withOwnLimits } from "./own_limits.ts";
 import { notesOf } from "../shared/schemas/finding_notes.ts";
 import { toLine } from "../shared/text.ts";
-import {
-  stateOf,
-  worstStatus,
-  worstVerdict,
-  type CheckResult,
-  type Finding,
-  type FindingResource,
-  type ManualReason,
-  type Tailoring,
-} from "../shared/report.ts";
+import type { CheckResult, Finding, FindingResource, ManualReason } from "../shared/report.ts";
+import { automatedOf, stateOf, worstStatus, worstVerdict } from "../shared/rule_result.ts";
 
 export interface EvaluationContext extends CheckContext {
   readonly orgUrl: string;
@@ -31,35 +23,13 @@ export function evaluateCheck(
   artifacts: CollectedArtifacts,
   context: EvaluationContext,
 ): CheckResult {
-  const result = toResult(check, draftFindings(check, artifacts, context), context);
-  const tailored = tailoredParameters(check, context);
-  if (tailored.length === 0) return result;
   const { parameters: _own, ...stigContext } = context;
-  const byStig = toResult(check, draftFindings(check, artifacts, stigContext), context);
-  return withTailoring(result, tailored, byStig);
-}
-
-function tailoredParameters(check: CatalogCheck, { parameters = {} }: EvaluationContext): Tailoring["parameters"] {
-  return check.parameters.flatMap((parameter) => {
-    const { name, unit, stigValue } = parameter;
-    const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
-    const effect = value === undefined ? null : effectOf(parameter, value);
-    return value === undefined || effect === null ? [] : [{ name, unit, value, stig_value: stigValue, effect }];
-  });
-}
-
-/** The verdict by the organization's values, with the one by the STIG's next to it. */
-function withTailoring(result: CheckResult, parameters: Tailoring["parameters"], byStig: CheckResult): CheckResult {
-  const effect = parameters.some((parameter) => parameter.effect === "looser") ? "looser" : "stricter";
-  const stigFindings = new Map(byStig.findings.map((finding) => [finding.fingerprint, finding.status]));
-  return {
-    ...result,
-    tailoring: { effect, parameters, stig_status: byStig.status, stig_reason: byStig.reason },
-    findings: result.findings.map((finding) => {
-      const stigStatus = stigFindings.get(finding.fingerprint);
-      return stigStatus === undefined ? finding : { ...finding, stig_status: stigStatus };
-    }),
-  };
+  const findings = toFindings(check, draftFindings(check, artifacts, stigContext), context);
+  const byStig = toResult(check, findings);
+  const limits = ownLimits(check, context);
+  if (limits.length === 0) return byStig;
+  const byOwn = toFindings(check, draftFindings(check, artifacts, context), context);
+  return withOwnLimits(byStig, byOwn, limits, (merged) => toResult(check, merged));
 }
 
 /** The result of a check that could not be evaluated at all, as in a scan that was interrupted. */
@@ -68,7 +38,7 @@ export function unevaluatedResult(
   problem: { readonly reason: ManualReason; readonly detail: string },
   context: EvaluationContext,
 ): CheckResult {
-  return toResult(check, [couldNotEvaluate(problem.reason, problem.detail)], context);
+  return toResult(check, toFindings(check, [couldNotEvaluate(problem.reason, problem.detail)], context));
 }
 
 function draftFindings(
@@ -93,20 +63,28 @@ function couldNotEvaluate(reason: ManualReason, detail: string): FindingDraft {
   return { status: "MANUAL", reason, resource: null, expected: "evidence to judge", actual: "none", note: detail };
 }
 
-function toResult(check: CatalogCheck, drafts: readonly FindingDraft[], context: EvaluationContext): CheckResult {
-  const org = orgResource(context.orgUrl);
-  const findings = drafts.map((draft) => toFinding(draft, { check, org, digest: context.digest }));
-  const sorted = onePerResource(findings).sort(byResource);
-  const counted = sorted.filter((finding) => !finding.advisory);
-  const { status, reason } = worstVerdict(counted.length > 0 ? counted : sorted);
+/** Sorted, and one for each resource. */
+function toFindings(
+  check: CatalogCheck,
+  drafts: readonly FindingDraft[],
+  { orgUrl, digest }: EvaluationContext,
+): readonly Finding[] {
+  const org = orgResource(orgUrl);
+  return onePerResource(drafts.map((draft) => toFinding(draft, { check, org, digest }))).sort(byResource);
+}
+
+function toResult(check: CatalogCheck, findings: readonly Finding[]): CheckResult {
+  const counted = findings.filter((finding) => !finding.advisory);
+  const decisive = counted.length > 0 ? counted : findings;
+  const { status, reason } = worstVerdict(decisive);
   return {
     ...ruleFields(check),
     status,
     reason,
-    detail: summarize(sorted, status),
-    coverage: sorted.some((finding) => finding.coverage === "partial") ? "partial" : check.rule.coverage,
+    automated: automatedOf(decisive),
+    detail: summarize(findings, status),
     attestation: null,
-    findings: sorted,
+    findings,
   };
 }
 
@@ -133,8 +111,7 @@ function toFinding(draft: FindingDraft, { check, org, digest }: Subject): Findin
   const resource = draft.resource ?? org;
   const cause = causeOf(draft);
   return {
-    status: draft.status,
-    reason: draft.status === "MANUAL" ? draft.reason : null,
+    ...verdictOf(draft),
     resource,
     expected: toLine(draft.expected, maxTextLength),
     actual: toLine(draft.actual, maxTextLength),
@@ -144,16 +121,19 @@ function toFinding(draft: FindingDraft, { check, org, digest }: Subject): Findin
     waived: false,
     waiver: null,
     change: null,
-    ...coverageOf(draft),
     advisory: draft.status === "MANUAL" && draft.isAdvisory === true,
     cause: cause === null ? null : causeId(cause, digest),
     ...notesOf(draft.notes ?? {}, maxTextLength),
   };
 }
 
-function coverageOf(draft: FindingDraft): Pick<Finding, "coverage" | "coverage_reason"> {
-  if (draft.status !== "PASS" || draft.uncovered === undefined) return { coverage: "full", coverage_reason: null };
-  return { coverage: "partial", coverage_reason: toLine(draft.uncovered, maxTextLength) };
+/** A PASS means that nothing is left to ask: one that leaves something to a person is none. */
+function verdictOf(draft: FindingDraft): Pick<Finding, "status" | "reason" | "automated"> {
+  if (draft.status === "MANUAL") return { status: "MANUAL", reason: draft.reason, automated: null };
+  if (draft.status === "FAIL" || draft.uncovered === undefined) {
+    return { status: draft.status, reason: null, automated: null };
+  }
+  return { status: "MANUAL", reason: "partly_automated", automated: "PASS" };
 }
 
 function orgResource(orgUrl: string): FindingResource {
@@ -169,7 +149,10 @@ const typeNames: Readonly<Record<string, string>> = { org: "Organization", api_t
 function sentence(resource: FindingResource, draft: FindingDraft): string {
   const type =
     typeNames[resource.type] ?? resource.type.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
-  const note = draft.note === undefined ? "" : `: ${draft.note}`;
+  const notes = [draft.note, draft.status === "PASS" ? draft.uncovered : undefined].filter(
+    (note) => note !== undefined,
+  );
+  const note = notes.length === 0 ? "" : `: ${notes.join("; ")}`;
   const text = `${type} "${resource.name}": expected ${draft.expected}, found ${draft.actual}${note}`;
   return `${withoutEnd(toLine(text, maxTextLength - 1).replaceAll(/\s+/g, " "))}.`;
 }

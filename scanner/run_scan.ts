@@ -1,4 +1,5 @@
-import { countStates, type CheckResult, type Engine, type ScanStatus, type StatusCounts } from "../shared/report.ts";
+import type { CheckResult, Engine, ScanStatus, StatusCounts } from "../shared/report.ts";
+import { countStates } from "../shared/rule_result.ts";
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import type { ParameterValues } from "./checks/parameter.ts";

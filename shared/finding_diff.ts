@@ -1,3 +1,4 @@
+import { isHolding } from "./rule_result.ts";
 import type { Diff } from "./schemas/diff.ts";
 import type { StoredFinding } from "./schemas/finding.ts";
 
@@ -88,14 +89,12 @@ function compareCheck(before: readonly ComparedFinding[], after: readonly Compar
       return kind === null ? [] : [toChange(kind, old, now)];
     }),
     ...added.map((finding) => toChange("new", null, finding)),
-    ...removed.map((finding) =>
-      toChange(finding.status === "PASS" || isIncomplete ? "gone" : "resolved", finding, null),
-    ),
+    ...removed.map((finding) => toChange(isHolding(finding) || isIncomplete ? "gone" : "resolved", finding, null)),
   ];
 }
 
 function kindOfMove(old: ComparedFinding, now: ComparedFinding): FindingChangeKind | null {
-  if (old.status !== now.status) return now.status === "PASS" ? "resolved" : "verdict_moved";
+  if (old.status !== now.status) return isHolding(now) && !isHolding(old) ? "resolved" : "verdict_moved";
   if (old.reason !== now.reason) return "reason_moved";
   return old.actual === now.actual && old.expected === now.expected ? null : "value_changed";
 }

@@ -1,4 +1,4 @@
-import type { RuleState } from "./report.ts";
+import type { RuleState } from "./rule_result.ts";
 
 /** `12 passed, 17 failed, 7 need manual review, 1 N/A`: the counts of rules as people read them, each as `show` gives it. */
 export function outcomeText(show: (state: RuleState) => string | number): string {

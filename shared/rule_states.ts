@@ -1,4 +1,4 @@
-import { ruleStates, type RuleState } from "./report.ts";
+import { ruleStates, type RuleState } from "./rule_result.ts";
 
 /** What a state may be called, for messages. */
 export const stateWords = "one or more of pass, fail, manual, not_applicable (or n/a), separated by commas";

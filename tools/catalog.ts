@@ -15,17 +15,16 @@ export function toCatalog({ rules, ...benchmark }: DisaBenchmark): BenchmarkFile
     ...benchmark,
     rules: rules.map((rule): StigRule => {
       const { vuln_id, rule_id, stig_id, severity, category, title, group_title, satisfies, ccis } = rule;
-      const { check, scopes, role, coverage } = known.get(vuln_id) ?? unknownRule;
+      const { check, scopes, role } = known.get(vuln_id) ?? unknownRule;
       const nist_800_53_r5 = derived.get(vuln_id)?.nist_800_53_r5 ?? [];
       const ids = { check, vuln_id, rule_id, stig_id, severity, category, title, group_title };
       const { discussion, check_text, fix_text } = rule;
-      const own = { scopes, role, coverage };
-      return { ...ids, satisfies, ccis, nist_800_53_r5, ...own, discussion, check_text, fix_text };
+      return { ...ids, satisfies, ccis, nist_800_53_r5, scopes, role, discussion, check_text, fix_text };
     }),
   };
 }
 
-const unknownRule = { check: "not_written_yet", scopes: [], role: "read_only_admin", coverage: "full" } as const;
+const unknownRule = { check: "not_written_yet", scopes: [], role: "read_only_admin" } as const;
 
 /** What is left to a person, a line each. */
 export function tasksOf(disa: DisaBenchmark): readonly string[] {

@@ -1,13 +1,7 @@
 import { asWritten } from "./schemas.ts";
 import { toJsonSchema, type JsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
-import {
-  coverageSchema,
-  manualReasonSchema,
-  severitySchema,
-  statusSchema,
-  storedFindingSchema,
-} from "../shared/schemas/finding.ts";
+import { manualReasonSchema, severitySchema, statusSchema, storedFindingSchema } from "../shared/schemas/finding.ts";
 import { monitorEventSchemas, monitorSchema } from "../shared/schemas/monitor.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 import { scanEndStatusSchema, scanSchema } from "../shared/schemas/scan.ts";
@@ -29,7 +23,6 @@ const findingTypes = {
   Status: statusSchema,
   Severity: severitySchema,
   ManualReason: manualReasonSchema,
-  Coverage: coverageSchema,
 };
 
 const { scan, check, finding, resource, waiver, attestation, tailoring, comparison, plan, control, cause } =

@@ -303,15 +303,14 @@ CREATE TABLE "findings" (
 	"expected" text NOT NULL,
 	"actual" text NOT NULL,
 	"detail" text NOT NULL,
-	"coverage" text DEFAULT 'full' NOT NULL,
-	"coverage_reason" text,
+	"automated" text,
 	"cause" text,
 	"notes" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"advisory" boolean DEFAULT false NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "findings_pkey" PRIMARY KEY("tenant_id","scan_id","fingerprint"),
 	CONSTRAINT "findings_status" CHECK ("findings"."status" in ('PASS', 'FAIL', 'MANUAL')),
-	CONSTRAINT "findings_coverage" CHECK ("findings"."coverage" in ('full', 'partial')),
+	CONSTRAINT "findings_automated" CHECK ("findings"."automated" = 'PASS'),
 	CONSTRAINT "findings_severity" CHECK ("findings"."severity" in ('high', 'medium', 'low'))
 );
 --> statement-breakpoint
@@ -1205,7 +1204,7 @@ BEGIN
       rule.known_at := CASE WHEN given_is_scan THEN looked_to ELSE seen_at END;
       IF verdict = 'FAIL' THEN
         rule.open_position := coalesce(rule.open_position, change.position, before.position);
-      ELSIF verdict IN ('PASS', 'not_applicable') THEN
+      ELSIF verdict IN ('PASS', 'partly_automated', 'not_applicable') THEN
         rule.open_position := NULL;
       END IF;
     END IF;

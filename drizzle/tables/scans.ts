@@ -12,7 +12,7 @@ import {
   unique,
   uuid,
 } from "drizzle-orm/pg-core";
-import type { Coverage, ManualReason, Severity, Status } from "../../shared/report.ts";
+import type { ManualReason, Severity, Status } from "../../shared/report.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { ScanStatus } from "../../shared/schemas/scan.ts";
 import { tenantPolicies } from "../policies.ts";
@@ -101,10 +101,8 @@ export const findings = pgTable(
     expected: text("expected").notNull(),
     actual: text("actual").notNull(),
     detail: text("detail").notNull(),
-    /** `partial`: a PASS that is narrower than its rule. */
-    coverage: text("coverage").$type<Coverage>().notNull().default("full"),
-    /** What of the rule a partial PASS leaves to a person. */
-    coverageReason: text("coverage_reason"),
+    /** With reason `partly_automated`: what was automated passed. */
+    automated: text("automated").$type<"PASS">(),
     /** The id of the object whose change makes it pass. */
     cause: text("cause"),
     /** Texts that no query compares: a new one needs no column. */
@@ -123,7 +121,7 @@ export const findings = pgTable(
     }).onDelete("cascade"),
     index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
     check("findings_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
-    check("findings_coverage", sql`${table.coverage} in ('full', 'partial')`),
+    check("findings_automated", sql`${table.automated} = 'PASS'`),
     check("findings_severity", sql`${table.severity} in ('high', 'medium', 'low')`),
     ...tenantPolicies("findings", table.tenantId),
   ],

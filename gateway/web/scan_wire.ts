@@ -2,7 +2,8 @@ import * as v from "valibot";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { manualReasonSchema, statusSchema, storedFindingSchema } from "../../shared/schemas/finding.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
-import type { StatusCounts, Verdict } from "../../shared/report.ts";
+import type { StatusCounts } from "../../shared/report.ts";
+import type { Verdict } from "../../shared/rule_result.ts";
 import { scanSchema, type ScanStatus } from "../../shared/schemas/scan.ts";
 
 export type { ScanStatus } from "../../shared/schemas/scan.ts";
@@ -73,7 +74,7 @@ const findingSchema = v.object({
   reason: v.fallback(entries.reason, null),
   resource_type: v.fallback(v.nullable(entries.resource_type), null),
   resource_id: v.fallback(v.nullable(entries.resource_id), null),
-  coverage_reason: v.fallback(entries.coverage_reason, null),
+  automated: v.fallback(entries.automated, null),
   cause: v.fallback(entries.cause, null),
   ...mapNotes((name) => v.fallback(entries[name], null)),
   advisory: v.fallback(entries.advisory, false),

@@ -23,8 +23,6 @@ export interface StigRule {
   readonly scopes: readonly string[];
   /** The least role that gives a verdict. */
   readonly role: "read_only_admin" | "super_admin";
-  /** `partial`: the check covers a part of the rule; a person attests the rest. */
-  readonly coverage: "full" | "partial";
   readonly discussion: string;
   readonly check_text: string;
   readonly fix_text: string;

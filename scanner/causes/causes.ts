@@ -1,4 +1,5 @@
-import { stateOf, type Cause, type CheckResult, type Finding } from "../../shared/report.ts";
+import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { CauseObject, Check } from "../checks/check.ts";
 import { causeId } from "../evaluate.ts";

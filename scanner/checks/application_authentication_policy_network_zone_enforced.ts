@@ -50,6 +50,7 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       "GET /api/v1/policies/{id}/rules: actions.appSignOn.access",
       "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
     ],
+    left_to_person: uncovered,
   },
   evaluate({ apps, app_policy_rules: rules, network_zones: zones }, context) {
     const seen = apps.state === "obtained" ? describeApps(apps.value) : { note: null, hidden: null };

@@ -31,6 +31,8 @@ export interface Explanation {
   readonly fix: readonly string[];
   /** The API fields that decide, as `GET path: field`. */
   readonly deciding_fields: readonly string[];
+  /** What of the rule the API never shows, in one sentence; absent: nothing. */
+  readonly left_to_person?: string;
 }
 
 /** Input in addition to the artifacts; the same for every check of a scan. */
@@ -67,7 +69,7 @@ export type FindingDraft = {
 } & (
   | {
       readonly status: "PASS";
-      /** What of the rule this PASS leaves to a person, in one sentence: then its coverage is partial. */
+      /** What of the rule it leaves to a person, in one sentence: then the finding is MANUAL, `partly_automated`. */
       readonly uncovered?: string;
     }
   | { readonly status: "FAIL" }

@@ -44,6 +44,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
       "GET /api/v1/idps?type=X509: status, protocol.credentials.trust.issuer, protocol.credentials.trust.kid",
       "GET /api/v1/idps/credentials/keys/{kid}: x5c (its issuer and validity)",
     ],
+    left_to_person: uncovered,
   },
   evaluate({ smart_card_idps: idps }, context) {
     const approved = listOf(approvedIssuers, context.parameters) ?? context.approvedIssuers ?? dodIssuers;

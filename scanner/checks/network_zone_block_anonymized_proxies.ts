@@ -36,6 +36,7 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
       "GET /api/v1/zones: proxyType (DYNAMIC), gateways, proxies (IP)",
       'GET /api/v1/zones: gateways (of "DefaultExemptIpZone", said next to the verdict)',
     ],
+    left_to_person: uncovered,
   },
   evaluate: ({ network_zones: zones }) => [judgeZones(zones)],
 });

@@ -36,7 +36,7 @@ const idleTimeout = sessionCheck({
       "An unattended browser with a live session opens every app behind it. A custom policy applies to its users " +
       "regardless of the Default Policy, so every active policy is evaluated. 0 means that an idle session never ends. " +
       "A rule that denies gives no session, so the first rule that allows decides. If it has conditions, everybody else reaches the " +
-      "later rules: if one of them is less strict, the PASS is partial and names it.",
+      "later rules: if one of them is less strict, the result is MANUAL and names it.",
     fix: [...fixSteps, 'Set "Maximum Okta global session idle time" to 15 minutes and save'],
     deciding_fields: decidingFields("maxSessionIdleMinutes"),
   },

@@ -35,6 +35,7 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
       "GET /api/v1/groups: type, profile.name (which group is Everyone, where a rule names groups)",
       "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
     ],
+    left_to_person: uncovered,
   },
   evaluate({ network_zones, ...artifacts }) {
     const zones = readZones(network_zones);

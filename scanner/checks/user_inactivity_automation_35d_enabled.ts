@@ -57,6 +57,7 @@ export const userInactivityAutomationEnabled = defineCheck({
       "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider (is a directory in use?)",
       "GET /api/v1/apps: name, status (is a directory in use?)",
     ],
+    left_to_person: uncovered,
   },
   evaluate({ user_lifecycle_policies: policies, ...directory }, { parameters }) {
     const maxDays = limitOf(inactiveDays, parameters);

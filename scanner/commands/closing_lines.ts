@@ -1,13 +1,14 @@
 import { basename } from "node:path";
 import { countOf } from "../../shared/outcome_text.ts";
-import { openFindings, type Report } from "../../shared/report.ts";
+import type { Report } from "../../shared/report.ts";
+import { openFindings } from "../../shared/rule_result.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { carriedLines } from "../checklists/carry_answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { statusLabels } from "../checklists/status.ts";
 import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklist_answers.ts";
-import { worstFirst } from "../reports/disposition.ts";
+import { worstFirst } from "../reports/result_text.ts";
 import { overdueItems } from "../reports/plan_items.ts";
 
 /** More files than this are named on one line: what else a run has to say should stay on the screen. */

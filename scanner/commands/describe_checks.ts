@@ -4,8 +4,8 @@ import { levelOf } from "../reports/benchmark_rules.ts";
 
 /** A check as `checks --format json` lists it. */
 export function describeCheck({ name, rule }: CatalogCheck) {
-  const { vuln_id, stig_id, rule_id, category, severity, scopes, role, coverage, title } = rule;
-  return { check: name, vuln_id, stig_id, rule_id, category, severity, scopes, role, coverage, title };
+  const { vuln_id, stig_id, rule_id, category, severity, scopes, role, title } = rule;
+  return { check: name, vuln_id, stig_id, rule_id, category, severity, scopes, role, title };
 }
 
 /** `checks`: one line each. */
@@ -42,11 +42,9 @@ function judgedSections({ rule, explanation, parameters }: CatalogCheck): readon
       ? []
       : [`Parameters (--parameters)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),
     `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
-    ...(rule.coverage === "partial"
-      ? [
-          `Coverage\n${indent("partly automated: the API shows only part of what the rule requires; attest the rest (--attestations)")}`,
-        ]
-      : []),
+    ...(explanation.left_to_person === undefined
+      ? []
+      : [`Left to a person\n${indent(`${explanation.left_to_person}; then attest the rule (--attestations)`)}`]),
   ];
 }
 

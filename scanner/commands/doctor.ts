@@ -240,7 +240,7 @@ function rulesResult({ limits }: RuleAnswers): DoctorResult {
     new Set(limits.filter((limit) => limit.outcome === outcome).flatMap(({ rules }) => rules));
   const open = rulesWith("manual");
   const partial = [...rulesWith("partial")].filter((rule) => !open.has(rule)).length;
-  const decided = `${catalog.length - open.size} of ${catalog.length} rules can be decided, ${partial} of them in part`;
+  const decided = `${catalog.length - open.size - partial} of ${catalog.length} rules can be decided, ${partial} more in their automated part`;
   return { ...(open.size === 0 ? ok("rules", decided) : warn("rules", decided, null)), limits };
 }
 

@@ -4,9 +4,11 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { standardStream, writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
-import { summarizeChecks, type CheckResult, type Report } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
+import { summarizeChecks } from "../../shared/rule_result.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
+import { withChecklistAnswers } from "../checklists/answered_rules.ts";
 import { withCarried } from "../checklists/carry_answers.ts";
 import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
 import { applyGate } from "../decisions/gates/gate.ts";
@@ -79,7 +81,7 @@ export async function finishScan(
   io: CommandIo,
 ): Promise<ReportedScan> {
   const { results: decided, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
-  const results = withCarried(decided, checklist?.carried ?? null);
+  const results = withCarried(withChecklistAnswers(decided, checklist), checklist?.carried ?? null);
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
     schema: "scanstream.report/1",

@@ -2,7 +2,8 @@ import { appendFile } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { explainWriteError } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
-import type { Report, RuleState } from "../../shared/report.ts";
+import type { Report } from "../../shared/report.ts";
+import type { RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 

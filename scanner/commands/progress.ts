@@ -1,5 +1,6 @@
-import { stateOf, type CheckResult } from "../../shared/report.ts";
-import { stateLabels } from "../reports/disposition.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
+import { stateLabels } from "../reports/result_text.ts";
 import { outcomeText } from "../../shared/outcome_text.ts";
 import type { ScanCounts } from "../streaming/outbox.ts";
 import { shorten } from "../../shared/text.ts";

@@ -13,7 +13,7 @@ import { toShownPath } from "../okta/safe_text.ts";
 export interface RuleLimit {
   /** Vulnerability ids, in the order of the STIG. */
   readonly rules: readonly string[];
-  /** `manual`: no verdict is possible; `partial`: a PASS would leave a part to a person. */
+  /** `manual`: no verdict is possible; `partial`: what passes leaves a part to a person. */
   readonly outcome: "manual" | "partial";
   readonly why: string;
   /** Null where nothing can be changed. */
@@ -130,7 +130,7 @@ interface Asked {
   readonly hasApp: boolean;
 }
 
-function limitsOfCheck({ artifacts, rule }: CatalogCheck, asked: Asked): readonly Limit[] {
+function limitsOfCheck({ artifacts, rule, explanation }: CatalogCheck, asked: Asked): readonly Limit[] {
   const declared = new Set<ArtifactName>(artifacts);
   // What only some organizations need is not declared; the rule's scopes tell of it.
   const scopes = new Set([...declared].map((name) => firstRequests[name]?.scope));
@@ -143,7 +143,7 @@ function limitsOfCheck({ artifacts, rule }: CatalogCheck, asked: Asked): readonl
   if (artifacts.some((name) => withGroups.has(name))) found.push(...withoutGroups(asked));
   const open = found.filter(({ outcome }) => outcome === "manual");
   if (open.length > 0) return open;
-  return rule.coverage === "partial" ? [...found, leftToPerson] : found;
+  return explanation.left_to_person === undefined ? found : [...found, leftToPerson];
 }
 
 /** Evidence with rules that may be for groups. */

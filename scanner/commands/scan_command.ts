@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireWritable, standardStream } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
-import { countStates, type CheckResult } from "../../shared/report.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { countStates } from "../../shared/rule_result.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
+import { withChecklistAnswers } from "../checklists/answered_rules.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { applyAttestations } from "../decisions/attestations.ts";
@@ -91,7 +93,8 @@ export async function prepareScan(
 
   /** As the report counts them. */
   function attested(results: readonly CheckResult[]): readonly CheckResult[] {
-    return applyAttestations(results, decisions.attestations, io.now().getTime()).results;
+    const { results: decided } = applyAttestations(results, decisions.attestations, io.now().getTime());
+    return withChecklistAnswers(decided, checklist);
   }
 
   async function run(): Promise<ScanOutcome> {

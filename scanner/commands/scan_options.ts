@@ -11,7 +11,7 @@ import { failOnProblem, parseFailOn, type FailRule } from "../decisions/gates/fa
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { reportFileName } from "../reports/write_reports.ts";
-import { ruleStates, type RuleState } from "../../shared/report.ts";
+import { ruleStates, type RuleState } from "../../shared/rule_result.ts";
 import { parseStates, stateWords } from "../../shared/rule_states.ts";
 import { severityWords } from "../../shared/severity.ts";
 import { UsageError } from "../../shared/usage_error.ts";

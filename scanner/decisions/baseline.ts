@@ -1,6 +1,16 @@
 import * as v from "valibot";
 import { issueText } from "../../shared/issue_text.ts";
-import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding, Status } from "../../shared/report.ts";
+import type {
+  CheckResult,
+  Comparison,
+  Finding,
+  FindingChange,
+  ManualReason,
+  ResolvedFinding,
+  Status,
+} from "../../shared/report.ts";
+import { isHolding, type Verdict } from "../../shared/rule_result.ts";
+import { manualReasonSchema, statusSchema } from "../../shared/schemas/finding.ts";
 import { explainJsonError, parseJsonText } from "../evidence/json_text.ts";
 
 /** Some hundred thousand findings. */
@@ -16,6 +26,7 @@ export interface Baseline {
 
 interface BaselineFinding extends ResolvedFinding {
   readonly status: Status;
+  readonly reason: ManualReason | null;
   /** End of the first scan that had it open; undefined: not known. */
   readonly detectedFirst: string | undefined;
 }
@@ -33,7 +44,8 @@ const reportShape = v.object({
       check: text,
       findings: v.array(
         v.object({
-          status: v.picklist(["PASS", "FAIL", "MANUAL"]),
+          status: statusSchema,
+          reason: v.optional(v.nullable(manualReasonSchema), null),
           resource: v.object({ type: text, id: text, name: text }),
           fingerprint: text,
           detected_first: v.exactOptional(time),
@@ -70,7 +82,7 @@ export function parseBaseline(content: string, file: string): Baseline {
 /**
  * The results with each finding marked against the baseline.
  *
- * `new`: not there before, or worse than before; `unchanged`: open (or fine) as before; `resolved`: open before, PASS
+ * `new`: not there before, or worse than before; `unchanged`: open (or fine) as before; `resolved`: open before, holding
  * now. An open finding whose resource is gone is counted only when the check reached a verdict: an outage resolves nothing.
  */
 export function compareWithBaseline(
@@ -100,24 +112,32 @@ export function compareWithBaseline(
 
 function compare(finding: Finding, before: BaselineFinding | undefined): Finding {
   const change = changeOf(finding, before);
-  const detectedFirst = finding.status === "PASS" ? undefined : before?.detectedFirst;
+  const detectedFirst = isHolding(finding) ? undefined : before?.detectedFirst;
   return { ...finding, change, ...(detectedFirst === undefined ? {} : { detected_first: detectedFirst }) };
 }
 
 function changeOf(finding: Finding, before: BaselineFinding | undefined): FindingChange {
   if (before === undefined) return "new";
-  if (finding.status === "PASS") return before.status === "PASS" ? "unchanged" : "resolved";
-  if (finding.status === "FAIL") return before.status === "FAIL" ? "unchanged" : "new";
-  return before.status === "PASS" ? "new" : "unchanged";
+  const [rank, earlier] = [rankOf(finding), rankOf(before)];
+  if (rank > earlier) return "new";
+  return rank === 0 && earlier > 0 ? "resolved" : "unchanged";
+}
+
+/** Higher is worse. */
+function rankOf(verdict: Verdict): number {
+  if (verdict.status === "FAIL") return 2;
+  return isHolding(verdict) ? 0 : 1;
 }
 
 function goneFindings(results: readonly CheckResult[], baseline: Baseline): readonly ResolvedFinding[] {
   const present = new Set(
     results.flatMap((result) => result.findings.map((finding) => key(result.check, finding.fingerprint))),
   );
-  const decided = new Set(results.filter((result) => result.status !== "MANUAL").map((result) => result.check));
+  const decided = new Set(
+    results.filter((result) => result.status === "FAIL" || isHolding(result)).map((result) => result.check),
+  );
   return [...baseline.findings]
-    .filter(([id, before]) => before.status !== "PASS" && decided.has(before.check) && !present.has(id))
+    .filter(([id, before]) => !isHolding(before) && decided.has(before.check) && !present.has(id))
     .map(([, { check, resource, fingerprint }]) => ({ check, resource, fingerprint }));
 }
 

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { stateOf, type CheckResult, type Finding, type Plan, type Waiver } from "../../shared/report.ts";
+import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import { maxPatternLength, type StepBudget } from "../../shared/decisions/name_pattern.ts";
 import {
@@ -84,7 +85,7 @@ interface WaiveOptions {
 
 function waive(finding: Finding, { index, used, budget }: WaiveOptions): Finding {
   const state = stateOf(finding);
-  if (state === "pass" || state === "not_applicable") return finding;
+  if (finding.waived || state === "pass" || state === "not_applicable") return finding;
   const waiver = findDecision(finding.resource, index, budget);
   if (waiver === undefined) return finding;
   used.add(waiver);

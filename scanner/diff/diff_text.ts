@@ -7,7 +7,7 @@ import {
 import type { Diff, FieldChange, ObjectChange } from "../../shared/schemas/diff.ts";
 import { printable, wrapText } from "../../command_line/terminal.ts";
 import { shorten, toLine } from "../../shared/text.ts";
-import { verdictOf } from "../reports/disposition.ts";
+import { verdictOf } from "../reports/result_text.ts";
 
 const defaultWidth = 80;
 const minWidth = 40;

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { stateOf, type Cause, type CheckResult, type Finding } from "../../shared/report.ts";
+import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { causesOf } from "../causes/causes.ts";

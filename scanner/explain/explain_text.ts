@@ -2,7 +2,7 @@ import { wrapText, printable } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { listTexts } from "../checks/parsing/names.ts";
 import { markdownText } from "../reports/markdown_text.ts";
-import { verdictOf } from "../reports/disposition.ts";
+import { verdictOf } from "../reports/result_text.ts";
 import type { DecidingValue, ExplainedFinding, ExplainedRule, OrgExplanation, ReadArtifact } from "./explain_org.ts";
 
 /** The lines for a terminal of this width. */

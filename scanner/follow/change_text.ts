@@ -1,7 +1,8 @@
 import { paintStatus, printable } from "../../command_line/terminal.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
-import { countStates, stateOf, type Severity } from "../../shared/report.ts";
-import { stateLabels } from "../reports/disposition.ts";
+import type { Severity } from "../../shared/report.ts";
+import { countStates, stateOf } from "../../shared/rule_result.ts";
+import { stateLabels } from "../reports/result_text.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { groupChanges, groupText } from "../../shared/change_groups.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";

@@ -1,15 +1,13 @@
-import {
-  countStates,
-  stateOf,
-  worstVerdict,
-  type Attestation,
-  type CheckResult,
-  type Finding,
-  type FindingResource,
-  type ManualReason,
-  type Severity,
-  type StatusCounts,
+import type {
+  Attestation,
+  CheckResult,
+  Finding,
+  FindingResource,
+  ManualReason,
+  Severity,
+  StatusCounts,
 } from "../../shared/report.ts";
+import { countStates, stateOf, worstVerdict } from "../../shared/rule_result.ts";
 import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
 import { isNamed, type FailOn } from "../decisions/gates/fail_on.ts";

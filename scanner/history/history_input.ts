@@ -1,6 +1,7 @@
 import { monitorPoints } from "../../shared/history/monitor_points.ts";
 import type { Span, VerdictSource } from "../../shared/history/source.ts";
-import { worstVerdict, type Report, type Verdict } from "../../shared/report.ts";
+import type { Report } from "../../shared/report.ts";
+import { worstVerdict, type Verdict } from "../../shared/rule_result.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { ChangeLineInput } from "../../shared/schemas/change.ts";
 

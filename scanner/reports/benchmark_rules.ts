@@ -1,13 +1,14 @@
 import { revisionName, type Revision, type StigRule } from "../catalog/catalog.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
-import { checkComments, dispositionOf, findingDetails, type Disposition } from "./disposition.ts";
+import { stateOf, type RuleState } from "../../shared/rule_result.ts";
+import { checkComments, findingDetails } from "./result_text.ts";
 
 /** One rule of the benchmark with its outcome in this scan. */
 export interface RuleOutcome {
   readonly rule: StigRule;
   /** Null: the check was not selected. */
   readonly check: CheckResult | null;
-  readonly disposition: Disposition;
+  readonly state: RuleState;
   readonly details: string;
   readonly comments: string;
 }
@@ -18,12 +19,12 @@ export function benchmarkRules(report: Report, revision: Revision): readonly Rul
   return revision.checks.map(({ rule }) => {
     const check = byRule.get(rule.rule_id) ?? null;
     if (check === null) {
-      return { rule, check, disposition: "not_reviewed", details: "", comments: "Not selected in this scan." };
+      return { rule, check, state: "manual", details: "", comments: "Not selected in this scan." };
     }
     return {
       rule,
       check,
-      disposition: dispositionOf(check),
+      state: stateOf(check),
       details: findingDetails(check, evidenceLine(check, report, revision)),
       comments: checkComments(check),
     };

@@ -1,5 +1,6 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import { stateOf, type Cause, type Report } from "../../shared/report.ts";
+import type { Cause, Report } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 
 /** `4 changes close 14 of 17 rules`; empty where there is no cause. A rule whose failing findings are all waived does not count. */
 export function causesLine({ checks, causes }: Report): string {

@@ -1,16 +1,16 @@
 import type { Report } from "../../shared/report.ts";
+import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { freshAnswer, mergeAnswer, type AutomatedAnswer, type MergedAnswers } from "../checklists/answers.ts";
 import type { ResultEngine } from "../checklists/result_block.ts";
 import type { ChecklistStatus } from "../checklists/status.ts";
 import { benchmarkRules, type RuleOutcome } from "./benchmark_rules.ts";
-import type { Disposition } from "./disposition.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
 
-const statuses: Readonly<Record<Disposition, ChecklistStatus>> = {
+const statuses: Readonly<Record<RuleState, ChecklistStatus>> = {
   pass: "not_a_finding",
   fail: "open",
+  manual: "not_reviewed",
   not_applicable: "not_applicable",
-  not_reviewed: "not_reviewed",
 };
 
 export interface ChecklistAnswers {
@@ -54,19 +54,19 @@ export function engineOf({ scan }: Report, { toolVersion }: Pick<RenderOptions, 
   return { toolVersion, time: scan.ended_at };
 }
 
-/** Null: this scan did not examine the rule. */
-function automatedAnswer({ check, disposition, details, comments }: RuleOutcome): AutomatedAnswer | null {
+/** Null: this scan did not examine the rule. The answer that the checklist itself gave is not the scan's. */
+function automatedAnswer({ check, ...outcome }: RuleOutcome): AutomatedAnswer | null {
   if (check === null) return null;
-  const { attestation } = check;
-  const isProven = check.status === "FAIL" || check.tailoring?.stig_status === "FAIL";
+  const { details, comments } = outcome;
+  const attestation = check.attestation?.source === "checklist" ? null : check.attestation;
+  const state = stateOf({ ...check, attestation });
   // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.
-  const hasVerdict =
-    disposition === "pass" || disposition === "fail" || (disposition === "not_applicable" && attestation !== null);
+  const hasVerdict = state === "pass" || state === "fail" || (state === "not_applicable" && attestation !== null);
   return {
-    status: statuses[disposition],
+    status: statuses[state],
     details,
-    comments,
+    comments: attestation === check.attestation ? comments : "",
     hasVerdict,
-    attestedBy: isProven || !hasVerdict ? null : (attestation?.by ?? null),
+    attestedBy: check.status === "FAIL" || !hasVerdict ? null : (attestation?.by ?? null),
   };
 }

@@ -1,8 +1,8 @@
 import type { Revision } from "../catalog/catalog.ts";
 import { controlBaselines, controls, controlsOf, type ControlBaseline } from "../catalog/controls.ts";
-import { countStates, type CheckResult, type ControlResult, type Report, type Status } from "../../shared/report.ts";
+import type { CheckResult, ControlResult, Report, Status } from "../../shared/report.ts";
+import { countStates, stateOf } from "../../shared/rule_result.ts";
 import type { StatusCounts } from "../../shared/report.ts";
-import { dispositionOf, type Disposition } from "./disposition.ts";
 
 /** The verdicts of a report by control, for each control of which this scan examined a rule; in the order of NIST's catalog. */
 export function controlResults(report: Report, revision: Revision): readonly ControlResult[] {
@@ -13,7 +13,7 @@ export function controlResults(report: Report, revision: Revision): readonly Con
     const examined = checks.filter((check) => check !== null);
     if (examined.length === 0) return [];
     const names = examined.map(({ check }) => check);
-    const appliesNowhere = checks.every((check) => check !== null && dispositionOf(check) === "not_applicable");
+    const appliesNowhere = checks.every((check) => check !== null && stateOf(check) === "not_applicable");
     const reason = appliesNowhere ? ({ reason: "not_applicable" } as const) : {};
     return [{ ...control, status: controlStatus(checks), ...reason, checks: names }];
   });
@@ -21,9 +21,9 @@ export function controlResults(report: Report, revision: Revision): readonly Con
 
 /** A control is met only when every rule of the STIG that names it was examined. */
 function controlStatus(checks: readonly (CheckResult | null)[]): Status {
-  const dispositions = checks.map((check): Disposition => (check === null ? "not_reviewed" : dispositionOf(check)));
-  if (dispositions.includes("fail")) return "FAIL";
-  return dispositions.includes("not_reviewed") || !dispositions.includes("pass") ? "MANUAL" : "PASS";
+  const states = checks.map((check) => (check === null ? "manual" : stateOf(check)));
+  if (states.includes("fail")) return "FAIL";
+  return states.includes("manual") || !states.includes("pass") ? "MANUAL" : "PASS";
 }
 
 export interface BaselineCounts {

@@ -1,7 +1,7 @@
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { mapNotes } from "../../shared/schemas/finding_notes.ts";
 import { shorten, toLine } from "../../shared/text.ts";
-import { attestationLine, authorOf, tailoringLine } from "./disposition.ts";
+import { attestationLine, authorOf, tailoringLine } from "./result_text.ts";
 import { isFindingShown, type ReportFormat } from "./report_format.ts";
 
 const noteColumns = mapNotes((name, { isInReports = false }) =>
@@ -29,8 +29,7 @@ const columns = {
   waiver_expires: (_: CheckResult, finding: Finding) => finding.waiver?.expires ?? "",
   attestation: (check: CheckResult) => attestationLine(check),
   change: (_: CheckResult, finding: Finding) => finding.change ?? "",
-  coverage: (_: CheckResult, finding: Finding) => finding.coverage,
-  coverage_reason: (_: CheckResult, finding: Finding) => finding.coverage_reason ?? "",
+  automated: (_: CheckResult, finding: Finding) => finding.automated ?? "",
   advisory: (_: CheckResult, finding: Finding) => String(finding.advisory),
   remediation_date: (_: CheckResult, finding: Finding) => finding.plan?.remediation_date ?? "",
   overdue: (_: CheckResult, finding: Finding) => String(finding.plan?.overdue === true),

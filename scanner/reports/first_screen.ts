@@ -1,12 +1,12 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import { countStates, openFindings, ruleStates, stateOf } from "../../shared/report.ts";
-import type { CheckResult, ManualReason, Report, RuleState } from "../../shared/report.ts";
+import { countStates, openFindings, ruleStates, stateOf } from "../../shared/rule_result.ts";
+import type { CheckResult, ManualReason, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { levelOf } from "./benchmark_rules.ts";
 import { causesLine } from "./cause_lines.ts";
-import { severityOrder, stateLabels, worstFirst } from "./disposition.ts";
+import { severityOrder, stateLabels, worstFirst } from "./result_text.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
 import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
@@ -84,7 +84,7 @@ function unreadLine(checks: readonly CheckResult[]): string {
   return `Could not read evidence for ${countOf(unread.length, "rule")} (${reasons.join(", ")}); run scanstream doctor.`;
 }
 
-/** `CAT I: 1 open, 2 not reviewed · CAT II: 16 open, …`, broken between categories. */
+/** `CAT I: 1 FAIL, 2 MANUAL · CAT II: 16 FAIL, …`, broken between categories. */
 function categoryLines(checks: readonly CheckResult[], width: number): readonly string[] {
   const sorted = checks.toSorted((one, other) => severityOrder[one.severity] - severityOrder[other.severity]);
   const byLevel = Map.groupBy(sorted, levelOf);
@@ -92,19 +92,12 @@ function categoryLines(checks: readonly CheckResult[], width: number): readonly 
     const counts = countStates(ofLevel);
     const words = ruleStates
       .filter((state) => counts[state] > 0)
-      .map((state) => `${counts[state]} ${stigWords[state]}`);
+      .map((state) => `${counts[state]} ${stateLabels[state]}`);
     return `${level}: ${words.join(", ")}`;
   });
   const whole = parts.join(" · ");
   return whole.length <= width ? [whole] : parts;
 }
-
-const stigWords: Readonly<Record<RuleState, string>> = {
-  fail: "open",
-  manual: "not reviewed",
-  pass: "not a finding",
-  not_applicable: "not applicable",
-};
 
 function ruleLines(check: CheckResult, options: RenderOptions): readonly string[] {
   const label = stateLabels[stateOf(check)];

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { revisionName } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import { benchmarkRules, orgNameOf, type RuleOutcome } from "./benchmark_rules.ts";
-import { attestationLine, authorOf, checkComments, dispositionOf, findingLine, tailoringLine } from "./disposition.ts";
+import { attestationLine, authorOf, findingLine } from "./result_text.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
 
@@ -43,7 +44,7 @@ export const hdfFormat: ReportFormat = {
   },
 };
 
-function toControl({ rule, check, disposition, comments }: RuleOutcome, time: string): object {
+function toControl({ rule, check, state, comments }: RuleOutcome, time: string): object {
   return {
     id: rule.vuln_id,
     title: rule.title,
@@ -55,7 +56,7 @@ function toControl({ rule, check, disposition, comments }: RuleOutcome, time: st
       ...(comments === "" ? [] : [{ label: "comments", data: comments }]),
     ],
     // Heimdall takes an impact of 0 for "not applicable".
-    impact: disposition === "not_applicable" ? 0 : impacts[rule.severity],
+    impact: state === "not_applicable" ? 0 : impacts[rule.severity],
     refs: [],
     tags: {
       gtitle: rule.group_title,
@@ -80,21 +81,14 @@ function toControl({ rule, check, disposition, comments }: RuleOutcome, time: st
 
 function toResults(check: CheckResult, time: string): readonly object[] {
   const attestation = attestationLine(check);
-  const disposition = dispositionOf(check);
+  const state = stateOf(check);
   // An attestation decides what the findings leave open; it is its own result, next to the evidence.
   if (attestation !== "" && check.status !== "FAIL") {
-    const status = disposition === "fail" ? "failed" : "passed";
+    const status = state === "fail" ? "failed" : "passed";
     return [{ status, code_desc: attestation, start_time: time, message: check.findings.map(findingLine).join("\n") }];
   }
-  // Judged by a looser value than the STIG's, by which it fails.
-  if (check.status !== "FAIL" && disposition === "fail") {
-    const message = check.findings.map(findingLine).join("\n");
-    return [{ status: "failed", code_desc: tailoringLine(check), start_time: time, message }];
-  }
-  // One result that passed would make heimdall call the control passed: what is half seen is skipped as a whole.
-  if (check.status === "PASS" && disposition !== "pass") {
-    return check.findings.map((finding) => skipped(`${findingLine(finding)} ${checkComments(check)}`, time));
-  }
+  // One result that passed would make heimdall call the control passed: what needs a person is skipped as a whole.
+  if (state === "manual") return check.findings.map((finding) => skipped(findingLine(finding), time));
   return check.findings.map((finding) => toResult(finding, time));
 }
 

@@ -1,14 +1,7 @@
 import { html } from "hono/html";
-import {
-  openFindings,
-  stateOf,
-  type CheckResult,
-  type Finding,
-  type ManualReason,
-  type Report,
-  type RuleState,
-} from "../../shared/report.ts";
-import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./disposition.ts";
+import type { CheckResult, Finding, ManualReason, Report } from "../../shared/report.ts";
+import { openFindings, stateOf, type RuleState } from "../../shared/rule_result.ts";
+import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { evidenceLine, orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { causesLine, closedText } from "./cause_lines.ts";
@@ -167,7 +160,7 @@ function checkSection(check: CheckResult, { report, revision }: Judged): Html {
   const heading = html`<h3>${badge(state)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
     <code>${check.check}</code> · ${idsOf(check)} ·
-    ${levelOf(check)}${check.coverage === "partial" ? " · partly automated" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    ${levelOf(check)}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
     <br />${evidenceLine(check, report, revision)}
   </p>`;
   const open = openFindings(check);

@@ -1,6 +1,7 @@
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
-import { stateOf, type CheckResult } from "../../shared/report.ts";
-import { attestationLine, findingDetails, ownDispositionOf } from "./disposition.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { isWaived, stateOf } from "../../shared/rule_result.ts";
+import { attestationLine, findingDetails } from "./result_text.ts";
 import { orgNameOf, levelOf } from "./benchmark_rules.ts";
 import type { ReportFormat } from "./report_format.ts";
 import { createXml, xmlString, xmlText } from "./xml.ts";
@@ -46,16 +47,13 @@ function addTestCase(suite: XMLBuilder, check: CheckResult): void {
 
 function skippedReason(check: CheckResult): string {
   const state = stateOf(check);
-  if (state === "not_applicable") return "not applicable";
   if (state === "fail") return "waived";
-  return check.reason ?? "partial coverage";
+  return state === "not_applicable" ? "not applicable" : (check.reason ?? "");
 }
 
 /** A failure that is waived in all its findings does not fail the pipeline; it is skipped, visibly. */
 function outcomeOf(check: CheckResult): "failure" | "skipped" | "passed" {
-  const disposition = ownDispositionOf(check);
-  if (disposition === "pass") return "passed";
-  if (disposition !== "fail") return "skipped";
-  const failing = check.findings.filter((finding) => finding.status === "FAIL");
-  return failing.length > 0 && failing.every((finding) => finding.waived) ? "skipped" : "failure";
+  const state = stateOf(check);
+  if (state === "pass") return "passed";
+  return state === "fail" && !isWaived(check) ? "failure" : "skipped";
 }

@@ -1,6 +1,7 @@
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
-import { stateOf, type CheckResult, type ControlResult, type Finding, type Report } from "../../shared/report.ts";
-import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./disposition.ts";
+import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
+import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { orgNameOf } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";

@@ -1,5 +1,6 @@
-import { stateOf, type CheckResult, type Finding, type Report } from "../../shared/report.ts";
-import { attestationLine, planLine, tailoringLine, waiverLine } from "./disposition.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
+import { attestationLine, planLine, tailoringLine, waiverLine } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { ruleOf, standardOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
@@ -112,8 +113,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
     unmapped: {
       expected: finding.expected,
       actual: finding.actual,
-      coverage: check.coverage === "partial" ? "partial" : finding.coverage,
-      coverage_reason: finding.coverage_reason,
+      automated: finding.automated,
       advisory: finding.advisory,
     },
   };

@@ -1,6 +1,6 @@
 import type { CheckResult, ControlResult } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { dispositionOf } from "./disposition.ts";
 import { attestationUuid, observationUuid } from "./oscal_observations.ts";
 import { oscalProps, ruleProps, type OscalContext } from "./oscal_parts.ts";
 import { riskUuids } from "./oscal_risks.ts";
@@ -26,9 +26,7 @@ function toFinding(control: DecidedControl, context: OscalContext): object {
   const { id, label, title, status, baselines } = control;
   const { report } = context;
   const wanted = status === "PASS" ? "pass" : "fail";
-  const checks = report.checks.filter(
-    (check) => control.checks.includes(check.check) && dispositionOf(check) === wanted,
-  );
+  const checks = report.checks.filter((check) => control.checks.includes(check.check) && stateOf(check) === wanted);
   const observations = checks.flatMap((check) => evidenceOf(check, status, context));
   const risks = checks.flatMap((check) => riskUuids(check, context));
   return {
@@ -45,9 +43,9 @@ function toFinding(control: DecidedControl, context: OscalContext): object {
   };
 }
 
-/** The observations that decided the check: the findings of that verdict by the STIG's own values, or the attestation. */
+/** The observations that decided the check: the findings of that verdict, or the attestation. */
 function evidenceOf(check: CheckResult, status: DecidedControl["status"], { report }: OscalContext): readonly string[] {
-  const decisive = check.findings.filter((finding) => (finding.stig_status ?? finding.status) === status);
+  const decisive = check.findings.filter((finding) => finding.status === status);
   const isAttested = check.attestation?.status === status;
   return [
     ...decisive.map((finding) => observationUuid(report, check, finding)),

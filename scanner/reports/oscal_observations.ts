@@ -1,7 +1,7 @@
 import type { CheckResult, Finding, FindingResource, Report } from "../../shared/report.ts";
 import { ruleOf } from "./benchmark_rules.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { attestationLine, findingLine, verdictOf } from "./disposition.ts";
+import { attestationLine, findingLine, verdictOf } from "./result_text.ts";
 import { oscalProps, ruleProps, textOr, toolOrigin, type OscalContext } from "./oscal_parts.ts";
 
 /** One for each finding, regardless of its verdict, and one for each attestation. */

@@ -1,7 +1,7 @@
 import type { CheckResult, Finding, Plan } from "../../shared/report.ts";
 import { ruleOf } from "./benchmark_rules.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { waiverLine } from "./disposition.ts";
+import { waiverLine } from "./result_text.ts";
 import { attestationUuid, observationUuid } from "./oscal_observations.ts";
 import { facetSystem, ruleProps, textOr, toolOrigin, type OscalContext } from "./oscal_parts.ts";
 

@@ -1,7 +1,7 @@
 import type { Finding, Milestone, Report } from "../../shared/report.ts";
 import { orgNameOf } from "./benchmark_rules.ts";
 import { toCsv } from "./csv.ts";
-import { attestationLine, planLine } from "./disposition.ts";
+import { attestationLine, planLine } from "./result_text.ts";
 import { planItems, type PlanItem } from "./plan_items.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
 

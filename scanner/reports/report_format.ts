@@ -1,11 +1,5 @@
-import {
-  ruleStates,
-  stateOf,
-  type CheckResult,
-  type Finding,
-  type Report,
-  type RuleState,
-} from "../../shared/report.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { builtIn, type Revision } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 

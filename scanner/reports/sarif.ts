@@ -1,5 +1,6 @@
 import type { CheckResult, Finding, Report, Waiver } from "../../shared/report.ts";
-import { attestationLine, authorOf, ownDispositionOf, planLine, tailoringLine } from "./disposition.ts";
+import { stateOf } from "../../shared/rule_result.ts";
+import { attestationLine, authorOf, planLine, tailoringLine } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
@@ -82,7 +83,7 @@ const stigViewer = "https://stigviewer.com/stigs/okta_identity_as_a_service_idaa
 /** An attested FAIL is a result too, at the check's first resource. */
 function failuresOf(check: CheckResult): readonly Finding[] {
   if (check.status === "FAIL") return check.findings.filter((finding) => finding.status === "FAIL");
-  return ownDispositionOf(check) === "fail" ? check.findings.slice(0, 1) : [];
+  return stateOf(check) === "fail" ? check.findings.slice(0, 1) : [];
 }
 
 interface ResultContext {

@@ -1,5 +1,6 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import { stateOf, type CheckResult, type Report, type RuleState } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
+import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { overdueItems } from "./plan_items.ts";
 
@@ -26,19 +27,26 @@ export interface SummaryPart {
  * other state, and for what was attested or is overdue.
  */
 export function summaryParts(report: Report): readonly SummaryPart[] {
-  const { pass, fail, manual, not_applicable: notApplicable, attested, partial } = report.summary;
+  const { pass, fail, manual, not_applicable: notApplicable, automated, attested } = report.summary;
   const total = pass + fail + manual + notApplicable;
   const overdue = overdueItems(report).length;
   return [
     { state: "fail", text: `${fail} of ${countOf(total, "rule")} failed${failingFindings(report)}` },
-    { state: "manual", text: `${countOf(manual, "rule")} ${manual === 1 ? "needs" : "need"} manual review` },
-    { state: "pass", text: `${pass} passed${partial === 0 ? "" : `, ${partial} of them partly`}` },
+    {
+      state: "manual",
+      text: `${countOf(manual, "rule")} ${manual === 1 ? "needs" : "need"} manual review${partly(automated)}`,
+    },
+    { state: "pass", text: `${pass} passed` },
     { state: "not_applicable", text: `${notApplicable} N/A` },
     ...(attested === 0 ? [] : [{ state: "pass", text: `${countOf(attested, "rule")} attested` } as const]),
     ...(overdue === 0
       ? []
       : [{ state: "fail", text: `${countOf(overdue, "finding")} past the planned remediation date` } as const]),
   ];
+}
+
+function partly(automated: number): string {
+  return automated === 0 ? "" : ` (the automated part of ${automated} passed)`;
 }
 
 export function summaryLine(report: Report): string {

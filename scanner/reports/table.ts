@@ -1,4 +1,5 @@
-import { stateOf, type CheckResult, type Finding, type Report, type RuleState } from "../../shared/report.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, textWidth, wrapped } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
@@ -10,7 +11,7 @@ import {
   tailoringLine,
   verdictOf,
   worstFirst,
-} from "./disposition.ts";
+} from "./result_text.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { causesLine, closedText } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";

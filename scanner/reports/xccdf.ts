@@ -2,18 +2,18 @@ import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import type { Report } from "../../shared/report.ts";
 import { revisionName } from "../catalog/catalog.ts";
 import { benchmarkRules, hostOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
-import type { Disposition } from "./disposition.ts";
+import type { RuleState } from "../../shared/rule_result.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
 import { createXml, xmlString, xmlText } from "./xml.ts";
 
 const namespace = "http://checklists.nist.gov/xccdf/1.2";
 const idOf = (kind: string, name: string) => `xccdf_mil.disa.stig_${kind}_${name}`;
 
-const results: Readonly<Record<Disposition, string>> = {
+const results: Readonly<Record<RuleState, string>> = {
   pass: "pass",
   fail: "fail",
   not_applicable: "notapplicable",
-  not_reviewed: "notchecked",
+  manual: "notchecked",
 };
 
 /** XCCDF 1.2 with a TestResult: what SCAP tools and STIG Manager import. */
@@ -56,8 +56,8 @@ export const xccdfFormat: ReportFormat = {
     facts.ele("fact", { name: "urn:scanstream:fact:role", type: "string" }).txt(scan.role);
     for (const [name, value] of siteFacts(report)) facts.ele("fact", { name, type: "string" }).txt(xmlText(value));
     for (const outcome of outcomes) addRuleResult(result, outcome, scan.ended_at);
-    const passed = outcomes.filter(({ disposition }) => disposition === "pass").length;
-    const decided = outcomes.filter(({ disposition }) => disposition === "pass" || disposition === "fail").length;
+    const passed = outcomes.filter(({ state }) => state === "pass").length;
+    const decided = outcomes.filter(({ state }) => state === "pass" || state === "fail").length;
     const score = decided === 0 ? 0 : (passed / decided) * 100;
     result.ele("score", { system: "urn:xccdf:scoring:default", maximum: "100" }).txt(score.toFixed(2));
     return xmlString(document);
@@ -90,7 +90,7 @@ function addRule(root: XMLBuilder, { rule }: RuleOutcome): void {
 }
 
 function addRuleResult(parent: XMLBuilder, outcome: RuleOutcome, time: string): void {
-  const { rule, check, disposition, details, comments } = outcome;
+  const { rule, check, state, details, comments } = outcome;
   const result = parent.ele("rule-result", {
     idref: idOf("rule", rule.rule_id),
     time,
@@ -98,7 +98,7 @@ function addRuleResult(parent: XMLBuilder, outcome: RuleOutcome, time: string): 
     weight: "10.0",
     version: rule.stig_id,
   });
-  result.ele("result").txt(check === null ? "notselected" : results[disposition]);
+  result.ele("result").txt(check === null ? "notselected" : results[state]);
   addOverride(result, outcome, time);
   for (const cci of rule.ccis) result.ele("ident", { system: "http://cyber.mil/cci" }).txt(cci);
   const text = [details, comments].filter((part) => part !== "").join("\n");
@@ -109,11 +109,11 @@ function addRuleResult(parent: XMLBuilder, outcome: RuleOutcome, time: string): 
 }
 
 /** A verdict that a person attested is no result of the engine: it overrides one. */
-function addOverride(result: XMLBuilder, { check, disposition }: RuleOutcome, time: string): void {
+function addOverride(result: XMLBuilder, { check, state }: RuleOutcome, time: string): void {
   if (check === null || check.attestation === null || check.status === "FAIL") return;
   const { by, reason } = check.attestation;
   const override = result.ele("override", { time, authority: xmlText(by) });
-  override.ele("old-result").txt(results.not_reviewed);
-  override.ele("new-result").txt(results[disposition]);
+  override.ele("old-result").txt(results.manual);
+  override.ele("new-result").txt(results[state]);
   override.ele("remark").txt(xmlText(reason));
 }

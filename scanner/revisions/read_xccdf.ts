@@ -3,7 +3,7 @@ import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { childrenOf, childText, parseXml, type XmlElement } from "../xml_elements.ts";
 
 /** A rule as DISA's file has it, without what scanstream adds. */
-export type DisaRule = Omit<StigRule, "check" | "nist_800_53_r5" | "scopes" | "role" | "coverage">;
+export type DisaRule = Omit<StigRule, "check" | "nist_800_53_r5" | "scopes" | "role">;
 
 export interface DisaBenchmark extends Benchmark {
   readonly rules: readonly DisaRule[];

@@ -30,15 +30,15 @@ function toCheck(rule: DisaRule, revision: string): CatalogCheck {
   const name = known?.check ?? rule.vuln_id.toLowerCase().replace("-", "_");
   const needs = { check: name, nist_800_53_r5: controlsOf(rule, known) };
   if (known !== null && isSameText(rule, known)) {
-    const { scopes, role, coverage } = known;
+    const { scopes, role } = known;
     const check = allChecks.find((candidate) => candidate.name === name);
     if (check === undefined) throw new Error(`No check is named "${name}"`);
-    return { ...check, rule: { ...rule, ...needs, scopes, role, coverage } };
+    return { ...check, rule: { ...rule, ...needs, scopes, role } };
   }
   const reason = known === null ? "not_automated" : "rule_changed";
   return {
     ...personsCheck(name, rule, { reason, revision }),
-    rule: { ...rule, ...needs, scopes: [], role: "read_only_admin", coverage: "full" },
+    rule: { ...rule, ...needs, scopes: [], role: "read_only_admin" },
     unjudged: { reason, writtenFor: known },
   };
 }

@@ -175,7 +175,7 @@ async function verifyVerdicts(
 }
 
 function verdictsOf({ status, reason, findings }: Report["checks"][number]): string {
-  const each = findings.map((one) => [one.fingerprint, one.status, one.reason, one.actual, one.coverage]);
+  const each = findings.map((one) => [one.fingerprint, one.status, one.reason, one.actual, one.automated]);
   return JSON.stringify([status, reason, each]);
 }
 

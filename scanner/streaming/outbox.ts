@@ -85,7 +85,7 @@ export function createOutbox(): Outbox {
 
 /** Within the gateway's bounds, regardless of the evidence held: one odd name must not cost a scan its results. */
 function toStored(result: CheckResult, finding: Finding): FindingBody {
-  const { status, reason, resource, expected, actual, detail, fingerprint, coverage, advisory } = finding;
+  const { status, reason, resource, expected, actual, detail, fingerprint, automated, advisory } = finding;
   return {
     fingerprint,
     check: result.check,
@@ -98,8 +98,7 @@ function toStored(result: CheckResult, finding: Finding): FindingBody {
     expected: toLine(expected, maxDetailChars),
     actual: toLine(actual, maxDetailChars),
     detail: toLine(detail, maxDetailChars),
-    coverage,
-    coverage_reason: finding.coverage_reason === null ? null : toLine(finding.coverage_reason, maxDetailChars),
+    automated,
     cause: finding.cause,
     ...mapNotes(() => null),
     ...notesOf(finding, maxDetailChars),
@@ -113,7 +112,7 @@ function publishFinding(to: Publisher, scan: RegisteredScan, finding: FindingBod
   if (Buffer.byteLength(JSON.stringify(whole)) <= maxPayloadBytes) {
     return publishFindingCreated(to, scan.channel, whole);
   }
-  const { scan_id, check, status, reason, severity, resource_name, detail, fingerprint, coverage, advisory } = whole;
-  const short = { scan_id, check, status, reason, severity, resource_name, detail, fingerprint, coverage, advisory };
+  const { scan_id, check, status, reason, severity, resource_name, detail, fingerprint, automated, advisory } = whole;
+  const short = { scan_id, check, status, reason, severity, resource_name, detail, fingerprint, automated, advisory };
   return publishFindingCreated(to, scan.channel, short);
 }

@@ -1,6 +1,7 @@
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/broker.ts";
-import { countStates, type CheckResult, type Report } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
+import { countStates } from "../../shared/rule_result.ts";
 import type { ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 import { publishScanError, publishScanStart } from "../../shared/scan_events.ts";
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";

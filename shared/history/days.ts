@@ -1,5 +1,5 @@
 import type { HistoryDay } from "../schemas/history.ts";
-import { isClosing, rankOf, type Span } from "./source.ts";
+import { rankOf, type Span } from "./source.ts";
 import { knownOf, type Segment } from "./timeline.ts";
 
 export const dayMs = 86_400_000;
@@ -48,7 +48,7 @@ export function daysOf(timeline: readonly Segment[], period: Span): readonly His
     const worst = segments.toSorted((one, other) => rankOf(other.point) - rankOf(one.point))[0]?.point;
     const known_seconds = secondsOf(segments);
     if (worst === undefined) return { day, status: "UNKNOWN", known_seconds };
-    const isNotApplicable = worst.status === "MANUAL" && isClosing(worst);
+    const isNotApplicable = worst.reason === "not_applicable";
     return { day, status: worst.status, ...(isNotApplicable && { reason: "not_applicable" }), known_seconds };
   });
 }

@@ -1,5 +1,6 @@
 import type { Exposure } from "../schemas/history.ts";
-import { isClosing, type Span, type VerdictPoint } from "./source.ts";
+import { isHolding } from "../rule_result.ts";
+import type { Span, VerdictPoint } from "./source.ts";
 import { knownOf, type Segment } from "./timeline.ts";
 
 /** An exposure that was open before everything that the timeline knows: its opening is kept longer than the rest. */
@@ -15,7 +16,7 @@ interface OpenExposure {
 }
 
 /**
- * The times in which a rule was FAIL, in order: from the first known FAIL until a PASS or Not Applicable. Those that the period
+ * The times in which a rule was FAIL, in order: from the first known FAIL until nothing speaks against it any more. Those that the period
  * does not touch are left out. An exposure that is open lasts until the end of the period.
  */
 export function exposuresOf(
@@ -33,7 +34,7 @@ export function exposuresOf(
       open ??= { notBefore: knownUntil, knownAt: from, by: point, failedMs: 0, failedUntil: from };
       open.failedMs += end - from;
       open.failedUntil = end;
-    } else if (open !== null && isClosing(point)) {
+    } else if (open !== null && isHolding(point)) {
       const closed = { not_before: toTime(open.failedUntil), known_at: toTime(from), actor: point.actor };
       exposures.push({ exposure: toExposure(open, closed, from), until: from });
       open = null;

@@ -1,4 +1,4 @@
-import { worstVerdict } from "../report.ts";
+import { worstVerdict } from "../rule_result.ts";
 import type { Explanation, NewChange } from "../schemas/change.ts";
 import type { HistoryActor } from "../schemas/history.ts";
 import { rankOf, type RuleVerdict, type VerdictPoint } from "./source.ts";

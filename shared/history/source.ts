@@ -56,17 +56,13 @@ export function isUnreadable({ status, reason }: RuleVerdict): boolean {
   return status === "MANUAL" && unreadableReasons.has(reason);
 }
 
-/** True for what closes an exposure: the rule is met, or does not apply. */
-export function isClosing({ status, reason }: RuleVerdict): boolean {
-  return status === "PASS" || (status === "MANUAL" && reason === "not_applicable");
-}
-
 /** Higher is worse. Lowest is what could not be read, which decides nothing where something is known. */
 export function rankOf(verdict: RuleVerdict): number {
   if (isUnreadable(verdict)) return -1;
-  if (verdict.status === "FAIL") return 3;
+  if (verdict.reason === "not_applicable") return 0;
   if (verdict.status === "PASS") return 1;
-  return isClosing(verdict) ? 0 : 2;
+  if (verdict.reason === "partly_automated") return 2;
+  return verdict.status === "FAIL" ? 4 : 3;
 }
 
 export function isSameVerdict(one: RuleVerdict, other: RuleVerdict): boolean {

@@ -28,9 +28,10 @@ export const manualReasonSchema = v.picklist(
   "expected a reason of the report schema, or null",
 );
 
-export const coverageSchema = v.pipe(
-  v.picklist(["full", "partial"], "expected full or partial"),
-  v.description("partial: a PASS that is narrower than its rule"),
+/** With reason `partly_automated`. */
+export const automatedSchema = v.pipe(
+  v.nullable(v.literal("PASS", "expected PASS, or null")),
+  v.description("PASS: everything that the API shows meets the rule; `detail` ends with what a person verifies"),
 );
 const name = text(0, 2048);
 const longText = text(0, 65_536);
@@ -48,8 +49,7 @@ export const findingEntries = {
   expected: longText,
   actual: longText,
   detail: longText,
-  coverage: coverageSchema,
-  coverage_reason: v.pipe(v.nullable(longText), v.description("What of the rule a partial PASS leaves to a person")),
+  automated: automatedSchema,
   cause: v.pipe(
     v.nullable(text(1, 64)),
     v.description("The id of the object whose change makes it pass, the same for all findings that this change closes"),
@@ -63,5 +63,4 @@ export const storedFindingSchema = v.object({ ...findingEntries, created_at: tim
 export type Status = Output<typeof statusSchema>;
 export type Severity = Output<typeof severitySchema>;
 export type ManualReason = Output<typeof manualReasonSchema>;
-export type Coverage = Output<typeof coverageSchema>;
 export type StoredFinding = Output<typeof storedFindingSchema>;

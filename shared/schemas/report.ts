@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { coverageSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
+import { automatedSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { mapNotes } from "./finding_notes.ts";
 import { count, fieldMessage, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
@@ -28,7 +28,10 @@ const reasonRule = {
 };
 
 const decisionSource = v.exactOptional(
-  v.pipe(v.literal("gateway"), v.description("Where it is kept; absent: in a file (since 1.2)")),
+  v.pipe(
+    v.picklist(["gateway", "checklist"]),
+    v.description("Where it is kept: at the gateway, or as an answer in a checklist; absent: in a file"),
+  ),
 );
 
 /** Why a person accepted a finding for a time; it changes the exit code, never the status. */
@@ -116,11 +119,7 @@ export const findingSchema = v.pipe(
       v.nullable(v.picklist(["new", "unchanged", "resolved"])),
       v.description("Against a baseline report; null without one"),
     ),
-    coverage: v.optional(coverageSchema, "full"),
-    coverage_reason: v.pipe(
-      v.optional(v.nullable(v.string()), null),
-      v.description("What of the rule a partial PASS leaves to a person, in one sentence; null with full coverage"),
-    ),
+    automated: v.optional(automatedSchema, null),
     advisory: v.pipe(
       v.optional(v.boolean(), false),
       v.description("true: it changes neither the check's status nor the exit code"),
@@ -155,11 +154,9 @@ const checkSchema = v.pipe(
     status: statusSchema,
     reason,
     detail: someText,
-    coverage: v.pipe(
-      v.optional(coverageSchema, "full"),
-      v.description(
-        "partial: the check sees only a part of what its rule asks, always or because a PASS among its findings does, so its PASS alone closes nothing in a checklist",
-      ),
+    automated: v.pipe(
+      v.optional(v.nullable(v.literal("PASS")), null),
+      v.description("PASS, with MANUAL: each of its findings that needs a person passed as far as it is automated"),
     ),
     attestation: v.optional(v.nullable(attestationSchema), null),
     tailoring: v.pipe(v.optional(tailoringSchema), v.description("Absent: judged by the STIG's values")),
@@ -255,10 +252,8 @@ const summarySchema = object({
     v.optional(count, 0),
     v.description("How many of the rules a person attested; each counts as what it was attested to (since 1.2)"),
   ),
-  partial: v.pipe(
-    v.optional(count, 0),
-    v.description("How many of the rules that passed were examined only in part, and not attested (since 1.2)"),
-  ),
+  automated: v.pipe(v.optional(count, 0), v.description("How many of `manual` passed as far as they are automated")),
+  waived: v.pipe(v.optional(count, 0), v.description("How many of `fail` are waived in everything that fails")),
 });
 
 export const reportSchema = object({
@@ -268,7 +263,7 @@ export const reportSchema = object({
   summary: v.pipe(
     summarySchema,
     v.description(
-      "Counts of rules: pass, fail, manual and not_applicable add up to all; attested and partial are parts of them",
+      "Counts of rules: pass, fail, manual and not_applicable add up to all; automated, attested and waived are parts of them",
     ),
   ),
   checks: v.array(checkSchema),

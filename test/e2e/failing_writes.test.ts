@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { countStates, type Report } from "../../shared/report.ts";
+import type { Report } from "../../shared/report.ts";
+import { countStates } from "../../shared/rule_result.ts";
 import { expectNoBug, startCommandOrg, startCommandStage, type CommandStage } from "../support/command_gateway.ts";
 import { startCommand } from "../support/command_line.ts";
 

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
-import { worstStatus, type CheckResult } from "../../shared/report.ts";
+import { isHolding } from "../../shared/rule_result.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { worstStatus } from "../../shared/rule_result.ts";
 import { changeAt, listsIn, mutate, shuffle, waysIn, type Way } from "../support/mutate_json.ts";
 import { anApp, set } from "../support/artifact_builders.ts";
 import { paths } from "../support/compliant_org.ts";
@@ -149,7 +151,7 @@ export const invariants: readonly Invariant[] = [
     },
   },
   {
-    name: "a condition more on a rule never makes a verdict better, nor its coverage",
+    name: "a condition more on a rule never makes a verdict better",
     async tryOn(org, before, random) {
       const path = pick(
         Object.keys(org).filter((asked) => /policies\/(00p\w*|rst\d)\/rules$/.test(asked)),
@@ -188,9 +190,7 @@ export const invariants: readonly Invariant[] = [
       const checks = checksOf(path).filter(({ name }) => name.startsWith("application_"));
       const results = await judgeOrg({ ...org, [path]: hidden, [paths.adminConsole]: [] }, { checks });
       return results.flatMap(({ check, status, findings }) => {
-        const isFull = findings.some(
-          (one) => one.status === "PASS" && !/administrator role can see/.test(one.coverage_reason ?? ""),
-        );
+        const isFull = findings.some((one) => isHolding(one) && !/administrator role can see/.test(one.detail));
         const isWrong = check.includes("admin_console_")
           ? status === "PASS" && !check.includes("session")
           : isFull && check.includes("zone_enforced");
@@ -200,9 +200,10 @@ export const invariants: readonly Invariant[] = [
   },
 ];
 
-/** How much a result says: a partial PASS is less than a full one. */
-function strengthOf({ status, coverage }: CheckResult): number {
-  return status === "PASS" && coverage === "full" ? 3 : ranks[status];
+/** How much a result says: what was automated and passed says more than that a person has to look. */
+function strengthOf({ status, automated }: CheckResult): number {
+  if (status === "PASS") return 3;
+  return automated === "PASS" ? 2 : ranks[status];
 }
 
 /** The results that say more than before, or with `isEqual` anything else. */
@@ -217,7 +218,7 @@ async function compareStrength(
     const [was, is] = [strengthOf(first), strengthOf(result)];
     if (isEqual ? is === was : is <= was) return [];
     const example = `${JSON.stringify(org[path])?.slice(0, 900)} => ${result.detail.slice(0, 300)}`;
-    return [{ check: result.check, change, after: `${result.status} ${result.coverage}`, example }];
+    return [{ check: result.check, change, after: `${result.status} ${result.reason ?? ""}`, example }];
   });
 }
 
@@ -344,8 +345,8 @@ function inserted(list: readonly unknown[], item: unknown, random: () => number)
 
 /** All that a result says, but the text of what cannot be read: that shows it as it came. */
 function verdictOf(result: CheckResult | undefined): string {
-  const findings = result?.findings.map(({ status, reason, resource, actual, coverage, advisory }) => {
-    return [status, reason, resource.id, reason === "unreadable" ? "" : actual, coverage, advisory];
+  const findings = result?.findings.map(({ status, reason, resource, actual, advisory }) => {
+    return [status, reason, resource.id, reason === "unreadable" ? "" : actual, advisory];
   });
   return JSON.stringify([result?.status, result?.reason, findings]);
 }

@@ -40,8 +40,8 @@ test("generated organizations keep what holds whatever the right verdicts are", 
       if (problem !== null)
         note("every result is whole", { check: result.check, change: problem, example: result.detail });
     }
-    for (const { check, status } of before.values()) {
-      statuses.set(check, (statuses.get(check) ?? new Set()).add(status));
+    for (const { check, status, automated } of before.values()) {
+      statuses.set(check, (statuses.get(check) ?? new Set()).add(automated ?? status));
     }
     for (const { name, tryOn } of invariants) {
       const violations = await tryOn(org, before, random);
@@ -83,8 +83,8 @@ function problemOf({ status, reason, findings, detail }: CheckResult): string | 
   // The text of a check that threw.
   if (findings.some((finding) => finding.detail.includes("The check failed on an answer"))) return "a check that threw";
   if (findings.some(({ actual }) => actual === "")) return "a finding without text";
-  if (findings.some((finding) => finding.coverage === "partial" && finding.status !== "PASS")) {
-    return "a partial coverage of what is no PASS";
+  if (findings.some((finding) => finding.automated === "PASS" && finding.reason !== "partly_automated")) {
+    return "an automated part that passed of what is not partly automated";
   }
   return detail === "" ? "a result without a sentence" : null;
 }

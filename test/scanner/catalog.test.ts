@@ -63,7 +63,7 @@ describe("the catalog", () => {
     for (const { rule } of catalog) expect(rule.category).toBe({ high: "I", medium: "II", low: "III" }[rule.severity]);
   });
 
-  test("marks five checks that need Super Administrator, and seven that cover a part of their rule", () => {
+  test("marks five checks that need Super Administrator, and seven that always leave something to a person", () => {
     const named = (isOne: (check: (typeof catalog)[number]) => boolean) =>
       catalog.filter(isOne).map((check) => check.name);
     expect(named((check) => check.rule.role === "super_admin").toSorted()).toEqual([
@@ -73,7 +73,7 @@ describe("the catalog", () => {
       "application_dashboard_mfa_required",
       "application_dashboard_phishing_resistant_authentication",
     ]);
-    expect(named((check) => check.rule.coverage === "partial").toSorted()).toEqual([
+    expect(named((check) => check.explanation.left_to_person !== undefined).toSorted()).toEqual([
       "apitoken_not_super_admin",
       "apitoken_restricted_to_network_zone",
       "application_authentication_policy_network_zone_enforced",

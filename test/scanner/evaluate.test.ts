@@ -1,3 +1,4 @@
+import { isHolding } from "../../shared/rule_result.ts";
 import { assert, property, constantFrom, infiniteStream, jsonValue, nat } from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -34,7 +35,7 @@ const names = Object.keys(compliantArtifacts()) as ArtifactName[];
 
 describe("a compliant org", () => {
   test.each(catalog.map((check) => [check.name, check] as const))("PASSes %s", (_, check) => {
-    expect(evaluateCheck(check, compliantArtifacts(), context)).toMatchObject({ status: "PASS", reason: null });
+    expect(evaluateCheck(check, compliantArtifacts(), context)).toSatisfy(isHolding);
   });
 });
 

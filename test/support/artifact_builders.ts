@@ -26,8 +26,8 @@ export function evaluate(
 }
 
 /** The status, and of a MANUAL its reason. */
-export function outcomeOf({ status, reason }: CheckResult): string {
-  return reason ?? status;
+export function outcomeOf({ status, reason, automated }: CheckResult): string {
+  return automated ?? reason ?? status;
 }
 
 /** `set(object, "a.b.c", value)`: a copy with one field changed; `undefined` removes it. */

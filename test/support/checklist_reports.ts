@@ -7,11 +7,11 @@ import { aCheckResult, aFinding, aReport } from "./report_builders.ts";
 export function reportOf(statuses: Readonly<Record<string, Status>>): Report {
   return aReport(
     catalog.map((check) => {
-      const { vuln_id: vulnId, coverage } = check.rule;
+      const { vuln_id: vulnId } = check.rule;
       const status = statuses[vulnId] ?? "PASS";
       const resource = { type: "policy", id: `id-${vulnId}`, name: `Policy of ${vulnId}` };
       const finding = aFinding({ status, resource, detail: `${resource.name}: examined`, fingerprint: `of-${vulnId}` });
-      return aCheckResult({ ...ruleFields(check), coverage, findings: [finding] });
+      return aCheckResult({ ...ruleFields(check), findings: [finding] });
     }),
   );
 }

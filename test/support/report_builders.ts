@@ -2,7 +2,7 @@ import { catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { RenderOptions } from "../../scanner/reports/report_format.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
-import { summarizeChecks, worstStatus } from "../../shared/report.ts";
+import { automatedOf, summarizeChecks, worstStatus } from "../../shared/rule_result.ts";
 
 /** Builders with defaults, so that a test shows only what matters. */
 export function aFinding(changes: Partial<Finding> = {}): Finding {
@@ -18,8 +18,7 @@ export function aFinding(changes: Partial<Finding> = {}): Finding {
     waived: false,
     waiver: null,
     change: null,
-    coverage: "full",
-    coverage_reason: null,
+    automated: null,
     advisory: false,
     cause: null,
     ...changes,
@@ -41,7 +40,7 @@ export function aCheckResult(changes: Partial<CheckResult> = {}): CheckResult {
     reason:
       status === "MANUAL" ? (findings.find((finding) => finding.status === "MANUAL")?.reason ?? "needs_review") : null,
     detail: findings[0]?.detail ?? "Nothing to examine",
-    coverage: "full",
+    automated: automatedOf(findings),
     attestation: null,
     findings,
     ...changes,
@@ -103,7 +102,6 @@ export function everyVerdict(): readonly CheckResult[] {
     const isAttested = reason === "needs_review";
     return aCheckResult({
       ...ruleFields(check),
-      coverage: check.rule.coverage,
       findings: [finding],
       attestation: isAttested
         ? { status: "PASS", reason: "Splunk pulls the log", by: "A. Person", expires: null }

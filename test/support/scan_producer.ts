@@ -1,4 +1,5 @@
-import { stateOf, type ManualReason, type StatusCounts } from "../../shared/report.ts";
+import type { ManualReason, StatusCounts } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import type { FindingCreated } from "../../shared/scan_events.ts";
 
 /** What a scanner does at a gateway, step by step, over HTTP and with an API key. */

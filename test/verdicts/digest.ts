@@ -8,9 +8,6 @@ import { scanAnswers, type Conclusion } from "./scan_answers.ts";
  * What is concluded from all cases, by case and check. Of an organization without a fault every row stands there; of one with a
  * fault the checks that conclude something else than without it; of a generated one the first letter of each check's status.
  * A hash stands for rows: expected, actual, fingerprint, status and reason of each finding.
- *
- * `coverage` is not among what is hashed as rows: it has hashes of its own, so that where it goes (or comes) a rewritten digest
- * differs in `coverage` only and shows that every other part is as it was.
  */
 export interface Digest {
   /** The rows as JSON; the first one of a check is its own status and reason. */
@@ -19,7 +16,6 @@ export interface Digest {
   readonly faults: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** `P3fa F09c …`, in the order of `checks`. */
   readonly generated: { readonly checks: string; readonly orgs: Readonly<Record<string, string>> };
-  readonly coverage: Readonly<Record<string, string>>;
 }
 
 /** Is told of all rows of a case. */
@@ -29,7 +25,6 @@ export async function computeDigest(onRows: OnRows): Promise<Digest> {
   const recorded: Record<string, Record<string, readonly string[]>> = {};
   const faulty: Record<string, Record<string, string>> = {};
   const generated: Record<string, string> = {};
-  const coverage: Record<string, string> = {};
   let checks = "";
 
   for (const org of loadRecordedOrgs()) {
@@ -52,7 +47,7 @@ export async function computeDigest(onRows: OnRows): Promise<Digest> {
       .map((own) => summaryOf(own).charAt(0) + hashOf(own, 3))
       .join(" ");
   }
-  return { recorded, faults: faulty, generated: { checks, orgs: generated }, coverage };
+  return { recorded, faults: faulty, generated: { checks, orgs: generated } };
 
   function note(title: string, conclusion: Conclusion): Record<string, readonly string[]> {
     if ("notScanned" in conclusion) {
@@ -64,7 +59,6 @@ export async function computeDigest(onRows: OnRows): Promise<Digest> {
       title,
       Object.entries(rows).flatMap(([check, own]) => own.map((row) => `${check} ${row}`)),
     );
-    coverage[title] = hashOf(conclusion.map(coverageOf), 6);
     return rows;
   }
 }
@@ -82,10 +76,6 @@ function rowsOf({ status, reason, findings }: CheckResult): readonly string[] {
       ]),
     ),
   ];
-}
-
-function coverageOf({ coverage, findings }: CheckResult): string {
-  return [coverage, ...findings.map((finding) => finding.coverage)].join(" ");
 }
 
 function summaryOf(rows: readonly string[]): string {
@@ -113,7 +103,6 @@ export function compareDigests(was: Digest, is: Digest): readonly string[] {
     ...(was.generated.checks === is.generated.checks
       ? differences(columns(was), columns(is), compareText)
       : [`generated: other checks: ${was.generated.checks} -> ${is.generated.checks}`]),
-    ...differences({ "coverage of": was.coverage }, { "coverage of": is.coverage }, compareText),
   ];
 }
 

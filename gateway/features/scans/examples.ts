@@ -40,8 +40,7 @@ export const findingExample = {
   expected: "Every rule requires two factors",
   actual: "The rule “Catch-all” allows a password alone",
   detail: "The Admin Console can be opened with a password alone",
-  coverage: "full",
-  coverage_reason: null,
+  automated: null,
   cause: "ac037fcf29ae",
   ...mapNotes(() => null),
   to_pass:

@@ -59,9 +59,9 @@ export async function selectFindings(
     page.after === null
       ? undefined
       : sql`(${findings.createdAt}, ${findings.fingerprint}) > (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key})`;
-  const { fingerprint, createdAt, expected, actual, detail, coverageReason, notes } = findings;
+  const { fingerprint, createdAt, expected, actual, detail, notes } = findings;
   const bytes = sql`octet_length(${expected}) + octet_length(${actual}) + octet_length(${detail})
-    + coalesce(octet_length(${coverageReason}), 0) + octet_length(${notes}::text)`;
+    + octet_length(${notes}::text)`;
   const order = sql`${asc(createdAt)}, ${asc(fingerprint)}`;
   const candidates = sql`
     select *, ${bytes} as bytes from ${findings}

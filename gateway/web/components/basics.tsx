@@ -1,4 +1,5 @@
-import { ruleStates, type RuleState, type StatusCounts } from "../../../shared/report.ts";
+import type { StatusCounts } from "../../../shared/report.ts";
+import { ruleStates, type RuleState } from "../../../shared/rule_result.ts";
 import { useState } from "preact/hooks";
 import { formatAgo, formatClock, formatCount, formatTime, stateNames, statusWords } from "../model/format.ts";
 import type { ScanStatus } from "../scan_wire.ts";

@@ -1,4 +1,4 @@
-import { ruleStates } from "../../../shared/report.ts";
+import { ruleStates } from "../../../shared/rule_result.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
 import { categoryNames, checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";

@@ -1,6 +1,7 @@
 import type { ComponentChild, ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { stateOf, type ManualReason } from "../../../shared/report.ts";
+import type { ManualReason } from "../../../shared/report.ts";
+import { stateOf } from "../../../shared/rule_result.ts";
 import type { Decision, DecisionKind } from "../../../shared/schemas/decision.ts";
 import { labelledNotes } from "../../../shared/schemas/finding_notes.ts";
 import { categoryNames, checkTitle, findCheck } from "../model/check_catalog.ts";
@@ -110,8 +111,7 @@ function resourceText({ resource_type, resource_id }: Finding): string {
 function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "finding" | "decision" | "onDecide">) {
   const state = stateOf(finding);
   const mayWaive = (state === "fail" || state === "manual") && decision?.kind !== "waiver";
-  const mayAttest =
-    decision === null && (finding.status === "MANUAL" || (state === "pass" && finding.coverage_reason !== null));
+  const mayAttest = decision === null && finding.status === "MANUAL";
   if (onDecide === undefined) return null;
   return (
     <>
@@ -158,7 +158,6 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
             {text}
           </Fact>
         ))}
-        {finding.coverage_reason !== null && <Fact term="Needs manual review">{finding.coverage_reason}</Fact>}
         {finding.reason !== null && (
           <Fact term={stateOf(finding) === "not_applicable" ? "Not applicable" : "Why it needs manual review"}>
             {reasonWords[finding.reason]}

@@ -1,7 +1,8 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { countOf } from "../../../shared/outcome_text.ts";
-import { ruleStates, type Severity } from "../../../shared/report.ts";
+import type { Severity } from "../../../shared/report.ts";
+import { ruleStates } from "../../../shared/rule_result.ts";
 import type { DecisionKind } from "../../../shared/schemas/decision.ts";
 import { categoryNames, checkTitle } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";

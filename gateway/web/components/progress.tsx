@@ -1,5 +1,5 @@
 import { outcomeText } from "../../../shared/outcome_text.ts";
-import { ruleStates, type RuleState } from "../../../shared/report.ts";
+import { ruleStates, type RuleState } from "../../../shared/rule_result.ts";
 import { categoryNames, checkTitle } from "../model/check_catalog.ts";
 import { formatCount } from "../model/format.ts";
 import { countDone, type CheckCounts, type CheckState, type ScanModel } from "../model/scan_model.ts";

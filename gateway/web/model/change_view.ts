@@ -2,7 +2,7 @@ import { findCheck } from "./check_catalog.ts";
 import { controlsOf, type FindingsFilter } from "./findings_filter.ts";
 import { formatVerdict } from "./format.ts";
 import { worstState, type CheckState, type Finding } from "./scan_model.ts";
-import { stateOf } from "../../../shared/report.ts";
+import { stateOf } from "../../../shared/rule_result.ts";
 import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
 import type { Change, Explanation } from "../monitor_wire.ts";
 
@@ -25,7 +25,7 @@ export function toFinding(change: Change, order: number): Finding | null {
     reason: to.reason,
     resource_type: resource.type,
     resource_id: resource.id,
-    coverage_reason: null,
+    automated: to.reason === "partly_automated" ? "PASS" : null,
     cause: null,
     ...mapNotes(() => null),
     advisory: false,

@@ -1,4 +1,5 @@
-import { ruleStates, type RuleState, type Severity } from "../../../shared/report.ts";
+import type { Severity } from "../../../shared/report.ts";
+import { ruleStates, type RuleState } from "../../../shared/rule_result.ts";
 import { findCheck, findRule } from "./check_catalog.ts";
 import { noFilter, type FindingOrder, type FindingsFilter } from "./findings_filter.ts";
 

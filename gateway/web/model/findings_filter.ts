@@ -1,11 +1,5 @@
-import {
-  countStates,
-  ruleStates,
-  stateOf,
-  type RuleState,
-  type Severity,
-  type StatusCounts,
-} from "../../../shared/report.ts";
+import type { Severity, StatusCounts } from "../../../shared/report.ts";
+import { countStates, ruleStates, stateOf, type RuleState } from "../../../shared/rule_result.ts";
 import { categoryNames, findCheck } from "./check_catalog.ts";
 import type { Finding } from "./scan_model.ts";
 

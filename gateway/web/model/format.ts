@@ -1,4 +1,4 @@
-import { stateOf, type RuleState, type Verdict } from "../../../shared/report.ts";
+import { stateOf, type RuleState, type Verdict } from "../../../shared/rule_result.ts";
 import type { Scan, ScanStatus } from "../scan_wire.ts";
 
 /** In which zone times are shown: this machine's, or UTC. */

@@ -1,4 +1,4 @@
-import { stateOf } from "../../../shared/report.ts";
+import { stateOf } from "../../../shared/rule_result.ts";
 import type { FindingRecord } from "../scan_wire.ts";
 import type { Finding } from "./scan_model.ts";
 

@@ -1,12 +1,5 @@
-import {
-  countStates,
-  ruleStates,
-  stateOf,
-  type RuleState,
-  type Severity,
-  type StatusCounts,
-  type Verdict,
-} from "../../../shared/report.ts";
+import type { Severity, StatusCounts } from "../../../shared/report.ts";
+import { countStates, ruleStates, stateOf, type RuleState, type Verdict } from "../../../shared/rule_result.ts";
 import { mapNotes } from "../../../shared/schemas/finding_notes.ts";
 import {
   isEnded,
@@ -146,8 +139,8 @@ export function createScanModel(): ScanModel {
 }
 
 /** What an event without its expectation does not say. */
-function onlyStored({ reason, coverage_reason, cause, ...finding }: FindingRecord) {
-  return { reason, coverage_reason, cause, ...mapNotes((name) => finding[name]) };
+function onlyStored({ reason, automated, cause, ...finding }: FindingRecord) {
+  return { reason, automated, cause, ...mapNotes((name) => finding[name]) };
 }
 
 function noFindings(): Record<RuleState | "advisory", number> {

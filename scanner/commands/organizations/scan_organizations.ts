@@ -1,7 +1,7 @@
 import type { CommandIo } from "../../../command_line/command_io.ts";
 import { exitCodes } from "../../../command_line/exit_code.ts";
 import { printable } from "../../../command_line/terminal.ts";
-import { countStates, ruleStates } from "../../../shared/report.ts";
+import { countStates, ruleStates } from "../../../shared/rule_result.ts";
 import { writeGitHubFeedback, type NamedReport } from "../github_actions.ts";
 import type { PreparedScan, ScanOutcome } from "../scan_command.ts";
 import type { OrganizationIo } from "./organization_io.ts";

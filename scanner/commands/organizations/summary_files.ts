@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { printable, textWidth } from "../../../command_line/terminal.ts";
 import { requireWritable, writeWhole } from "../../../command_line/files.ts";
-import { ruleStates } from "../../../shared/report.ts";
+import { ruleStates } from "../../../shared/rule_result.ts";
 import { toPrintableJson } from "../../../shared/text.ts";
 import { markdownCell } from "../../reports/markdown_text.ts";
 import type { OrganizationSummary, Summary } from "./summary.ts";

@@ -1,5 +1,6 @@
 import { countOf } from "../../../shared/outcome_text.ts";
-import { openFindings, type CheckResult, type Finding, type Report, type Severity } from "../../../shared/report.ts";
+import type { CheckResult, Finding, Report, Severity } from "../../../shared/report.ts";
+import { openFindings } from "../../../shared/rule_result.ts";
 import { parseSeverity, severities } from "../../../shared/severity.ts";
 
 /** What fails a run, as `--fail-on` names it: findings of a verdict, from a severity up. None: never. */

@@ -238,37 +238,3 @@ function twice(text: string): unknown {
   const checklist = JSON.parse(text) as Cklb;
   return { ...checklist, stigs: [...checklist.stigs, ...checklist.stigs] };
 }
-
-describe("a value of the organization that is looser than the STIG's", () => {
-  const vulnId = "V-273186";
-  const parameters = [
-    { name: "session_idle_minutes", unit: "minutes", value: 60, stig_value: 15, effect: "looser" },
-  ] as const;
-  const tailored = (stigStatus: "PASS" | "FAIL") => ({
-    ...report,
-    checks: report.checks.map((check) =>
-      check.vuln_id === vulnId
-        ? {
-            ...check,
-            attestation: { status: "PASS", reason: "fine for us", by: "A. Person", expires: null } as const,
-            tailoring: { effect: "looser", parameters, stig_status: stigStatus, stig_reason: null } as const,
-          }
-        : check,
-    ),
-  });
-
-  test.each([
-    ["FAIL", "open"],
-    ["PASS", "not_reviewed"],
-  ] as const)("by which the STIG's verdict is %s leaves its rule %s, whoever attests it", (stigStatus, expected) => {
-    const { answers } = answersOf(tailored(stigStatus), { toolVersion: "1" });
-    expect(answers.get(vulnId)).toMatchObject({ status: expected, answeredBy: null });
-  });
-
-  test("takes no person's answer away where the STIG's verdict is no failure", () => {
-    const content = read("stig_manager.cklb").replaceAll('"status":"not_reviewed"', '"status":"not_applicable"');
-    const checklist = parseChecklist(content, "old.cklb");
-    const { answers } = answersOf(tailored("PASS"), { toolVersion: "1", checklist });
-    expect(answers.get(vulnId)).toMatchObject({ status: "not_applicable", answeredBy: "old.cklb" });
-  });
-});

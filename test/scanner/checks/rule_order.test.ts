@@ -82,13 +82,15 @@ const conditions: readonly (readonly [conditions: unknown, isRestricted: boolean
   [{ people: "everybody" }, true],
 ];
 
+const partly = { status: "MANUAL", reason: "partly_automated", automated: "PASS" } as const;
+
 describe.each([...appChecks, idle])("%s: a first rule whose conditions are", (check) => {
   test.each(conditions)("%j is restricted: %s", (found, isRestricted) => {
     const result = judge(check, [strict({ conditions: found }, check), laxLast(check)]);
-    expect(result).toMatchObject({ status: "PASS", coverage: isRestricted ? "partial" : "full" });
+    expect(result).toMatchObject(isRestricted ? partly : { status: "PASS" });
     if (isRestricted)
-      expect(result.findings[0]?.coverage_reason).toMatch(
-        /^Rule "Strict" has conditions \(\w+\); for everybody else the next rule "\w+(-all)? Rule" decides, which is FAIL: /,
+      expect(result.findings[0]?.detail).toMatch(
+        /: Rule "Strict" has conditions \(\w+\); for everybody else the next rule "\w+(-all)? Rule" decides, which is FAIL: /,
       );
   });
 
@@ -96,7 +98,7 @@ describe.each([...appChecks, idle])("%s: a first rule whose conditions are", (ch
     const forEveryone = { people: { groups: { include: ["00gEveryone"] } } };
     for (const unread of [null, missing<JsonList>("missing_scope", "groups.read is not granted")]) {
       const result = judge(check, [strict({ conditions: forEveryone }, check), laxLast(check)], unread);
-      expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
+      expect(result).toMatchObject(partly);
     }
   });
 });
@@ -155,42 +157,28 @@ describe("who comes to the next rule of an app", () => {
   const denial = { appSignOn: { access: "DENY" } };
 
   test.each<Row>([
-    ["two strict rules, then a lax one", [office, managed, lastRule()], "PASS partial", /"Catch-all Rule".* is FAIL/],
-    [
-      "a DENY for everybody, then a lax one",
-      [office, deny({ priority: 1, conditions: null }), lastRule()],
-      "PASS full",
-    ],
-    [
-      "a lax rule of unknown status",
-      [office, aLaxRule({ status: "PAUSED" })],
-      "PASS partial",
-      /"Lax".* cannot be read/,
-    ],
-    [
-      "a rule of unknown access",
-      [office, aLaxRule({ actions: { appSignOn: { access: "ASK" } } })],
-      "PASS partial",
-      /"ASK"/,
-    ],
+    ["two strict rules, then a lax one", [office, managed, lastRule()], "partly", /"Catch-all Rule".* is FAIL/],
+    ["a DENY for everybody, then a lax one", [office, deny({ priority: 1, conditions: null }), lastRule()], "PASS"],
+    ["a lax rule of unknown status", [office, aLaxRule({ status: "PAUSED" })], "partly", /"Lax".* cannot be read/],
+    ["a rule of unknown access", [office, aLaxRule({ actions: { appSignOn: { access: "ASK" } } })], "partly", /"ASK"/],
     [
       "a method that needs review",
       [office, aLaxRule({ actions: { appSignOn: { access: "ALLOW", verificationMethod: { type: "ID_PROOFING" } } } })],
-      "PASS partial",
+      "partly",
       /MANUAL \(needs_review\)/,
     ],
-    ["the first rule denies some, then a lax one", [deny({ conditions: forSome }), lastRule()], "FAIL full"],
+    ["the first rule denies some, then a lax one", [deny({ conditions: forSome }), lastRule()], "FAIL"],
     [
       "the first rule is of unknown status, and strict as the next",
       [strict({ status: "PAUSED" }), strict({ id: "b", priority: 1 })],
-      "PASS full",
+      "PASS",
     ],
-    ["only rules of unknown status", [strict({ status: "PAUSED" })], "MANUAL full"],
-    ["no active rule", [strict({ status: "INACTIVE" })], "FAIL full"],
+    ["only rules of unknown status", [strict({ status: "PAUSED" })], "MANUAL"],
+    ["no active rule", [strict({ status: "INACTIVE" })], "FAIL"],
   ])("%s", (_, rules, outcome, remains) => {
     const result = judge(mfa, rules);
-    expect(`${result.status} ${result.coverage}`).toBe(outcome);
-    if (remains !== undefined) expect(result.findings[0]?.coverage_reason).toMatch(remains);
+    expect(result.automated === "PASS" ? "partly" : result.status).toBe(outcome);
+    if (remains !== undefined) expect(result.findings[0]?.detail).toMatch(remains);
   });
 });
 
@@ -203,49 +191,49 @@ describe("who comes to the next rule of a session policy", () => {
   const other = { id: "0pr2", priority: 2 };
 
   test.each<Row>([
-    ["a rule at priority 0", [office, { ...aDefaultRule(), priority: 0 }], "PASS full"],
-    ["the first denies a zone, and no rule follows", [deny({ conditions: inZone })], "PASS full"],
+    ["a rule at priority 0", [office, { ...aDefaultRule(), priority: 0 }], "PASS"],
+    ["the first denies a zone, and no rule follows", [deny({ conditions: inZone })], "PASS"],
     [
       "the first denies a zone, the Default Rule is strict",
       [deny({ conditions: inZone }), aDefaultRule(values)],
-      "PASS full",
+      "PASS",
     ],
-    ["the first denies a zone, the Default Rule is lax", [deny({ conditions: inZone }), aDefaultRule()], "FAIL full"],
-    ["a strict rule whose access is unknown", [set(session({}), "actions.signon.access", "ASK")], "MANUAL full"],
+    ["the first denies a zone, the Default Rule is lax", [deny({ conditions: inZone }), aDefaultRule()], "FAIL"],
+    ["a strict rule whose access is unknown", [set(session({}), "actions.signon.access", "ASK")], "MANUAL"],
     [
       "a DENY of unknown status, then a strict rule",
       [deny({ conditions: inZone, status: "PAUSED" }), session(other)],
-      "MANUAL full",
+      "MANUAL",
     ],
   ])("%s", (_, rules, outcome, remains) => {
     const result = judge(idle, rules);
-    expect(`${result.status} ${result.coverage}`).toBe(outcome);
-    if (remains !== undefined) expect(result.findings[0]?.coverage_reason).toMatch(remains);
+    expect(result.automated === "PASS" ? "partly" : result.status).toBe(outcome);
+    if (remains !== undefined) expect(result.findings[0]?.detail).toMatch(remains);
   });
 
   test.each<Row>([
     [
       "a later rule from anywhere",
       [office, aDefaultRule()],
-      "PASS",
-      /^Verify .*; Rule "Strict" .* "Default Rule" decides, which is FAIL: ANYWHERE/,
+      "partly",
+      /: Verify .*; Rule "Strict" .* "Default Rule" decides, which is FAIL: ANYWHERE/,
     ],
-    ["the first denies everybody", [deny({}), aDefaultRule()], "PASS", /^Verify [^;]*$/],
+    ["the first denies everybody", [deny({}), aDefaultRule()], "partly", /: Verify [^;]*\.$/],
     [
       "the first denies a zone",
       [deny({ conditions: inZone }), aDefaultRule()],
-      "PASS",
+      "partly",
       /"Default Rule" decides, which is FAIL/,
     ],
     [
       "the first denies a zone of every address",
       [deny({ conditions: { network: { include: ["nzoWide"] } } }), aDefaultRule()],
-      "PASS",
+      "partly",
     ],
     [
       "the first denies a zone of nearly every address",
       [deny({ conditions: { network: { include: ["nzoBroad"] } } }), aDefaultRule()],
-      "PASS",
+      "partly",
     ],
     [
       "the first denies a zone that is gone",
@@ -254,8 +242,8 @@ describe("who comes to the next rule of a session policy", () => {
     ],
   ])("of the rule about zones: %s", (_, rules, status, remains) => {
     const result = judge(zones, rules);
-    expect(result).toMatchObject({ status, coverage: "partial" });
-    if (remains !== undefined) expect(result.findings[0]?.coverage_reason).toMatch(remains);
+    expect(result.automated === "PASS" ? "partly" : result.status).toBe(status);
+    if (remains !== undefined) expect(result.findings[0]?.detail).toMatch(remains);
   });
 });
 

@@ -158,7 +158,7 @@ describe("a banner that a user may not see is for a person", () => {
     `@keyframes x { 50% { opacity: 0 } } @font-face { font-family: x; width: 0 }`,
     `.x:not(.dod) { display: none }`,
   ])("but not with the style sheet %s", (css) => {
-    expect(judge(`<style>${css}</style>${notice}`)).toMatchObject({ status: "PASS", findings: [{ coverage: "full" }] });
+    expect(judge(`<style>${css}</style>${notice}`)).toMatchObject({ status: "PASS" });
   });
 
   // TEXT stands for the banner as a string literal.
@@ -198,18 +198,18 @@ describe("a banner that a user may not see is for a person", () => {
 
 describe("what a page loads from elsewhere", () => {
   test.each([
-    [`<link rel="stylesheet" href="/site.css">`, "partial"],
-    [`<style>@import "site.css";</style>`, "partial"],
-    [`<script src="https://a.example/x.js"></script>`, "partial"],
-    [`<script>document.write('<link rel="stylesheet" href="/site.css">')</script>`, "partial"],
-    [`<link href="{{themedStylesUrl}}" rel="stylesheet">`, "full"],
-    [`<link rel="shortcut icon" href="/x.ico">`, "full"],
-    [`<script src="https://global.oktacdn.com/okta-signin-widget/7.0.0/js/okta-sign-in.min.js"></script>`, "full"],
-  ])("%s makes the PASS %s", (markup, coverage) => {
+    [`<link rel="stylesheet" href="/site.css">`, "partly_automated"],
+    [`<style>@import "site.css";</style>`, "partly_automated"],
+    [`<script src="https://a.example/x.js"></script>`, "partly_automated"],
+    [`<script>document.write('<link rel="stylesheet" href="/site.css">')</script>`, "partly_automated"],
+    [`<link href="{{themedStylesUrl}}" rel="stylesheet">`, "PASS"],
+    [`<link rel="shortcut icon" href="/x.ico">`, "PASS"],
+    [`<script src="https://global.oktacdn.com/okta-signin-widget/7.0.0/js/okta-sign-in.min.js"></script>`, "PASS"],
+  ])("%s: %s", (markup, outcome) => {
     const result = judge(`<head>${markup}</head>${banner}`);
-    expect(result).toMatchObject({ status: "PASS", findings: [{ coverage }] });
-    const sentence = expect.stringContaining("Attempt to log in to the Okta tenant and verify") as unknown;
-    expect(result.findings[0]?.coverage_reason).toEqual(coverage === "full" ? null : sentence);
+    expect(result.reason ?? result.status).toBe(outcome);
+    const sentence = "Attempt to log in to the Okta tenant and verify";
+    expect(result.detail.includes(sentence)).toBe(outcome !== "PASS");
   });
 });
 

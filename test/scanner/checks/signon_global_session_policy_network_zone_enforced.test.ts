@@ -39,10 +39,7 @@ describe(zones, () => {
   });
 
   test.each(allZonesCases)("ALL_ZONES with %s", (_, found, included, excluded) => {
-    const outcome = (network: JsonObject) => {
-      const { status, reason } = withZones(obtained(found), { connection: "ZONE", ...network });
-      return reason ?? status;
-    };
+    const outcome = (network: JsonObject) => outcomeOf(withZones(obtained(found), { connection: "ZONE", ...network }));
     expect(outcome({ include: ["ALL_ZONES"] })).toBe(included);
     expect(outcome({ exclude: ["ALL_ZONES"] })).toBe(excluded);
   });
@@ -55,7 +52,7 @@ describe(zones, () => {
       reason: "unreadable",
       detail: expect.stringContaining('the zone "Odd" without a usable id') as unknown,
     });
-    expect(withZones(obtained([other, restricting]), include("nzo1")).status).toBe("PASS");
+    expect(withZones(obtained([other, restricting]), include("nzo1")).automated).toBe("PASS");
   });
 
   test("zones that are missing decide nothing but what needs none", () => {

@@ -66,7 +66,7 @@ describe("one automation", () => {
     ]);
     expect(result.detail).toMatch(/for the group 00gEveryone/);
     expect(result.findings).toMatchObject([
-      { coverage: "partial", coverage_reason: expect.stringMatching(/every user/) as unknown },
+      { automated: "PASS", detail: expect.stringMatching(/every user/) as unknown },
     ]);
   });
 });
@@ -80,7 +80,7 @@ describe("several automations", () => {
       [late, [anAction()]],
       [anAutomation(), [anAction({ status: "INACTIVE", id: "a" }), anAction()]],
     ]);
-    expect(result.findings).toMatchObject([{ status: "PASS", resource: { name: "User Inactivity / Suspend" } }]);
+    expect(result.findings).toMatchObject([{ automated: "PASS", resource: { name: "User Inactivity / Suspend" } }]);
   });
 
   test("the closest one FAILs with every missing piece", () => {
@@ -129,7 +129,7 @@ describe("several automations", () => {
     const result = evaluate(check, { user_lifecycle_policies: obtained(lacking), ...noDirectory });
     expect(outcomeOf(result)).toBe("provider_error");
     const compliant = [...lacking, { policy: anAutomation({ id: "rst3" }), rules: obtained([anAction()]) }];
-    expect(evaluate(check, { user_lifecycle_policies: obtained(compliant) }).status).toBe("PASS");
+    expect(evaluate(check, { user_lifecycle_policies: obtained(compliant) }).automated).toBe("PASS");
   });
 });
 
@@ -225,7 +225,7 @@ describe("a directory that sources users", () => {
       apps: obtained([anApp({ name: "active_directory" })]),
       password_policies: obtained([directoryPolicy("LDAP")]),
     });
-    expect(result.status).toBe("PASS");
+    expect(result.automated).toBe("PASS");
   });
 
   test("is asked about only where it can matter, the cheaper evidence first", () => {

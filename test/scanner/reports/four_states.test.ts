@@ -1,20 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
 import { catalog, ruleFields } from "../../../scanner/catalog/catalog.ts";
-import type { CheckResult, RuleState } from "../../../shared/report.ts";
+import type { CheckResult } from "../../../shared/report.ts";
+import type { RuleState } from "../../../shared/rule_result.ts";
 import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
 
 const manual = (reason: "needs_review" | "not_applicable" | "interrupted") => aFinding({ status: "MANUAL", reason });
 const pass = aFinding({ status: "PASS", reason: null });
+const partly = aFinding({ status: "MANUAL", reason: "partly_automated", automated: "PASS" });
 const by = { reason: "Looked at it", by: "Ada", expires: null } as const;
 
-/** Two rules fail (4 findings, 1 waived), one needs review, three pass (one partly, one attested), two do not apply (one attested). */
+/** Two rules fail (4 findings, 1 waived), two need review (the automated part of one passed), two pass (one attested), two do not apply (one attested). */
 const changes: readonly Partial<CheckResult>[] = [
   { findings: [aFinding(), aFinding({ waived: true }), aFinding(), pass, manual("not_applicable")] },
   { findings: [aFinding()] },
   { findings: [manual("needs_review")] },
   { findings: [pass] },
-  { findings: [pass], coverage: "partial" },
+  { findings: [partly] },
   { findings: [manual("needs_review")], attestation: { status: "PASS", ...by } },
   { findings: [manual("not_applicable")] },
   { findings: [manual("needs_review")], attestation: { status: "NOT_APPLICABLE", ...by } },
@@ -22,12 +24,20 @@ const changes: readonly Partial<CheckResult>[] = [
 const checks = changes.map((change, index) => {
   const check = catalog[index];
   if (check === undefined) throw new Error("The catalog is too short");
-  return aCheckResult({ ...ruleFields(check), coverage: "full", ...change });
+  return aCheckResult({ ...ruleFields(check), ...change });
 });
 const report = aReport(checks);
 
 test("the summary adds up to the rules, and attested rules count as what they were attested to", () => {
-  expect(report.summary).toEqual({ pass: 3, fail: 2, manual: 1, not_applicable: 2, attested: 2, partial: 1 });
+  expect(report.summary).toEqual({
+    pass: 2,
+    fail: 2,
+    manual: 2,
+    not_applicable: 2,
+    attested: 2,
+    automated: 1,
+    waived: 0,
+  });
 });
 
 test.each(["table", "html", "markdown"])("%s counts in the same words as the others", (name) => {
@@ -36,8 +46,8 @@ test.each(["table", "html", "markdown"])("%s counts in the same words as the oth
     .replaceAll(/[`*]/g, "");
   for (const words of [
     "2 of 8 rules failed (4 findings, 1 of them waived)",
-    "1 rule needs manual review",
-    "3 passed, 1 of them partly",
+    "2 rules need manual review (the automated part of 1 passed)",
+    "2 passed",
     "2 N/A",
     "2 rules attested",
   ]) {
@@ -64,9 +74,9 @@ describe("--status", () => {
     ["markdown", (check: CheckResult) => ` ${check.vuln_id} · `],
   ])("%s lists only such rules, and counts all", (name, entryOf) => {
     const text = render(name, ["manual", "not_applicable"]).replaceAll(/[`*]|<\/?b>/g, "");
-    expect(checks.filter((check) => text.includes(entryOf(check)))).toEqual([2, 6, 7].map((index) => checks[index]));
+    expect(checks.filter((check) => text.includes(entryOf(check)))).toEqual([2, 4, 6, 7].map((index) => checks[index]));
     expect(text).toContain("2 of 8 rules failed");
-    expect(text).toContain("Lists 3 of 8 rules");
+    expect(text).toContain("Lists 4 of 8 rules");
   });
 
   test("csv has only such findings", () => {

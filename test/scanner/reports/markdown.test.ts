@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { markdownText } from "../../../scanner/reports/markdown_text.ts";
-import { stateOf, type Report } from "../../../shared/report.ts";
+import type { Report } from "../../../shared/report.ts";
+import { stateOf } from "../../../shared/rule_result.ts";
 import { aCheckResult, aFinding, aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
 
 /** What GitHub, GitLab or plain CommonMark would make more of than text. */

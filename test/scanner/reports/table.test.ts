@@ -95,7 +95,7 @@ describe("the first screen", () => {
     expect(lines[0]).toMatch(/^https:\S+: 2 of 2 rules failed \(2 findings\)$/);
     expect(lines.slice(2, 7)).toEqual([
       "",
-      "CAT I: 1 open · CAT II: 1 open",
+      "CAT I: 1 FAIL · CAT II: 1 FAIL",
       "",
       "FAIL V-1 CAT I Worst",
       "       Default Policy: 120 minutes",

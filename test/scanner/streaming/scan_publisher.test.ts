@@ -8,7 +8,8 @@ import {
 } from "../../../scanner/streaming/scan_publisher.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
-import { countStates, type CheckResult, type Finding } from "../../../shared/report.ts";
+import type { CheckResult, Finding } from "../../../shared/report.ts";
+import { countStates } from "../../../shared/rule_result.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";

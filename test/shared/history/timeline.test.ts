@@ -3,13 +3,8 @@ import { describe, expect, it } from "vitest";
 import { dayMs, daysOf } from "../../../shared/history/days.ts";
 import { exposuresOf } from "../../../shared/history/exposures.ts";
 import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
-import {
-  isClosing,
-  isUnreadable,
-  rankOf,
-  type VerdictPoint,
-  type VerdictSource,
-} from "../../../shared/history/source.ts";
+import { isUnreadable, rankOf, type VerdictPoint, type VerdictSource } from "../../../shared/history/source.ts";
+import { isHolding } from "../../../shared/rule_result.ts";
 import { fuzzed } from "../../fuzz/fuzzed.ts";
 import { intervalsOf, timelineOf } from "../../../shared/history/timeline.ts";
 
@@ -250,7 +245,7 @@ describe("the history of a rule", () => {
           const inside = timeline.filter(
             ({ from }) => Date.parse(opened.known_at) < from && from < Date.parse(closed?.known_at ?? "9999"),
           );
-          expect(inside.some(({ point: { status, reason } }) => isClosing({ status, reason }))).toBe(false);
+          expect(inside.some(({ point: { status, reason } }) => isHolding({ status, reason }))).toBe(false);
         }
         // A day is UNKNOWN exactly where nothing was known, at no moment.
         const isKnown = timeline.some(({ point: one }) => !isUnreadable(one));

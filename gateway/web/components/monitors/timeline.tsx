@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { groupChanges, groupText } from "../../../../shared/change_groups.ts";
-import { stateOf } from "../../../../shared/report.ts";
+import { stateOf } from "../../../../shared/rule_result.ts";
 import { toMonitorPath } from "../../model/api.ts";
 import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
 import { checkTitle } from "../../model/check_catalog.ts";

@@ -61,10 +61,10 @@ describe("the report of a scan", () => {
   test("needs no field that version 1.0 did not have", async () => {
     const id = await newScan();
     const { baseline: _baseline, ...report } = JSON.parse(reportOf(id, [aCheckResult()])) as Report;
-    const checks = report.checks.map(({ coverage: _coverage, attestation: _attestation, ...check }) => ({
+    const checks = report.checks.map(({ automated: _automated, attestation: _attestation, ...check }) => ({
       ...check,
       findings: check.findings.map((finding) => {
-        const { waiver: _waiver, coverage: _own, coverage_reason: _reason, advisory: _advisory, ...kept } = finding;
+        const { waiver: _waiver, automated: _own, advisory: _advisory, ...kept } = finding;
         return kept;
       }),
     }));

@@ -386,8 +386,7 @@ describe("findings", () => {
   test("come back with every field, whatever was in them", async () => {
     const scan = await newScan();
     const given = finding({
-      coverage: "partial",
-      coverage_reason: "A person asks for the rest",
+      automated: "PASS",
       cause: "9b23c2a6313d",
       to_pass: 'In rule "A": set b',
       read_from: "GET /api/v1/zones at 2026-11-22T14:03:09.871Z",
@@ -512,8 +511,7 @@ function finding(changes: Readonly<Record<string, unknown>> = {}): Record<string
     expected: "15 or more",
     actual: "8",
     detail: "Policy Default asks for 8 characters, expected 15 or more",
-    coverage: "full",
-    coverage_reason: null,
+    automated: null,
     cause: null,
     to_pass: null,
     evaluation: null,

@@ -1,31 +1,7 @@
-import {
-  ruleStates,
-  stateOf,
-  type CheckResult,
-  type Finding,
-  type Plan,
-  type Verdict,
-  type Waiver,
-} from "../../shared/report.ts";
+import { limitsText } from "../own_limits.ts";
+import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
+import { ruleStates, stateOf, type Verdict } from "../../shared/rule_result.ts";
 import { labelledNotes } from "../../shared/schemas/finding_notes.ts";
-
-/** The status of a rule in a checklist. `pass` needs evidence, or an attestation, for all of the rule. */
-export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
-
-export function dispositionOf(check: CheckResult): Disposition {
-  const own = ownDispositionOf(check);
-  if (check.tailoring?.effect !== "looser") return own;
-  // A value that is looser than the STIG's closes no rule, whoever attests it.
-  if (check.tailoring.stig_status === "FAIL") return "fail";
-  return own === "pass" ? "not_reviewed" : own;
-}
-
-/** The same by the organization's own values, where it has set some. */
-export function ownDispositionOf(check: CheckResult): Disposition {
-  const state = stateOf(check);
-  const isHalfSeen = state === "pass" && check.attestation === null && check.coverage === "partial";
-  return state === "manual" || isHalfSeen ? "not_reviewed" : state;
-}
 
 /** STIG Manager cuts details at 32,767 characters; this leaves room for what people write. */
 const maxDetailsLength = 30_000;
@@ -79,14 +55,13 @@ export function noteOf({ expected, actual, detail }: Finding): string {
   return rest === "." ? "" : rest.replace(/^: /, "");
 }
 
-/** What people decided about a finding, what it leaves open, and how it compares with the baseline; none for most. */
+/** What people decided about a finding, and how it compares with the baseline; none for most. */
 export function findingMarks(finding: Finding): readonly string[] {
-  const { status, stig_status: stigStatus, waiver, plan, change, coverage_reason: remains, advisory } = finding;
+  const { status, stig_status: stigStatus, waiver, plan, change, advisory } = finding;
   return [
     ...(stigStatus === undefined || stigStatus === status ? [] : [`by the STIG's value: ${stigStatus}`]),
     ...(waiver === null ? [] : [waiverLine(waiver)]),
     ...(plan === undefined ? [] : [planLine(plan)]),
-    ...(remains === null ? [] : [`partly automated: ${remains}`]),
     ...labelledNotes(finding)
       .filter(({ isInReports }) => isInReports)
       .map(({ label, text }) => `${label}: ${text}`),
@@ -95,25 +70,9 @@ export function findingMarks(finding: Finding): readonly string[] {
   ];
 }
 
-/** What a reader of a checklist must know besides the findings: attestation, partial coverage. */
+/** What a reader of a checklist must know besides the findings. */
 export function checkComments(check: CheckResult): string {
-  const { attestation } = check;
-  const lines = [
-    ...(check.tailoring === undefined ? [] : [tailoringLine(check)]),
-    ...(attestation === null ? [] : [attestationLine(check)]),
-    ...(check.coverage === "partial" && attestation === null
-      ? [
-          "Partly automated: the API shows only part of what this rule requires. Review the rest by hand.",
-          ...remainders(check),
-        ]
-      : []),
-  ];
-  return lines.join("\n");
-}
-
-/** What the PASSes of a check leave to a person, without repetition. */
-function remainders(check: CheckResult): readonly string[] {
-  return [...new Set(check.findings.map((finding) => finding.coverage_reason).filter((reason) => reason !== null))];
+  return [tailoringLine(check), attestationLine(check)].filter((line) => line !== "").join("\n");
 }
 
 /** A waiver as a line: `waived by ada (gateway) until 2027-01-31: why`. */
@@ -141,15 +100,7 @@ export function planLine({ remediation_date: date, overdue, reason }: Plan): str
 export function tailoringLine({ tailoring }: CheckResult): string {
   if (tailoring === undefined) return "";
   const { parameters, stig_status: status, stig_reason: reason } = tailoring;
-  const values = parameters.map(
-    ({ name, unit, value, stig_value: stigValue, effect }) =>
-      `${name} ${valueText(value)} ${unit} (STIG: ${valueText(stigValue)}, so this is ${effect})`,
-  );
-  return `Evaluated with the organization's ${values.join(", ")}; with the STIG's own value: ${status}${reason === null ? "" : ` (${reason})`}`;
-}
-
-function valueText(value: number | readonly string[]): string {
-  return typeof value === "number" ? String(value) : value.join(" or ");
+  return `Evaluated with the organization's ${limitsText(parameters)}; with the STIG's own value: ${status}${reason === null ? "" : ` (${reason})`}`;
 }
 
 /** The attestation of a check as a line; empty when none exists. */

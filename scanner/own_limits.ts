@@ -1,0 +1,60 @@
+import type { CheckResult, Finding, Tailoring } from "../shared/report.ts";
+import type { CatalogCheck } from "./catalog/catalog.ts";
+import type { CheckContext } from "./checks/check.ts";
+import { effectOf } from "./checks/parameter.ts";
+
+type Limits = Tailoring["parameters"];
+
+/** The values of a rule that the organization has set otherwise than the STIG. */
+export function ownLimits(check: CatalogCheck, { parameters = {} }: CheckContext): Limits {
+  return check.parameters.flatMap((parameter) => {
+    const { name, unit, stigValue } = parameter;
+    const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    const effect = value === undefined ? null : effectOf(parameter, value);
+    return value === undefined || effect === null ? [] : [{ name, unit, value, stig_value: stigValue, effect }];
+  });
+}
+
+/**
+ * A result counts by the STIG. A stricter limit of the organization's own can only add a FAIL; a looser one that is met waives what
+ * fails by the STIG.
+ */
+export function withOwnLimits(
+  byStig: CheckResult,
+  byOwn: readonly Finding[],
+  limits: Limits,
+  toResult: (findings: readonly Finding[]) => CheckResult,
+): CheckResult {
+  const own = new Map(byOwn.map((finding) => [finding.fingerprint, finding]));
+  const findings = byStig.findings.map((finding) => merge(finding, own.get(finding.fingerprint), limits));
+  const effect = limits.some((limit) => limit.effect === "looser") ? "looser" : "stricter";
+  return {
+    ...toResult(findings),
+    tailoring: { effect, parameters: limits, stig_status: byStig.status, stig_reason: byStig.reason },
+  };
+}
+
+function merge(byStig: Finding, byOwn: Finding | undefined, limits: Limits): Finding {
+  if (byOwn?.status === "FAIL" && byStig.status !== "FAIL") return { ...byOwn, stig_status: byStig.status };
+  const isMet = byOwn?.status === "PASS" || byOwn?.automated === "PASS";
+  if (byStig.status !== "FAIL" || !isMet) return byStig;
+  return {
+    ...byStig,
+    waived: true,
+    waiver: { reason: `met by the organization's own ${limitsText(limits)}`, expires: null },
+  };
+}
+
+/** `minimum length 12 characters (STIG: 15, so this is looser)`, and the others. */
+export function limitsText(limits: Limits): string {
+  return limits
+    .map(
+      ({ name, unit, value, stig_value: stigValue, effect }) =>
+        `${name} ${valueText(value)} ${unit} (STIG: ${valueText(stigValue)}, so this is ${effect})`,
+    )
+    .join(", ");
+}
+
+function valueText(value: number | readonly string[]): string {
+  return typeof value === "number" ? String(value) : value.join(" or ");
+}

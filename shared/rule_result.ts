@@ -1,0 +1,103 @@
+import type { Attestation, CheckResult, Finding, ManualReason, Report, Status, StatusCounts } from "./report.ts";
+
+/**
+ * The result of a rule, for everybody who shows or counts one: screens, pages, gates and files. It follows from the rule's
+ * findings and from what a person attested or answered in a checklist, which a `CheckResult` holds together. A waiver, and an
+ * own limit that is looser than the STIG's, leave a FAIL as it is.
+ */
+
+/** The four states that people count: a status, with "not applicable" apart from what needs manual review. */
+export type RuleState = keyof StatusCounts;
+
+export const ruleStates: readonly RuleState[] = ["fail", "manual", "pass", "not_applicable"];
+
+export interface Verdict {
+  readonly status: Status;
+  readonly reason?: ManualReason | null;
+  /** What a person attested decides what the evidence leaves open; it never takes back a FAIL. */
+  readonly attestation?: Pick<Attestation, "status"> | null;
+}
+
+const statesOfStatuses = { PASS: "pass", FAIL: "fail", MANUAL: "manual", NOT_APPLICABLE: "not_applicable" } as const;
+
+/** The state of a rule, of a finding, or of a control. */
+export function stateOf({ status, reason, attestation }: Verdict): RuleState {
+  if (status !== "FAIL" && attestation) return statesOfStatuses[attestation.status];
+  return status === "MANUAL" && reason === "not_applicable" ? "not_applicable" : statesOfStatuses[status];
+}
+
+/** How many there are in each state. */
+export function countStates(verdicts: readonly Verdict[]): StatusCounts {
+  const counts = { pass: 0, fail: 0, manual: 0, not_applicable: 0 };
+  for (const verdict of verdicts) counts[stateOf(verdict)] += 1;
+  return counts;
+}
+
+/** Nothing speaks against it: it passes, or what was automated does, or it does not apply. To lose this is a change for the worse. */
+export function isHolding({ status, reason }: Verdict): boolean {
+  return status === "PASS" || reason === "partly_automated" || reason === "not_applicable";
+}
+
+/** FAIL if anything fails; else MANUAL if anything needs a person; else PASS. */
+export function worstStatus(statuses: readonly Status[]): Status {
+  if (statuses.includes("FAIL")) return "FAIL";
+  return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
+}
+
+// Reasons that a person can fix come first; not_applicable only where there is no other.
+const reasonOrder: readonly ManualReason[] = [
+  "missing_scope",
+  "missing_role",
+  "not_available",
+  "provider_error",
+  "unreadable",
+  "interrupted",
+  "needs_review",
+  "rule_changed",
+  "not_automated",
+  "partly_automated",
+  "not_applicable",
+];
+
+interface WeighedFinding {
+  readonly status: Status;
+  readonly reason: ManualReason | null;
+}
+
+/** The verdict of a rule by its findings, of which those that are not advisory have to be given where there are any. */
+export function worstVerdict(findings: readonly WeighedFinding[]): WeighedFinding {
+  const status = worstStatus(findings.map((finding) => finding.status));
+  const reasons = new Set(findings.map(({ reason }) => reason));
+  return { status, reason: status === "MANUAL" ? (reasonOrder.find((reason) => reasons.has(reason)) ?? null) : null };
+}
+
+/** `PASS` where each finding that needs a person passed as far as it is automated. */
+export function automatedOf(findings: readonly Pick<Finding, "status" | "automated">[]): "PASS" | null {
+  const open = findings.filter(({ status }) => status !== "PASS");
+  return open.length > 0 && open.every(({ automated }) => automated === "PASS") ? "PASS" : null;
+}
+
+/** Whether everything of it that fails is waived. */
+export function isWaived({ findings }: Pick<CheckResult, "findings">): boolean {
+  const failing = findings.filter(({ status }) => status === "FAIL");
+  return failing.length > 0 && failing.every(({ waived }) => waived);
+}
+
+/** The `summary` of a report of these checks. */
+export function summarizeChecks(checks: readonly CheckResult[]): Report["summary"] {
+  const isManual = (check: CheckResult) => stateOf(check) === "manual";
+  return {
+    ...countStates(checks),
+    automated: checks.filter((check) => isManual(check) && check.automated === "PASS").length,
+    attested: checks.filter(({ attestation }) => attestation !== null).length,
+    waived: checks.filter((check) => stateOf(check) === "fail" && isWaived(check)).length,
+  };
+}
+
+/** The open findings of a check: each that fails, and each that needs manual review unless the check is attested. */
+export function openFindings({ findings, attestation }: CheckResult): readonly Finding[] {
+  return findings.filter((finding) => {
+    const state = stateOf(finding);
+    return !finding.advisory && (state === "fail" || (state === "manual" && attestation === null));
+  });
+}
