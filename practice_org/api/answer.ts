@@ -5,7 +5,7 @@ import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token
 import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { RateLimits } from "../http/rate_limits.ts";
 import type { Outcome } from "../http/server.ts";
-import type { App } from "../objects/org_contents.ts";
+import type { App, OrgContents } from "../objects/org_contents.ts";
 import { faultyAnswer, logFaultsOf, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
 import { answerAdminPage, isAdminPath } from "../admin_page/admin_page.ts";
 import type { AdminConsole } from "../changes/admin_console.ts";
@@ -113,7 +113,8 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     if (route.scope !== null && role === "custom" && !isReadableByCustomRole(request.path, request.query)) {
       return providerError("E0000006");
     }
-    const contents = org.state.contents();
+    const whole = org.state.contents();
+    const contents = role === "custom" ? inResourceSet(whole) : whole;
     if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
     const { url, serviceApp, cursorSecret, app } = org;
     const log = { log: org.log, url, cursorSecret, nowMs, faults: logFaultsOf(faults) };
@@ -143,6 +144,16 @@ const readablePaths: readonly RegExp[] = [
 function isReadableByCustomRole(path: string, query: URLSearchParams): boolean {
   if (query.get("type") === "USER_LIFECYCLE") return false;
   return readablePaths.some((pattern) => pattern.test(path));
+}
+
+/** The org as the custom role sees it: objects outside its resource set are missing from lists and cannot be found. */
+function inResourceSet(contents: OrgContents): OrgContents {
+  const outside = new Set(contents.outsideResourceSet);
+  return {
+    ...contents,
+    policies: contents.policies.filter(({ policy }) => !outside.has(policy.id)),
+    brands: contents.brands.filter(({ brand }) => !outside.has(brand.id)),
+  };
 }
 
 /** For a writable org: what is no write of the table is refused. */

@@ -1,6 +1,6 @@
 import { accessPolicy, catchAllRule, passwordOnly } from "../objects/access_policies.ts";
 import { appObject, isFirstPartyApp } from "../objects/app_objects.ts";
-import { brand } from "../objects/brand_objects.ts";
+import { brand, isSubdomainBrand } from "../objects/brand_objects.ts";
 import { policyId } from "../objects/policy_objects.ts";
 import { dodBannerPage } from "../objects/sign_in_page.ts";
 import { createApp, deleteApp, findApp, moveApp } from "./app_edits.ts";
@@ -49,9 +49,9 @@ export const appSettings: readonly Setting[] = [
     ["app-policy-restored", "Move it to its own policy again", false],
   ),
   setting<string | null>(
-    ["Sign-in pages", "Banner on the default sign-in page"],
+    ["Sign-in pages", "Banner on the first page that can be edited"],
     (contents) => (pageOf(contents) === null ? "none: the provider's own page" : "a page with a banner"),
-    (draft, html) => setSignInPage(draft, defaultBrand(draft.contents), html),
+    (draft, html) => setSignInPage(draft, editableBrand(draft.contents), html),
     ["banner-removed", "Remove the banner from the sign-in page", null],
     ["banner-restored", "Put the banner on the sign-in page", dodBannerPage()],
   ),
@@ -121,10 +121,13 @@ function businessApp(contents: OrgContents): App {
   return findApp(contents, isBusiness, "business application");
 }
 
-function defaultBrand(contents: OrgContents) {
-  return findBrand(contents, ({ isDefault }) => isDefault === true);
+function editableBrand(contents: OrgContents) {
+  return found(
+    contents.brands.find((branded) => !isSubdomainBrand(branded, contents)),
+    "sign-in page that can be edited",
+  );
 }
 
 function pageOf(contents: OrgContents): unknown {
-  return defaultBrand(contents).customizedPage?.["pageContent"] ?? null;
+  return editableBrand(contents).customizedPage?.["pageContent"] ?? null;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { appId } from "./app_objects.ts";
 import { link, oktaId } from "./ids_and_links.ts";
 import { signInPage } from "./sign_in_page.ts";
-import type { BrandWithPages, Site } from "./org_contents.ts";
+import type { BrandWithPages, OrgContents, Site } from "./org_contents.ts";
 
 export interface BrandSpec {
   readonly name: string;
@@ -14,6 +14,14 @@ export interface BrandSpec {
    * most brands. `"missing"`: it answers 404.
    */
   readonly customizedPage: { readonly html: string } | "uncustomized" | "missing";
+}
+
+/**
+ * Whether a brand is the subdomain brand of an org with several brands. Okta does not let anybody edit the code of its
+ * pages: see "About subdomain brands and custom brands" at https://developer.okta.com/docs/concepts/brands/.
+ */
+export function isSubdomainBrand({ brand: { isDefault } }: BrandWithPages, { brands }: Pick<OrgContents, "brands">) {
+  return isDefault === true && brands.length > 1;
 }
 
 export function brand(site: Site, spec: BrandSpec): BrandWithPages {

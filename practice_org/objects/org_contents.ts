@@ -59,6 +59,8 @@ export interface OrgContents {
   readonly apps: Listing<App>;
   /** Ids of the apps that are assigned to the service application's role, which it sees below Super Administrator too. */
   readonly assignedApps?: readonly string[];
+  /** Ids of the policies and brands that are not in the custom role's resource set: its lists leave them out. */
+  readonly outsideResourceSet?: readonly string[];
   /** The policy that the service application is bound to; null on the Classic Engine, whose apps have none. */
   readonly serviceAppPolicyId: string | null;
   /** Paths of features that the org does not have: 401 E0000015. */

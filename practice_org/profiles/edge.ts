@@ -6,7 +6,7 @@ import { oktaId } from "../objects/ids_and_links.ts";
 import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
 import { apiToken, groupId } from "../objects/people_objects.ts";
-import { withPolicies, type RuleSpec } from "../objects/policy_objects.ts";
+import { defaultPolicy, policyId, withPolicies, type RuleSpec } from "../objects/policy_objects.ts";
 import {
   allBut,
   anywhere,
@@ -63,6 +63,11 @@ export function edgeOrg(site: Site): OrgContents {
     apiTokens: [...whole.apiTokens, apiToken(site, { name: "Old token", ownerLogin: "siem@practice.example" })],
     // A SIEM pulls the log with a token.
     logStreams: [],
+    outsideResourceSet: [
+      policyId("OKTA_SIGN_ON", defaultPolicy.name),
+      policyId("PASSWORD", defaultPolicy.name),
+      ...whole.brands.filter(({ brand }) => brand["isDefault"] === true).map(({ brand }) => brand.id),
+    ],
   };
 }
 

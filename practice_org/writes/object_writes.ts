@@ -4,6 +4,7 @@ import { create, editSignInPage, remove, setSignInPage, setStatus, update } from
 import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
 import { logStream } from "../objects/log_stream_objects.ts";
 import { zoneObject } from "../objects/zone_objects.ts";
+import { isSubdomainBrand } from "../objects/brand_objects.ts";
 import type { BrandWithPages, Resource } from "../objects/org_contents.ts";
 import { statusOf } from "./policy_writes.ts";
 import { answerWith, attempt, invalid, noContent, textIn, withDefaults, type Write } from "./write_call.ts";
@@ -93,6 +94,7 @@ export const putApiToken: Write = ofItem("apiTokens", "ApiToken", (token, { draf
 });
 
 export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
+  if (isSubdomainBrand(branded, draft.contents)) return providerError("E0000006");
   const { pageContent = null, widgetVersion = null, contentSecurityPolicySetting } = body;
   const texts = branded.customizedPage?.["widgetCustomizations"] ?? branded.defaultPage["widgetCustomizations"];
   const unset = Object.fromEntries(Object.keys(isJsonObject(texts) ? texts : {}).map((name) => [name, null]));
@@ -108,6 +110,7 @@ export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
 });
 
 export const deleteSignInPage: Write = ofBrand((branded, { draft }) => {
+  if (isSubdomainBrand(branded, draft.contents)) return providerError("E0000006");
   attempt(() => setSignInPage(draft, branded, null));
   return noContent;
 });

@@ -5,7 +5,7 @@ import type { OrgContents, PolicyWithRules, Resource, Site } from "../../practic
 import { defaultPasswordPolicy, passwordPolicy } from "../../practice_org/objects/password_policies.ts";
 import { apiToken, groupId } from "../../practice_org/objects/people_objects.ts";
 import { policyId } from "../../practice_org/objects/policy_objects.ts";
-import { signInPage } from "../../practice_org/objects/sign_in_page.ts";
+import { dodBannerPage, signInPage } from "../../practice_org/objects/sign_in_page.ts";
 import {
   anywhere,
   defaultSessionRule,
@@ -26,7 +26,8 @@ export function failingOrg(site: Site): OrgContents {
     name: "Failing practice org",
     policies: [...sessionPolicies(site), ...passwordPolicies(site), ...appPolicies(site, org), ...automations],
     brands: [
-      brand(site, { name: "practice-org", isDefault: true, customizedPage: "uncustomized" }),
+      brand(site, { name: "Okta subdomain", isDefault: true, customizedPage: { html: dodBannerPage() } }),
+      brand(site, { name: "practice-org", customizedPage: "uncustomized" }),
       brand(site, { name: "Agency portal", customizedPage: { html: signInPage() } }),
       brand(site, { name: "Acquired company", customizedPage: "missing" }),
     ],
