@@ -1387,7 +1387,8 @@ BEGIN
         CASE WHEN sum((rank IS NOT DISTINCT FROM 9)::int - (rank_before IS NOT DISTINCT FROM 9)::int) OVER w > 0 THEN 9 END,
         CASE WHEN sum((rank IS NOT DISTINCT FROM 10)::int - (rank_before IS NOT DISTINCT FROM 10)::int) OVER w > 0 THEN 10 END,
         CASE WHEN sum((rank IS NOT DISTINCT FROM 11)::int - (rank_before IS NOT DISTINCT FROM 11)::int) OVER w > 0 THEN 11 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 12)::int - (rank_before IS NOT DISTINCT FROM 12)::int) OVER w > 0 THEN 12 END
+        CASE WHEN sum((rank IS NOT DISTINCT FROM 12)::int - (rank_before IS NOT DISTINCT FROM 12)::int) OVER w > 0 THEN 12 END,
+        CASE WHEN sum((rank IS NOT DISTINCT FROM 13)::int - (rank_before IS NOT DISTINCT FROM 13)::int) OVER w > 0 THEN 13 END
       ) AS worst
       FROM moves WINDOW w AS (PARTITION BY "check" ORDER BY number)
     ), moments AS (

@@ -19,7 +19,7 @@ test.each([
 ])("IDP_APPROVED_ISSUERS %j: an agency's own authority is %s, the DOD's %s", async (issuers, ofAgency, ofDod) => {
   const { stdout } = await evaluate(issuers);
   const [result] = (JSON.parse(stdout) as Report).checks;
-  expect(result?.findings.map(({ resource, status, reason }) => [resource.name, reason ?? status])).toEqual([
+  expect(result?.findings.map(({ resource, automated, reason }) => [resource.name, automated ?? reason])).toEqual([
     ["Agency", ofAgency],
     ["DOD", ofDod],
   ]);

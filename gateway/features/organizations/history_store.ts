@@ -80,7 +80,7 @@ export async function selectRules(db: TenantDatabase, query: RuleQuery): Promise
 }
 
 /**
- * One row beyond the limit; one without a rule for an organization that has none. A rule is read from the last PASS or Not Applicable
+ * One row beyond the limit; one without a rule for an organization that has none. A rule is read from the last verdict that held
  * before the period on, so that an exposure which reaches into it is whole; for the exposure that is open, from the last of all.
  */
 async function selectChosen(
@@ -91,7 +91,7 @@ async function selectChosen(
     with chosen as (
       select rule.*, coalesce((
         select known_at from verdicts as closing where ${ofRule("closing", "rule")} and known_at <= ${toInstant(isOpenOnly ? period.to : period.from)}
-          and number is not null and (status = 'PASS' or reason = 'not_applicable')
+          and number is not null and (status = 'PASS' or reason in ('partly_automated', 'not_applicable'))
         order by known_at desc limit 1
       ), '-infinity') as floor
       from rule_states as rule
