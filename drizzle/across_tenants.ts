@@ -66,11 +66,13 @@ export interface DeletionStep {
   readonly hasMore: boolean;
 }
 
-export interface DeletedByAge {
+/** A type alias, because an interface lacks the index signature that Drizzle needs. */
+export type DeletedByAge = {
   readonly kind: "scan" | "monitor";
   readonly id: string;
   readonly tenantId: string;
-}
+  readonly orgUrl: string | null;
+};
 
 /**
  * Deletes, over all tenants, scans and monitors that ended longer ago (at least a day), at most `limit` rows of any table.
@@ -81,13 +83,12 @@ export async function deleteExpired(
   { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
 ): Promise<DeletionStep> {
   const rows = await withoutTenant(database, (db) =>
-    db.execute<{ kind: string; id: string; tenant_id: string }>(
-      sql`select kind, id, tenant_id from scanstream.delete_expired(${olderThanDays}, ${maxRows}::integer)`,
+    db.execute<DeletedByAge | { readonly kind: "more" }>(
+      sql`select kind, id, tenant_id as "tenantId", org_url as "orgUrl"
+        from scanstream.delete_expired(${olderThanDays}, ${maxRows}::integer)`,
     ),
   );
-  const deleted = rows.flatMap(({ kind, id, tenant_id: tenantId }) =>
-    kind === "scan" || kind === "monitor" ? [{ kind, id, tenantId } as const] : [],
-  );
+  const deleted = rows.filter((row) => row.kind !== "more");
   return { deleted, hasMore: rows.length > deleted.length };
 }
 

@@ -113,5 +113,5 @@ export async function withGateway(
 
 /** The gateway is there and takes the key, and what was asked of it is wrong. */
 function isWrongRequest(error: unknown): boolean {
-  return error instanceof GatewayRefusal && [400, 404, 409, 410, 422].includes(error.httpStatus);
+  return error instanceof GatewayRefusal && [400, 404, 409, 422].includes(error.httpStatus);
 }

@@ -4,7 +4,6 @@ export type ErrorCode =
   | "permission_denied"
   | "not_found"
   | "conflict"
-  | "gone"
   | "malformed"
   | "invalid"
   | "too_large"

@@ -128,12 +128,10 @@ CREATE TABLE "monitors" (
 	"stale_from" timestamp (3) with time zone GENERATED ALWAYS AS ((updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC') STORED,
 	"stale_at" timestamp (3) with time zone,
 	"ended_at" timestamp (3) with time zone,
-	"deleted_at" timestamp (3) with time zone,
 	CONSTRAINT "monitors_tenant_id_id" UNIQUE("tenant_id","id"),
 	CONSTRAINT "monitors_status" CHECK ("monitors"."status" in ('running', 'stopped', 'ended')),
 	CONSTRAINT "monitors_log_status" CHECK ("monitors"."log_status" in ('reading', 'unreadable', 'unknown')),
 	CONSTRAINT "monitors_ended_at" CHECK (("monitors"."ended_at" is not null) = ("monitors"."status" = 'ended')),
-	CONSTRAINT "monitors_deleted_at" CHECK ("monitors"."deleted_at" is null or "monitors"."ended_at" is not null),
 	CONSTRAINT "monitors_counts" CHECK (least("monitors"."checks_total", "monitors"."pass", "monitors"."fail", "monitors"."manual", "monitors"."not_applicable") >= 0)
 );
 --> statement-breakpoint
@@ -418,13 +416,13 @@ CREATE INDEX "changes_of_finding" ON "changes" USING btree ("tenant_id","monitor
 --> statement-breakpoint
 CREATE INDEX "changes_of_check" ON "changes" USING btree ("tenant_id","monitor_id","check","number");
 --> statement-breakpoint
-CREATE INDEX "monitors_present" ON "monitors" USING btree ("tenant_id","created_at","id") WHERE "monitors"."deleted_at" is null;
+CREATE INDEX "monitors_of_tenant" ON "monitors" USING btree ("tenant_id","created_at","id");
 --> statement-breakpoint
-CREATE INDEX "monitors_of_organization" ON "monitors" USING btree ("tenant_id","organization_id") WHERE "monitors"."deleted_at" is null;
+CREATE INDEX "monitors_of_organization" ON "monitors" USING btree ("tenant_id","organization_id");
 --> statement-breakpoint
 CREATE INDEX "monitors_due" ON "monitors" USING btree ("stale_from") WHERE "monitors"."status" = 'running' and "monitors"."stale_at" is null;
 --> statement-breakpoint
-CREATE INDEX "monitors_ended" ON "monitors" USING btree ("ended_at") WHERE "monitors"."ended_at" is not null and "monitors"."deleted_at" is null;
+CREATE INDEX "monitors_ended" ON "monitors" USING btree ("ended_at") WHERE "monitors"."ended_at" is not null;
 --> statement-breakpoint
 CREATE INDEX "looks_by_time" ON "looks" USING btree ("tenant_id","organization_id","known_to");
 --> statement-breakpoint
@@ -607,10 +605,10 @@ GRANT INSERT, UPDATE (role), DELETE ON public.memberships TO scanstream_app;
 GRANT SELECT (id, tenant_id, name, prefix, created_at, revoked_at, last_used_at, scopes, expires_at),
   INSERT (tenant_id, name, prefix, hash, scopes, expires_at) ON public.api_keys TO scanstream_app;
 --> statement-breakpoint
--- A deleted monitor keeps its row, so that its id stays used; its changes go. A change is never changed.
+-- A change is never changed.
 GRANT SELECT, INSERT, UPDATE ON public.scans, public.findings, public.monitors TO scanstream_app;
 --> statement-breakpoint
-GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
+GRANT SELECT, INSERT, DELETE ON public.monitors, public.changes TO scanstream_app;
 --> statement-breakpoint
 -- What was stored of a report is not changed afterwards.
 GRANT SELECT ON public.scan_reports TO scanstream_app;
@@ -975,7 +973,7 @@ AS $$
 $$;
 --> statement-breakpoint
 CREATE FUNCTION scanstream.delete_expired(older_than_days double precision, max_rows integer)
-RETURNS TABLE (kind text, id uuid, tenant_id uuid)
+RETURNS TABLE (kind text, id uuid, tenant_id uuid, org_url text)
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_custom_plan
@@ -999,15 +997,15 @@ BEGIN
     WHERE scans.ctid = ANY (old) LIMIT max_rows));
   GET DIAGNOSTICS removed = ROW_COUNT;
   IF removed < max_rows THEN
-    RETURN QUERY DELETE FROM public.scans WHERE scans.ctid = ANY (old) RETURNING 'scan', scans.id, scans.tenant_id;
+    RETURN QUERY DELETE FROM public.scans WHERE scans.ctid = ANY (old) RETURNING 'scan', scans.id, scans.tenant_id, scans.org_url;
   END IF;
   IF cardinality(old) > 0 THEN
-    RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid;
+    RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid, NULL;
     RETURN;
   END IF;
 
   old := ARRAY(
-    SELECT monitors.ctid FROM public.monitors WHERE monitors.ended_at < cutoff AND monitors.deleted_at IS NULL
+    SELECT monitors.ctid FROM public.monitors WHERE monitors.ended_at < cutoff
     ORDER BY monitors.ended_at LIMIT max_parents FOR UPDATE SKIP LOCKED);
   DELETE FROM public.changes WHERE ctid = ANY (ARRAY(
     SELECT changes.ctid FROM public.monitors
@@ -1015,11 +1013,11 @@ BEGIN
     WHERE monitors.ctid = ANY (old) LIMIT max_rows));
   GET DIAGNOSTICS removed = ROW_COUNT;
   IF removed < max_rows THEN
-    RETURN QUERY UPDATE public.monitors SET deleted_at = now() WHERE monitors.ctid = ANY (old)
-      RETURNING 'monitor', monitors.id, monitors.tenant_id;
+    RETURN QUERY DELETE FROM public.monitors WHERE monitors.ctid = ANY (old)
+      RETURNING 'monitor', monitors.id, monitors.tenant_id, monitors.org_url;
   END IF;
   IF cardinality(old) > 0 THEN
-    RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid;
+    RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid, NULL;
   END IF;
 END
 $$;
@@ -1559,9 +1557,9 @@ CREATE TRIGGER scans_deleted_audit AFTER DELETE ON public.scans
   FOR EACH ROW WHEN (scanstream.erasing() = '')
   EXECUTE FUNCTION scanstream.write_audit('scan', 'id');
 --> statement-breakpoint
-CREATE TRIGGER monitors_deleted_audit AFTER UPDATE OF deleted_at ON public.monitors
-  FOR EACH ROW WHEN (NEW.deleted_at IS NOT NULL AND OLD.deleted_at IS NULL AND scanstream.erasing() = '')
-  EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.deleted');
+CREATE TRIGGER monitors_deleted_audit AFTER DELETE ON public.monitors
+  FOR EACH ROW WHEN (scanstream.erasing() = '')
+  EXECUTE FUNCTION scanstream.write_audit('monitor', 'id');
 --> statement-breakpoint
 CREATE TRIGGER api_keys_bound AFTER INSERT ON public.api_keys REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.revoked_at IS NULL', 'API keys', 'Revoke one first.');
@@ -1579,10 +1577,7 @@ CREATE TRIGGER decisions_bound_all AFTER INSERT ON public.decisions REFERENCING 
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('100000', 'true', 'decisions, including ended ones,', 'Ask the operator.');
 --> statement-breakpoint
 CREATE TRIGGER monitors_bound AFTER INSERT ON public.monitors REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.deleted_at IS NULL', 'monitors', 'Delete one first.');
---> statement-breakpoint
-CREATE TRIGGER monitors_bound_all AFTER INSERT ON public.monitors REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('20000', 'true', 'monitors, including deleted ones,', 'Ask the operator.');
+  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'true', 'monitors', 'Delete one first.');
 --> statement-breakpoint
 CREATE TRIGGER scans_bound AFTER INSERT ON public.scans REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('2000', 'kept.status IN (''pending'', ''running'')', 'scans that have not ended', 'Wait until one ends, or end one.');

@@ -65,28 +65,21 @@ export const monitors = pgTable(
     staleAt: instant("stale_at"),
     /** Set with the status `ended` and only then. */
     endedAt: instant("ended_at"),
-    /** The row stays, so that its id is not used again; its changes do not. */
-    deletedAt: instant("deleted_at"),
   },
   (table) => [
     // What changes refer to, so that a change cannot belong to another tenant's monitor.
     unique("monitors_tenant_id_id").on(table.tenantId, table.id),
-    index("monitors_present")
-      .on(table.tenantId, table.createdAt, table.id)
-      .where(sql`${table.deletedAt} is null`),
-    index("monitors_of_organization")
-      .on(table.tenantId, table.organizationId)
-      .where(sql`${table.deletedAt} is null`),
+    index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    index("monitors_of_organization").on(table.tenantId, table.organizationId),
     index("monitors_due")
       .on(table.staleFrom)
       .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
     index("monitors_ended")
       .on(table.endedAt)
-      .where(sql`${table.endedAt} is not null and ${table.deletedAt} is null`),
+      .where(sql`${table.endedAt} is not null`),
     check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
     check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
     check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
-    check("monitors_deleted_at", sql`${table.deletedAt} is null or ${table.endedAt} is not null`),
     check(
       "monitors_counts",
       sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}, ${table.notApplicable}) >= 0`,

@@ -1,11 +1,10 @@
 import type { Database } from "../../drizzle/database.ts";
 import { deleteExpired, deleteOldHistory, type DeletedByAge } from "../../drizzle/across_tenants.ts";
-import { announce, type AnnounceOptions } from "./announce.ts";
+import type { AnnounceOptions } from "./announce.ts";
+import { announceDeleted } from "./announce_deleted.ts";
 import { deleteInBatches } from "./delete_in_batches.ts";
-import { publishMonitorEnd } from "./monitors/events.ts";
 import { organizationAnnouncerOf } from "./organizations/announce_updates.ts";
 import { startRepeating } from "./repeat.ts";
-import { publishScanDeleted, tenantChannel } from "./tenant_events.ts";
 
 export interface RetentionOptions extends AnnounceOptions {
   readonly database: Database;
@@ -71,21 +70,9 @@ async function deleteEnded(options: RetentionOptions): Promise<number> {
   return count;
 }
 
-async function announceByAge({ kind, id, tenantId }: DeletedByAge, options: RetentionOptions): Promise<void> {
-  const channel = tenantChannel(tenantId);
-  await announce(
-    {
-      publish: [
-        (publisher) =>
-          kind === "scan"
-            ? publishScanDeleted(publisher, channel, { scan_id: id })
-            : publishMonitorEnd(publisher, channel, { monitor_id: id, reason: "deleted" }),
-      ],
-      failure: { fields: { id }, message: `that a ${kind} was deleted could not be published` },
-    },
-    options,
-  );
-  await organizationAnnouncerOf(options).updated(tenantId, kind === "scan" ? { lastScanId: id } : { monitorId: id });
+async function announceByAge({ kind, id, tenantId, orgUrl }: DeletedByAge, options: RetentionOptions): Promise<void> {
+  await announceDeleted({ kind, id, tenantId }, options);
+  await organizationAnnouncerOf(options).updated(tenantId, kind === "scan" ? { lastScanId: id } : { orgUrl });
 }
 
 const firstAfterMs = 60_000;

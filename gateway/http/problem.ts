@@ -41,7 +41,6 @@ const kinds: Readonly<Record<Problem["code"], { readonly status: number; readonl
   not_found: { status: 404, title: "Not found" },
   method_not_allowed: { status: 405, title: "Method not allowed" },
   conflict: { status: 409, title: "Conflict" },
-  gone: { status: 410, title: "Gone" },
   too_large: { status: 413, title: "Too large" },
   unsupported_media_type: { status: 415, title: "Unsupported media type" },
   invalid: { status: 422, title: "Invalid" },

@@ -14,7 +14,6 @@ export const problemSchema = v.object({
     "not_found",
     "method_not_allowed",
     "conflict",
-    "gone",
     "too_large",
     "unsupported_media_type",
     "invalid",

@@ -97,7 +97,6 @@ const refusalCodes = {
   404: "not_found",
   405: "method_not_allowed",
   409: "conflict",
-  410: "gone",
   413: "too_large",
   422: "invalid",
   429: "too_many",

@@ -118,7 +118,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "select hash from api_keys",
         "select * from api_keys",
         "delete from scans",
-        "delete from monitors",
         "delete from scan_reports",
         "delete from scan_report_parts",
         "update scan_report_parts set content = ''",

@@ -55,7 +55,7 @@ const kinds = {
       sql`insert into monitors (id, tenant_id, org_url, interval_seconds)
         select gen_random_uuid(), ${tenant}::uuid, 'https://acme.okta.com', 10 from generate_series(1, ${count}::int)`,
     free: (tenant: string) =>
-      sql`update monitors set status = 'ended', ended_at = now(), deleted_at = now() where id = (select id from monitors where tenant_id = ${tenant}::uuid and deleted_at is null limit 1)`,
+      sql`delete from monitors where id = (select id from monitors where tenant_id = ${tenant}::uuid limit 1)`,
   },
   "scans that have not ended": {
     most: 2000,

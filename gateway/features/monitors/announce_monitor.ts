@@ -12,8 +12,10 @@ export type Publish = (publisher: Publisher, channel: string) => Promise<void>;
 export function createMonitorAnnouncer({ publisher, log }: { readonly publisher: Publisher; readonly log: Log }) {
   return { publishStored, publishEnd };
 
+  /** The tenant's stream hears of a deletion when it is done: `announceDeleted`. */
   function publishEnd(row: Pick<MonitorRow, "id" | "tenantId">, reason: MonitorEvents["monitor.end"]["reason"]) {
-    return publishStored(row, [(to, channel) => publishMonitorEnd(to, channel, { monitor_id: row.id, reason })]);
+    const end: Publish = (to, channel) => publishMonitorEnd(to, channel, { monitor_id: row.id, reason });
+    return publishStored(row, [end], { isForTenant: reason === "ended" });
   }
 
   /** Stored before published: a client that reads the resource after an event finds what the event said. */

@@ -12,11 +12,11 @@ import { monitorChannel, monitorPrefix } from "./events.ts";
 import { toMonitor } from "./monitor.ts";
 import { selectMonitor } from "./monitor_store.ts";
 
-/** The channel of the requested monitor. Rejects with `NotFound` for one that was deleted or is not visible in the tenant. */
+/** The channel of the requested monitor. Rejects with `NotFound` for one that is not there or not visible in the tenant. */
 export async function getChannels({ db, params }: Pick<ChannelsRequest, "db" | "params">): Promise<ChannelsResult> {
-  const { id, tenantId, endedAt, deletedAt } = monitors;
-  const [row] = await db.select({ id, tenantId, endedAt, deletedAt }).from(monitors).where(eq(id, params.id));
-  if (row === undefined || row.deletedAt !== null) throw new NotFound("No such monitor");
+  const { id, tenantId, endedAt } = monitors;
+  const [row] = await db.select({ id, tenantId, endedAt }).from(monitors).where(eq(id, params.id));
+  if (row === undefined) throw new NotFound("No such monitor");
   const channel = monitorChannel(row.tenantId, row.id);
   return row.endedAt === null ? [channel] : ended(channel);
 }

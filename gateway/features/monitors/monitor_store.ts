@@ -1,19 +1,19 @@
-import { and, desc, eq, getTableColumns, isNull, ne, type SQL, sql } from "drizzle-orm";
-import { changes, monitors } from "../../../drizzle/schema.ts";
+import { and, desc, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
+import { monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { deleteInBatches } from "../delete_in_batches.ts";
 import type { MonitorRow } from "./monitor.ts";
 
 /** The monitors of the transaction's tenant. Each write is one statement that checks for itself what it depends on. */
 
 /**
  * Registers a monitor under an id that its producer keeps; the same id again is a restart. An id is the tenant's own, whether or
- * not another tenant has the same one. Rejects with `AppError("conflict")` for one that has ended or follows another org, and `AppError("gone")` for
- * one that was deleted.
+ * not another tenant has the same one. Rejects with `AppError("conflict")` for one that has ended or follows another org.
  */
 export async function putMonitor(
   db: TenantDatabase,
@@ -61,8 +61,7 @@ export async function putMonitor(
     .where(and(isOpen(id), eq(monitors.orgUrl, orgUrl)))
     .returning();
   if (row !== undefined) return { row, isNew: false };
-  const stored = await selectAny(db, id);
-  if (stored.deletedAt !== null) throw new AppError("gone", "The monitor was deleted: expected a new UUID");
+  const stored = await selectMonitor(db, id);
   if (stored.endedAt !== null) throw ended();
   throw new AppError("conflict", "The monitor follows another org: expected the same org_url, or a new UUID");
 }
@@ -84,13 +83,6 @@ function countsWithin(checksTotal: number): Readonly<Record<Exclude<keyof Counts
 
 /** Rejects with `NotFound` for another tenant's monitor as for one that was deleted or never was. */
 export async function selectMonitor(db: TenantDatabase, monitorId: string): Promise<MonitorRow> {
-  const row = await selectAny(db, monitorId);
-  if (row.deletedAt !== null) throw new NotFound("No such monitor");
-  return row;
-}
-
-/** Deleted ones too. */
-async function selectAny(db: TenantDatabase, monitorId: string): Promise<MonitorRow> {
   const [row] = await db.select().from(monitors).where(eq(monitors.id, monitorId));
   if (row === undefined) throw new NotFound("No such monitor");
   return row;
@@ -101,7 +93,7 @@ export async function selectMonitors(db: TenantDatabase, page: PageRequest): Pro
   return db
     .select()
     .from(monitors)
-    .where(and(isNull(monitors.deletedAt), afterCursor(page, monitors.createdAt, monitors.id)))
+    .where(afterCursor(page, monitors.createdAt, monitors.id))
     .orderBy(desc(monitors.createdAt), desc(monitors.id))
     .limit(page.limit + 1);
 }
@@ -170,23 +162,33 @@ export async function updateMonitor(
   throw impossibleCounts({ ...stored, ...withoutUndefined(counts) });
 }
 
-/** Its row stays, so that its id is gone; its changes do not. Rejects with `NotFound`. */
-export async function deleteMonitor(db: TenantDatabase, monitorId: string): Promise<{ readonly tenantId: string }> {
-  const [deleted] = await db
+/**
+ * Deletes a monitor with its changes. It ends with the first statement, so that nothing more is stored of it; `onEnd` is called before
+ * it goes. Rejects with `NotFound`. The same call again goes on where one was interrupted.
+ */
+export async function deleteMonitor(
+  db: TenantDatabase,
+  monitorId: string,
+  onEnd: (monitor: MonitorRow) => Promise<void>,
+): Promise<MonitorRow> {
+  const [row] = await db
     .update(monitors)
-    .set({
-      status: "ended",
-      endedAt: sql`coalesce(${monitors.endedAt}, now())`,
-      deletedAt: sql`now()`,
-      staleAt: null,
-    })
-    .where(and(eq(monitors.id, monitorId), isNull(monitors.deletedAt)))
-    .returning({ tenantId: monitors.tenantId });
-  // A second statement sees the changes that were being stored while the first one waited; no more can come. Also after
-  // the first one's answer was lost, when the request comes again.
-  await db.delete(changes).where(eq(changes.monitorId, monitorId));
-  if (deleted === undefined) throw new NotFound("No such monitor");
-  return deleted;
+    .set({ status: "ended", endedAt: sql`coalesce(${monitors.endedAt}, now())`, staleAt: null })
+    .where(eq(monitors.id, monitorId))
+    .returning();
+  if (row === undefined) throw new NotFound("No such monitor");
+  await onEnd(row);
+  await deleteInBatches(
+    (maxRows) =>
+      db.execute<{ count: number }>(sql`
+        with deleted as (delete from changes where ctid = any (array(
+          select ctid from changes where monitor_id = ${monitorId}::uuid limit ${maxRows}::integer)) returning 1)
+        select count(*)::integer as count from deleted`),
+    ([step]) => step?.count === 0,
+  );
+  // Another deletion may have been first, and its producer may have made a new one.
+  await db.delete(monitors).where(and(eq(monitors.id, monitorId), eq(monitors.status, "ended")));
+  return row;
 }
 
 export function ended(): AppError {

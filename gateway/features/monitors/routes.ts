@@ -9,6 +9,7 @@ import { listByTime } from "../../http/paging.ts";
 import { defineResource, type Query } from "../../http/resource.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { afterResponse } from "../after_response.ts";
+import { announceDeleted } from "../announce_deleted.ts";
 import { createMonitorAnnouncer, type Publish } from "./announce_monitor.ts";
 import { defineChangeRoutes, hasEnded } from "./change_routes.ts";
 import { monitorEventStream } from "./channels.ts";
@@ -59,7 +60,6 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         200: json(Monitor, "Started again", { headers: ["Location"] }),
         201: json(Monitor, "Registered", { headers: ["Location"], example: monitorExample }),
         409: problem("The monitor has ended, or follows another org"),
-        410: problem("The monitor was deleted; its id cannot be used again"),
       },
     },
     async ({ c, principal, id: monitorId, body: monitor, query }) => {
@@ -122,13 +122,13 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       allow: "delete",
       operationId: "deleteMonitor",
       summary: "Delete a monitor and its changes",
-      description: "Publishes `monitor.end`. Its id cannot be used again.",
+      description: "Its streams end with `monitor.end`. A PUT under its id makes a new monitor.",
       answers: { 204: { description: "Deleted" } },
     },
     async ({ c, id, query }) => {
-      const { tenantId } = await query((db) => deleteMonitor(db, id));
-      await publishEnd({ id, tenantId }, "deleted");
-      afterResponse(c, organizations.updated(tenantId, { monitorId: id }));
+      const deleted = await query((db) => deleteMonitor(db, id, (row) => publishEnd(row, "deleted")));
+      await announceDeleted({ ...deleted, kind: "monitor" }, dependencies);
+      afterResponse(c, organizations.updated(deleted.tenantId, deleted));
       return c.body(null, 204);
     },
   );

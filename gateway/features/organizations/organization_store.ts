@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, sql, type SQL } from "drizzle-orm";
+import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import { monitors, organizations, scans } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { NotFound } from "../../../shared/app_error.ts";
@@ -48,13 +48,7 @@ function selectRows<More extends Readonly<Record<string, SQL.Aliased<string>>>>(
   const monitor = db
     .select({ id, status, staleAt, updatedAt, intervalSeconds })
     .from(monitors)
-    .where(
-      and(
-        eq(monitors.tenantId, organizations.tenantId),
-        eq(monitors.organizationId, organizations.id),
-        isNull(monitors.deletedAt),
-      ),
-    )
+    .where(and(eq(monitors.tenantId, organizations.tenantId), eq(monitors.organizationId, organizations.id)))
     .orderBy(desc(sql`${status} = 'running'`), desc(updatedAt))
     .limit(1)
     .as("monitor");

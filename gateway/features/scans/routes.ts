@@ -17,9 +17,8 @@ import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { listByTime, type List } from "../../http/paging.ts";
 import { defineResource, type Query } from "../../http/resource.ts";
 import { afterResponse } from "../after_response.ts";
-import { announce } from "../announce.ts";
+import { announceDeleted } from "../announce_deleted.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
-import { publishScanDeleted, tenantChannel } from "../tenant_events.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
 import { announceEnd, type EndedScan } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
@@ -162,13 +161,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     async ({ c, id, query }) => {
       const onEnd = (scan: EndedScan) => announceEnd(scan, { publisher, log });
       const deleted = await query((db) => deleteScan(db, id, onEnd));
-      await announce(
-        {
-          publish: [(to) => publishScanDeleted(to, tenantChannel(deleted.tenantId), { scan_id: id })],
-          failure: { fields: { scan_id: id }, message: "that a scan was deleted could not be published" },
-        },
-        { publisher, log },
-      );
+      await announceDeleted({ kind: "scan", ...deleted }, { publisher, log });
       afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: id }));
       return c.body(null, 204);
     },

@@ -1,4 +1,4 @@
-import { desc, isNull, sql } from "drizzle-orm";
+import { desc, sql } from "drizzle-orm";
 import * as v from "valibot";
 import { monitors, scans } from "../../../drizzle/schema.ts";
 import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/define_event_stream.ts";
@@ -21,12 +21,7 @@ async function getSnapshot({ db, principal }: Pick<ChannelsRequest, "db" | "prin
       .where(sql`${scans.status} in ('pending', 'running')`)
       .orderBy(desc(scans.createdAt), desc(scans.id))
       .limit(maxSnapshots),
-    db
-      .select()
-      .from(monitors)
-      .where(isNull(monitors.deletedAt))
-      .orderBy(desc(monitors.createdAt), desc(monitors.id))
-      .limit(maxSnapshots),
+    db.select().from(monitors).orderBy(desc(monitors.createdAt), desc(monitors.id)).limit(maxSnapshots),
     selectOrganizationRows(db, { limit: maxSnapshots }),
   ]);
   const nowMs = Date.now();

@@ -33,13 +33,13 @@ async function insert(fields: Partial<typeof monitors.$inferInsert> = {}): Promi
 /** Longer ago than the terminal event may take. */
 const over = { status: "ended", endedAt: new Date(Date.now() - 6000) } as const;
 
-test("a channel is built with its own tenant; another tenant's, a deleted and an unknown resource are not found", async () => {
+test("a channel is built with its own tenant; another tenant's and an unknown resource are not found", async () => {
   const monitorsOf = (id: string, { id: tenantId } = acme) =>
     withTenant(database, tenantId, async (db) => getMonitorChannels({ db, params: { id } }));
   const open = await insert();
   expect(await monitorsOf(open)).toEqual([monitorChannel(acme.id, open)]);
   await expect(monitorsOf(open, globex)).rejects.toBeInstanceOf(NotFound);
-  await expect(monitorsOf(await insert({ ...over, deletedAt: new Date() }))).rejects.toBeInstanceOf(NotFound);
+  await expect(monitorsOf(randomUUID())).rejects.toBeInstanceOf(NotFound);
   const [scanId = ""] = acme.scanIds;
   const scanOf = (tenantId: string) =>
     withTenant(database, tenantId, async (db) => getScanChannels({ db, params: { id: scanId } }));
@@ -48,7 +48,7 @@ test("a channel is built with its own tenant; another tenant's, a deleted and an
 });
 
 test("findEnded names those that ended some seconds ago, or are not there, among scans and monitors of the tenant, and no other channel", async () => {
-  const [open, ended, deleted] = [await insert(), await insert(over), await insert({ ...over, deletedAt: new Date() })];
+  const [open, ended, deleted] = [await insert(), await insert(over), randomUUID()];
   const justEnded = await insert({ ...over, endedAt: new Date() });
   const [scanId = "", openScanId = ""] = acme.scanIds;
   await asOwner(database, (db) =>
