@@ -8,6 +8,7 @@ import type { Connection, ConnectOptions } from "../okta/connection.ts";
 import type { ScanTrace } from "../run_scan.ts";
 import type { ChangeLine } from "./changes.ts";
 import type { FollowStore } from "./follow_state.ts";
+import type { RegisteredMonitor } from "../streaming/gateway_client.ts";
 import type { MonitorFacts, MonitorPublisher } from "../streaming/monitor_publisher.ts";
 
 export interface FollowPlan {
@@ -58,7 +59,7 @@ export interface MonitorPort extends Omit<MonitorPublisher, "started"> {
 export interface FollowedMonitor extends MonitorFacts {
   readonly monitorId: string;
   /** Called once it is known there: with a new id if the previous monitor has ended. */
-  readonly onRegistered: (monitorId: string) => void;
+  readonly onRegistered: (monitor: RegisteredMonitor) => void;
 }
 
 export type FollowEnd =

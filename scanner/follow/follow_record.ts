@@ -2,6 +2,7 @@ import { ChangeOutbox } from "./change_outbox.ts";
 import { toStateLines, type ChangeLine } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
+import type { RegisteredMonitor } from "../streaming/gateway_client.ts";
 
 /** How often the state is written when nothing but the time moved. */
 const saveMs = 60_000;
@@ -14,6 +15,8 @@ export class FollowRecord {
   readonly #plan: FollowPlan;
   readonly #parts: FollowParts;
   readonly #lines: ChangeOutbox;
+  /** The first results were stored at the gateway before: a monitor without a report was deleted there since. */
+  readonly #isStateSettled: boolean;
   #committed: Committed | null;
   /** Whether what is on disk is the newest. */
   #isSaved = true;
@@ -25,6 +28,7 @@ export class FollowRecord {
     this.#plan = plan;
     this.#parts = parts;
     this.#lines = new ChangeOutbox(saved, parts.say);
+    this.#isStateSettled = saved !== null && saved.pending[0]?.cause !== "start";
     this.#committed = saved;
   }
 
@@ -55,9 +59,9 @@ export class FollowRecord {
   }
 
   /** A new monitor is handed every verdict as its first state; on the output they were lines before. */
-  switchMonitor(monitorId: string): void {
-    if (monitorId === this.#monitorId) return;
-    this.#monitorId = monitorId;
+  registered({ id, last_look_at: lastLookAt }: RegisteredMonitor): void {
+    if (id === this.#monitorId && (lastLookAt !== null || !this.#isStateSettled)) return;
+    this.#monitorId = id;
     this.#lines.addWritten(this.#stateLines("as it was before this monitor began"));
     this.#parts.monitor.changed(this.#lines);
     this.#isSaved = false;

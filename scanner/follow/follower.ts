@@ -81,7 +81,7 @@ class Follower {
     this.#log.connect(await this.#org.connect({ forgetsProbe: this.#isRestart }));
     parts.monitor.started({
       monitorId: this.#record.monitorId,
-      onRegistered: (id) => this.#record.switchMonitor(id),
+      onRegistered: (monitor) => this.#record.registered(monitor),
       orgUrl: plan.orgUrl,
       clientId: plan.clientId,
       benchmark: plan.benchmark,

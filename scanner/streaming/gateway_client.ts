@@ -37,7 +37,7 @@ export type ScanState = v.InferOutput<typeof scanState>;
 
 /** Only what is used: a gateway of another release may answer other fields differently. */
 const registeredScan = v.pick(scanSchema, ["id", "tenant_id", "channel"]);
-const registeredMonitor = v.pick(monitorSchema, ["id"]);
+const registeredMonitor = v.pick(monitorSchema, ["id", "last_look_at"]);
 const scanState = v.object({
   status: v.fallback(v.string(), ""),
   cancel_requested: v.fallback(v.boolean(), false),
@@ -101,6 +101,11 @@ export function createRetry(signal: AbortSignal, { onAccepted, beforeRetry }: Re
       }
     }
   };
+}
+
+/** Checks the gateway's own words, because a 404 may be a proxy's, too. */
+export function isMissing(error: unknown, what: "scan" | "monitor"): boolean {
+  return error instanceof GatewayRefusal && error.httpStatus === 404 && error.message.includes(`No such ${what}`);
 }
 
 /** The gateway does not take this body, whenever it is sent; it may take another. */

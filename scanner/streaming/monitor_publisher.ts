@@ -4,7 +4,14 @@ import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
 import { retryDelayMs } from "./event_queue.ts";
 import { GatewayRefusal, isTimeout, problemOf } from "../../command_line/gateway_call.ts";
-import { createRetry, isRefusedBody, storeAccepted, type GatewayClient } from "./gateway_client.ts";
+import {
+  createRetry,
+  isMissing,
+  isRefusedBody,
+  storeAccepted,
+  type GatewayClient,
+  type RegisteredMonitor,
+} from "./gateway_client.ts";
 import { stateOf, toEnded, toStored, toUpdate, type PollResult } from "./monitor_updates.ts";
 
 /**
@@ -48,8 +55,8 @@ export interface MonitorPublisherOptions {
   readonly monitorId: string;
   /** Called with one line for a person: when an outage begins, when it is over, when the gateway refuses something. */
   readonly warn: (message: string) => void;
-  /** Called once, when the gateway has registered the monitor: under another id where that of `monitorId` has ended or was deleted. */
-  readonly onRegistered?: (monitorId: string) => void;
+  /** Called once, when the gateway has registered the monitor: under another id where that of `monitorId` has ended. */
+  readonly onRegistered?: (monitor: RegisteredMonitor) => void;
   /** Default: the interval, at least 20 s. */
   readonly heartbeatMs?: number;
   readonly endTimeoutMs?: number;
@@ -71,7 +78,6 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   /** Aborts when the end was requested: it cuts a pause short. */
   const ending = new AbortController();
   let isRegistered = false;
-  let wasRegistered = false;
   let queue: ChangesToStore | null = null;
   let update: MonitorUpdate = {};
   let isUpdateDue = false;
@@ -153,12 +159,12 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
         await deliverAll(body);
         break;
       } catch (error) {
-        if (isOver(error) && !wasRegistered && monitorId === options.monitorId) {
+        if (hasEnded(error) && !isRegistered && monitorId === options.monitorId) {
           warn(`The previous monitor accepts no more changes, so a new one starts: ${problemOf(error)}`);
           monitorId = randomUUID();
           continue;
         }
-        if (isOver(error)) {
+        if (hasEnded(error) || (isRegistered && isMissing(error, "monitor"))) {
           warn(`The monitor has ended at the gateway, and continues without it: ${problemOf(error)}`);
           finished.abort();
           settleAll();
@@ -171,8 +177,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
           break;
         }
         warnOf(error);
-        // It may have lost the monitor; to register again does no harm.
-        isRegistered = false;
+        isUpdateDue = Object.keys(update).length > 0;
         await pause(refusedPauseMs, [ending.signal]);
       }
     }
@@ -182,13 +187,9 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
 
   async function deliverAll(body: NewMonitor): Promise<void> {
     if (!isRegistered) {
-      await retryUntilAccepted((signal) => gateway.putMonitor(monitorId, body, signal));
+      const monitor = await retryUntilAccepted((signal) => gateway.putMonitor(monitorId, body, signal));
       isRegistered = true;
-      isUpdateDue = Object.keys(update).length > 0;
-      if (!wasRegistered) {
-        wasRegistered = true;
-        options.onRegistered?.(monitorId);
-      }
+      options.onRegistered?.(monitor);
     }
     for (;;) {
       // Read before the changes are taken: nothing follows the end, but more may arrive while requests are in flight.
@@ -248,7 +249,6 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   }
 }
 
-/** Ended by its own last request, or deleted at the gateway. */
-function isOver(error: unknown): boolean {
-  return error instanceof GatewayRefusal && (error.httpStatus === 409 || error.httpStatus === 410);
+function hasEnded(error: unknown): boolean {
+  return error instanceof GatewayRefusal && error.httpStatus === 409;
 }

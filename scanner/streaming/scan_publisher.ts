@@ -8,6 +8,7 @@ import { createEventQueue, retryDelayMs } from "./event_queue.ts";
 import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
 import {
   createRetry,
+  isMissing,
   storeAccepted,
   type GatewayClient,
   type RegisteredScan,
@@ -205,11 +206,10 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     isEndAccepted = true;
   }
 
-  /** By the gateway's own words: a 404 may be a proxy's, too. A scan that runs is ended as cancelled just before it is deleted. */
+  /** A scan that runs is ended as cancelled just before it is deleted. */
   async function isDeleted(error: unknown): Promise<boolean> {
     if (scan === null || !(error instanceof GatewayRefusal)) return false;
-    if (error.httpStatus === 404) return error.message.includes("No such scan");
-    if (error.httpStatus !== 409) return false;
+    if (error.httpStatus !== 409) return isMissing(error, "scan");
     try {
       return (await gateway.readScan(scan.id, abandoned.signal)).status === "cancelled";
     } catch (failure) {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Publisher } from "../../shared/broker.ts";
-import { createGatewayClient, type ScanBody } from "./gateway_client.ts";
+import { createGatewayClient, type RegisteredMonitor, type ScanBody } from "./gateway_client.ts";
 import { createMonitorPublisher, type MonitorPublisher } from "./monitor_publisher.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
@@ -43,16 +43,16 @@ export function startMonitoring(
     /** Also with `--quiet`. */
     readonly warn: (message: string) => void;
     readonly info: (message: string) => void;
-    readonly onRegistered: (monitorId: string) => void;
+    readonly onRegistered: (monitor: RegisteredMonitor) => void;
   },
 ): MonitorPublisher {
   return createMonitorPublisher({
     gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
     monitorId,
     warn: log.warn,
-    onRegistered(id) {
-      log.info(`Live as monitor ${id} at ${new URL(gatewayUrl).origin}/#/monitors/${id}`);
-      log.onRegistered(id);
+    onRegistered(monitor) {
+      log.info(`Live as monitor ${monitor.id} at ${new URL(gatewayUrl).origin}/#/monitors/${monitor.id}`);
+      log.onRegistered(monitor);
     },
   });
 }

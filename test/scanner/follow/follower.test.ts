@@ -257,14 +257,17 @@ describe("a follower", () => {
     await follower.stop();
   });
 
-  it("hands a new monitor every verdict, and goes on under its id after a restart", async () => {
+  it.each([
+    ["another id", () => randomUUID()],
+    ["its own id, after a deletion", (id: string) => id],
+  ])("hands a new monitor with %s every verdict, and goes on under that id after a restart", async (_case, idAfter) => {
     const { start } = await setUpOrg();
     const first = start();
     await first.settled();
     const count = first.lines.length;
     await first.stop();
-    const renamed = randomUUID();
-    const second = start({ registeredAs: renamed });
+    const registeredAs = idAfter(first.calls[0]?.replace("started ", "") ?? "");
+    const second = start({ registeredAs });
     await second.settled();
     await second.stop();
     expect(second.calls).toContain(`changed ${count}`);
@@ -272,7 +275,7 @@ describe("a follower", () => {
     const third = start();
     await third.settled();
     await third.stop();
-    expect(third.calls[0]).toBe(`started ${renamed}`);
+    expect(third.calls[0]).toBe(`started ${registeredAs}`);
     expect(third.calls.filter((call) => call.startsWith("changed"))).toEqual([]);
   });
 

@@ -246,7 +246,7 @@ describe("createMonitorPublisher", () => {
     await monitor.ended("Every check passes");
     expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Every check passes" });
     const ids: string[] = [];
-    const again = openMonitor({ monitorId: monitor.monitorId, onRegistered: (id) => void ids.push(id) });
+    const again = openMonitor({ monitorId: monitor.monitorId, onRegistered: ({ id }) => void ids.push(id) });
     again.started(facts);
     again.changed([aChange({ id: monitor.monitorId })]);
     await expect.poll(() => again.waiting()).toEqual([]);
@@ -254,5 +254,26 @@ describe("createMonitorPublisher", () => {
     expect(ids).toEqual([expect.not.stringMatching(monitor.monitorId)]);
     expect(await storedIds(ids[0] ?? "")).toEqual([monitor.monitorId]);
     await again.stopped();
+  });
+
+  test("a monitor that is deleted at the gateway goes on without it; a later process makes a new one under its id", async () => {
+    const monitor = await startMonitor();
+    await gateway.request(`/api/v1/monitors/${monitor.monitorId}`, { method: "DELETE", as: key() });
+    monitor.changed([aChange()]);
+    await expect.poll(() => monitor.waiting()).toEqual([]);
+    expect(monitor.warnings).toEqual([expect.stringMatching(/has ended at the gateway.*No such monitor/)]);
+    expect(monitor.requests.filter((request) => request === "PUT")).toHaveLength(1);
+    await startMonitor({ monitorId: monitor.monitorId });
+    expect(await read(monitor.monitorId)).toMatchObject({ status: "running" });
+  });
+
+  test("a proxy's 404 ends no monitor, and its changes wait", async () => {
+    const proxied: typeof fetch = async (input, init) =>
+      init?.method === "POST" ? new Response("No such page", { status: 404 }) : fetch(input, init);
+    const options = { url: gateway.url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: proxied };
+    const monitor = await startMonitor({ gateway: createGatewayClient(options) });
+    monitor.changed([aChange()]);
+    await expect.poll(() => monitor.warnings).toEqual([expect.stringMatching(/continues without its live view/)]);
+    expect(monitor.waiting()).toHaveLength(1);
   });
 });
