@@ -100,7 +100,7 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
 
 /** A file or directory that was asked for, as a message names it: the option and its value. */
 export interface Target {
-  readonly option: "--save-artifacts" | "--output" | "the data directory";
+  readonly option: "--save-artifacts" | "--output" | "--config";
   readonly path: string;
 }
 

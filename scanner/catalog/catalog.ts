@@ -69,12 +69,10 @@ export interface BenchmarkFile extends Benchmark {
   readonly rules: readonly StigRule[];
 }
 
-function loadRevision({ rules, ...benchmark }: BenchmarkFile): Revision {
-  return { benchmark, checks: rules.map(withRule) };
-}
+const { rules, ...benchmark } = stig as BenchmarkFile;
 
 /** The revision that scanstream was written for, by which it judges unless another one is chosen (`--benchmark`). */
-export const builtIn: Revision = loadRevision(stig as BenchmarkFile);
+export const builtIn: Revision = { benchmark, checks: rules.map(withRule) };
 
 /** Its checks, in the order of the STIG. */
 export const catalog: readonly CatalogCheck[] = builtIn.checks;

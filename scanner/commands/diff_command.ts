@@ -3,15 +3,23 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
 import { readApprovedIssuers } from "../config.ts";
 import { compareFiles } from "../diff/compare_files.ts";
-import { diffFormats } from "../diff/diff_formats.ts";
+import { renderText } from "../diff/diff_text.ts";
 import { readComparedFile } from "../diff/read_side.ts";
+import { toJson } from "../reports/json.ts";
+import type { Format } from "../reports/report_format.ts";
 import { fileNameOf, writeFormats } from "../reports/write_reports.ts";
+import type { Diff } from "../../shared/schemas/diff.ts";
 import { parseFormats } from "./scan_options.ts";
 
 export interface DiffFlags {
   readonly format?: string;
   readonly output?: string;
 }
+
+const diffFormats: readonly Format<Diff, { readonly width: number }>[] = [
+  { name: "text", extension: "txt", render: renderText },
+  { name: "json", extension: "json", render: (diff) => `${toJson(diff, 2)}\n` },
+];
 
 /** `diff BEFORE AFTER`: 0 where nothing differs, 1 where something does. */
 export async function diffCommand(

@@ -5,13 +5,14 @@ import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/days.ts";
+import { ruleHistoryOf } from "../../shared/history/rule_history.ts";
 import type { Span } from "../../shared/history/source.ts";
 import { findRule, stigRuleNames, unknownRule } from "../../shared/rule_names.ts";
 import type { History } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
-import { computeHistory } from "../history/compute_history.ts";
 import { chooseOrganizations, readGatewayHistory } from "../history/gateway_history.ts";
+import { checksOf, sourcesOf, vulnIdOf, type HistoryInput } from "../history/history_input.ts";
 import { historyFormats, type HistoryView } from "../history/history_formats.ts";
 import { controlView, viewDays } from "../history/control_view.ts";
 import { readFolder } from "../history/read_folder.ts";
@@ -82,8 +83,28 @@ async function fromReports(
     io.terminal.write(`--from-reports ${printable(JSON.stringify(directory))}: no usable file: ${expected}\n`);
     return exitCodes.usage;
   }
-  const history = computeHistory(input, period, rules);
+  const history = historyOf(input, period, rules);
   return org === null ? history : { ...history, organizations: chooseOrganizations(org, history.organizations) };
+}
+
+/** `rules`: checks to show even where nothing is known of them; null: every one that is known. */
+function historyOf(input: HistoryInput, period: Span, rules: ReadonlySet<string> | null): History {
+  return {
+    schema: "scanstream.history/1",
+    from: new Date(period.from).toISOString(),
+    to: new Date(period.to).toISOString(),
+    organizations: input.organizations().map((organization) => ({
+      org_url: organization.orgUrl,
+      rules: [...(rules ?? checksOf(organization))].map((check) =>
+        ruleHistoryOf({
+          check,
+          vulnId: vulnIdOf(check, organization),
+          sources: sourcesOf(check, organization),
+          period,
+        }),
+      ),
+    })),
+  };
 }
 
 async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promise<History | number> {

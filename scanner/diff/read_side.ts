@@ -42,8 +42,7 @@ export async function readComparedFile(file: string, approvedIssuers: readonly s
   return readOptionFile(source, (content) => {
     const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
     if (schema === "scanstream.report/1") return readReport(content, file);
-    if (schema === artifactsSchema || schema === "scanstream.artifacts/1")
-      return readArtifacts(content, { file, approvedIssuers });
+    if (schema === artifactsSchema) return readArtifacts(content, { file, approvedIssuers });
     // A file that is broken JSON is refused for that.
     if (schema === undefined) parseJson(content, file);
     const found = schema === undefined ? "it has no schema" : `it has the schema "${schema}"`;

@@ -9,7 +9,7 @@ export type Evidence<Value> =
   | { readonly state: "obtained"; readonly value: Value; readonly read?: ReadFact }
   | MissingEvidence<Value>;
 
-/** Where an artifact of a saved file was read; files of version 1 have none. */
+/** Where an artifact of a saved file was read. */
 export interface ReadFact {
   /** `GET /api/v1/policies?type=PASSWORD`, and the others that it took. */
   readonly request: string;
@@ -93,7 +93,7 @@ export interface BuiltInApp {
 }
 
 export interface BrandSignInPage {
-  /** With `domains`, the list of the ones that show it. Without: it could not be read, is not needed, or is evidence of version 1. */
+  /** With `domains`, the list of the ones that show it. Without: it could not be read, or is not needed. */
   readonly brand: JsonObject;
   readonly page: Evidence<SignInPage>;
 }
@@ -102,7 +102,7 @@ export interface SignInPage {
   readonly kind: "customized" | "default";
   /** The page's `pageContent` with its lines; absent and null stay null. */
   readonly content: unknown;
-  /** The other fields: of what the provider keeps for the brand, else of the default page. Files of earlier versions have none. */
+  /** The other fields: of what the provider keeps for the brand, else of the default page. */
   readonly settings?: JsonObject;
   /** Whether the provider keeps a customized page for the brand, be it without content. */
   readonly is_stored?: boolean;

@@ -5,9 +5,7 @@ import type { ArtifactName, Artifacts, CollectedArtifacts, Evidence } from "./ar
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { explainJsonError, parseJsonText } from "./json_text.ts";
 
-/** Version 1 lacks the built-in groups and the fields that say which apps and brands nobody sees: they count as not read. */
 export const artifactsSchema = "scanstream.artifacts/1.1";
-const firstSchema = "scanstream.artifacts/1";
 
 /** The evidence of an org with tens of thousands of apps. */
 export const maxArtifactsBytes = 256 * 1_048_576;
@@ -16,7 +14,7 @@ const bounds = { maxDepth: 120, maxParts: 4_000_000 } as const;
 
 /** What `--save-artifacts` writes and `--from-artifacts` reads: everything that evaluation needs, and no secret. */
 export interface ArtifactsDocument {
-  readonly schema: "scanstream.artifacts/1.1" | "scanstream.artifacts/1";
+  readonly schema: typeof artifactsSchema;
   readonly scan: CollectedScan;
   /** ISO 8601, UTC: certificates have to be valid at this time, so that the same file gives the same findings later. */
   readonly evaluated_at: string;
@@ -43,7 +41,7 @@ export function artifactsDocument(input: ArtifactsDocumentInput): ArtifactsDocum
 export function parseArtifacts(text: string): ArtifactsDocument {
   const json = parseJson(text);
   const schema = isJsonObject(json) ? json["schema"] : undefined;
-  if (schema !== artifactsSchema && schema !== firstSchema) {
+  if (schema !== artifactsSchema) {
     const found = typeof schema === "string" ? `its schema is "${schema.slice(0, 60)}"` : "it names no schema";
     throw new AppError(
       "invalid",
@@ -169,7 +167,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]
 };
 
 const documentSchema: Schema<ArtifactsDocument> = v.object({
-  schema: v.picklist([artifactsSchema, firstSchema]),
+  schema: v.literal(artifactsSchema),
   scan: v.object({
     org_url: v.pipe(text, v.url("and should be a URL")),
     client_id: text,

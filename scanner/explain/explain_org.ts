@@ -116,7 +116,7 @@ export function artifactsReadBy(check: CatalogCheck, all: CollectedArtifacts): r
   return [...names];
 }
 
-/** Where the evidence came from; a file of an earlier version knows only when its scan ended. */
+/** The request that gave the evidence, and when; what was not collected has the end of the scan. */
 function readOf(artifact: ArtifactName, { artifacts, scan }: ArtifactsDocument): ReadArtifact {
   const evidence = artifacts[artifact];
   const { request = artifact, at = scan.ended_at } = evidence?.read ?? {};

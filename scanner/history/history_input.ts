@@ -94,8 +94,8 @@ function placeOf(check: string): number {
   return index === -1 ? stigRuleNames.length : index;
 }
 
-export function vulnIdOf(check: string, organization: Pick<OrganizationInput, "vulnIds"> | null): string | null {
-  return organization?.vulnIds.get(check) ?? stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? null;
+export function vulnIdOf(check: string, { vulnIds }: OrganizationInput): string | null {
+  return vulnIds.get(check) ?? stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? null;
 }
 
 /** What every scan and monitor said about one rule. */

@@ -1,9 +1,9 @@
+import { remedies } from "./console_places.ts";
 import type { HttpIdpClient } from "./http_idp_client.ts";
 import type { IdpRequest } from "./idp_client.ts";
 import { IdpError } from "./idp_error.ts";
 import type { Missing } from "./refusals.ts";
 import { toShownPath } from "./safe_text.ts";
-import { grantScopes } from "./token_errors.ts";
 
 export interface ProbeOptions {
   readonly orgUrl: string;
@@ -72,7 +72,7 @@ interface Refused {
 }
 
 function probeError(refused: readonly Refused[], { orgUrl, scopes }: ProbeOptions): IdpError {
-  const scopeRemedy = `${grantScopes}: ${scopes.join(", ")}`;
+  const scopeRemedy = `${remedies.scopes}: ${scopes.join(", ")}`;
   const role = refused.find(({ missing }) => missing.reason === "missing_role");
   if (role !== undefined) {
     return new IdpError(

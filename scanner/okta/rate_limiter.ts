@@ -8,7 +8,7 @@ export interface RateLimiterOptions {
   /** How many requests may be in flight. */
   readonly concurrency: number;
   /** Called when a request begins to wait for a rate limit, with how long it is as far as is known. */
-  readonly onThrottled?: (ms: number) => void;
+  readonly onThrottled: (ms: number) => void;
 }
 
 /** The right to send one request now. */
@@ -51,7 +51,7 @@ export class RateLimiter {
   constructor(options: RateLimiterOptions) {
     this.#clock = options.clock;
     this.#signal = options.signal;
-    this.#onThrottled = options.onThrottled ?? (() => {});
+    this.#onThrottled = options.onThrottled;
     this.#concurrency = options.concurrency;
     options.signal.addEventListener("abort", () => this.#abort(), { once: true });
   }

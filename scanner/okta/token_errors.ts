@@ -36,7 +36,7 @@ export function tokenRefusal(response: HttpResponse, orgUrl: string): IdpError {
         `IDP_CLIENT_ID must be that of an application of type API Services. ${createApp}`,
       );
     case "invalid_scope":
-      return new IdpError("no_scope", message, grantScopes);
+      return new IdpError("no_scope", message, remedies.scopes);
     case "access_denied":
       return new IdpError("access_denied", message, allowNetwork);
     case "invalid_dpop_proof":
@@ -44,7 +44,7 @@ export function tokenRefusal(response: HttpResponse, orgUrl: string): IdpError {
       return new IdpError(
         "dpop_refused",
         message,
-        `Look at ${general} → "Require Demonstrating Proof of Possession (DPoP) header in token requests"; a proxy must not remove the DPoP headers`,
+        `Look at ${places.credentials} → "Require Demonstrating Proof of Possession (DPoP) header in token requests"; a proxy must not remove the DPoP headers`,
       );
     default:
       return otherRefusal(response, { orgUrl, message });
@@ -85,20 +85,20 @@ function invalidClient({ response, description, message }: ClientRefusal): IdpEr
     return new IdpError(
       "bad_key",
       message,
-      `Set IDP_PRIVATE_KEY_ID to the key's KID as shown in ${general} → Public Keys`,
+      `Set IDP_PRIVATE_KEY_ID to the key's KID as shown in ${places.credentials} → Public Keys`,
     );
   }
   if (/signature|private_key_jwt|client_assertion.*invalid|jwks|public key/i.test(description)) {
     return new IdpError(
       "bad_key",
       message,
-      `The private key does not belong to an active public key of this application: add its public half in ${general} → Public Keys`,
+      `The private key does not belong to an active public key of this application: add its public half in ${places.credentials} → Public Keys`,
     );
   }
   return new IdpError(
     "wrong_client",
     message,
-    `Check IDP_CLIENT_ID, that its application is active, and that ${general} → Client authentication is "Public key / Private key"`,
+    `Check IDP_CLIENT_ID, that its application is active, and that ${places.credentials} → Client authentication is "Public key / Private key"`,
   );
 }
 
@@ -140,9 +140,7 @@ export function redirectTarget(response: HttpResponse): string {
   return URL.canParse(location) ? ` to ${new URL(location).origin}` : "";
 }
 
-const general = places.credentials;
 const createApp = `Create it in ${places.createApp}`;
 const checkOrgUrl = "Set IDP_ORG_URL to the organization's address, such as https://acme.okta.com";
 const allowNetwork =
   "The organization refuses this machine's network address: allow it in Security → Networks, in the network zone of the application's client credentials, or run from a permitted network; and check IDP_ORG_URL";
-export const grantScopes = remedies.scopes;

@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
+import { remedies } from "./console_places.ts";
 import { IdpError } from "./idp_error.ts";
-import { grantScopes } from "./token_errors.ts";
 import type { AccessToken } from "./oauth_client.ts";
 import type { TokenEndpoint } from "./token_endpoint.ts";
 
@@ -91,6 +91,6 @@ export class TokenSource {
   #noScope(refusal?: IdpError): IdpError {
     const message = refusal?.message ?? `Cannot read ${this.#options.orgUrl}: the access token carries no scope`;
     const names = this.#options.scopes.join(", ");
-    return new IdpError("no_scope", message, `${grantScopes}: ${names}`);
+    return new IdpError("no_scope", message, `${remedies.scopes}: ${names}`);
   }
 }

@@ -1,4 +1,4 @@
-import { revisionName, type Revision, type StigRule } from "../catalog/catalog.ts";
+import type { Revision, StigRule } from "../catalog/catalog.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { checkComments, findingDetails } from "./result_text.ts";
@@ -48,11 +48,6 @@ function checkOf(check: CheckResult, { checks }: Revision) {
 /** The rule of a check as DISA wrote it; undefined where the revision has no such rule. */
 export function ruleOf(check: CheckResult, revision: Revision): StigRule | undefined {
   return checkOf(check, revision)?.rule;
-}
-
-/** The STIG and its revision, in words. */
-export function standardOf({ benchmark }: Revision): string {
-  return `DISA Okta IDaaS STIG ${revisionName(benchmark)}`;
 }
 
 /** DISA's category: `CAT II`. */

@@ -2,7 +2,7 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { attestationLine, planLine, tailoringLine, waiverLine } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
-import { ruleOf, standardOf } from "./benchmark_rules.ts";
+import { ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
 
@@ -48,6 +48,8 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
   const { status, status_id } = statuses[isApplicable ? finding.status : "NOT_APPLICABLE"];
   const severity = finding.status === "PASS" || !isApplicable ? informational : checkSeverities[check.category];
   const attestation = attestationLine(check);
+  const version = revisionName(revision.benchmark);
+  const standards = [`DISA Okta IDaaS STIG ${version}`];
   const isUnchanged = finding.change === "unchanged";
   const activity_id = finding.change === "resolved" ? 3 : isUnchanged ? 2 : 1;
   return {
@@ -86,7 +88,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
     },
     compliance: {
       control: check.stig_id,
-      standards: [standardOf(revision)],
+      standards,
       requirements: [check.rule_id, ...(rule?.ccis ?? [])],
       status,
       status_id,
@@ -98,8 +100,8 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion, re
           uid: check.vuln_id,
           name: check.check,
           desc: check.title,
-          version: revisionName(revision.benchmark),
-          standards: [standardOf(revision)],
+          version,
+          standards,
           status,
           status_id,
           ...checkSeverities[check.category],

@@ -29,8 +29,8 @@ export async function writeSetupConfig(file: string, entry: SetupEntry): Promise
   }
   // What is written is what the other commands read.
   parseConfigFile(text, file);
-  const problem = await writeWhole({ option: "--output", path: file }, text);
-  if (problem !== null) throw new UsageError([problem.replace("--output", "--config")]);
+  const problem = await writeWhole({ option: "--config", path: file }, text);
+  if (problem !== null) throw new UsageError([problem]);
   return name;
 }
 

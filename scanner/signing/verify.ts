@@ -2,8 +2,9 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { hasCode } from "../../shared/error_code.ts";
-import { isJsonObject } from "../../shared/json.ts";
+import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
+import { historySchema, type History } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { evaluateCheck } from "../evaluate.ts";
@@ -15,7 +16,6 @@ import { NotProven, openEnvelope } from "./envelope.ts";
 import type { Verifier } from "./keys.ts";
 import { statementName, stemOf } from "./sign_files.ts";
 import { rulesDigest, type Predicate } from "./statement.ts";
-import { historyIn, verifyHistory } from "./verify_history.ts";
 
 /** What the caller knows of the statement, so that an older one or another org's is no proof. */
 export interface Expected {
@@ -127,6 +127,24 @@ async function verifyContents(
   return lines.length > 0 ? lines : [await verifyVerdicts(predicate, contents, context)];
 }
 
+/** The history that a file is; null: it is another file. */
+function historyIn(content: Uint8Array): History | null {
+  const value = parseJsonObject(Buffer.from(content).toString("utf8"));
+  if (value?.["schema"] !== "scanstream.history/1") return null;
+  const history = v.safeParse(historySchema, value);
+  return history.success ? history.output : null;
+}
+
+/** The history is of the organizations that were signed for. Throws `NotProven`. */
+function verifyHistory(name: string, history: History, predicate: Predicate): string {
+  const signedFor = [predicate.org_url, ...(predicate.other_org_urls ?? [])];
+  for (const { org_url: orgUrl } of history.organizations) {
+    if (!signedFor.includes(orgUrl))
+      throw new NotProven(`${name} is about ${orgUrl}, and the statement about ${signedFor.join(", ")}`);
+  }
+  return `${name}: a history of ${signedFor.join(", ")}`;
+}
+
 /** The evidence gives the findings of the report again. */
 async function verifyVerdicts(
   { evidence, judging, rules }: Predicate,
@@ -180,14 +198,10 @@ function verdictsOf({ status, reason, findings }: Report["checks"][number]): str
 }
 
 function reportIn(content: Uint8Array): Report | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(content).toString("utf8"));
-    if (!isJsonObject(value) || value["schema"] !== "scanstream.report/1") return null;
-    const report = v.safeParse(reportSchema, value);
-    return report.success ? report.output : null;
-  } catch {
-    return null;
-  }
+  const value = parseJsonObject(Buffer.from(content).toString("utf8"));
+  if (value?.["schema"] !== "scanstream.report/1") return null;
+  const report = v.safeParse(reportSchema, value);
+  return report.success ? report.output : null;
 }
 
 /** A subject is a plain file of the same folder: a path or a link could lead to another one tomorrow. */

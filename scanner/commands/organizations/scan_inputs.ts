@@ -1,5 +1,5 @@
 import type { Environment } from "../../../command_line/command_io.ts";
-import { withAliases } from "../../config.ts";
+import { withAliases } from "../../setting_aliases.ts";
 import type { ScanFlags } from "../scan_command.ts";
 import type { ScanDefaults } from "./config_schema.ts";
 

@@ -188,7 +188,7 @@ test("an abort rejects every waiting request with its reason, and cancels the ti
 function createLimiter(options: { readonly concurrency?: number; readonly signal?: AbortSignal } = {}) {
   const clock = createManualClock();
   const { concurrency = 50, signal = new AbortController().signal } = options;
-  return { clock, limiter: new RateLimiter({ clock, signal, concurrency }) };
+  return { clock, limiter: new RateLimiter({ clock, signal, concurrency, onThrottled: () => undefined }) };
 }
 
 /** The present window of a provider whose windows are minutes. */
