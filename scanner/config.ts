@@ -11,13 +11,10 @@ import { dodIssuers } from "./checks/parsing/distinguished_name.ts";
 import type { ConnectionSettings, ProxySettings } from "./okta/connection_settings.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "./okta/private_key.ts";
 import { isLoopback } from "../shared/loopback.ts";
-import { withAliases, withScheme } from "./setting_aliases.ts";
+import { withAliases, withScheme, type AliasedFlags } from "./setting_aliases.ts";
 
 /** The command line's share; everything as typed. */
-export interface ScannerFlags {
-  readonly orgUrl?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly privateKeyFile?: string | undefined;
+export interface ScannerFlags extends AliasedFlags {
   readonly concurrency?: string | undefined;
   readonly timeout?: string | undefined;
 }

@@ -1,5 +1,4 @@
 import type { Environment } from "../shared/environment_reader.ts";
-import type { ScannerFlags } from "./config.ts";
 
 /** The same settings under Okta's own names, and under those of its SDKs. */
 const aliases: Readonly<Record<string, readonly string[]>> = {
@@ -11,8 +10,15 @@ const aliases: Readonly<Record<string, readonly string[]>> = {
   IDP_SCOPES: ["OKTA_SCOPES"],
 };
 
+/** The options that win over a variable, under any of its names. */
+export interface AliasedFlags {
+  readonly orgUrl?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly privateKeyFile?: string | undefined;
+}
+
 /** Which flag wins over a variable, under any of its names. */
-const flagOf: Readonly<Record<string, keyof ScannerFlags>> = {
+const flagOf: Readonly<Record<string, keyof AliasedFlags>> = {
   IDP_ORG_URL: "orgUrl",
   IDP_CLIENT_ID: "clientId",
   IDP_PRIVATE_KEY: "privateKeyFile",
@@ -22,7 +28,7 @@ const flagOf: Readonly<Record<string, keyof ScannerFlags>> = {
 /** The environment with each setting under the name that begins with `IDP_` alone; two names with two values stay, and are a problem. */
 export function withAliases(
   env: Environment,
-  flags: ScannerFlags = {},
+  flags: AliasedFlags = {},
 ): { readonly env: Environment; readonly problems: readonly string[] } {
   const merged: { [name: string]: Environment[string] } = { ...env };
   const problems: string[] = [];

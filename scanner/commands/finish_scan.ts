@@ -11,7 +11,7 @@ import type { Checklist } from "../checklists/checklist.ts";
 import { withChecklistAnswers } from "../checklists/answered_rules.ts";
 import { withCarried } from "../checklists/carry_answers.ts";
 import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
-import { applyGate } from "../decisions/gates/gate.ts";
+import { applyGate } from "../decisions/fail_on.ts";
 import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports, type WrittenFiles } from "../reports/write_reports.ts";

@@ -1,7 +1,7 @@
 import { createEnvironmentReader, InvalidSetting } from "../../shared/environment_reader.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { ScannerFlags } from "../config.ts";
-import { failOnProblem, parseFailOn, type FailOn } from "../decisions/gates/fail_on.ts";
+import { failOnProblem, parseFailOn, type FailOn } from "../decisions/fail_on.ts";
 import type { ChangeFormat } from "../follow/change_text.ts";
 import type { JudgingFlags } from "./judging_options.ts";
 

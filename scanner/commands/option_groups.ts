@@ -149,12 +149,8 @@ export function addReportOptions(command: Command): void {
     )
     .option("--fail-on-new", "exit 1 only for findings that are not in the baseline")
     .option("--checklist <file>", "an edited CKLB or CKL checklist; cklb and ckl reports keep its answers")
-    .addOption(poamPerFindingOption())
+    .option("--poam-per-finding", "poam: one line for each finding, instead of for each rule")
     .option("--baseline <report.json>", "compare with an earlier report (new, unchanged, resolved)");
-}
-
-function poamPerFindingOption(): Option {
-  return new Option("--poam-per-finding", "poam: one line for each finding, instead of for each rule");
 }
 
 export function textOrJson(more: readonly string[] = []): Option {

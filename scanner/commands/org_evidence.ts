@@ -14,7 +14,6 @@ import { createTrace } from "./trace_lines.ts";
 
 export interface EvidenceFlags extends ScannerFlags {
   readonly fromArtifacts?: string;
-  readonly check?: string;
   readonly verbose?: boolean;
 }
 

@@ -5,20 +5,15 @@ import { readOptionFile } from "../../command_line/files.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { readApprovedIssuers } from "../config.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
-import {
-  artifactsSchema,
-  maxArtifactsBytes,
-  parseArtifacts,
-  type ArtifactsDocument,
-} from "../evidence/artifacts_document.ts";
+import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { evaluateTraced, toContext, type ScanTrace } from "../run_scan.ts";
 
 interface SavedSelection {
   readonly selected: readonly CatalogCheck[];
   readonly isNamed: boolean;
-  /** The organization's values in place of the STIG's; absent: none. */
-  readonly parameters?: ParameterValues;
-  readonly trace?: ScanTrace | undefined;
+  /** The organization's values in place of the STIG's. */
+  readonly parameters: ParameterValues;
+  readonly trace: ScanTrace | undefined;
 }
 
 /**
@@ -27,8 +22,8 @@ interface SavedSelection {
  */
 export async function evaluateSaved(
   file: string,
-  { selected, isNamed, parameters = {}, trace }: SavedSelection,
-  { env, terminal }: Pick<CommandIo, "env" | "terminal">,
+  { selected, isNamed, parameters, trace }: SavedSelection,
+  { env }: Pick<CommandIo, "env">,
 ): Promise<{
   readonly results: readonly CheckResult[];
   readonly document: ArtifactsDocument;
@@ -48,12 +43,6 @@ export async function evaluateSaved(
       throw new AppError(error.code, problem, { cause: error });
     }
   });
-  if (document.schema !== artifactsSchema) {
-    terminal.write(
-      `${file} has the older schema ${document.schema}, without the group Everyone, the apps without a sign-in and the brands without ` +
-        "a domain. Results that depend on them are MANUAL or partial. Collect the evidence again.\n",
-    );
-  }
   const checks = isNamed ? selected : selected.filter(({ name }) => document.checks.includes(name));
   const { engine, org_url: orgUrl } = document.scan;
   const approvedIssuers = readApprovedIssuers(env);

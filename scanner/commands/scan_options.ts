@@ -7,7 +7,7 @@ import type { RuleNames } from "../../shared/rule_names.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CheckSelection } from "../catalog/select_checks.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
-import { failOnProblem, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
+import { failOnProblem, parseFailOn, type FailRule } from "../decisions/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { reportFileName } from "../reports/write_reports.ts";

@@ -10,7 +10,7 @@ import type {
 import { countStates, stateOf, worstVerdict } from "../../shared/rule_result.ts";
 import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
-import { isNamed, type FailOn } from "../decisions/gates/fail_on.ts";
+import { isNamed, type FailOn } from "../decisions/fail_on.ts";
 import type { LogActor, LogEvent } from "./log_event.ts";
 
 /** A verdict that moved: a line of the output and what the gateway stores. A line that is written again after a crash has the same id. */

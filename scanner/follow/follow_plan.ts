@@ -1,6 +1,6 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
-import type { FailOn } from "../decisions/gates/fail_on.ts";
+import type { FailOn } from "../decisions/fail_on.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { Clock } from "../okta/clock.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { parseFollowOptions, type FollowFlags } from "../../../scanner/commands/follow_options.ts";
 
 describe("parseFollowOptions", () => {

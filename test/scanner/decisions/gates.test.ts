@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { failOnProblem, parseFailOn, type FailRule } from "../../../scanner/decisions/gates/fail_on.ts";
-import { applyGate } from "../../../scanner/decisions/gates/gate.ts";
+import { applyGate, failOnProblem, parseFailOn, type FailRule } from "../../../scanner/decisions/fail_on.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 

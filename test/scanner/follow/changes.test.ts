@@ -1,6 +1,6 @@
 import type { Severity } from "../../../shared/report.ts";
 import { describe, expect, it } from "vitest";
-import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { changeTexts } from "../../../scanner/follow/change_text.ts";
 import {
   compareFindings,

@@ -3,7 +3,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { setUpOrg } from "./followed_org.ts";
 

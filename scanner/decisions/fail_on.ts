@@ -1,12 +1,12 @@
-import { countOf } from "../../../shared/outcome_text.ts";
-import type { CheckResult, Finding, Report, Severity } from "../../../shared/report.ts";
-import { openFindings } from "../../../shared/rule_result.ts";
-import { parseSeverity, severities } from "../../../shared/severity.ts";
+import { countOf } from "../../shared/outcome_text.ts";
+import type { CheckResult, Finding, Report, Severity } from "../../shared/report.ts";
+import { openFindings } from "../../shared/rule_result.ts";
+import { parseSeverity, severities } from "../../shared/severity.ts";
 
 /** What fails a run, as `--fail-on` names it: findings of a verdict, from a severity up. None: never. */
 export type FailOn = readonly FailCondition[];
 
-export interface FailCondition {
+interface FailCondition {
   readonly status: "FAIL" | "MANUAL";
   readonly leastSeverity: Severity;
 }
@@ -58,8 +58,30 @@ export function isNamed(failOn: FailOn, status: Finding["status"], severity: Sev
   );
 }
 
+export interface GateResult {
+  readonly isFailed: boolean;
+  /** The last line of a run that exits with the code: why, `problem` first, and what is open and did not count. */
+  line(exitCode: number, problem?: string): string;
+}
+
+/** True if `--fail-on` fails the run. */
+export function applyGate(report: Report, rule: FailRule): GateResult {
+  const found = applyFailOn(report, rule);
+  const named = describeNamed(found, rule);
+  const left = describeUnnamed(found);
+  return {
+    isFailed: found.named.length > 0,
+    line(exitCode, problem) {
+      const reasons = [problem, named].filter((reason) => reason !== undefined && reason !== null);
+      const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
+      const fulfilled = named === null ? ` (${optionOf(rule)})` : "";
+      return `Exit ${exitCode}${why}${fulfilled}${left === "" ? "" : `. Not counted: ${left}`}`;
+    },
+  };
+}
+
 /** How the open findings of a report stand to `--fail-on`. */
-export interface FailOnResult {
+interface FailOnResult {
   /** Each with its check; a check that a person attested as FAIL counts once, without one. */
   readonly named: readonly NamedFinding[];
   /** Open, and not named: too low a severity, the other verdict, or known to the baseline. */
@@ -72,7 +94,7 @@ interface NamedFinding {
   readonly status: "FAIL" | "MANUAL";
 }
 
-export function applyFailOn(report: Report, rule: FailRule): FailOnResult {
+function applyFailOn(report: Report, rule: FailRule): FailOnResult {
   const named: NamedFinding[] = [];
   const unnamed: NamedFinding[] = [];
   let waived = 0;
@@ -106,7 +128,7 @@ function isCounted(finding: Finding, { onlyNew }: FailRule): boolean {
 const maxIds = 5;
 
 /** What fails the run, in one sentence without its end; null: nothing does. */
-export function describeNamed({ named }: FailOnResult, rule: FailRule): string | null {
+function describeNamed({ named }: FailOnResult, rule: FailRule): string | null {
   if (named.length === 0) return null;
   const ids = [...new Set(named.map(({ check }) => check.vuln_id))];
   const more = ids.length > maxIds ? ` and ${ids.length - maxIds} more rules` : "";
@@ -118,12 +140,12 @@ export function describeNamed({ named }: FailOnResult, rule: FailRule): string |
 }
 
 /** The option as it was typed. */
-export function optionOf({ failOnText, onlyNew }: FailRule): string {
+function optionOf({ failOnText, onlyNew }: FailRule): string {
   return `--fail-on ${failOnText}${onlyNew ? " --fail-on-new" : ""}`;
 }
 
 /** What is open and fails nothing, by category; empty when there is nothing. */
-export function describeUnnamed({ unnamed, waived }: FailOnResult): string {
+function describeUnnamed({ unnamed, waived }: FailOnResult): string {
   const failed = countStatus(unnamed, "FAIL");
   return [
     ...(failed === 0 ? [] : [`${countOf(failed, "finding")} failed${byCategory(unnamed, "FAIL")}`]),
