@@ -107,7 +107,7 @@ export async function withGateway(
     if (io.interrupted.aborted) return exitCodes.interrupted;
     if (io.stdoutFailed.aborted) return exitCodes.usage;
     io.terminal.write(`Cannot ${what}: ${printable(problemOf(error))}\n`);
-    return isWrongRequest(error) ? refused : exitCodes.notAuthenticated;
+    return isWrongRequest(error) ? refused : exitCodes.unread;
   }
 }
 

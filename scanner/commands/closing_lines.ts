@@ -6,6 +6,7 @@ import type { Revision } from "../catalog/catalog.ts";
 import { carriedLines } from "../checklists/carry_answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { statusLabels } from "../checklists/status.ts";
+import { unreadRules } from "../decisions/unread.ts";
 import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
 import { answersOf } from "../reports/checklist_answers.ts";
 import { worstFirst } from "../reports/result_text.ts";
@@ -43,11 +44,15 @@ export function checklistLines(report: Report, checklist: Checklist, revision: R
 }
 
 /** The commands that a reader of the first screen needs next. */
-export function nextLines({ checks }: Report): readonly string[] {
-  const [worst] = checks.filter((check) => openFindings(check).some(({ waived }) => !waived)).toSorted(worstFirst);
+export function nextLines(report: Report): readonly string[] {
+  const all = "Every rule and finding: add --verbose, or --format html --output report";
+  if (unreadRules(report).length > 0) return [all, "Next: scanstream doctor"];
+  const [worst] = report.checks
+    .filter((check) => openFindings(check).some(({ waived }) => !waived))
+    .toSorted(worstFirst);
   return [
     ...(worst === undefined ? [] : [`Next: scanstream explain ${worst.vuln_id}, then scanstream fix -o fixes`]),
-    "Every rule and finding: add --verbose, or --format html --output report",
+    all,
   ];
 }
 

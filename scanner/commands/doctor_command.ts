@@ -53,7 +53,7 @@ async function examine(
   const failed = results.find((result) => result.state === "fail");
   if (failed === undefined) return { code: exitCodes.ok, results };
   const isOwn = failed.step === "configuration" || failed.step === "private_key";
-  return { code: isOwn ? exitCodes.usage : exitCodes.notAuthenticated, results };
+  return { code: isOwn ? exitCodes.usage : exitCodes.unread, results };
 }
 
 /** Without a terminal a result stays one line, so that it can be searched. */

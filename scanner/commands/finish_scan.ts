@@ -132,15 +132,16 @@ export async function finishScan(
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   const gate = applyGate(report, options);
   const areWritten = areSaved && problems.length === 0;
-  const code = exitCodeOf(scan, { isFailed: gate.isFailed, areWritten });
+  const isUnread = gate.unread > 0 && !options.allowUnread;
+  const code = exitCodeOf(scan, { isFailed: gate.isFailed, isUnread, areWritten });
   const exitLine =
     scan.status === "completed"
       ? gate.line(code, areWritten ? undefined : "a file could not be written")
       : interruptedExit(code, results);
-  // A run that fails says why, however quiet it is.
+  // A run that fails or could not read everything says so, however quiet it is.
   const closing = [
     ...(isQuiet || isSummaryShown ? [] : [summaryLine(report)]),
-    ...(isQuiet && code === exitCodes.ok ? [] : [exitLine]),
+    ...(isQuiet && code === exitCodes.ok && gate.unread === 0 ? [] : [exitLine]),
     ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report) : []),
   ];
   for (const line of closing) io.terminal.write(`${printable(line)}\n`);
@@ -161,11 +162,12 @@ async function signRun(
 /** What was not evaluated neither passed nor failed, so an interruption counts before the gates. */
 function exitCodeOf(
   { status }: FinishedScan,
-  { isFailed, areWritten }: { readonly isFailed: boolean; readonly areWritten: boolean },
+  run: { readonly isFailed: boolean; readonly isUnread: boolean; readonly areWritten: boolean },
 ): number {
   if (status === "cancelled") return exitCodes.interrupted;
-  if (!areWritten) return exitCodes.usage;
-  return isFailed ? exitCodes.findings : exitCodes.ok;
+  if (!run.areWritten) return exitCodes.usage;
+  if (run.isFailed) return exitCodes.findings;
+  return run.isUnread ? exitCodes.unread : exitCodes.ok;
 }
 
 function interruptedExit(code: number, results: readonly CheckResult[]): string {
@@ -187,7 +189,7 @@ export async function reportIdpError(error: IdpError, options: ReportOptions, io
       if (problem !== null) io.terminal.write(`${problem}\n`);
     }
   }
-  return exitCodes.notAuthenticated;
+  return exitCodes.unread;
 }
 
 export function writeIdpError(error: IdpError, io: CommandIo): void {

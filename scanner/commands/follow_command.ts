@@ -100,7 +100,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
     if (!(error instanceof IdpError)) throw error;
     say(error.message);
     say(error.remedy);
-    return exitCodes.notAuthenticated;
+    return exitCodes.unread;
   } finally {
     await file?.close();
     await lock.release();

@@ -121,7 +121,7 @@ async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promi
     if (io.interrupted.aborted) return exitCodes.interrupted;
     io.terminal.write(`Cannot read the history: ${printable(problemOf(error))}\n`);
     const isRefused = error instanceof GatewayRefusal && [400, 404, 422].includes(error.httpStatus);
-    return isRefused ? exitCodes.usage : exitCodes.notAuthenticated;
+    return isRefused ? exitCodes.usage : exitCodes.unread;
   }
 }
 

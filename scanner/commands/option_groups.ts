@@ -148,6 +148,7 @@ export function addReportOptions(command: Command): void {
       failOnOption("exit 1 for these findings: fail, manual, never, fail:high, manual:medium, … (default: fail)"),
     )
     .option("--fail-on-new", "exit 1 only for findings that are not in the baseline")
+    .option("--allow-unread", "exit 0 although rules have no result because something could not be read")
     .option("--checklist <file>", "an edited CKLB or CKL checklist; cklb and ckl reports keep its answers")
     .option("--poam-per-finding", "poam: one line for each finding, instead of for each rule")
     .option("--baseline <report.json>", "compare with an earlier report (new, unchanged, resolved)");

@@ -65,6 +65,6 @@ export async function scanOrg(
   } catch (error) {
     if (!(error instanceof IdpError)) throw error;
     writeIdpError(error, io);
-    return exitCodes.notAuthenticated;
+    return exitCodes.unread;
   }
 }

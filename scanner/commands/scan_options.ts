@@ -62,6 +62,7 @@ export interface ReportFlags {
   readonly output?: string;
   readonly failOn?: string;
   readonly failOnNew?: boolean;
+  readonly allowUnread?: boolean;
   readonly waivers?: string;
   readonly attestations?: string;
   readonly decisionsFromGateway?: boolean;
@@ -121,6 +122,7 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
     failOn,
     failOnText,
     onlyNew: flags.failOnNew === true,
+    allowUnread: flags.allowUnread === true,
     waiversFile: flags.waivers ?? null,
     attestationsFile: flags.attestations ?? null,
     baselineFile: flags.baseline ?? null,

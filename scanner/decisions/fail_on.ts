@@ -2,6 +2,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, Finding, Report, Severity } from "../../shared/report.ts";
 import { openFindings } from "../../shared/rule_result.ts";
 import { parseSeverity, severities } from "../../shared/severity.ts";
+import { unreadRules, unreadText } from "./unread.ts";
 
 /** What fails a run, as `--fail-on` names it: findings of a verdict, from a severity up. None: never. */
 export type FailOn = readonly FailCondition[];
@@ -17,6 +18,8 @@ export interface FailRule {
   readonly failOnText: string;
   /** Only findings that the baseline does not have count. */
   readonly onlyNew: boolean;
+  /** Rules without a result fail nothing. */
+  readonly allowUnread: boolean;
 }
 
 /** Why the text of `--fail-on` is refused. */
@@ -59,23 +62,31 @@ export function isNamed(failOn: FailOn, status: Finding["status"], severity: Sev
 }
 
 export interface GateResult {
+  /** A finding that `--fail-on` names. */
   readonly isFailed: boolean;
+  /** How many rules have no result, whether they are allowed to or not. */
+  readonly unread: number;
   /** The last line of a run that exits with the code: why, `problem` first, and what is open and did not count. */
   line(exitCode: number, problem?: string): string;
 }
 
-/** True if `--fail-on` fails the run. */
 export function applyGate(report: Report, rule: FailRule): GateResult {
   const found = applyFailOn(report, rule);
   const named = describeNamed(found, rule);
-  const left = describeUnnamed(found);
+  const unread = unreadRules(report);
+  const unreadPart = unread.length === 0 ? [] : [unreadText(unread)];
+  const left = [describeUnnamed(found), ...(rule.allowUnread ? unreadPart : [])].filter((text) => text !== "");
   return {
     isFailed: found.named.length > 0,
+    unread: unread.length,
     line(exitCode, problem) {
-      const reasons = [problem, named].filter((reason) => reason !== undefined && reason !== null);
+      const reasons = [problem, named, ...(rule.allowUnread ? [] : unreadPart)].filter(
+        (reason) => reason !== undefined && reason !== null,
+      );
       const why = reasons.length === 0 ? "" : `: ${reasons.join("; ")}`;
-      const fulfilled = named === null ? ` (${optionOf(rule)})` : "";
-      return `Exit ${exitCode}${why}${fulfilled}${left === "" ? "" : `. Not counted: ${left}`}`;
+      const options = [...(named === null ? [optionOf(rule)] : []), ...(rule.allowUnread ? ["--allow-unread"] : [])];
+      const fulfilled = options.length === 0 ? "" : ` (${options.join(", ")})`;
+      return `Exit ${exitCode}${why}${fulfilled}${left.length === 0 ? "" : `. Not counted: ${left.join(", ")}`}`;
     },
   };
 }

@@ -1,18 +1,20 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import { countStates, openFindings, ruleStates, stateOf } from "../../shared/rule_result.ts";
-import type { CheckResult, ManualReason, Report } from "../../shared/report.ts";
+import type { CheckResult, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
+import { unreadRules, unreadText } from "../decisions/unread.ts";
+import { limitsText } from "../own_limits.ts";
 import { levelOf } from "./benchmark_rules.ts";
 import { causesLine } from "./cause_lines.ts";
 import { severityOrder, stateLabels, worstFirst } from "./result_text.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
 import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
-/** The rules on the first screen: with the lines around them they fit 24 lines. */
+/** With the lines around them they fit 24 lines. */
+const maxLines = 18;
 const maxRules = 4;
-/** The changes on the first screen, each in place of a rule. */
 const maxChanges = 2;
 
 /** The answer on one screen of 24 lines and 80 columns: what was scanned, the counts by category, and the worst rules. */
@@ -23,23 +25,43 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
     .filter((check) => ["fail", "manual"].includes(stateOf(check)))
     .toSorted((one, other) => Number(isWaived(one)) - Number(isWaived(other)) || worstFirst(one, other));
   const changes = changeLines(report, options);
-  const shown = maxRules - Math.max(changes.length - 1, 0);
-  const left = open.length - shown;
+  const unread = unreadRules(report).filter((check) => !interrupted.includes(check));
   const lines = [
+    ...(unread.length === 0 ? [] : [shorten(`${unreadText(unread)}: ${idsOf(unread)}`, width * 2 - 10)]),
     `${report.scan.org_url}: ${summaryParts(report)[0]?.text ?? ""}`,
-    `Role: ${roleText(report)}.${interrupted.length === 0 ? ` ${unreadLine(reached)}` : ""}`,
+    `Role: ${roleText(report)}.`,
     ...revisionLines(reached, options),
     ...(interrupted.length === 0 ? [] : [shorten(interruptedLine(interrupted), width * 2 - 10)]),
     "",
     ...categoryLines(report.checks, width),
+    ...baselineLines(report),
+    ...ownLimitLines(report.checks, width),
     "",
-  ];
+  ].flatMap((line) => indented(line, width));
+  const room = maxLines - 1 - lines.length - changes.length;
+  const shown = Math.max(1, Math.min(maxRules, Math.floor(room / 2)));
+  const left = open.length - shown;
   return [
-    ...lines.flatMap((line) => indented(line, width)),
+    ...lines,
     ...changes,
     ...open.slice(0, shown).flatMap((check) => ruleLines(check, options)),
     ...(left > 0 ? [`and ${countOf(left, "more rule")} that failed or ${left === 1 ? "needs" : "need"} review`] : []),
   ];
+}
+
+function idsOf(checks: readonly CheckResult[]): string {
+  return checks.map(({ vuln_id: vulnId }) => vulnId).join(", ");
+}
+
+function baselineLines({ baseline }: Report): readonly string[] {
+  if (baseline === null) return [];
+  return [`Against the baseline: ${baseline.new} new, ${baseline.resolved} resolved, ${baseline.unchanged} unchanged.`];
+}
+
+function ownLimitLines(checks: readonly CheckResult[], width: number): readonly string[] {
+  const limits = checks.flatMap(({ tailoring }) => tailoring?.parameters ?? []);
+  const named = [...new Map(limits.map((limit) => [limit.name, limit])).values()];
+  return named.length === 0 ? [] : [shorten(`Own limits: ${limitsText(named)}`, width * 2 - 10)];
 }
 
 /** `4 changes close 14 of 17 rules`, and the first of them. */
@@ -63,25 +85,8 @@ function revisionLines(checks: readonly CheckResult[], options: RenderOptions): 
   return [`STIG ${revisionName(benchmark)} (${benchmark.release_info})${rest}.`];
 }
 
-const unreadReasons: ReadonlySet<ManualReason | null> = new Set([
-  "missing_scope",
-  "missing_role",
-  "provider_error",
-  "unreadable",
-]);
-
 function isWaived(check: CheckResult): boolean {
   return openFindings(check).every(({ waived }) => waived);
-}
-
-/** What the scan could not see, and why. */
-function unreadLine(checks: readonly CheckResult[]): string {
-  const unread = checks.filter(({ status, reason }) => status === "MANUAL" && unreadReasons.has(reason));
-  if (unread.length === 0) return "All evidence was readable.";
-  const reasons = [...Map.groupBy(unread, ({ reason }) => reason)].map(
-    ([reason, { length }]) => `${String(reason)}: ${length}`,
-  );
-  return `Could not read evidence for ${countOf(unread.length, "rule")} (${reasons.join(", ")}); run scanstream doctor.`;
 }
 
 /** `CAT I: 1 FAIL, 2 MANUAL · CAT II: 16 FAIL, …`, broken between categories. */

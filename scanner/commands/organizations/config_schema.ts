@@ -31,6 +31,7 @@ const optionEntries = {
   output: v.exactOptional(file),
   fail_on: v.exactOptional(text),
   fail_on_new: v.exactOptional(v.boolean("expected true or false")),
+  allow_unread: v.exactOptional(v.boolean("expected true or false")),
   poam_per_finding: v.exactOptional(v.boolean("expected true or false")),
   check: v.exactOptional(list),
   exclude: v.exactOptional(list),

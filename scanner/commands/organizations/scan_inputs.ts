@@ -68,6 +68,7 @@ function optionFlags(members: Members): ScanFlags {
     output: members.output,
     failOn: members.fail_on,
     failOnNew: members.fail_on_new,
+    allowUnread: members.allow_unread,
     poamPerFinding: members.poam_per_finding,
     check: listed(members.check),
     exclude: listed(members.exclude),

@@ -23,15 +23,6 @@ interface RunOptions {
   readonly isQuiet: boolean;
 }
 
-/** The worst first: of a run over several organizations the first that one of them has. */
-const codeOrder: readonly number[] = [
-  exitCodes.interrupted,
-  exitCodes.bug,
-  exitCodes.notAuthenticated,
-  exitCodes.usage,
-  exitCodes.findings,
-];
-
 /**
  * Scans them, as many at one time as the options say: each has separate rate limits. One that fails stops no other. After
  * an interruption those under way end as cancelled, and the others are not run. Rejects with the first bug, after the
@@ -55,14 +46,13 @@ export async function scanOrganizations(
   await Promise.all(Array.from({ length: parallel }, work));
 
   const organizations = scans.map((scan) => toSummary(scan, ended.get(scan)));
-  const codes: readonly number[] = organizations.map(({ exit_code: code }) => code ?? exitCodes.interrupted);
   const benchmarks = [...new Set(organizations.map(({ benchmark }) => benchmark))];
   const summary: Summary = {
     schema: "scanstream.summary/1",
     benchmark: benchmarks.length === 1 ? (benchmarks[0] ?? null) : null,
     started_at: startedAt,
     ended_at: io.now().toISOString(),
-    exit_code: worst(codes),
+    exit_code: worstCode(organizations),
     checks: addCounts(organizations),
     organizations,
   };
@@ -77,7 +67,7 @@ export async function scanOrganizations(
   await writeGitHubFeedback(reports, io, summaryMarkdown(summary));
   const bug = [...ended.values()].find(({ outcome }) => outcome === null);
   if (bug !== undefined) throw bug.error;
-  return problems.length > 0 ? worst([...codes, exitCodes.usage]) : summary.exit_code;
+  return worstCode(organizations, { areWritten: problems.length === 0 });
 }
 
 interface Ended {
@@ -156,6 +146,14 @@ function addCounts(organizations: readonly OrganizationSummary[]): Summary["chec
   return total;
 }
 
-function worst(codes: readonly number[]): number {
-  return codeOrder.find((code) => codes.includes(code)) ?? exitCodes.ok;
+/** The worst that one of them has: rules without a result weigh less than findings, and no result at all weighs more. */
+function worstCode(organizations: readonly OrganizationSummary[], { areWritten } = { areWritten: true }): number {
+  const has = (code: number, isReported: (checks: unknown) => boolean = () => true) =>
+    organizations.some((one) => (one.exit_code ?? exitCodes.interrupted) === code && isReported(one.checks));
+  if (has(exitCodes.interrupted)) return exitCodes.interrupted;
+  if (has(exitCodes.bug)) return exitCodes.bug;
+  if (has(exitCodes.unread, (checks) => checks === null)) return exitCodes.unread;
+  if (has(exitCodes.usage) || !areWritten) return exitCodes.usage;
+  if (has(exitCodes.findings)) return exitCodes.findings;
+  return has(exitCodes.unread) ? exitCodes.unread : exitCodes.ok;
 }

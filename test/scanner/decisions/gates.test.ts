@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { applyGate, failOnProblem, parseFailOn, type FailRule } from "../../../scanner/decisions/fail_on.ts";
-import type { CheckResult } from "../../../shared/report.ts";
+import type { CheckResult, ManualReason, Role } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 function aGate(failOnText = "fail", changes: Partial<FailRule> = {}): FailRule {
   const failOn = parseFailOn(failOnText);
   if (failOn === null) throw new Error(`${failOnText} names nothing`);
-  return { failOn, failOnText, onlyNew: false, ...changes };
+  return { failOn, failOnText, onlyNew: false, allowUnread: false, ...changes };
 }
 
 function isFailed(result: CheckResult, gate: FailRule): boolean {
@@ -97,5 +97,39 @@ describe("--fail-on", () => {
       "Exit 1: 2 findings failed (--fail-on fail:high): V-273193. Not counted: 1 finding failed (1 CAT II), 1 finding needs manual review (1 CAT III), 1 finding waived",
     );
     expect(applyGate(aReport([passed, notApplicable]), aGate()).line(0)).toBe("Exit 0 (--fail-on fail)");
+  });
+});
+
+describe("rules without a result", () => {
+  const unread = (reason: ManualReason, changes: Partial<CheckResult> = {}) =>
+    aCheckResult({ ...changes, findings: [aFinding({ status: "MANUAL", reason })] });
+  const ofSuperAdmin = { vuln_id: "V-273193", check: "application_admin_console_mfa_required" };
+
+  test.each<[what: string, check: CheckResult, role: Role, unread: number]>([
+    ["a missing scope", unread("missing_scope"), "super_admin", 1],
+    ["an outage", unread("provider_error"), "read_only_admin", 1],
+    ["an answer of another shape", unread("unreadable"), "read_only_admin", 1],
+    ["an interruption", unread("interrupted"), "read_only_admin", 1],
+    ["a role that sees less", unread("missing_role"), "read_only_admin", 1],
+    ["a rule for a Super Administrator, under a lesser role", unread("missing_role", ofSuperAdmin), "unknown", 0],
+    ["the same under that role", unread("missing_role", ofSuperAdmin), "super_admin", 1],
+    ["the same without its scope", unread("missing_scope", ofSuperAdmin), "read_only_admin", 1],
+    ["a feature that the organization lacks", unread("not_available"), "super_admin", 0],
+    ["a question for a person", unread("needs_review"), "super_admin", 0],
+    ["an attested rule", { ...unread("missing_scope"), attestation: attestedPass.attestation }, "super_admin", 0],
+  ])("%s counts under %s: %s", (_, check, role, count) => {
+    const report = aReport([passed, check]);
+    const gate = applyGate({ ...report, scan: { ...report.scan, role } }, aGate());
+    expect([gate.isFailed, gate.unread]).toEqual([false, count]);
+  });
+
+  test("are named with the exit code, or as not counted where they are allowed", () => {
+    const report = aReport([passed, unread("missing_scope")]);
+    expect(applyGate(report, aGate()).line(3)).toBe(
+      "Exit 3: 1 rule has no result (missing_scope: 1) (--fail-on fail). Not counted: 1 finding needs manual review (1 CAT II)",
+    );
+    expect(applyGate(report, aGate("fail", { allowUnread: true })).line(0)).toMatch(
+      /^Exit 0 \(--fail-on fail, --allow-unread\)\. Not counted: .*, 1 rule has no result \(missing_scope: 1\)$/,
+    );
   });
 });

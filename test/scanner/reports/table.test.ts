@@ -102,20 +102,17 @@ describe("the first screen", () => {
     ]);
   });
 
-  test("names the role and what could not be read", () => {
-    const unread = { status: "MANUAL", reason: "missing_role", findings: [] } as const;
-    const text = (check: string) =>
-      render([aCheckResult({ ...unread, check })])
-        .join("")
+  test("begins with what has no result, and names the role", () => {
+    const findings = [aFinding({ status: "MANUAL", reason: "missing_role" })];
+    const text = (vulnId: string, check: string) =>
+      render([aCheckResult({ findings, vuln_id: vulnId, check })])
+        .join(" ")
         .replaceAll(/ +/g, " ");
-    const unreadLine = "Could not read evidence for 1 rule (missing_role: 1); run scanstream doctor.";
-    const { check } = aCheckResult({});
-    expect(text(check)).toContain(`Role: custom, less than Read-Only Administrator. ${unreadLine}`);
-    // Read-Only Administrator does not see these two, either.
-    for (const hidden of [
-      "application_admin_console_mfa_required",
-      "application_authentication_policy_network_zone_enforced",
-    ])
-      expect(text(hidden)).toContain(`Role: Read-Only Administrator (or a similar role). ${unreadLine}`);
+    const zones = text("V-279693", "application_authentication_policy_network_zone_enforced");
+    expect(zones).toMatch(/^1 rule has no result \(missing_role: 1\): V-279693 https:/);
+    expect(zones).toContain("Role: Read-Only Administrator (or a similar role).");
+    const session = text("V-273186", "signon_global_session_idle_timeout_15min");
+    expect(session).toContain("Role: custom, less than Read-Only Administrator.");
+    expect(text("V-273193", "application_admin_console_mfa_required")).toMatch(/^https:/);
   });
 });

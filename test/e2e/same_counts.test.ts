@@ -1,0 +1,223 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { countChecks, createScanModel } from "../../gateway/web/model/scan_model.ts";
+import { parseFinding, parseScan } from "../../gateway/web/scan_wire.ts";
+import { scanExample } from "../../gateway/features/scans/examples.ts";
+import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { stateLabels } from "../../scanner/reports/result_text.ts";
+import { createOutbox } from "../../scanner/streaming/outbox.ts";
+import type { Report, StatusCounts } from "../../shared/report.ts";
+import { countStates, ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
+import { callCommand } from "../support/called_command.ts";
+import { scanPracticeOrg } from "../support/scan_practice_org.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
+
+/** One run says one thing: each consumer is counted by what it shows, and compared with the others. */
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  for (const [profile, role] of [
+    ["typical", "super"],
+    ["typical", "read-only"],
+    ["compliant", "super"],
+  ] as const) {
+    const org = await createPracticeOrg({ profile: { name: profile }, role });
+    try {
+      await write(`${profile}-${role}.json`, (await scanPracticeOrg(org)).document);
+    } finally {
+      await org.stop();
+    }
+  }
+  const until = { by: "A. Person", expires: "2099-01-01" };
+  await write("waivers.json", [{ check: "V-273195", reason: "accepted", expires: until.expires }]);
+  await write("attestations.json", [
+    { check: "V-279692", status: "PASS", reason: "compared", ...until },
+    { check: "V-273187", status: "NOT_APPLICABLE", reason: "no console", ...until },
+    { check: "V-279690", status: "FAIL", reason: "a shared account", ...until },
+  ]);
+  await write("parameters.json", {
+    parameters: { password_maximum_age_days: 90, password_history: 24, global_session_idle_minutes: 30 },
+  });
+  await evaluate("typical-read-only", ["--format", "json,cklb", "--output", "before"]);
+  const cklb = await read("before/scan.cklb");
+  await writeFile(join(folder.path, "edited.cklb"), cklb.replaceAll('"not_reviewed"', '"not_a_finding"'));
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+test.each<[what: string, evidence: string, options: readonly string[]]>([
+  ["an organization", "typical-super", []],
+  ["one that complies", "compliant-super", []],
+  ["a role that sees less", "typical-read-only", []],
+  ["waivers", "typical-super", ["--waivers", "waivers.json"]],
+  ["attestations", "typical-read-only", ["--attestations", "attestations.json"]],
+  ["own limits", "compliant-super", ["--parameters", "parameters.json"]],
+  ["an edited checklist", "typical-read-only", ["--checklist", "edited.cklb"]],
+  ["a baseline", "typical-super", ["--baseline", "before/scan.json"]],
+])("%s: every consumer counts the same", async (_, evidence, options) => {
+  await evaluate(evidence, ["--format", "all", "--output", "out", ...options]);
+  const report = JSON.parse(await read("out/scan.json")) as Report;
+  const counts = countStates(report.checks);
+  expect(sum(counts)).toBe(29);
+  const { pass, fail, manual, not_applicable } = report.summary;
+  const screen = await evaluate(evidence, options);
+  const [failed = "", ...others] = /^.*\*\*(.*)$/m.exec(await read("out/scan.md")) ?? [];
+  const text = stripped(await read("out/scan.html"));
+
+  expect({
+    summary: { pass, fail, manual, not_applicable },
+    "the first screen": countWords(screen.stdout, /^CAT I+: .*$/gm),
+    "the list": countWords(
+      await read("out/scan.txt"),
+      new RegExp(`^(?:${Object.values(stateLabels).join("|")}) +V-\\d+`, "gm"),
+    ),
+    markdown: ofSentence([failed, ...others].join(" ")),
+    html: ofSentence(text),
+    cklb: ofWords((JSON.parse(await read("out/scan.cklb")) as Cklb).stigs[0]?.rules.map(({ status }) => status) ?? []),
+    ckl: ofWords([...(await read("out/scan.ckl")).matchAll(/<STATUS>(\w+)</g)].map(([, word]) => word)),
+    xccdf: ofWords([...(await read("out/scan.xccdf.xml")).matchAll(/<result>(\w+)</g)].map(([, word]) => word)),
+    hdf: ofWords((JSON.parse(await read("out/scan.hdf.json")) as Hdf).profiles[0]?.controls.map(hdfStatus) ?? []),
+    junit: ofWords(
+      [
+        ...(await read("out/scan.junit.xml")).matchAll(
+          /<testcase[^>]*>\s*(<failure|<system-out>|<skipped message="[^:"]*)/g,
+        ),
+      ].map(([, begin = ""]) => begin),
+    ),
+    "the page": pageCounts(report),
+  }).toEqual(
+    Object.fromEntries(
+      [
+        "summary",
+        "the first screen",
+        "the list",
+        "markdown",
+        "html",
+        "cklb",
+        "ckl",
+        "xccdf",
+        "hdf",
+        "junit",
+        "the page",
+      ].map((name) => [name, counts]),
+    ),
+  );
+
+  const gate = await evaluate(evidence, [...options, "--fail-on", "manual", "--allow-unread"]);
+  const counted = report.checks.filter(
+    (check) =>
+      ["fail", "manual"].includes(stateOf(check)) &&
+      !check.findings.every(({ waived, status }) => waived || status === "PASS"),
+  );
+  expect(gate.code).toBe(counted.length === 0 ? 0 : 1);
+});
+
+const words: Readonly<Record<string, RuleState>> = {
+  not_a_finding: "pass",
+  open: "fail",
+  not_reviewed: "manual",
+  not_applicable: "not_applicable",
+  NotAFinding: "pass",
+  Open: "fail",
+  Not_Reviewed: "manual",
+  Not_Applicable: "not_applicable",
+  pass: "pass",
+  fail: "fail",
+  notchecked: "manual",
+  notapplicable: "not_applicable",
+  "<system-out>": "pass",
+  "<failure": "fail",
+  '<skipped message="waived': "fail",
+  '<skipped message="not applicable': "not_applicable",
+};
+
+function ofWords(found: readonly (string | undefined)[]): StatusCounts {
+  const counts = { ...countStates([]) };
+  for (const word of found) counts[words[word ?? ""] ?? "manual"] += 1;
+  return counts;
+}
+
+/** `1 FAIL, 2 MANUAL` on a line, or a line for each. */
+function countWords(text: string, lines: RegExp): StatusCounts {
+  const counts = { ...countStates([]) };
+  for (const [line] of text.matchAll(lines)) {
+    for (const state of ruleStates) {
+      for (const [, count = "1"] of line.matchAll(new RegExp(`(?:(\\d+) |^)${stateLabels[state]}`, "g")))
+        counts[state] += Number(count);
+    }
+  }
+  return counts;
+}
+
+function ofSentence(text: string): StatusCounts {
+  const number = (pattern: RegExp) => Number(pattern.exec(text)?.[1]);
+  return {
+    pass: number(/(?<!part of )\b(\d+) passed/),
+    fail: number(/(\d+) of \d+ rules failed/),
+    manual: number(/(\d+) rules? needs? manual review/),
+    not_applicable: number(/(\d+) N\/A/),
+  };
+}
+
+interface Cklb {
+  readonly stigs: readonly { readonly rules: readonly { readonly status: string }[] }[];
+}
+
+interface Hdf {
+  readonly profiles: readonly { readonly controls: readonly HdfControl[] }[];
+}
+
+interface HdfControl {
+  readonly impact: number;
+  readonly results: readonly { readonly status: string }[];
+}
+
+/** As heimdall calls a control. */
+function hdfStatus({ impact, results }: HdfControl): RuleState {
+  const statuses = results.map(({ status }) => status);
+  if (impact === 0) return "not_applicable";
+  if (statuses.includes("failed")) return "fail";
+  return statuses.includes("passed") ? "pass" : "manual";
+}
+
+/** As the page counts a scan that has ended. */
+function pageCounts(report: Report): StatusCounts {
+  const model = createScanModel();
+  const outbox = createOutbox();
+  for (const check of report.checks)
+    outbox.checkEvaluated(check, { checks_done: 0, checks_total: 29, ...countStates([]) });
+  for (let batch = outbox.take(); batch.findings.length > 0; batch = outbox.take())
+    model.mergeFindings(batch.findings.map(parseFinding));
+  const scan = parseScan({
+    ...scanExample,
+    status: "completed",
+    checks_done: 29,
+    checks_total: 29,
+    ...countStates(report.checks),
+  });
+  model.setScan(scan);
+  const { done: _done, ...counts } = countChecks(model, scan);
+  return counts;
+}
+
+function stripped(html: string): string {
+  return html.replaceAll(/<style>[^]*?<\/style>|<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
+}
+
+function sum(counts: StatusCounts): number {
+  return ruleStates.reduce((total, state) => total + counts[state], 0);
+}
+
+function evaluate(evidence: string, options: readonly string[]) {
+  return callCommand(["evaluate", "--from-artifacts", `${evidence}.json`, ...options], { cwd: folder.path });
+}
+
+function write(name: string, value: unknown): Promise<void> {
+  return writeFile(join(folder.path, name), JSON.stringify(value));
+}
+
+function read(name: string): Promise<string> {
+  return readFile(join(folder.path, name), "utf8");
+}
