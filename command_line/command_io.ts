@@ -3,7 +3,7 @@ import type { Terminal } from "./terminal.ts";
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a command may touch besides its arguments. */
+/** Everything a command may touch besides its arguments. */
 export interface CommandIo {
   readonly env: Environment;
   /** The report, and nothing else. Where it cannot be written, the command's exit code shows it. */
@@ -21,7 +21,7 @@ export interface CommandIo {
   readonly now: () => Date;
 }
 
-/** What a gateway command may touch besides its arguments. */
+/** Everything a gateway command may touch besides its arguments. */
 export interface GatewayIo extends Pick<CommandIo, "env" | "stdout" | "interrupted"> {
   readonly terminal: { write(text: string): void };
   /** Aborts on SIGINT, and on the second signal: the delay for load balancers is skipped. */

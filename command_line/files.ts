@@ -57,7 +57,7 @@ export interface OptionFile {
   readonly maxBytes: number;
 }
 
-/** What `parse` makes of the file. Throws `UsageError` where it cannot be read, and what `parse` throws. */
+/** Result of `parse` for the file. Throws `UsageError` where it cannot be read, and what `parse` throws. */
 export async function readOptionFile<Value>(
   source: OptionFile,
   parse: (text: string, file: string) => Value,

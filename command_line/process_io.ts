@@ -53,7 +53,7 @@ export function openStandardStreams(): StandardStreams {
   };
 }
 
-/** What a command may touch, on the streams of this process. */
+/** Everything a command may touch, on the streams of this process. */
 export function createProcessIo(streams: StandardStreams, options: ProcessIoOptions): CommandIo {
   const { env, interrupted, mayColor } = options;
   const { stdout, stderr } = process;

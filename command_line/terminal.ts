@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import { toLine } from "../shared/text.ts";
 
-/** Where a person reads messages: stderr, so that a report on stdout stays alone there. */
+/** Messages for a person: stderr, so that a report on stdout stays alone there. */
 export interface Terminal {
   readonly isTTY: boolean;
   /** 0 where it is unknown. */
@@ -63,7 +63,7 @@ export function wrapped(text: string, margin: number, width: number): readonly s
   return [first, ...more.map((line) => " ".repeat(margin) + line)];
 }
 
-/** Where names have their joints; else anywhere. */
+/** Breaks at the joints of names; else anywhere. */
 function breakWord(word: string, width: number): readonly string[] {
   return word.split(/(?<=[_/.:-])/).flatMap((part) => {
     if (textWidth(part) <= width) return [part];

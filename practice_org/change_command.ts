@@ -71,7 +71,7 @@ function parseAddress(text: string): URL {
 const defaultAddress = "http://127.0.0.1:8788";
 const stateFolder = ".scanstream/practice-org";
 
-/** Where the org that was started last in this folder listens; null: none was. */
+/** Address of the org that was started last in this folder; null: none was. */
 async function readAddress(): Promise<string | null> {
   const text = await readFile(join(stateFolder, addressFileName), "utf8").catch(() => null);
   return text?.trim() ?? null;

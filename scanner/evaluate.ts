@@ -93,7 +93,7 @@ export function causeId({ type, id }: CauseObject, digest: EvaluationContext["di
   return digest(`${type}\n${id}`).slice(0, 12);
 }
 
-/** What decides, else the resource itself where a change of it can make the finding pass. */
+/** Object that decides, else the resource itself where a change of it can make the finding pass. */
 function causeOf(draft: FindingDraft): CauseObject | null {
   if (draft.status !== "FAIL") return null;
   if (draft.cause !== undefined || draft.resource === null) return draft.cause ?? null;
@@ -141,7 +141,7 @@ function orgResource(orgUrl: string): FindingResource {
   return { type: "org", id: origin, name: origin.replace(/^https?:\/\//, "") };
 }
 
-/** What report readers and the gateway accept: provider names are long, and a finding may list several. */
+/** Length that report readers and the gateway accept: provider names are long, and a finding may list several. */
 const maxTextLength = 4000;
 
 const typeNames: Readonly<Record<string, string>> = { org: "Organization", api_token: "API token" };

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 import { offerOf, type OfferedValue } from "./offered_values.ts";
 
-/** What a shell is to offer for the word at the cursor. `list`: words that may go on after a comma. */
+/** Offers of a shell for the word at the cursor. `list`: words that may go on after a comma. */
 export interface Completion {
   readonly kind: "words" | "list" | "files" | "directories";
   /** Whole words, each beginning with what was typed. */

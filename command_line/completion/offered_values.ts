@@ -6,7 +6,7 @@ export interface OfferedValue {
   readonly description?: string;
 }
 
-/** What may stand in the place of an option's value or of an argument. */
+/** Values that may stand in the place of an option's value or of an argument. */
 export type Offer =
   | { readonly kind: "files" | "directories" }
   /** `list`: several of them, separated by commas. */

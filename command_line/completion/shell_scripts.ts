@@ -1,5 +1,5 @@
 /**
- * What a shell sources. Each script asks `scanstream __complete` for the words: a line with the kind, then a line for each
+ * Scripts that a shell sources. Each script asks `scanstream __complete` for the words: a line with the kind, then a line for each
  * word, with its description after a tab. So they know every command, and what an update brings.
  */
 export const shellScripts = {

@@ -10,7 +10,7 @@ import type { AdminConsole } from "../changes/admin_console.ts";
 import type { LogEvent } from "../log/log_events.ts";
 import type { SystemLog } from "../log/system_log.ts";
 
-/** What a person changes on this machine: the page at the org's root, and its form for programs. No part of the provider's API. */
+/** Changes by a person on this machine: the page at the org's root, and its form for programs. No part of the provider's API. */
 
 export interface AdminPage {
   readonly log: SystemLog;

@@ -26,7 +26,7 @@ export interface Org {
   readonly log: SystemLog;
   /** The scanner's. */
   readonly serviceApp: App;
-  /** Who calls the API, by client id. */
+  /** Callers of the API, by client id. */
   readonly callers: Pick<ReadonlyMap<string, Caller>, "get">;
   /** The scanner's, as the Admin Console has it. */
   readonly app: ServiceAppState;
@@ -140,7 +140,7 @@ const readablePaths: readonly RegExp[] = [
   /^\/(?:api\/v1\/iam\/.+|api\/v1\/(?:users|groups)\/[^/]+\/roles|oauth2\/v1\/clients\/[^/]+\/roles)$/,
 ];
 
-/** Whether the custom role may read `path`. First-party apps and their settings are kept from it, as from Read-Only. */
+/** True when the custom role may read `path`. First-party apps and their settings are kept from it, as from Read-Only. */
 function isReadableByCustomRole(path: string, query: URLSearchParams): boolean {
   if (query.get("type") === "USER_LIFECYCLE") return false;
   return readablePaths.some((pattern) => pattern.test(path));

@@ -19,7 +19,7 @@ export interface PagedList {
   readonly envelope?: string;
 }
 
-/** What goes wrong with a chain of pages; every list then has at least two. */
+/** Faults of a chain of pages; every list then has at least two. */
 export type PageFault =
   | { readonly name: "second-page-fails" }
   | { readonly name: "repeated-cursor" }

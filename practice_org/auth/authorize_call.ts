@@ -21,7 +21,7 @@ export type CallVerdict =
   | { readonly isAuthorized: false; readonly response: PracticeResponse };
 
 /**
- * Whether the token of a call is good and carries one of `scopes` (with their prefix), or for one that ends in `.read` the
+ * Verdict on the token of a call: it is good and carries one of `scopes` (with their prefix), or for one that ends in `.read` the
  * one that ends in `.manage`. What the caller's role may see is decided later.
  */
 export async function authorizeCall(

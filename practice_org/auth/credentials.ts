@@ -26,7 +26,7 @@ export interface ServiceClient extends Pick<PracticeKeyPair, "privateKeyPem" | "
 }
 
 const privateKeyFileName = "practice_org_private_key.pem";
-/** Where `practice-org change` finds the org. */
+/** Name of the file in which `practice-org change` finds the org. */
 export const addressFileName = "address";
 /** The key of Terraform's service application, of an org that takes writes. */
 export const terraformKeyFileName = "practice_org_terraform_key.pem";

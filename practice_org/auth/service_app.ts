@@ -3,7 +3,7 @@ import { isJsonObject } from "../../shared/json.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
 import type { RegisteredClient } from "./client_assertion.ts";
 
-/** What the administrator role of the service application allows it to see. */
+/** Administrator role of the service application: how much it sees. */
 export type Role = "none" | "read-only" | "custom" | "super";
 
 /**
@@ -23,7 +23,7 @@ export interface ServiceAppState {
   clockOffsetMs: number;
 }
 
-/** What the page offers for the app, and `practice-org change` by name. */
+/** One click that the page offers for the app, and `practice-org change` by name. */
 export interface AppClick {
   /** `scope-granted:policies.read`; the key of `key-saved` comes with it. */
   readonly name: string;

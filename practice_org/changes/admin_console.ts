@@ -5,7 +5,7 @@ import { signInEvents, type EventWriter } from "../log/event_writer.ts";
 import type { LogEvent } from "../log/log_events.ts";
 import { changes, signInName, type OrgState } from "./org_changes.ts";
 
-/** What a person does in the Admin Console: the org changes, and the System Log says who did what. */
+/** Actions of a person in the Admin Console: the org changes, and the System Log says who did what. */
 export interface AdminConsole {
   /**
    * Makes a named change, or signs a person in where the name is `sign-in`; gives the events that the System Log gets.

@@ -5,7 +5,7 @@ import type { LogTarget } from "../log/log_events.ts";
 import type { App, Listing, OrgContents, PolicyWithRules } from "../objects/org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
-/** What a person does to apps in the Admin Console: each function changes the org and records its events. */
+/** Actions on apps in the Admin Console: each function changes the org and records its events. */
 
 export function findApp(contents: OrgContents, isWanted: (app: App) => boolean, what: string): App {
   for (let index = 0; index < contents.apps.length; index += 1) {

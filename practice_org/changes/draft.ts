@@ -14,7 +14,7 @@ export interface Draft {
   readonly events: LogEventSpec[];
 }
 
-/** What the log's own page calls each event. */
+/** Names of the events on the log's own page. */
 const displayMessages = {
   "application.lifecycle.activate": "Activate application",
   "application.lifecycle.create": "Create application",

@@ -21,7 +21,7 @@ import type { LogTarget } from "../log/log_events.ts";
 import type { BrandWithPages, Group, OrgContents, Resource, User } from "../objects/org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
-/** What a person does to everything but policies and apps in the Admin Console: each function changes the org and records its events. */
+/** Actions on everything but policies and apps in the Admin Console: each function changes the org and records its events. */
 
 const kinds = {
   zones: { target: "NetworkZone", events: "zone" },

@@ -5,7 +5,7 @@ import { changeDetails, edited, found, record, targetOf, withStatus, type Draft,
 import type { LogTarget } from "../log/log_events.ts";
 import type { OrgContents, Policy, PolicyWithRules, Resource } from "../objects/org_contents.ts";
 
-/** What a person does to policies in the Admin Console: each function changes the org and records its events. */
+/** Actions on policies in the Admin Console: each function changes the org and records its events. */
 
 export function findPolicy(contents: OrgContents, type: string, name: string): PolicyWithRules {
   const isWanted = ({ policy }: PolicyWithRules) => policy.type === type && policy.name === name;

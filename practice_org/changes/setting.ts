@@ -15,7 +15,7 @@ export interface Change {
   readonly make: (draft: Draft) => void;
 }
 
-/** What the admin page shows, and the changes that lead away from it and back. */
+/** Setting that the admin page shows, and the changes that lead away from it and back. */
 export interface Setting {
   readonly area: string;
   readonly label: string;
@@ -73,7 +73,7 @@ export function fieldSetting(
   );
 }
 
-/** Whether an object is switched on. */
+/** A setting that switches an object on and off. */
 export function statusSetting(
   about: readonly [area: string, label: string],
   target: SwitchedTarget,

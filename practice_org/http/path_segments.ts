@@ -1,4 +1,4 @@
-/** What stands where the path has `*`; null where it is another path. */
+/** Segments where the path has `*`; null where it is another path. */
 export function segmentsOf(path: string, asked: readonly string[]): readonly string[] | null {
   const wanted = path.split("/");
   if (wanted.length !== asked.length) return null;

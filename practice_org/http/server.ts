@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { resetSocket } from "../../shared/reset_socket.ts";
 import type { PracticeRequest, PracticeResponse } from "./messages.ts";
 
-/** What the server does with the connection. */
+/** Use of the connection by the server. */
 export type Outcome =
   | {
       readonly kind: "answer";

@@ -44,7 +44,7 @@ function withFaults(spec: LogEventSpec, has: (fault: EventFault) => boolean): Lo
   };
 }
 
-/** What the log gets when a person signs in: traffic, no change. */
+/** Events of a sign-in: traffic, no change. */
 export function signInEvents(actor: LogActor): readonly LogEventSpec[] {
   return [
     {

@@ -3,7 +3,7 @@ import { json, providerError, type Header, type PracticeRequest, type PracticeRe
 import { parseLogFilter, type LogPredicate } from "./log_filter.ts";
 import type { LogEntry, SystemLog } from "./system_log.ts";
 
-/** What goes wrong with one answer of the log. */
+/** Faults of one answer of the log. */
 export interface LogReadFaults {
   /** No events, though there are some; the link leads to the same place in the log. */
   readonly isEmpty: boolean;
@@ -33,7 +33,7 @@ const maxLimit = 1_000;
 const defaultLimit = 100;
 const maxFilterLength = 4_000;
 
-/** Where a chain of pages goes on. The lower bound travels with it, because `since` and `after` exclude each other. */
+/** Place at which a chain of pages goes on. The lower bound travels with it, because `since` and `after` exclude each other. */
 interface Cursor {
   /** The first entry that the next page may show. */
   readonly position: number;

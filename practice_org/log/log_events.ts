@@ -33,7 +33,7 @@ export interface LogEventSpec {
   readonly outcome?: { readonly result: string; readonly reason: string | null };
 }
 
-/** What the events of one action in the Admin Console have in common. */
+/** Fields that the events of one action in the Admin Console share. */
 export interface LogTransaction {
   readonly id: string;
   readonly actor: LogActor;

@@ -12,7 +12,7 @@ const signingKeyId = "48X-q9YWQ_p1aXo_HbPDTPbEncSYjFgiJEzhmK8Kq8I";
 export interface AppSpec {
   /** The kind of app in the catalogue of integrations, `saasure` or `oidc_client`. */
   readonly name: string;
-  /** What an administrator sees. */
+  /** Name that an administrator sees. */
   readonly label: string;
   readonly id?: string;
   readonly status?: "ACTIVE" | "INACTIVE";
@@ -111,7 +111,7 @@ interface ModeFields {
   readonly links?: JsonObject;
 }
 
-/** What apps of one sign-on mode have and others do not. */
+/** Fields that only apps of one sign-on mode have. */
 function modeFields(site: Site, spec: AppSpec, id: string): ModeFields {
   if (spec.name === "oidc_client") {
     return oauthFields(site, id, spec.oauthClient ?? { type: "web", requiresDpop: false });

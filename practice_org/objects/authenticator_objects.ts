@@ -39,7 +39,7 @@ export function authenticatorObject(site: Site, spec: AuthenticatorSpec): Resour
   };
 }
 
-/** What every org starts with. */
+/** Initial settings of every org. */
 export function commonAuthenticators(site: Site): readonly Resource[] {
   return [
     authenticatorObject(site, {

@@ -17,7 +17,7 @@ export interface BrandSpec {
 }
 
 /**
- * Whether a brand is the subdomain brand of an org with several brands. Okta does not let anybody edit the code of its
+ * True when a brand is the subdomain brand of an org with several brands. Okta does not let anybody edit the code of its
  * pages: see "About subdomain brands and custom brands" at https://developer.okta.com/docs/concepts/brands/.
  */
 export function isSubdomainBrand({ brand: { isDefault } }: BrandWithPages, { brands }: Pick<OrgContents, "brands">) {

@@ -22,7 +22,7 @@ export interface PasswordSettings {
   readonly maxAttempts: number;
 }
 
-/** What every org starts with. */
+/** Initial settings of every org. */
 const initialSettings: PasswordSettings = {
   minLength: 8,
   minLowerCase: 1,

@@ -69,7 +69,7 @@ export function sessionRule(rule: SessionRule): RuleSpec {
   };
 }
 
-/** What every org starts with: two hours idle, no limit on the lifetime, from anywhere. */
+/** Initial rule of every org: two hours idle, no limit on the lifetime, from anywhere. */
 export function defaultSessionRule(priority: number): RuleSpec {
   return {
     name: "Default Rule",

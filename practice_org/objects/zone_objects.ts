@@ -11,7 +11,7 @@ export interface ZoneSpec {
   readonly usage: "POLICY" | "BLOCKLIST";
   readonly status?: "ACTIVE" | "INACTIVE";
   readonly system?: boolean;
-  /** What only this type of zone has: gateways and proxies, or locations, categories and networks. */
+  /** Fields of this type of zone only: gateways and proxies, or locations, categories and networks. */
   readonly fields: JsonObject;
 }
 

@@ -13,7 +13,7 @@ import { answerWith, attempt, invalid, noContent, textIn, withDefaults, type Wri
 
 const lists = { include: [], exclude: [] };
 
-/** What a zone has by its type, and what it is where nothing is sent. */
+/** Fields of a zone by its type, with the values where nothing is sent. */
 const zoneFields: Readonly<Record<string, JsonObject>> = {
   IP: { gateways: null, proxies: null },
   DYNAMIC: { proxyType: null, locations: [], asns: [] },

@@ -25,7 +25,7 @@ export function attempt(edit: () => void): void {
 }
 
 /**
- * What the provider keeps of an object that is replaced: a field that was not sent, or was sent as null, has its default
+ * Fields that the provider keeps of an object that is replaced: a field that was not sent, or was sent as null, has its default
  * again. Lists are replaced as a whole.
  */
 export function withDefaults(defaults: JsonObject, sent: unknown): JsonObject {

@@ -37,7 +37,7 @@ export interface WriteRoute {
   readonly write: Write;
 }
 
-/** What the Terraform provider writes to fix a finding, and nothing else. */
+/** Writes of the Terraform provider that fix a finding, and no others. */
 const writeRoutes: readonly WriteRoute[] = [
   ...routesOf("policies.manage", [
     ["POST", "/api/v1/policies", postPolicy],

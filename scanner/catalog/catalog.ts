@@ -30,7 +30,7 @@ export interface StigRule {
 
 /** DISA's benchmark without its rules. */
 export interface Benchmark {
-  /** What reports call it: `okta-idaas-stig-v1r2`. */
+  /** Name in reports: `okta-idaas-stig-v1r2`. */
   readonly id: string;
   readonly benchmark_id: string;
   readonly title: string;

@@ -11,9 +11,9 @@ export interface OrgObject {
   readonly type: CauseType;
   readonly id: string;
   readonly name: string;
-  /** Where a person finds it, in words: `rule "Everybody" of the global session policy "Default Policy"`. */
+  /** Place where a person finds it, in words: `rule "Everybody" of the global session policy "Default Policy"`. */
   readonly where: string;
-  /** Whether Okta made it, so that a rule cannot be changed in every respect. */
+  /** True when Okta made it, so that a rule cannot be changed in every respect. */
   readonly isBuiltIn: boolean;
 }
 

@@ -83,7 +83,7 @@ function objectOfFinding({ resource: { type, id, name } }: Finding): OrgObject {
   };
 }
 
-/** What to change, in one sentence without its end. */
+/** Change that closes the findings, in one sentence without its end. */
 function changeOf(object: OrgObject, results: readonly CheckResult[]): string {
   const steps = results.map((result) => stepOf(object, result));
   return `${openingOf(object, results)} ${[...new Set(steps)].join("; ")}`;

@@ -1,22 +1,22 @@
 import { formatBlock, joinParts, splitDetails, type ResultEngine } from "./result_block.ts";
 import type { ChecklistStatus } from "./status.ts";
 
-/** What stands at one rule of a checklist. */
+/** Answer at one rule of a checklist. */
 export interface Answer {
   readonly status: ChecklistStatus;
   readonly details: string;
   readonly comments: string;
 }
 
-/** What this scan has to say about one rule. */
+/** Answer of this scan to one rule. */
 export interface AutomatedAnswer extends Answer {
   /** False: it is for a person to answer. */
   readonly hasVerdict: boolean;
-  /** Who attested the verdict; null: nobody had to. */
+  /** Name of the person who attested the verdict; null: nobody had to. */
   readonly attestedBy: string | null;
 }
 
-/** What is written at a rule. */
+/** Answer that is written at a rule. */
 export interface MergedAnswer extends Answer {
   /** The status that the scanner by itself gives. */
   readonly automated: ChecklistStatus;
@@ -32,7 +32,7 @@ export type MergedAnswers = ReadonlyMap<string, MergedAnswer>;
 /** Begins each line of the comments that the scanner wrote, so that the next run replaces it. */
 const ownLine = "scanstream: ";
 
-/** Where the answer before comes from, and where the result. */
+/** Sources of the answer before and of the result. */
 export interface MergeSources {
   readonly engine: ResultEngine;
   /** The checklist's name, as the author of what people answered in it. */
@@ -82,7 +82,7 @@ export function mergeAnswer(
   };
 }
 
-/** What a person answered, without what an earlier run of the scanner wrote. */
+/** Answer of a person, without what an earlier run of the scanner wrote. */
 export function personsPart(before: Answer) {
   const { text, result: earlier } = splitDetails(before.details);
   const isUnchanged = earlier !== null && earlier.status === before.status;

@@ -12,7 +12,7 @@ import {
 } from "./cklb_document.ts";
 import { statusLabels } from "./status.ts";
 
-/** What became of the answers of a checklist of another revision. */
+/** Fate of the answers of a checklist of another revision. */
 export interface Carried {
   /** `V1R1`. */
   readonly from: string;
@@ -83,7 +83,7 @@ export function withCarried(results: readonly CheckResult[], carried: Carried | 
   });
 }
 
-/** What became of the answers, in lines for a person. */
+/** Fate of the answers, in lines for a person. */
 export function carriedLines(name: string, { from, to, kept, review, added, gone }: Carried): readonly string[] {
   const listed = (what: string, items: readonly string[]) =>
     items.length === 0 ? [] : [`${what}: ${items.join(", ")}`];

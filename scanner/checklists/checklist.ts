@@ -22,11 +22,11 @@ export type Checklist = ChecklistCommon &
 interface ChecklistCommon {
   /** Without its folder. */
   readonly name: string;
-  /** What stands at the rules of the benchmark, by V-id. */
+  /** Answers at the rules of the benchmark, by V-id. */
   readonly answers: ReadonlyMap<string, Answer>;
   /** The asset: host and port, else its full name; empty where the checklist has neither. */
   readonly asset: string;
-  /** What became of the answers of another revision; null: it is of the revision that is judged by. */
+  /** Fate of the answers of another revision; null: it is of the revision that is judged by. */
   readonly carried: Carried | null;
 }
 
@@ -161,7 +161,7 @@ function benchmarkIdOf({ id }: Facts): string {
   return id.replace("xccdf_mil.disa.stig_benchmark_", "");
 }
 
-/** Where a checklist does not say its release, its rules are those of exactly one revision. */
+/** Revision of a checklist. Without its release, its rules are those of exactly one revision. */
 function revisionIn({ version, release, ruleIds }: Facts, known: readonly Revision[]): string {
   if (/Release:\s*\d/.test(release)) return revisionName({ version, release_info: release });
   const ids = ruleIds.toSorted().join();

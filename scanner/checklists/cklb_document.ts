@@ -60,7 +60,7 @@ function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unkno
   throw new TypeError(`${place}${issueText(issue)}`);
 }
 
-/** What a rule of a checklist says in DISA's words. */
+/** Fields of a checklist's rule in DISA's words. */
 export function disaFields(rule: StigRule) {
   return {
     group_id: rule.vuln_id,
@@ -79,7 +79,7 @@ export function disaFields(rule: StigRule) {
   };
 }
 
-/** What a checklist says of the STIG itself. */
+/** Fields of a checklist about the STIG itself. */
 export function benchmarkFields(benchmark: Benchmark) {
   return {
     stig_name: benchmark.title,

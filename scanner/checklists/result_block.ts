@@ -1,7 +1,7 @@
 import type { ChecklistStatus } from "./status.ts";
 import { checklistStatuses, statusLabels } from "./status.ts";
 
-/** What the scanner wrote into the details of a rule, as it stands there after a person may have edited the text around it. */
+/** Block that the scanner wrote into the details of a rule, as it stands there after a person may have edited the text around it. */
 export interface ResultBlock {
   /** The status that the scanner gave the rule. */
   readonly status: ChecklistStatus;
@@ -9,7 +9,7 @@ export interface ResultBlock {
   readonly answered: ChecklistStatus | null;
 }
 
-/** What gave the automated results of a checklist, and when. */
+/** Tool that gave the automated results of a checklist, and when. */
 export interface ResultEngine {
   readonly toolVersion: string;
   /** ISO 8601. */

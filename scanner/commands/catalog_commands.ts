@@ -79,7 +79,7 @@ function writtenFor({ unjudged }: CatalogCheck): object {
   return { reason, written_for: rule === null ? null : { check_text: rule.check_text, fix_text: rule.fix_text } };
 }
 
-/** What was found for one check, in a file or in an org; the exit code where the org lets nobody in. */
+/** Evidence for one check, in a file or in an org; the exit code where the org lets nobody in. */
 async function evidenceOf(check: CatalogCheck, flags: ExplainFlags, io: CommandIo) {
   const of = await forOrganization(flags, io);
   const parameters = await readParameters(of.flags.parameters, readApprovedIssuers(of.io.env));

@@ -13,7 +13,7 @@ export interface ChangeFileOptions {
   readonly path: string;
   /** Null: it is not signed. */
   readonly signer: Signer | null;
-  /** What the statement says of the file, for a time at which it is signed. */
+  /** Facts of the statement about the file, for a time at which it is signed. */
   readonly factsAt: (nowMs: number) => StatementFacts;
   readonly nowMs: () => number;
   /** A message for a person. */
@@ -40,7 +40,7 @@ export class ChangeFile {
     if (options.signer !== null) this.#waitForMidnight();
   }
 
-  /** What a new file has to begin with, where the follower goes on from a saved state. */
+  /** Lines that a new file has to begin with, where the follower goes on from a saved state. */
   begin(lines: readonly ChangeLine[]): void {
     if (this.#isEmpty) this.append(lines);
   }

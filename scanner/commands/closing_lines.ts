@@ -17,13 +17,13 @@ const maxFileLines = 3;
 /** The rules that one line names before "and N more". */
 const maxNamed = 5;
 
-/** What was written where. */
+/** Lines that name the written files. */
 export function writtenLines(files: readonly string[], outputDir: string | null): readonly string[] {
   if (files.length <= maxFileLines || outputDir === null) return files.map((file) => `Wrote ${file}`);
   return [`Wrote ${files.length} files to ${outputDir}: ${files.map((file) => basename(file)).join(", ")}`];
 }
 
-/** Where the scan and the answers of people in the checklist disagree. */
+/** Lines about disagreements of the scan and the answers of people in the checklist. */
 export function checklistLines(report: Report, checklist: Checklist, revision: Revision): readonly string[] {
   const { differences } = answersOf(report, { toolVersion: "", checklist, revision });
   const { asset } = checklist;
@@ -56,7 +56,7 @@ export function nextLines(report: Report): readonly string[] {
   ];
 }
 
-/** What was planned to be remediated by now and still fails. */
+/** Lines about findings that were planned to be remediated by now and still fail. */
 export function overdueLines(report: Report): readonly string[] {
   const named = overdueItems(report).map(
     ({ check, finding: { plan } }) => `${check.vuln_id} (${plan?.remediation_date ?? ""})`,

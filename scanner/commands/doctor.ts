@@ -223,7 +223,7 @@ async function roleResult(
   return { ...result, facts };
 }
 
-/** Where the provider does not list the assigned roles. */
+/** Texts for a provider that does not list the assigned roles. */
 const seenRoles = {
   super_admin: "Super Administrator",
   read_only_admin: "below Super Administrator",

@@ -74,7 +74,7 @@ function resultText(result: DoctorResult, color: boolean, width: number): string
   return `${lines.join("\n")}\n`;
 }
 
-/** What to do about several in a row stands below the last of them. */
+/** Texts of one limit. A remedy for several in a row stands below the last of them. */
 function limitTexts({ rules, outcome, why, remedy }: RuleLimit, next: RuleLimit | undefined): readonly string[] {
   const limit = `${outcome === "manual" ? "No verdict" : "In part"}: ${rules.join(", ")}: ${why}`;
   return remedy === null || remedy === next?.remedy ? [limit] : [limit, `  → ${remedy}`];

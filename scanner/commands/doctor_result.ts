@@ -18,9 +18,9 @@ export type DoctorState = "ok" | "warn" | "fail" | "skipped";
 export interface DoctorResult {
   readonly step: DoctorStep;
   readonly state: DoctorState;
-  /** What was found, in one sentence. */
+  /** Observation, in one sentence. */
   readonly detail: string;
-  /** What to click or set; null where there is nothing to do. */
+  /** Remedy: what to click or set; null where there is nothing to do. */
   readonly remedy: string | null;
   /** For the role: what this organization answers it where the provider's documents do not say. */
   readonly facts?: readonly string[];

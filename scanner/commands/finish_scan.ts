@@ -56,7 +56,7 @@ interface FinishOptions {
   readonly areSaved?: boolean;
 }
 
-/** What is signed along with the reports. */
+/** Facts that are signed along with the reports. */
 export interface Signing extends Pick<StatementFacts, "parameters" | "approvedIssuers"> {
   readonly signer: Signer;
   /** SHA-256 of the evidence, in hex. */
@@ -69,7 +69,7 @@ export interface Signing extends Pick<StatementFacts, "parameters" | "approvedIs
 export interface ReportedScan {
   readonly report: Report;
   readonly files: readonly string[];
-  /** What the gates say of it, in one line. */
+  /** Verdict of the gates, in one line. */
   readonly gateLine: string;
   readonly code: number;
 }
@@ -159,7 +159,7 @@ async function signRun(
   return signFiles(paths, { ...facts, ...judged }, { signer, name: "scan" });
 }
 
-/** What was not evaluated neither passed nor failed, so an interruption counts before the gates. */
+/** Exit code of a scan. Rules that were not evaluated neither passed nor failed, so an interruption counts before the gates. */
 function exitCodeOf(
   { status }: FinishedScan,
   run: { readonly isFailed: boolean; readonly isUnread: boolean; readonly areWritten: boolean },

@@ -46,7 +46,7 @@ export function createQuietProgress(terminal: Terminal): Progress {
 
 export const silentProgress: Progress = { started() {}, checkEvaluated() {}, message() {}, ended() {} };
 
-/** What is left of a scan that runs with others: its totals, when it has ended. */
+/** Progress of a scan that runs with others: its totals, when it has ended. */
 export function createTotals(terminal: Terminal, now: () => number = () => performance.now()): Progress {
   let counts: ScanCounts | null = null;
   let startedAtMs = now();

@@ -20,10 +20,10 @@ export interface RuleLimit {
   readonly remedy: string | null;
 }
 
-/** What the organization answered to one small read of each kind of evidence. */
+/** Answers of the organization to one small read of each kind of evidence. */
 export interface RuleAnswers {
   readonly limits: readonly RuleLimit[];
-  /** What this role sees of a real organization, where the provider's documents do not say; one sentence each. */
+  /** Facts about what this role sees of a real organization, where the provider's documents do not say; one sentence each. */
   readonly facts: readonly string[];
   readonly reads: readonly Read[];
 }
@@ -88,7 +88,7 @@ function seesEveryApp(reads: ReadonlyMap<ArtifactName, Read>): boolean | null {
   return answers.every((answer) => valueOf(answer ?? null).length > 0);
 }
 
-/** Whether V-279693 judges any of the apps that the role sees: the check itself knows which ones people sign in to. */
+/** True when V-279693 judges any of the apps that the role sees: the check itself knows which ones people sign in to. */
 function hasJudgedApp(apps: Answer): boolean {
   const nothing = obtained<never[]>([]);
   const artifacts = { apps: obtained(valueOf(apps)), app_policy_rules: obtained({}), network_zones: nothing };
@@ -126,13 +126,13 @@ interface Asked {
   readonly reads: ReadonlyMap<ArtifactName, Read>;
   readonly owner: readonly Read[];
   readonly seesAll: boolean | null;
-  /** Whether the role sees an app that people sign in to. */
+  /** True when the role sees an app that people sign in to. */
   readonly hasApp: boolean;
 }
 
 function limitsOfCheck({ artifacts, rule, explanation }: CatalogCheck, asked: Asked): readonly Limit[] {
   const declared = new Set<ArtifactName>(artifacts);
-  // What only some organizations need is not declared; the rule's scopes tell of it.
+  // Artifacts that only some organizations need are not declared; the rule's scopes tell of them.
   const scopes = new Set([...declared].map((name) => firstRequests[name]?.scope));
   for (const scope of rule.scopes.filter((name) => !scopes.has(name))) {
     const needed = (Object.keys(firstRequests) as ArtifactName[]).find((name) => firstRequests[name]?.scope === scope);

@@ -56,7 +56,7 @@ export function warnOn({ terminal }: Pick<CommandIo, "terminal">): (message: str
 
 /** The report options of `scan` and `evaluate` as typed on the command line. */
 export interface ReportFlags {
-  /** What is printed, by state. */
+  /** States to print. */
   readonly status?: string;
   readonly format?: string;
   readonly output?: string;
@@ -79,7 +79,7 @@ export interface ReportOptions extends DecisionFiles, FailRule {
   readonly formats: readonly ReportFormat[];
   /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
   readonly outputDir: string | null;
-  /** What is printed: rules, or findings, of these states. */
+  /** States of the rules, or findings, to print. */
   readonly states: readonly RuleState[];
   /** A CKLB or CKL that people worked in; null: the checklists begin empty. */
   readonly checklistFile: string | null;

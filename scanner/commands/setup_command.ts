@@ -56,7 +56,7 @@ export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise
   try {
     const found = ask === null ? await lookOnce(walk, clientId) : await walkThrough({ ...walk, ask }, clientId);
     if (typeof found === "number") return found;
-    // What the file says of paths is relative to its own folder.
+    // Paths in the file are relative to its own folder.
     const keyFile = relative(dirname(file), key.file);
     const entry = { org_url: orgUrl, client_id: found, private_key_file: keyFile, private_key_id: key.kid };
     const name = await writeSetupConfig(file, entry);
@@ -160,7 +160,7 @@ async function walkThrough(walk: Walk & { readonly ask: Ask }, known: string | n
       const isLater = state.state !== "done" && stepOf(state.need) > Math.max(left, 0);
       if (isLater || shown.get(state.need) === state.text) continue;
       shown.set(state.need, state.text);
-      // What waits for the person stands in the steps; only what is wrong, or done, is news.
+      // The steps name what waits for the person; only what is wrong, or done, is news.
       if (state.state !== "open" || state.need === "key" || state.need === "role") show(walk, state);
     }
     if (blocked?.need === "organization") return exitCodes.usage;
@@ -196,7 +196,7 @@ function stepOf(need: string): number {
   return needsOfStep.findIndex((pattern) => pattern.test(need));
 }
 
-/** Whether everything that a step is about is there. */
+/** True when everything that a step is about is there. */
 function isDone(states: readonly NeedState[], step: number): boolean {
   const own = states.filter(({ need }) => stepOf(need) === step);
   return own.length > 0 && own.every(({ state }) => state === "done");

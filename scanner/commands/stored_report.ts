@@ -12,7 +12,7 @@ import { writtenLines } from "./closing_lines.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { parseFormats, readSigning, type ReportFlags } from "./scan_options.ts";
 
-/** What `--format` takes. */
+/** Values of `--format`. */
 export const formatNames: readonly string[] = [...reportFormats.map(({ name }) => name), "all"];
 
 /** Checks the options, and resolves with what writes a report that a gateway has, as `scan` writes its own. */

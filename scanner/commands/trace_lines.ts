@@ -1,7 +1,7 @@
 import { printable } from "../../command_line/terminal.ts";
 import type { ScanTrace } from "../run_scan.ts";
 
-/** What `--verbose` writes, a line for each step; undefined without it. */
+/** Output of `--verbose`, a line for each step; undefined without it. */
 export function createTrace(
   { verbose }: { readonly verbose?: boolean },
   write: (line: string) => void,

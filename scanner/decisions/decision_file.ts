@@ -16,7 +16,7 @@ const bounds = { maxDepth: 20, maxParts: 10 * maxDecisions, repeatedKeys: "refus
 const maxProblems = 20;
 const maxProblemLength = 200;
 
-/** Where a file came from, for its error messages. */
+/** Source of a file, for its error messages. */
 export interface DecisionFileSource {
   /** `--waivers` or `--attestations`. */
   readonly option: string;
@@ -110,7 +110,7 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
   }));
 }
 
-/** What no field shows by itself. */
+/** Problems that no field shows by itself. */
 function planProblems({ remediation_date: planned, milestones = [] }: PlannedDecision): readonly string[] {
   if (planned === undefined) {
     return milestones.length === 0 ? [] : [".milestones: expected a remediation_date next to them"];

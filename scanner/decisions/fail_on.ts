@@ -4,7 +4,7 @@ import { openFindings } from "../../shared/rule_result.ts";
 import { parseSeverity, severities } from "../../shared/severity.ts";
 import { unreadRules, unreadText } from "./unread.ts";
 
-/** What fails a run, as `--fail-on` names it: findings of a verdict, from a severity up. None: never. */
+/** Conditions that fail a run, as `--fail-on` names them: findings of a verdict, from a severity up. None: never. */
 export type FailOn = readonly FailCondition[];
 
 interface FailCondition {
@@ -53,7 +53,7 @@ function parseWord(word: string): FailOn | null {
   ];
 }
 
-/** Whether a finding of that verdict and severity fails the run. */
+/** True when a finding of that verdict and severity fails the run. */
 export function isNamed(failOn: FailOn, status: Finding["status"], severity: Severity): boolean {
   return failOn.some(
     (condition) =>
@@ -138,7 +138,7 @@ function isCounted(finding: Finding, { onlyNew }: FailRule): boolean {
 
 const maxIds = 5;
 
-/** What fails the run, in one sentence without its end; null: nothing does. */
+/** Reason why the run fails, in one sentence without its end; null: nothing does. */
 function describeNamed({ named }: FailOnResult, rule: FailRule): string | null {
   if (named.length === 0) return null;
   const ids = [...new Set(named.map(({ check }) => check.vuln_id))];
@@ -155,7 +155,7 @@ function optionOf({ failOnText, onlyNew }: FailRule): string {
   return `--fail-on ${failOnText}${onlyNew ? " --fail-on-new" : ""}`;
 }
 
-/** What is open and fails nothing, by category; empty when there is nothing. */
+/** Findings that are open and fail nothing, by category; empty when there is nothing. */
 function describeUnnamed({ unnamed, waived }: FailOnResult): string {
   const failed = countStatus(unnamed, "FAIL");
   return [

@@ -39,7 +39,7 @@ export function lineFinder(text: string): (path: JSONPath) => string {
   };
 }
 
-/** Where a schema's complaint is. */
+/** Path of a schema's complaint. */
 export function issuePath(issue: v.BaseIssue<unknown>): JSONPath {
   return (issue.path ?? []).map(({ key }) => key as string | number);
 }

@@ -68,7 +68,7 @@ export function applyWaivers(
   return { results: waived, warnings };
 }
 
-/** Whether it waives something then; a plan without an end does not. */
+/** True when it waives something then; a plan without an end does not. */
 export function isWaiverInForce(entry: WaiverEntry, nowMs: number): boolean {
   return isWaiver(entry) && !isExpired(entry.expires, nowMs);
 }

@@ -47,7 +47,7 @@ interface Difference {
 }
 
 function compareLists(old: ObjectList, now: ObjectList): readonly Difference[] {
-  // What was not obtained as a whole is not gone, and not new.
+  // Objects of a list that was not obtained as a whole are not gone, and not new.
   if (old.state !== "obtained" || now.state !== "obtained") return [];
   const { pairs, removed, added } = pairUp(old.objects, now.objects, {
     idOf: ({ type, id }) => JSON.stringify([type, id]),

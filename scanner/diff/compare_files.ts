@@ -5,7 +5,7 @@ import { catalog } from "../catalog/catalog.ts";
 import { compareConfiguration } from "./compare_configuration.ts";
 import type { ComparedFile, JudgedRule } from "./read_side.ts";
 
-/** What differs; throws `UsageError` where the two cannot be compared. */
+/** Compares two files; throws `UsageError` where the two cannot be compared. */
 export function compareFiles(before: ComparedFile, after: ComparedFile): Diff {
   requireComparable(before, after);
   const rules = before.about.benchmark === after.about.benchmark ? null : compareRules(before.rules, after.rules);

@@ -13,7 +13,7 @@ export interface ValueChange {
   readonly to: unknown;
 }
 
-/** What differs between two versions of an object. Order, timestamps and links make no difference. */
+/** Differences between two versions of an object. Order, timestamps and links make no difference. */
 export function compareObjects(before: JsonObject, after: JsonObject): readonly ValueChange[] {
   const changes: ValueChange[] = [];
   compareFields({ path: "", fields: [] }, { before, after, changes });

@@ -57,7 +57,7 @@ function wrapLine(line: string, width: number): readonly string[] {
 
 const maxValueLength = 200;
 
-/** What was, and what is: `FAIL 120 minutes → PASS 15 minutes`. */
+/** Verdict before and after: `FAIL 120 minutes → PASS 15 minutes`. */
 function verdictMove(before: ComparedVerdict | null, after: ComparedVerdict | null): string {
   return `${verdictText(before, after)} → ${verdictText(after, before)}`;
 }
@@ -98,7 +98,7 @@ function summaryText({ identical, summary }: Diff): string {
   ].join("; ");
 }
 
-/** What is not compared, a line each. */
+/** Limits of the comparison, a line each. */
 function limitLines({ before: old, after: now, evidence, not_compared: notCompared, rules }: Diff): readonly string[] {
   const of = (side: "before" | "after") => notCompared.filter(({ only_in: only }) => only === side);
   const lines = (["before", "after"] as const).flatMap((side) => {

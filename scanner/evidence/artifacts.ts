@@ -9,7 +9,7 @@ export type Evidence<Value> =
   | { readonly state: "obtained"; readonly value: Value; readonly read?: ReadFact }
   | MissingEvidence<Value>;
 
-/** Where an artifact of a saved file was read. */
+/** Request that read an artifact of a saved file, and its time. */
 export interface ReadFact {
   /** `GET /api/v1/policies?type=PASSWORD`, and the others that it took. */
   readonly request: string;
@@ -30,7 +30,7 @@ export interface MissingEvidence<Value = unknown> {
 export type JsonList = readonly JsonObject[];
 
 /**
- * What was fetched, by name. The objects are the provider's JSON without the fields that no check reads and `fix` does not
+ * Fetched evidence, by name. The objects are the provider's JSON without the fields that no check reads and `fix` does not
  * write back, so that an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
  *
  * To add an artifact: a line here; then the compiler asks for its collector (`collectors/collectors.ts`), its schema
@@ -104,7 +104,7 @@ export interface SignInPage {
   readonly content: unknown;
   /** The other fields: of what the provider keeps for the brand, else of the default page. */
   readonly settings?: JsonObject;
-  /** Whether the provider keeps a customized page for the brand, be it without content. */
+  /** True when the provider keeps a customized page for the brand, be it without content. */
   readonly is_stored?: boolean;
 }
 

@@ -12,7 +12,7 @@ export const maxArtifactsBytes = 256 * 1_048_576;
 /** A provider's value has at most a hundred levels (`okta/json_answer.ts`); the document adds some. */
 const bounds = { maxDepth: 120, maxParts: 4_000_000 } as const;
 
-/** What `--save-artifacts` writes and `--from-artifacts` reads: everything that evaluation needs, and no secret. */
+/** Document that `--save-artifacts` writes and `--from-artifacts` reads: everything that evaluation needs, and no secret. */
 export interface ArtifactsDocument {
   readonly schema: typeof artifactsSchema;
   readonly scan: CollectedScan;

@@ -26,7 +26,7 @@ export function parseJsonText(text: string, options: JsonTextOptions): unknown {
   return options.texts === "as_written" ? value : cleanProviderText(value, { pageField: "content" });
 }
 
-/** What `parseJsonText` threw, as `it is not JSON (line 2 column 1)`: the engine's own message is about tokens, and quotes the file. */
+/** Explanation of an error that `parseJsonText` threw, as `it is not JSON (line 2 column 1)`: the engine's own message is about tokens, and quotes the file. */
 export function explainJsonError(error: unknown, text: string): string {
   if (error instanceof RangeError) return error.message;
   const message = error instanceof Error ? error.message : "";
@@ -62,7 +62,7 @@ function requireBounds(text: string, { maxDepth, maxParts }: JsonTextOptions): v
   }
 }
 
-/** Where its closing quote is; the text's end when it is unterminated. */
+/** Position of its closing quote; the text's end when it is unterminated. */
 function endOfString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1) {

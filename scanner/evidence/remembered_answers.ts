@@ -3,13 +3,13 @@ import type { IdpClient, IdpRequest, Reading } from "../okta/idp_client.ts";
 import type { JsonList } from "./artifacts.ts";
 import { pathSegment } from "./collectors/collector.ts";
 
-/** What the answers so far name: enough to find the ones that a change touches. */
+/** Names in the answers so far: enough to find the ones that a change touches. */
 export interface KnownAnswers {
   /** The paths that begin so. */
   paths(prefix: string): readonly string[];
-  /** Whether the lists below that path have an entry with this id. */
+  /** True when the lists below that path have an entry with this id. */
   holds(prefix: string, id: string): boolean;
-  /** Whether that entry has this `name`. */
+  /** True when that entry has this `name`. */
   isNamed(prefix: string, id: string, name: string): boolean;
 }
 

@@ -20,7 +20,7 @@ import {
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { sha256 } from "../digest.ts";
 
-/** What an org's evidence says about one rule of the STIG. */
+/** Explanation of one rule of the STIG by an org's evidence. */
 export interface OrgExplanation {
   readonly org_url: string;
   readonly status: CheckResult["status"];
@@ -29,7 +29,7 @@ export interface OrgExplanation {
   readonly findings: readonly ExplainedFinding[];
   /** Findings that are not listed. */
   readonly more: number;
-  /** What was read for it, in the order of the check's needs. */
+  /** Artifacts that were read for it, in the order of the check's needs. */
   readonly read: readonly ReadArtifact[];
 }
 
@@ -48,7 +48,7 @@ export interface ExplainedFinding extends Pick<Finding, "status" | "reason" | "r
   readonly rules: readonly ExplainedRule[];
   /** The fields of the object that decide, as the API shows them. */
   readonly values: readonly DecidingValue[];
-  /** What would make it pass; null where it passes or no change is known. */
+  /** Change that would make it pass; null where it passes or no change is known. */
   readonly change: string | null;
 }
 
@@ -104,7 +104,7 @@ export function explainOrg(check: CatalogCheck, result: CheckResult, document: A
 export function artifactsReadBy(check: CatalogCheck, all: CollectedArtifacts): readonly ArtifactName[] {
   const names = new Set<ArtifactName>(check.artifacts);
   try {
-    // What is asked for next may depend on what came before.
+    // A conditional artifact may depend on the ones before.
     for (let size = 0; size < names.size;) {
       size = names.size;
       const read = Object.fromEntries([...names].map((name) => [name, all[name]]));

@@ -1,6 +1,6 @@
 import type { ChangeLine } from "./changes.ts";
 
-/** What of the lines a process that goes on has to know. */
+/** Lines that a process which goes on has to know. */
 export interface SavedLines {
   /** Oldest first: not written, or not stored at the gateway. */
   readonly pending: readonly ChangeLine[];
@@ -32,7 +32,7 @@ export class ChangeOutbox {
     return this.#lines.length;
   }
 
-  /** Whether the state on disk has others. */
+  /** True when the state on disk has others. */
   get isUnsaved(): boolean {
     return this.#isUnsaved;
   }

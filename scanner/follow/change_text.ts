@@ -64,7 +64,7 @@ function verdict(value: Verdict | null, options: { readonly color: boolean }): s
   return paintStatus(value.reason === null || label === "N/A" ? label : `${label} ${value.reason}`, label, options);
 }
 
-/** Who made the change, and by what; each only once. */
+/** Authors of the change, with their event types; each only once. */
 function reason({ cause, explained_by: events }: ChangeLine): string {
   if (cause === "start") return "";
   if (events.length === 0) return "not explained by the log";

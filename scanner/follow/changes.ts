@@ -24,7 +24,7 @@ export interface Explanation extends StoredExplanation {
 
 export type Verdict = Pick<Finding, "status" | "reason">;
 
-/** What is kept of a finding: a verdict that moves is seen by it. */
+/** Finding as it is kept: a verdict that moves is seen by it. */
 export interface KnownFinding extends Verdict {
   readonly check: string;
   readonly fingerprint: string;
@@ -40,7 +40,7 @@ export interface Move {
   readonly actual: string;
 }
 
-/** What of the evidence of a check could not be collected. */
+/** Evidence of a check that could not be collected. */
 export interface MissingList {
   readonly reason: ManualReason;
   readonly detail: string;
@@ -184,11 +184,12 @@ export function countChecks(
   checks: Iterable<readonly [check: string, findings: readonly KnownFinding[]]>,
   attestations: ReadonlyMap<string, Attestation>,
 ): StatusCounts {
-  return countStates([...checks].map(([check, findings]) => toCheckVerdict(findings, attestations.get(check) ?? null)));
-}
-
-function toCheckVerdict(findings: readonly KnownFinding[], attestation: Attestation | null) {
-  return { ...ruleVerdict(findings), attestation };
+  return countStates(
+    [...checks].map(([check, findings]) => ({
+      ...ruleVerdict(findings),
+      attestation: attestations.get(check) ?? null,
+    })),
+  );
 }
 
 /** The verdict of a check by its findings, without attestations. */

@@ -2,7 +2,7 @@ import type { ArtifactName } from "../evidence/artifacts.ts";
 import type { KnownAnswers } from "../evidence/remembered_answers.ts";
 import { hasHappened, type LogEvent, type LogTarget } from "./log_event.ts";
 
-/** What an event of the log makes doubtful. Verdicts never come from an event, only from what is then read again. */
+/** Evidence that an event of the log makes doubtful. Verdicts never come from an event, only from what is then read again. */
 export interface Touch {
   readonly artifacts: readonly ArtifactName[];
   /** Answers that have to be read again, by their path. */

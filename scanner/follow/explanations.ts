@@ -15,7 +15,7 @@ export interface ExplainedMoves {
   readonly lines: readonly ChangeLine[];
   /** The events that explain one of them. */
   readonly used: ReadonlySet<Relevant>;
-  /** Whether one of them is what `--fail-on` ends with. */
+  /** True when one of them is what `--fail-on` ends with. */
   readonly hasFailed: boolean;
 }
 

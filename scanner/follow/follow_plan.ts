@@ -51,7 +51,7 @@ export interface FollowParts {
   readonly trace?: ScanTrace | undefined;
 }
 
-/** Where a follower reports what it does. It never blocks the follower and never fails it. */
+/** Port to which a follower reports what it does. It never blocks the follower and never fails it. */
 export interface MonitorPort extends Omit<MonitorPublisher, "started"> {
   started(facts: FollowedMonitor): void;
 }

@@ -9,7 +9,7 @@ const saveMs = 60_000;
 
 type Committed = Omit<FollowState, "monitorId" | "pending" | "unwritten">;
 
-/** What a follower makes known (lines, for the output and for the monitor), and on disk what a process that goes on from it has to know. */
+/** Record of a follower: what it makes known (lines, for the output and for the monitor), and on disk what a process that goes on from it has to know. */
 export class FollowRecord {
   #monitorId: string;
   readonly #plan: FollowPlan;
@@ -18,7 +18,7 @@ export class FollowRecord {
   /** The first results were stored at the gateway before: a monitor without a report was deleted there since. */
   readonly #isStateSettled: boolean;
   #committed: Committed | null;
-  /** Whether what is on disk is the newest. */
+  /** True when what is on disk is the newest. */
   #isSaved = true;
   #lastSaveMs = 0;
   #isBroken = false;

@@ -10,7 +10,7 @@ import type { SavedAnswers } from "../evidence/remembered_answers.ts";
 import type { ChangeLine, KnownFinding } from "./changes.ts";
 import type { SavedLines } from "./change_outbox.ts";
 
-/** What a follower knows, whole after each of its rounds. */
+/** State of a follower, whole after each of its rounds. */
 export interface FollowState extends SavedLines {
   readonly orgUrl: string;
   /** The monitor's UUID: the same directory is the same monitor. */
@@ -148,7 +148,7 @@ export function createFollowStore(directory: string): FollowStore {
     await withFile(await open(directory, "r"), (file) => file.sync()).catch(() => undefined);
   }
 
-  /** What a killed process left. */
+  /** Removes the files that a killed process left. */
   async function removeOthers(kept: string): Promise<void> {
     const names = await readdir(directory).catch(() => []);
     const old = names.filter((name) => name !== kept && /^(?:evidence-|\.writing-)[\w.-]+$/.test(name));

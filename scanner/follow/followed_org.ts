@@ -74,7 +74,7 @@ export class FollowedOrg {
     return touched.map(({ event, touch }) => ({ event, artifacts: touch.artifacts, seenAtMs }));
   }
 
-  /** What could not be collected is read again by the next `collect`. */
+  /** Makes invalid what could not be collected: the next `collect` reads it again. */
   invalidateFailed(): void {
     this.#memory.forget(this.failed().map(({ path }) => path));
   }

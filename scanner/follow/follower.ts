@@ -38,7 +38,7 @@ const endReasons = {
 };
 
 interface Round {
-  /** What may have moved: checks that read one of these; null: any. */
+  /** Artifacts that may have moved: checks that read one of them; null: any. */
   readonly artifacts: ReadonlySet<ArtifactName> | null;
   readonly events: readonly Relevant[];
   /** For a change that no event explains. */
@@ -194,7 +194,8 @@ class Follower {
   /** A full scan. What the log says in the meantime is read again after it, so that no change falls between. */
   async #reconcile(cause: Round["cause"], { isGap = false } = {}): Promise<void> {
     if (cause !== "start" && !isGap) {
-      await this.#reconnect();
+      const pages = await this.#org.reconnect();
+      if (pages !== null) this.#log.connect(pages);
       await this.#drain();
     }
     if (!this.#log.hasCursor) await this.#log.begin();
@@ -254,11 +255,6 @@ class Follower {
     this.#evidence = { answers: this.#org.toSave(), findings: this.#verdicts.findings() };
     this.#commit();
     await this.#record.add(lines);
-  }
-
-  async #reconnect(): Promise<void> {
-    const pages = await this.#org.reconnect();
-    if (pages !== null) this.#log.connect(pages);
   }
 
   #report(): void {

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { shorten } from "../../shared/text.ts";
 
-/** What is kept of an entry of the System Log. Anything may be missing from an entry, and it decides no verdict. */
+/** Entry of the System Log as it is kept. Anything may be missing from an entry, and it decides no verdict. */
 export interface LogEvent {
   /** Its identity: an entry may be read several times. Null: it has none that is usable. */
   readonly uuid: string | null;

@@ -2,7 +2,7 @@ import type { IdpRequest, ListPage, PageReader, Reading } from "../okta/idp_clie
 import { logFilters } from "./event_map.ts";
 import { toLogEvent, type LogEvent } from "./log_event.ts";
 
-/** What one look at the System Log gave. */
+/** Result of one look at the System Log. */
 export type LogReading =
   | {
       readonly kind: "events";
@@ -23,7 +23,7 @@ export type LogReading =
 export interface LogReader {
   /** Begins at a time: reads to the end of the log, and gives the cursor of what comes after. The events are left out. */
   begin(sinceMs: number): Promise<LogReading>;
-  /** What came since the cursor was given: pages until one is not full. */
+  /** Reads the entries since the cursor was given: pages until one is not full. */
   read(cursor: string): Promise<LogReading>;
   /** The newest identities, for the state: entries may come twice. */
   seen(): readonly string[];
@@ -78,7 +78,7 @@ export function createLogReader({ pages, seen: known = [] }: LogReaderOptions): 
       const request: IdpRequest = { path: cursor, scope: "logs.read" };
       const page = await pages.getPage(request);
       if (page.state === "missing") {
-        // What came before is kept: its cursor is good.
+        // The pages before are kept: their cursor is good.
         return cursor === from ? refusalOf(page) : { kind: "events", events, problems, cursor, isMore: false };
       }
       const { entries, size, next } = page.value;

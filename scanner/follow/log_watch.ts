@@ -52,7 +52,7 @@ export class LogWatch {
     return this.#cursor !== null;
   }
 
-  /** Whether what happened since the last look can still be read. */
+  /** True when what happened since the last look can still be read. */
   isKept(nowMs: number): boolean {
     return this.#cursor !== null && (this.#lookedMs === null || nowMs - this.#lookedMs <= maxCursorAgeMs);
   }
@@ -72,7 +72,7 @@ export class LogWatch {
     return true;
   }
 
-  /** What came since the cursor. The cursor stays until `advance`. */
+  /** Reads the entries since the cursor. The cursor stays until `advance`. */
   async read(): Promise<LogReading> {
     if (this.#reader === null || this.#cursor === null) return { kind: "failed", detail: "There is no connection" };
     return this.#noted(await this.#reader.read(this.#cursor));
@@ -82,7 +82,7 @@ export class LogWatch {
     this.#cursor = cursor;
   }
 
-  /** What happened between the two times cannot be read any more. */
+  /** Says that the log between the two times cannot be read any more. */
   reportGap(fromMs: number, toMs: number): void {
     const gap = { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
     const detail = `The System Log could not be read from where it was left: what happened from ${gap.from} to ${gap.to} is known by a full scan only, not by whom`;

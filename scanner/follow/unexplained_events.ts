@@ -3,7 +3,7 @@ import type { Relevant } from "./explanations.ts";
 
 /** While events of one transaction may still come, for so long at the most. */
 export const settleMs = 5000;
-/** What could not be collected again is tried again within a minute. */
+/** Delay before evidence that could not be collected again is tried again. */
 const retryMs = 45_000;
 /** Events that are kept to explain a change that is seen later. */
 const maxKept = 500;
@@ -56,7 +56,7 @@ export class UnexplainedEvents {
     this.planRetry(failed, nowMs);
   }
 
-  /** What was never obtained is not tried each minute until the next reconciliation: it may never be there. */
+  /** Plans a retry. Evidence that was never obtained is not tried each minute until the next reconciliation: it may never be there. */
   planRetry(failed: readonly FailedPath[], nowMs: number): void {
     if (failed.length === 0) return;
     const delayMs = failed.some(({ wasObtained }) => wasObtained)

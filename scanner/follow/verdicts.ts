@@ -17,7 +17,7 @@ import type { FollowState } from "./follow_state.ts";
 
 export interface JudgedCheck {
   readonly check: CatalogCheck;
-  /** What it read. */
+  /** Artifacts that it read. */
   readonly needs: readonly ArtifactName[];
   readonly moves: readonly Move[];
   /** The verdict of the whole check from now on. */

@@ -35,7 +35,7 @@ export class WatchedTime {
     this.#span = { from: to, to, isContinued: true };
   }
 
-  /** What follows is not known to follow on it. */
+  /** Ends the span: the time that follows is not known to follow on it. */
   end(): void {
     const span = this.#span;
     this.#span = null;

@@ -44,7 +44,7 @@ export class HistoryInput {
   }
 
   /**
-   * What one file says of a follower. A follower whose monitor ended goes on as another one in the same file, and writes to
+   * Adds a follower that one file tells of. A follower whose monitor ended goes on as another one in the same file, and writes to
    * another file after a restart: files that name one monitor, and monitors that one file names, are one source.
    */
   addMonitor(orgUrl: string, { ids, spans, lines }: MonitorInput): void {
@@ -77,7 +77,7 @@ export class HistoryInput {
   }
 }
 
-/** What identifies an organization: the lower-case origin of its address. */
+/** Identity of an organization: the lower-case origin of its address. */
 export function originOf(address: string): string {
   return (URL.canParse(address) ? new URL(address).origin : address).toLowerCase();
 }
@@ -98,7 +98,7 @@ export function vulnIdOf(check: string, { vulnIds }: OrganizationInput): string 
   return vulnIds.get(check) ?? stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? null;
 }
 
-/** What every scan and monitor said about one rule. */
+/** Verdicts of every scan and monitor on one rule. */
 export function sourcesOf(check: string, { scans, monitors }: OrganizationInput): readonly VerdictSource[] {
   const ofScans = [...scans].flatMap(([id, { from, to, verdicts }]): readonly VerdictSource[] => {
     const verdict: Verdict | undefined = verdicts.get(check);

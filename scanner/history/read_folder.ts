@@ -24,7 +24,7 @@ export interface ReadFolder {
   readonly input: HistoryInput;
   /** How many files say something. */
   readonly used: number;
-  /** What was left out and why, a line each. */
+  /** Files and lines that were left out and why, a line each. */
   readonly problems: readonly string[];
 }
 

@@ -52,11 +52,11 @@ export interface ConnectOptions {
   /** Stops everything at once; every pending call then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /**
-   * What the probe may read, best first: requests that the selected checks make anyway. Their responses are kept for the
+   * Requests of the probe, best first: requests that the selected checks make anyway. Their responses are kept for the
    * first collector that needs them, so the probe costs no separate request.
    */
   readonly probes?: readonly IdpRequest[];
-  /** Whether the probe's answer is dropped: where no collection follows at once, it would be an old one later. */
+  /** True when the probe's answer is dropped: where no collection follows at once, it would be an old one later. */
   readonly forgetsProbe?: boolean;
   readonly trace?: RequestTrace | undefined;
 }
@@ -134,7 +134,7 @@ export interface AuthorizedClient {
   readonly roleEvidence: RoleEvidence;
   /** With the provider's prefix. */
   readonly requestedScopes: readonly string[];
-  /** Whether the token carries a scope, named without prefix. */
+  /** True when the token carries a scope, named without prefix. */
   readonly isGranted: (scope: string) => boolean;
 }
 

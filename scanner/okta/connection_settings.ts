@@ -1,6 +1,6 @@
 import type { SigningKey } from "./private_key.ts";
 
-/** What it takes to log in to an organization and read it. Parsed: what is in here is valid. */
+/** Settings to log in to an organization and read it. They are parsed and valid. */
 export interface ConnectionSettings {
   /** The organization's origin, without a trailing slash: `https://acme.okta.com`. */
   readonly orgUrl: string;

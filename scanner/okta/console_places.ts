@@ -1,4 +1,4 @@
-/** Where in Okta's Admin Console each thing is set that a scan needs: one list for errors, `doctor` and `setup`. */
+/** Places in Okta's Admin Console where each thing is set that a scan needs: one list for errors, `doctor` and `setup`. */
 
 const app = "Applications → your app";
 const credentials = `${app} → General → Client Credentials`;

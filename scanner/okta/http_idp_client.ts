@@ -86,7 +86,7 @@ export class HttpIdpClient implements IdpClient, PageReader {
     return outcome.state === "missing" ? outcome.missing : null;
   }
 
-  /** What the probe read is read again. */
+  /** Forgets the probe's answers: they are read again. */
   forgetProbed(): void {
     this.#probed.clear();
   }

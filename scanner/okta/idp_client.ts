@@ -7,7 +7,7 @@ export interface IdpRequest {
   readonly path: string;
   /** `policies.read`: without a grant of it nothing is sent. */
   readonly scope: string;
-  /** What is kept of each entry of a list, as its page arrives: a whole list of large entries need not fit in memory. */
+  /** Reduces each entry of a list, as its page arrives: a whole list of large entries need not fit in memory. */
   readonly keep?: (entry: JsonObject) => JsonObject;
   /** Is told what was kept of each entry of a list, before the next page is asked for. */
   readonly onEntry?: ((kept: JsonObject) => void) | undefined;
@@ -33,7 +33,7 @@ export interface ListPage {
   readonly entries: readonly JsonObject[];
   /** How many entries the page had, readable or not. */
   readonly size: number;
-  /** What is wrong with entries that cannot be read, or only in part; one line each, for a person. */
+  /** Problems of entries that cannot be read, or only in part; one line each, for a person. */
   readonly problems: readonly string[];
   /** Path and query of the page after this one; null where the provider names none on the organization's origin. */
   readonly next: string | null;

@@ -12,7 +12,7 @@ export type IdpErrorCode =
   | "no_role"
   | "provider_error";
 
-/** What stands on stdout instead of a report when nothing could be evaluated (exit code 3). */
+/** Document on stdout instead of a report when nothing could be evaluated (exit code 3). */
 export interface ErrorReport {
   readonly schema: "scanstream.error/1";
   readonly code: string;
@@ -26,7 +26,7 @@ export interface ErrorReport {
  */
 export class IdpError extends Error {
   readonly code: IdpErrorCode;
-  /** What to do about it, in the words of the provider's console. */
+  /** Steps that help, in the words of the provider's console. */
   readonly remedy: string;
 
   constructor(code: IdpErrorCode, message: string, remedy: string) {

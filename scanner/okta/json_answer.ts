@@ -4,7 +4,7 @@ import { cleanProviderText } from "./provider_text.ts";
 /** Deeper than anything the provider sends; what walks a value later may recurse that far. */
 const maxJsonDepth = 100;
 
-/** What a body turned out to be. `broken`: not JSON at all, or cut off; `too_deep`: nested beyond all reason. */
+/** Kind of a body. `broken`: not JSON at all, or cut off; `too_deep`: nested beyond all reason. */
 export type ParsedBody =
   | {
       readonly kind: "json";

@@ -21,7 +21,7 @@ export function nextPage(
   return { path: null, problem: `its next link leads ${where}, away from the organization, and is not followed` };
 }
 
-/** Whether one link continues the other's list: at the same path, and with no other of what selects the entries. */
+/** True when one link continues the other's list: at the same path, and with no other of what selects the entries. */
 function isSameList(next: URL, list: URL): boolean {
   const selects = ["type", "filter", "search", "q"];
   return (
@@ -30,7 +30,7 @@ function isSameList(next: URL, list: URL): boolean {
   );
 }
 
-/** What tells a page of a list from the others. */
+/** Key that tells a page of a list from the others. */
 export function cursorOf(path: string): string {
   const { pathname, searchParams } = new URL(path, "https://org.invalid");
   const after = searchParams.get("after");

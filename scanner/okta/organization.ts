@@ -7,11 +7,11 @@ import { NetworkError, unreachableError } from "./network_error.ts";
 import { redirectTarget } from "./token_errors.ts";
 import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
 
-/** What `/.well-known/okta-organization` says, to any client. */
+/** Facts from `/.well-known/okta-organization`, which any client may read. */
 export interface Organization {
   readonly engine: Engine;
   readonly id: string | null;
-  /** What its scopes begin with. */
+  /** Prefix of its scopes. */
   readonly scopePrefix: "okta" | "idp";
   /** Its clock, by that answer; null without a `Date`. */
   readonly moment: ProviderMoment | null;

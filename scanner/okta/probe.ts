@@ -8,7 +8,7 @@ import { toShownPath } from "./safe_text.ts";
 export interface ProbeOptions {
   readonly orgUrl: string;
   readonly client: HttpIdpClient;
-  /** What the selected checks read anyway, best first. */
+  /** Requests that the selected checks make anyway, best first. */
   readonly wanted: readonly IdpRequest[];
   /** The requested scopes with prefix, for the remedy. */
   readonly scopes: readonly string[];

@@ -99,5 +99,5 @@ function toCleanLine(text: string, maxLength: number): string {
   return toLine(shorten(text, maxLength).toWellFormed().replace(invisible, "\uFFFD"), maxLength);
 }
 
-/** What `toLine` makes blanks of, except white space. */
+/** Characters that `toLine` makes blanks of, except white space. */
 const invisible = /(?:(?!\s)[\p{Cc}\u202a-\u202e\u2066-\u2069])+/gu;

@@ -1,6 +1,6 @@
 import { providerMoment } from "./clock.ts";
 
-/** What one response says about its rate limit window, in this machine's time. */
+/** Reading of a response's rate limit window, in this machine's time. */
 export interface RateLimitReading {
   readonly limit: number;
   readonly remaining: number;

@@ -17,10 +17,10 @@ export interface Permit {
   release(outcome: RequestOutcome): void;
 }
 
-/** What a request showed: its window; a response that names none; a 429 that names none; or no response at all. */
+/** Outcome of a request: its window; a response that names none; a 429 that names none; or no response at all. */
 export type RequestOutcome = RateLimitReading | "unlimited" | "refused" | "no_response";
 
-/** What `acquire` rejects with when the sender has given its endpoint up. */
+/** Rejection of `acquire` when the sender has given its endpoint up. */
 export class EndpointExhausted extends Error {
   constructor() {
     super("The endpoint refuses every request for its rate limit");
@@ -117,7 +117,7 @@ export class RateLimiter {
     if (endpoint.pausedUntilMs > nowMs) return endpoint.pausedUntilMs;
     const window = this.#windowOf(endpoint, nowMs);
     if (window === null) {
-      // Where no response comes, probing one after another would only wait longer.
+      // Probing one after another would only wait longer while no response comes.
       const mayProbe = endpoint.isUnlimited || endpoint.isUnresponsive || !this.#isProbing(endpoint.family);
       return mayProbe ? "grant" : "wait";
     }

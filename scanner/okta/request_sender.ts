@@ -187,7 +187,7 @@ export class RequestSender {
   }
 
   #mayRetry(endpoint: EndpointState, failures: number, result: ReceivedResponse | NetworkError): boolean {
-    // Where nothing has ever responded, a retry only delays the error of a wrong address.
+    // A retry only delays, while nothing has ever responded, the error of a wrong address.
     const isFirstContact = result instanceof NetworkError && result.kind !== "reset" && !this.#hasResponse;
     const isFinal = failures > maxRetries || isFirstContact || endpoint.failures >= maxFailuresInRow;
     if (isFinal) endpoint.failures++;

@@ -8,7 +8,7 @@ export function normalized(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }
 
-/** Whether two revisions ask for the same and fix it the same way. */
+/** True when two revisions ask for the same and fix it the same way. */
 export function isSameText(
   one: Pick<StigRule, "check_text" | "fix_text">,
   other: Pick<StigRule, "check_text" | "fix_text">,

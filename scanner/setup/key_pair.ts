@@ -14,7 +14,7 @@ export interface SetupKey {
   readonly privateKey: KeyObject;
   /** The RFC 7638 thumbprint. */
   readonly kid: string;
-  /** What the console takes: one line of JSON. */
+  /** Key as the console takes it: one line of JSON. */
   readonly publicJwk: string;
   readonly isNew: boolean;
 }

@@ -16,7 +16,7 @@ export interface NeedState {
   readonly need: string;
   /** `open`: not there yet; `wrong`: there, and not as it should be. */
   readonly state: "done" | "open" | "wrong";
-  /** What was seen, and for what is not done what to do; one sentence or two. */
+  /** Observation, and a remedy for what is not done; one sentence or two. */
   readonly text: string;
   /** False: a scan works without it. */
   readonly isRequired: boolean;
@@ -177,7 +177,7 @@ function clockState({ moment }: Organization): NeedState {
   return wrong("clock", `This machine's clock is ${Math.abs(seconds)} s ${side} the org's. Set the clock (NTP)`);
 }
 
-/** Where the login ended shows how much is right. */
+/** States after a refused login: the step at which it ended shows how much is right. */
 function refusedLogin(error: IdpError, clientId: string): readonly NeedState[] {
   const text = `${error.message}. ${error.remedy}`;
   const found = done("app", `App ${clientId}: found`);

@@ -1,6 +1,6 @@
 import { defaultScopes } from "../config.ts";
 
-/** What a scan needs of an org, in the order in which a person makes it: the list of `setup`; `doctor` examines the same. */
+/** Needs of a scan in an org, in the order in which a person makes it: the list of `setup`; `doctor` examines the same. */
 
 /** Without prefix. A scan has gaps without one of these. */
 export const requiredScopes: readonly string[] = defaultScopes;
@@ -15,7 +15,7 @@ export interface ConsoleStep {
   readonly clicks: readonly string[];
 }
 
-/** What a person clicks, in this order, signed in as a Super Administrator. */
+/** Clicks for a person, in this order, signed in as a Super Administrator. */
 export const consoleSteps: readonly ConsoleStep[] = [
   {
     title: "Create the app",

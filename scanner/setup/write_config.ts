@@ -27,7 +27,7 @@ export async function writeSetupConfig(file: string, entry: SetupEntry): Promise
   } else {
     for (const [member, value] of members) text = edited(text, [...path, member], value);
   }
-  // What is written is what the other commands read.
+  // The other commands read what is written.
   parseConfigFile(text, file);
   const problem = await writeWhole({ option: "--config", path: file }, text);
   if (problem !== null) throw new UsageError([problem]);
@@ -52,7 +52,7 @@ async function readConfig(file: string): Promise<string | null> {
   });
 }
 
-/** Where the entry stands or will stand; a last step of -1 appends to the list. The name is null for the only org of a file. */
+/** Path of the entry, there or to be; a last step of -1 appends to the list. The name is null for the only org of a file. */
 function placeOf(
   config: ConfigFile | null,
   orgUrl: string,

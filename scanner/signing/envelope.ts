@@ -39,7 +39,7 @@ function paeOf(type: string, payload: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
-/** What an envelope holds, once the key has signed it. Throws `NotProven`; a key in the envelope counts for nothing. */
+/** Statement of an envelope that the key has signed. Throws `NotProven`; a key in the envelope counts for nothing. */
 export function openEnvelope(text: string, verifier: Verifier): Statement {
   const envelope = read(envelopeSchema, text, "the envelope");
   if (envelope.payloadType !== payloadType) {

@@ -13,7 +13,7 @@ const text = v.string();
 const hexDigest = v.pipe(text, v.regex(/^[0-9a-f]{64}$/));
 const digest = v.object({ sha256: hexDigest });
 
-/** What is said about the files; `predicate.schema.json` is made from it. */
+/** Claims about the files; `predicate.schema.json` is made from it. */
 export const predicateSchema = v.object({
   org_url: text,
   other_org_urls: v.pipe(

@@ -17,7 +17,7 @@ import type { Verifier } from "./keys.ts";
 import { statementName, stemOf } from "./sign_files.ts";
 import { rulesDigest, type Predicate } from "./statement.ts";
 
-/** What the caller knows of the statement, so that an older one or another org's is no proof. */
+/** Facts that the caller knows of the statement, so that an older one or another org's is no proof. */
 export interface Expected {
   readonly orgUrl: string | null;
   /** ISO 8601: the scan must not have ended before. */
@@ -38,7 +38,7 @@ interface Folder {
   read(name: string): Promise<Uint8Array>;
 }
 
-/** What holds, and what was not examined, in lines for a person. */
+/** Results of the verification, and what was not examined, in lines for a person. */
 type Verified = readonly string[];
 
 /** Verifies a statement, or every one in a folder. Throws `NotProven` with the first thing that does not hold. */

@@ -82,7 +82,7 @@ export function createEventQueue({ publisher, producerId, onFailure }: EventQueu
   async function sendAll(): Promise<void> {
     isSending = true;
     let failures = 0;
-    // What is published in this turn goes into one batch.
+    // Events that are published in this turn go into one batch.
     await Promise.resolve();
     while (queue.length > 0 && !closing.signal.aborted) {
       const batch = queue.slice(0, maxBatch);

@@ -29,7 +29,7 @@ const maxActualChars = 4000;
 const maxDetailChars = 2000;
 const maxExplanations = 20;
 
-/** What is sent at once when it changes; the rest waits for the heartbeat. */
+/** Part of an update that is sent at once when it changes; the rest waits for the heartbeat. */
 export function stateOf({
   pass,
   fail,

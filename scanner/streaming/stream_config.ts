@@ -3,7 +3,7 @@ import { createEnvironmentReader, type Environment } from "../../shared/environm
 import { UsageError } from "../../shared/usage_error.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../../shared/brokers/broker_config.ts";
 
-/** Where a scan is registered and published. */
+/** Gateway and broker at which a scan is registered and published. */
 export interface StreamConfig extends GatewayAccess {
   /** `memory`: none is named, so events go through the gateway. */
   readonly broker: BrokerConfig;

@@ -6,7 +6,7 @@ const text = v.pipe(v.string("expected a text"), v.nonEmpty("must not be empty")
 const list = v.union([text, v.array(text)], "expected a text, or a list of texts");
 const file = v.pipe(text, v.description("A path, relative to this file"));
 
-/** Who is scanned, and as whom. */
+/** Organization that is scanned, and the client that scans it. */
 const connectionEntries = {
   org_url: v.exactOptional(v.pipe(text, v.description("IDP_ORG_URL: https://acme.okta.com"))),
   client_id: v.exactOptional(v.pipe(text, v.description("IDP_CLIENT_ID"))),

@@ -3,7 +3,7 @@ import type { PlacedValue } from "./config_text.ts";
 const secretNames =
   /^(?:(?:idp_)?private_?key|.*api_?key|(?:client_?)?secret|.*password|(?:access_?|api_?|bearer_?)?token|jwk|jwks|pem)$/i;
 
-/** What a key, a token or a password looks like, no matter what the member is called. */
+/** Forms of keys, tokens and passwords, no matter what the member is called. */
 const secretValues: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY/,
   // The same in base64.

@@ -16,7 +16,7 @@ export function lineAndColumn(text: string, offset: number): string {
   return `(line ${before.length} column ${(before.at(-1) ?? "").length + 1})`;
 }
 
-/** Where the text stops being JSON, and why; null when it is JSON. */
+/** Place where the text stops being JSON, and why; null when it is JSON. */
 export function explainBrokenJson(text: string): string | null {
   const errors: ParseError[] = [];
   parseTree(text, errors, { disallowComments: true });

@@ -192,7 +192,7 @@ function requireNoListOptions(
   );
 }
 
-/** What belongs to one organization cannot be given for several. */
+/** Refuses options that belong to one organization, in a run of several. */
 function requireForAll(flags: ScanFlags): void {
   if (flags.output === "") throw new UsageError(["--output: expected a directory"]);
   const single = [

@@ -2,7 +2,7 @@ import type { CommandIo } from "../../../command_line/command_io.ts";
 
 export interface OrganizationIo {
   readonly io: CommandIo;
-  /** What it wrote to stdout so far. */
+  /** Its output to stdout so far. */
   output(): string;
 }
 

@@ -3,7 +3,7 @@ import { withAliases } from "../../setting_aliases.ts";
 import type { ScanFlags } from "../scan_command.ts";
 import type { ScanDefaults } from "./config_schema.ts";
 
-/** What a scan is started with. */
+/** Inputs of a scan. */
 export interface ScanInputs {
   readonly flags: ScanFlags;
   readonly env: Environment;

@@ -17,7 +17,7 @@ export interface OrganizationScan {
 
 interface RunOptions {
   readonly parallel: number;
-  /** Where the summary goes; null: to stdout only. */
+  /** Folder for the summary; null: to stdout only. */
   readonly output: string | null;
   /** Says only what went wrong. */
   readonly isQuiet: boolean;

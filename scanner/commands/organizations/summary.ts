@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { statusCountsEntries } from "../../../shared/schemas/scan.ts";
 import { count, time, type Output } from "../../../shared/schemas/primitives.ts";
 
-/** What a run over several organizations found: `scanstream.summary/1`. */
+/** Summary of a run over several organizations: `scanstream.summary/1`. */
 
 const organizationSchema = v.object({
   name: v.string(),

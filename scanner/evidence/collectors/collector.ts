@@ -3,11 +3,11 @@ import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { type ArtifactName, type Artifacts, type Evidence, type JsonList } from "../artifacts.ts";
 import type { IdpClient, Reading } from "../../okta/idp_client.ts";
 
-/** What a collector gets. Each artifact is fetched once for the whole scan. */
+/** Context of a collector. Each artifact is fetched once for the whole scan. */
 export interface CollectorContext {
   readonly client: IdpClient;
   readonly obtain: <Name extends ArtifactName>(name: Name) => Promise<Artifacts[Name]>;
-  /** Whether an artifact is fetched in any case, so that its content need not be requested separately. */
+  /** True when an artifact is fetched in any case, so that its content need not be requested separately. */
   readonly isRequested: (name: ArtifactName) => boolean;
   /** The rules of a policy; shared by all apps that are bound to it. */
   readonly policyRules: (policyId: unknown) => Promise<Evidence<JsonList>>;
