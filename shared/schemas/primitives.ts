@@ -59,6 +59,11 @@ export function fieldMessage(issue: v.BaseIssue<unknown>): string {
   return issue.received === "undefined" ? "is required" : "expected a JSON object";
 }
 
+/** An object whose missing fields are named as people read it. */
+export function object<const Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.object(entries, fieldMessage);
+}
+
 type ExactOptional<Entries extends v.ObjectEntries> = {
   readonly [Name in keyof Entries]: v.ExactOptionalSchema<Entries[Name], undefined>;
 };

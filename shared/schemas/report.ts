@@ -1,7 +1,10 @@
 import * as v from "valibot";
 import { automatedSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { mapNotes } from "./finding_notes.ts";
-import { count, fieldMessage, uuid, type Output } from "./primitives.ts";
+import { count, object, uuid, type Output } from "./primitives.ts";
+import { attestationSchema, planSchema, waiverSchema } from "./report_decisions.ts";
+
+export type { Attestation, Milestone, Plan, Waiver } from "./report_decisions.ts";
 import { statusCountsEntries } from "./scan.ts";
 
 /**
@@ -10,12 +13,7 @@ import { statusCountsEntries } from "./scan.ts";
  * without it may have been written by hand or by another program.
  */
 
-const object = <const Entries extends v.ObjectEntries>(entries: Entries) => v.object(entries, fieldMessage);
 const isoTime = v.pipe(v.string(), v.metadata({ format: "date-time" }));
-const expires = v.pipe(
-  v.nullable(v.string()),
-  v.description("ISO 8601 date or time after which it no longer holds; null: no end was set"),
-);
 const someText = v.pipe(v.string(), v.nonEmpty());
 
 /** A reason is set with MANUAL, and only then. */
@@ -27,49 +25,10 @@ const reasonRule = {
   ],
 };
 
-const decisionSource = v.exactOptional(
-  v.pipe(
-    v.picklist(["gateway", "checklist"]),
-    v.description("Where it is kept: at the gateway, or as an answer in a checklist; absent: in a file"),
-  ),
-);
-
-/** Why a person accepted a finding for a time; it changes the exit code, never the status. */
-const waiverSchema = object({
-  reason: v.string(),
-  expires,
-  by: v.exactOptional(
-    v.pipe(v.string(), v.description("Who waived it; absent: a file, which does not say (since 1.2)")),
-  ),
-  source: decisionSource,
-});
-
-/** A person's verdict where the API gives no evidence, or only a part of it. */
-const attestationSchema = object({
-  status: v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"]),
-  reason: v.string(),
-  by: v.string(),
-  expires,
-  source: decisionSource,
-});
-
 const resourceSchema = object({
   type: v.pipe(v.string(), v.description("What kind of thing was examined: policy, app, api_token, org, …")),
   id: v.string(),
   name: v.string(),
-});
-
-const milestoneSchema = object({
-  description: v.string(),
-  date: v.pipe(v.nullable(v.string()), v.description("ISO 8601 date or time; null: none was set")),
-});
-
-/** When a person plans to have remediated a finding, which goes on failing until then. */
-const planSchema = object({
-  remediation_date: v.pipe(v.string(), v.description("ISO 8601 date or time")),
-  milestones: v.array(milestoneSchema),
-  reason: v.string(),
-  overdue: v.pipe(v.boolean(), v.description("true: the date has passed, and the finding is open and not waived")),
 });
 
 /** A rule that was judged by the organization's values (--parameters), not by the STIG's. */
@@ -298,12 +257,8 @@ export type StatusCounts = Output<typeof statusCountsSchema>;
 export type CheckResult = Output<typeof checkSchema>;
 export type Finding = Output<typeof findingSchema>;
 export type FindingResource = Output<typeof resourceSchema>;
-export type Waiver = Output<typeof waiverSchema>;
-export type Plan = Output<typeof planSchema>;
-export type Milestone = Output<typeof milestoneSchema>;
 export type ControlResult = Output<typeof controlSchema>;
 export type Cause = Output<typeof causeSchema>;
-export type Attestation = Output<typeof attestationSchema>;
 export type Tailoring = Output<typeof tailoringSchema>;
 export type Comparison = Output<typeof comparisonSchema>;
 export type ResolvedFinding = Output<typeof resolvedFindingSchema>;

@@ -1,0 +1,53 @@
+import * as v from "valibot";
+import { object, type Output } from "./primitives.ts";
+
+/** Decisions of people in a report: each stands next to a verdict and changes none. */
+
+const expires = v.pipe(
+  v.nullable(v.string()),
+  v.description("ISO 8601 date or time after which it no longer holds; null: no end was set"),
+);
+
+const decisionSource = v.exactOptional(
+  v.pipe(
+    v.picklist(["gateway", "checklist"]),
+    v.description("Where it is kept: at the gateway, or as an answer in a checklist; absent: in a file"),
+  ),
+);
+
+/** Why a person accepted a finding for a time; it changes the exit code, never the status. */
+export const waiverSchema = object({
+  reason: v.string(),
+  expires,
+  by: v.exactOptional(
+    v.pipe(v.string(), v.description("Who waived it; absent: a file, which does not say (since 1.2)")),
+  ),
+  source: decisionSource,
+});
+
+/** A person's verdict where the API gives no evidence, or only a part of it. */
+export const attestationSchema = object({
+  status: v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"]),
+  reason: v.string(),
+  by: v.string(),
+  expires,
+  source: decisionSource,
+});
+
+const milestoneSchema = object({
+  description: v.string(),
+  date: v.pipe(v.nullable(v.string()), v.description("ISO 8601 date or time; null: none was set")),
+});
+
+/** When a person plans to have remediated a finding, which goes on failing until then. */
+export const planSchema = object({
+  remediation_date: v.pipe(v.string(), v.description("ISO 8601 date or time")),
+  milestones: v.array(milestoneSchema),
+  reason: v.string(),
+  overdue: v.pipe(v.boolean(), v.description("true: the date has passed, and the finding is open and not waived")),
+});
+
+export type Waiver = Output<typeof waiverSchema>;
+export type Plan = Output<typeof planSchema>;
+export type Milestone = Output<typeof milestoneSchema>;
+export type Attestation = Output<typeof attestationSchema>;
