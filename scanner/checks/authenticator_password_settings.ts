@@ -1,3 +1,4 @@
+import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
@@ -10,8 +11,16 @@ import {
   withPartialCoverage,
   type Subject,
 } from "./evaluating/finding_drafts.ts";
-import { readBoolean, readNumber, readText, showValue, type Field } from "./parsing/fields.ts";
-import { limitOf, type NumberParameter } from "./parameter.ts";
+import { readBoolean, readNumber, type Field } from "./parsing/fields.ts";
+import { limitOf, type NumberParameter, type ParameterValues } from "./parameter.ts";
+import {
+  directoryEvidence,
+  directoryFields,
+  directoryOfPolicy,
+  wholePasswordPolicies,
+  type DirectoryEvidence,
+} from "./parsing/directory.ts";
+import { unlessDirectory } from "./evaluating/directory_sourcing.ts";
 import { listTexts, resourceOf } from "./parsing/names.ts";
 
 /** The checks of a password policy's settings: each active policy, one setting. */
@@ -31,6 +40,7 @@ const minimumLength = passwordCheck({
   read: readNumber,
   isCompliant: (length, least) => length >= least,
   show: (length) => `${length} characters`,
+  ofDirectory: enforcedByDirectory,
   examines: "The shortest password that each active password policy accepts.",
   why: "Length makes it expensive to guess the password of a stolen hash. DISA requires 15 characters.",
   console: 'Set "Minimum length" to 15 characters',
@@ -122,10 +132,10 @@ const lockoutThreshold = passwordCheck({
   read: readNumber,
   isCompliant: (attempts, most) => attempts >= 1 && attempts <= most,
   show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
-  isLeftToDirectory: true,
+  ofDirectory: lockedByDirectory,
   examines:
-    "After how many wrong passwords Okta locks an account. A directory (Active Directory, LDAP) locks its users itself; if only its " +
-    "password policies are active, the rule is not applicable.",
+    "After how many wrong passwords Okta locks an account. A directory locks its users itself: where one is in use, a policy that " +
+    "does not comply needs manual review.",
   why: "Without a lockout, attackers can guess passwords online. 0 means that Okta never locks an account.",
   console: 'Check "Lock out after XX unsuccessful attempts" and set it to 3',
 });
@@ -153,8 +163,8 @@ interface PasswordSetting<Value> {
   readonly read: (policy: JsonObject, path: string) => Field<Value>;
   readonly isCompliant: (value: Value, limit: number) => boolean;
   readonly show: (value: Value) => string;
-  /** Whether the rule does not apply to users that a directory sources. */
-  readonly isLeftToDirectory?: true;
+  /** The finding on a directory's policy, where Okta does not enforce the setting; without it Okta's setting decides there too. */
+  readonly ofDirectory?: (subject: Subject, directory: string) => FindingDraft;
   readonly examines: string;
   readonly why: string;
   readonly console: string;
@@ -178,19 +188,34 @@ function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
       deciding_fields: [
         "GET /api/v1/policies?type=PASSWORD: status",
         `GET /api/v1/policies?type=PASSWORD: settings.password.${path}`,
-        ...(setting.isLeftToDirectory === undefined ? [] : [providerField]),
+        ...(setting.ofDirectory === undefined ? [] : [providerField]),
+        ...(setting.ofDirectory === lockedByDirectory ? directoryFields : []),
       ],
     },
-    evaluate({ password_policies }, { parameters }) {
-      const limit = parameter === undefined ? 0 : limitOf(parameter, parameters);
-      const expected = setting.expected(limit);
-      const drafts = judgeList(password_policies, {
-        expected,
-        judgeItem: (policy) => judgePolicy(policy, { expected, limit, setting }),
-        judgeEmpty: () => [fail({ resource: null, expected }, "no active password policy")],
-      });
-      return setting.isLeftToDirectory === true ? withDirectories(drafts) : drafts;
+    conditionalArtifacts: ({ password_policies: policies }, parameters): readonly DirectoryEvidence[] =>
+      setting.ofDirectory === lockedByDirectory &&
+      judgePolicies(policies, setting, parameters).some(({ status }) => status === "FAIL")
+        ? directoryEvidence
+        : [],
+    evaluate({ password_policies: policies, ...others }, { parameters }) {
+      const drafts = judgePolicies(policies, setting, parameters);
+      if (setting.ofDirectory !== lockedByDirectory) return drafts;
+      return withDirectories(drafts, { password_policies: policies, ...others });
     },
+  });
+}
+
+function judgePolicies<Value>(
+  policies: Evidence<JsonList>,
+  setting: PasswordSetting<Value>,
+  parameters: ParameterValues | undefined,
+): readonly FindingDraft[] {
+  const limit = setting.parameter === undefined ? 0 : limitOf(setting.parameter, parameters);
+  const expected = setting.expected(limit);
+  return judgeList(wholePasswordPolicies(policies), {
+    expected,
+    judgeItem: (policy) => judgePolicy(policy, { expected, limit, setting }),
+    judgeEmpty: () => [fail({ resource: null, expected }, "no active password policy")],
   });
 }
 
@@ -208,14 +233,10 @@ function judgePolicy<Value>(
   const activity = activityOf(policy);
   if (activity === "inactive") return null;
   if (activity === "unknown") return unreadable(subject, unknownActivity(policy));
-  if (setting.isLeftToDirectory === true) {
-    const provider = readText(policy, "conditions.authProvider.provider");
-    const word = provider.kind === "value" ? provider.value.toUpperCase() : null;
-    if (word === "ACTIVE_DIRECTORY" || word === "LDAP")
-      return manual(subject, "not_applicable", "a policy for users of a directory, which locks accounts itself");
-    if (provider.kind === "unreadable") return unreadable(subject, `the provider ${provider.found}`);
-    if (word !== null && word !== "OKTA" && word !== "ANY")
-      return unreadable(subject, `the provider ${showValue(word)}`);
+  if (setting.ofDirectory !== undefined) {
+    const directory = directoryOfPolicy(policy);
+    if (directory.kind === "unreadable") return unreadable(subject, `the provider ${directory.found}`);
+    if (directory.kind === "value") return setting.ofDirectory(subject, directory.value);
   }
   return judgeField(subject, setting.read(policy, `settings.password.${setting.path}`), {
     isCompliant: (value) => setting.isCompliant(value, limit),
@@ -223,22 +244,35 @@ function judgePolicy<Value>(
   });
 }
 
-/** A directory's policies decide only where there are no others. A PASS of another policy names them. */
-function withDirectories(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
-  const isDirectory = (draft: FindingDraft): boolean => draft.status === "MANUAL" && draft.reason === "not_applicable";
-  const directories = drafts.filter(isDirectory);
-  if (directories.length === 0) return drafts;
+/** Under delegated authentication Okta does not enforce the length and the characters of a password. */
+function enforcedByDirectory(subject: Subject, directory: string): FindingDraft {
+  const note = `verify it in ${directory}`;
+  const actual = `a policy for users of ${directory}, which enforces length and characters itself`;
+  return manual({ ...subject, note }, "partly_automated", actual);
+}
+
+function lockedByDirectory(subject: Subject, directory: string): FindingDraft {
+  const actual = `a policy for users of ${directory}, which locks accounts itself`;
+  return { ...subject, status: "MANUAL", reason: "not_applicable", actual, isAdvisory: true };
+}
+
+/** A directory locks its users itself, so the other policies decide, and a PASS of one names the directory's. */
+function withDirectories(
+  drafts: readonly FindingDraft[],
+  artifacts: Pick<CollectedArtifacts, DirectoryEvidence>,
+): readonly FindingDraft[] {
+  const directories = drafts.filter((draft) => draft.status === "MANUAL" && draft.reason === "not_applicable");
   const names = listTexts(directories.map(({ resource }) => `"${resource?.name ?? ""}"`));
   const uncovered = `Verify that the directory locks the accounts of the password policy ${names}`;
-  return drafts.map((draft) => {
-    if (draft.status === "MANUAL" && isDirectory(draft)) return { ...draft, isAdvisory: true };
-    return withPartialCoverage(draft, [uncovered]);
-  });
+  return drafts.map((draft) =>
+    unlessDirectory(withPartialCoverage(draft, [directories.length === 0 ? null : uncovered]), artifacts),
+  );
 }
 
 function complexityCheck(suffix: string, label: string, field: string): Check {
   return passwordCheck({
     name: `authenticator_password_complexity_${suffix}`,
+    ofDirectory: enforcedByDirectory,
     expected: () => `at least 1 character of the kind "${label}"`,
     path: `complexity.${field}`,
     read: readNumber,

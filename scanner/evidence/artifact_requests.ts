@@ -17,5 +17,6 @@ export const artifactRequests: Readonly<Record<ArtifactName, string>> = {
   api_token_owners: "GET /api/v1/users/{id}/roles, GET /api/v1/users/{id}/groups, GET /api/v1/groups/{id}/roles",
   built_in_groups: 'GET /api/v1/groups?filter=type eq "BUILT_IN"',
   log_streams: "GET /api/v1/logStreams",
+  saml_idps: "GET /api/v1/idps?type=SAML2",
   smart_card_idps: "GET /api/v1/idps?type=X509, GET /api/v1/idps/credentials/keys/{id}",
 };

@@ -68,6 +68,8 @@ export interface Artifacts {
   readonly built_in_groups: Evidence<JsonList>;
   /** `GET /logStreams`. */
   readonly log_streams: Evidence<JsonList>;
+  /** `GET /idps?type=SAML2`, which may be the source of users. */
+  readonly saml_idps: Evidence<JsonList>;
   /** `GET /idps?type=X509`, each with the fields of its trusted certificate. */
   readonly smart_card_idps: Evidence<readonly SmartCardIdp[]>;
 }

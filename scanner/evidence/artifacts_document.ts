@@ -161,6 +161,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]
   ),
   built_in_groups: evidence(jsonList),
   log_streams: evidence(jsonList),
+  saml_idps: evidence(jsonList),
   smart_card_idps: evidence(
     v.array(v.object({ idp: json, certificate: evidence(v.nullable(certificate)) }), "and should be a list"),
   ),

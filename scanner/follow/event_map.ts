@@ -279,7 +279,7 @@ function owners(paths: readonly string[]): Touch {
 }
 
 function idpTouch(_event: LogEvent, known: KnownAnswers): Touch {
-  return { ...nothing, artifacts: ["smart_card_idps"], paths: known.paths("/api/v1/idps?") };
+  return { ...nothing, artifacts: ["smart_card_idps", "saml_idps"], paths: known.paths("/api/v1/idps?") };
 }
 
 function idpKeyTouch(event: LogEvent, known: KnownAnswers): Touch {

@@ -31,6 +31,7 @@ export const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null
     scope: "groups.read",
   },
   log_streams: { path: "/api/v1/logStreams?limit=200", scope: "logStreams.read" },
+  saml_idps: { path: "/api/v1/idps?type=SAML2&limit=200", scope: "idps.read" },
   smart_card_idps: { path: "/api/v1/idps?type=X509&limit=200", scope: "idps.read" },
   api_tokens: { path: "/api/v1/api-tokens", scope: "apiTokens.read" },
   user_lifecycle_policies: { path: "/api/v1/policies?type=USER_LIFECYCLE", scope: "policies.read" },

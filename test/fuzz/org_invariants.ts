@@ -305,13 +305,14 @@ const restingOn: readonly (readonly [RegExp, readonly string[]])[] = [
   [/type=PASSWORD/, ["authenticator_password_", "user_inactivity_"]],
   [/USER_LIFECYCLE|policies\/rstAuto/, ["user_inactivity_"]],
   [/first-party-app-settings/, ["application_admin_console_session_"]],
-  [/\/apps\?|policies\/rst/, ["application_", "user_inactivity_"]],
+  [/\/apps\?|policies\/rst/, ["application_", "user_inactivity_", "authenticator_password_lockout_"]],
   [/\/zones/, ["network_zone_", "apitoken_", "signon_global_session_policy_", "application_authentication_policy_"]],
-  [/\/groups\?/, ["signon_global_session_", "application_"]],
+  [/\/groups\?/, ["signon_global_session_", "application_", "user_inactivity_"]],
   [/api-tokens|\/users\/|\/groups\//, ["apitoken_"]],
   [/\/authenticators/, ["authenticator_smart_card", "authenticator_okta_verify"]],
   [/\/brands/, ["signon_dod_"]],
   [/logStreams/, ["systemlog_"]],
+  [/type=SAML2/, ["user_inactivity_", "authenticator_password_lockout_"]],
   [/\/idps/, ["idp_"]],
 ];
 

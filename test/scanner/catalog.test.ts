@@ -63,7 +63,7 @@ describe("the catalog", () => {
     for (const { rule } of catalog) expect(rule.category).toBe({ high: "I", medium: "II", low: "III" }[rule.severity]);
   });
 
-  test("marks five checks that need Super Administrator, and seven that always leave something to a person", () => {
+  test("marks five checks that need Super Administrator, and six that always leave something to a person", () => {
     const named = (isOne: (check: (typeof catalog)[number]) => boolean) =>
       catalog.filter(isOne).map((check) => check.name);
     expect(named((check) => check.rule.role === "super_admin").toSorted()).toEqual([
@@ -80,7 +80,6 @@ describe("the catalog", () => {
       "idp_smart_card_dod_approved_ca",
       "network_zone_block_anonymized_proxies",
       "signon_global_session_policy_network_zone_enforced",
-      "user_inactivity_automation_35d_enabled",
     ]);
   });
 

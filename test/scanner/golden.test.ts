@@ -36,6 +36,7 @@ test("of an org as it is recorded, on the default settings and with some answers
       "/api/v1/users/00ufix1/roles": listFixture("users.roles.list/01"),
       "/api/v1/users/00ufix1/groups": aRefusal(500),
       [paths.logStreams]: listFixture("logStreams.list/01"),
+      [paths.samlIdps]: [],
       [paths.idps]: [objectFixture("idps.get/01")],
       "/api/v1/idps/credentials/keys/kid-1": { x5c: [] },
     }),

@@ -92,6 +92,7 @@ export function aPasswordPolicy(changes: JsonObject = {}): JsonObject {
     name: "Default Policy",
     status: "ACTIVE",
     priority: 1,
+    system: true,
     conditions: { authProvider: { provider: "OKTA" } },
     settings: {
       password: {
@@ -307,6 +308,7 @@ export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts 
     }),
     built_in_groups: obtained([anEveryoneGroup()]),
     log_streams: obtained([{ id: "0oaLog", name: "SIEM", type: "splunk_cloud_logstreaming", status: "ACTIVE" }]),
+    saml_idps: obtained([]),
     smart_card_idps: obtained([{ idp: aSmartCardIdp(), certificate: obtained(dodCertificate) }]),
     ...changes,
   };

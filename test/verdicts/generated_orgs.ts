@@ -222,6 +222,10 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
       const idp = { ...aSmartCardIdp(), protocol };
       org[paths.idps] = several(2, (number) => a({ ...idp, id: `0idp${number}` }, "idps"), happens() ? 0 : 1);
       org[`/api/v1/idps/credentials/keys/${key.kid}`] = a(key);
+      const provisioning = { profileMaster: happens() };
+      org[paths.samlIdps] = several(1, (number) =>
+        a({ id: `0saml${number}`, type: "SAML2", name: "Partner", status: "ACTIVE", policy: { provisioning } }),
+      );
     }
   };
 }

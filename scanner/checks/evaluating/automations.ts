@@ -1,11 +1,14 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { explicitActivityOf, isUnidentified } from "../parsing/activity.ts";
-import { readNumber, readText, readTexts, showValue } from "../parsing/fields.ts";
+import { readNumber, readObject, readText, readTexts, showValue } from "../parsing/fields.ts";
 import { listTexts } from "../parsing/names.ts";
+import { restrictionsOf } from "../parsing/rule_conditions.ts";
 
 /** The verdict on a USER_LIFECYCLE policy (condition and groups) with one of its rules (the action). */
 export interface JudgedAutomation {
+  /** Whether its group is known to be the one of every user. */
+  readonly isForEveryone: boolean;
   readonly resource: FindingResource;
   readonly kind: "compliant" | "lacking" | "unreadable";
   /** What is missing or cannot be read, piece by piece. */
@@ -25,14 +28,24 @@ interface Piece {
 /** Judges the automations of one policy; the policy's own part is judged once, however many rules it has. */
 export function createAutomationEvaluator(
   policy: JsonObject,
-  maxDays: number,
+  { maxDays, everyone }: AutomationCriteria,
 ): (rule: AutomationRule, resource: FindingResource) => JudgedAutomation {
   if (isUnidentified(policy)) {
     const nothing = unclear(`the automation ${showValue(policy)}`);
-    return (_rule, resource) => judgePieces([nothing], resource);
+    return (_rule, resource) => ({ ...judgePieces([nothing], resource), isForEveryone: false });
   }
   const ofPolicy = [activityPiece("the automation", policy), inactivityPiece(policy, maxDays), groupsPiece(policy)];
-  return (rule, resource) => judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource);
+  const isForAll = isForEveryone(policy, everyone);
+  return (rule, resource) => ({
+    ...judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource),
+    isForEveryone: isForAll,
+  });
+}
+
+export interface AutomationCriteria {
+  readonly maxDays: number;
+  /** The ids of the group that every user is in; null where it is unknown. */
+  readonly everyone: ReadonlySet<string> | null;
 }
 
 function piecesOfRule(rule: AutomationRule): readonly Piece[] {
@@ -40,7 +53,7 @@ function piecesOfRule(rule: AutomationRule): readonly Piece[] {
   return rule === "none" ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
 }
 
-function judgePieces(pieces: readonly Piece[], resource: FindingResource): JudgedAutomation {
+function judgePieces(pieces: readonly Piece[], resource: FindingResource): Omit<JudgedAutomation, "isForEveryone"> {
   const problems = pieces.filter((piece) => piece.kind !== "fine").map((piece) => piece.text);
   const actual = pieces
     .filter((piece) => piece.kind === "fine")
@@ -78,6 +91,14 @@ function inactivityPiece(policy: JsonObject, maxDays: number): Piece {
   if (hours === undefined) return unclear(`the inactivity unit ${showValue(unit.value)}`);
   const text = `inactivity of ${number.value} ${unit.value.toLowerCase()}`;
   return number.value > 0 && number.value * hours <= maxDays * 24 ? fine(text) : lacking(text);
+}
+
+function isForEveryone(policy: JsonObject, everyone: AutomationCriteria["everyone"]): boolean {
+  const people = readObject(policy, "conditions.people");
+  const users = readObject(policy, "conditions.people.users");
+  if (everyone === null || people.kind !== "value" || users.kind !== "value") return false;
+  const { inactivity: _inactivity, ...limits } = users.value;
+  return restrictionsOf({ conditions: { people: { ...people.value, users: limits } } }, everyone).size === 0;
 }
 
 function groupsPiece(policy: JsonObject): Piece {

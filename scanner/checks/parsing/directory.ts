@@ -1,95 +1,95 @@
-import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import {
   availableValue,
+  missing,
   type CollectedArtifacts,
   type Evidence,
   type JsonList,
   type MissingEvidence,
 } from "../../evidence/artifacts.ts";
 import { activityOf, isUnidentified } from "./activity.ts";
-import { readText } from "./fields.ts";
-import { listTexts, sortBy, nameOf } from "./names.ts";
+import { readBoolean, readText, readTexts, showValue, type Field } from "./fields.ts";
+import { listTexts, nameOf } from "./names.ts";
+import { isSystem, requireDefault } from "./whole_list.ts";
 
-export type DirectoryEvidence = "password_policies" | "apps";
+/** The evidence that shows whether a directory sources the users of the org. */
+export const directoryEvidence = ["password_policies", "saml_idps", "apps"] as const;
+export type DirectoryEvidence = (typeof directoryEvidence)[number];
 
-/** Whether a directory sources the users of the org. */
+/** The fields of it that decide. */
+export const directoryFields = [
+  "GET /api/v1/apps: features, status (is a directory in use?)",
+  "GET /api/v1/idps?type=SAML2: policy.provisioning.profileMaster, status (is a directory in use?)",
+] as const;
+
 export type DirectorySource =
-  /** Every active password policy is a directory's. */
-  | { readonly kind: "all_users"; readonly what: string }
   | { readonly kind: "in_use"; readonly what: string }
   /** `hidesApps`: the role of the scan does not see every app, so there may be a directory among the others. */
   | { readonly kind: "none"; readonly hidesApps: boolean }
   | { readonly kind: "unreadable"; readonly found: string }
-  | { readonly kind: "missing"; readonly evidence: MissingEvidence<JsonList> };
+  | { readonly kind: "missing"; readonly evidence: MissingEvidence };
 
-/** Whether directories source the users, by directory password policies and directory apps. */
-export function directoryOf({
-  password_policies: passwords,
-  apps,
-}: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
-  // An entry that is no object may be a policy of any kind.
-  const policies = sortBy(entriesOf(passwords), nameOf).filter((policy) => activityOf(policy) !== "inactive");
-  const theirs = policies.filter((policy) => isDirectoryPolicy(policy) && activityOf(policy) === "active");
-  const others = policies.filter((policy) => !theirs.includes(policy));
-  const directoryApps = entriesOf(apps).filter(mayBeDirectoryApp);
-  const directories = directoryApps.filter((app) => activityOf(app) === "active");
-  const policiesSay = theirs.length === 0 ? [] : [namesOf("a directory has the password policy", theirs)];
-  if (passwords?.state === "obtained" && theirs.length > 0 && others.length === 0) {
-    return { kind: "all_users", what: `${policiesSay.join("")} and no other one is active` };
+/** A directory is in use where an active password policy is a directory's, or an active app or SAML identity provider sources users. */
+export function directoryOf(artifacts: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
+  const lists = directoryEvidence.map((name) => {
+    const listed: Evidence<JsonList> = artifacts[name] ?? notRequested;
+    const evidence = name === "password_policies" ? wholePasswordPolicies(listed) : listed;
+    const perhaps = (availableValue(evidence) ?? []).filter((object) => activityOf(object) !== "inactive");
+    return { name, evidence, perhaps: perhaps.map((object) => ({ object, sources: sourcesUsers[name](object) })) };
+  });
+  const found = lists.flatMap(({ name, perhaps }) => {
+    const sure = perhaps.filter(({ object, sources }) => sources === true && activityOf(object) === "active");
+    return sure.length === 0 ? [] : [`${words[name]} ${listTexts(sure.map(({ object }) => `"${nameOf(object)}"`))}`];
+  });
+  if (found.length > 0) return { kind: "in_use", what: `a directory is in use (${found.join("; ")})` };
+  for (const { evidence } of lists) if (evidence.state === "missing") return { kind: "missing", evidence };
+  for (const { name, perhaps } of lists) {
+    const [unclear] = perhaps.filter(({ object, sources }) => sources !== false || isUnidentified(object));
+    if (unclear !== undefined) return { kind: "unreadable", found: `${words[name]} "${nameOf(unclear.object)}"` };
   }
-  if (theirs.length > 0 || directories.length > 0) {
-    const appsSay = directories.length === 0 ? [] : [namesOf("the directory in use is", directories)];
-    const own = others.filter(isOwnPolicy);
-    const rest =
-      own.length === 0 ? "no password policy is known to be Okta's own" : namesOf("Okta's own password policy is", own);
-    return { kind: "in_use", what: [...appsSay, ...policiesSay, rest].join("; ") };
-  }
-  for (const evidence of [passwords, apps]) {
-    if (evidence === undefined) return { kind: "missing", evidence: notRequested };
-    if (evidence.state === "missing") return { kind: "missing", evidence };
-  }
-  const unclear = policies.find((policy) => isDirectoryPolicy(policy) || !isOwnPolicy(policy));
-  if (unclear !== undefined) return { kind: "unreadable", found: `the password policy "${nameOf(unclear)}"` };
-  const [unclearApp] = directoryApps;
-  if (unclearApp !== undefined) return { kind: "unreadable", found: `the app "${nameOf(unclearApp)}"` };
   // A Super Administrator always sees the Admin Console's own app.
-  return { kind: "none", hidesApps: !entriesOf(apps).some((app) => isJsonObject(app) && app["name"] === "saasure") };
+  const apps = lists.flatMap(({ perhaps }) => perhaps).some(({ object }) => object["name"] === "saasure");
+  return { kind: "none", hidesApps: !apps };
 }
 
-/** Users of such a password policy are sourced by Active Directory or LDAP. */
-function isDirectoryPolicy(policy: JsonObject): boolean {
-  if (!isJsonObject(policy)) return false;
-  const provider = readText(policy, "conditions.authProvider.provider");
-  return provider.kind === "value" && /^(ACTIVE_DIRECTORY|LDAP)$/i.test(provider.value);
+/** Okta makes a system policy for Active Directory too, which is not the default. */
+export function wholePasswordPolicies(policies: Evidence<JsonList>): Evidence<JsonList> {
+  return requireDefault(policies, {
+    isDefault: (policy) => isSystem(policy) && directoryOfPolicy(policy).kind !== "value",
+    name: "Default Policy",
+    request: "GET /api/v1/policies?type=PASSWORD",
+  });
 }
 
-/** An integration that sources users, unless it is inactive; `ldap_interface` only lets others read Okta over LDAP. */
-function mayBeDirectoryApp(app: JsonObject): boolean {
-  if (isUnidentified(app)) return true;
-  const name = typeof app["name"] === "string" ? app["name"].toLowerCase() : "";
-  const isDirectory = name === "active_directory" || (/(^|_)ldap(_|$)/.test(name) && name !== "ldap_interface");
-  return isDirectory && activityOf(app) !== "inactive";
-}
+const words = { password_policies: "password policy", saml_idps: "SAML identity provider", apps: "app" } as const;
 
-/** For a provider that is known and no directory; a policy without one is Okta's. */
-function isOwnPolicy(policy: JsonObject): boolean {
-  if (isUnidentified(policy)) return false;
-  const provider = readText(policy, "conditions.authProvider.provider");
-  return provider.kind === "absent" || (provider.kind === "value" && /^(OKTA|ANY)$/i.test(provider.value));
-}
+const notRequested = missing<JsonList>("provider_error", "Whether a directory sources the users was not asked");
 
-const notRequested: MissingEvidence<JsonList> = {
-  state: "missing",
-  reason: "provider_error",
-  detail: "Whether a directory sources the users was not asked",
-  partial: null,
+/** Null where it cannot be read. */
+const sourcesUsers: Readonly<Record<DirectoryEvidence, (object: JsonObject) => boolean | null>> = {
+  password_policies: (policy) => ifReadable(directoryOfPolicy(policy), () => true),
+  saml_idps: (idp) => ifReadable(readBoolean(idp, "policy.provisioning.profileMaster"), (isMaster) => isMaster),
+  apps: isDirectoryApp,
 };
 
-function namesOf(what: string, objects: JsonList): string {
-  const names = listTexts(objects.map((object) => `"${nameOf(object)}"`));
-  return `${what} ${names}`;
+function ifReadable<Value>(field: Field<Value>, decide: (value: Value) => boolean): boolean | null {
+  if (field.kind === "unreadable") return null;
+  return field.kind === "value" && decide(field.value);
 }
 
-function entriesOf(evidence: Evidence<JsonList> | undefined): JsonList {
-  return evidence === undefined ? [] : (availableValue(evidence) ?? []);
+/** Whether an app sources users, as Active Directory, LDAP, CSV and HR integrations do; null where it cannot be read. */
+function isDirectoryApp(app: JsonObject): boolean | null {
+  return ifReadable(readTexts(app, "features"), (features) =>
+    features.some((feature) => feature === "PROFILE_MASTERING" || feature === "IMPORT_NEW_USERS"),
+  );
+}
+
+/** The kind of directory that has the users of a password policy; absent for Okta's own users. */
+export function directoryOfPolicy(policy: JsonObject): Field<string> {
+  const provider = readText(policy, "conditions.authProvider.provider");
+  if (provider.kind !== "value") return provider;
+  const word = provider.value.toUpperCase();
+  if (word === "ACTIVE_DIRECTORY") return { kind: "value", value: "Active Directory" };
+  if (word === "LDAP") return { kind: "value", value: "an LDAP directory" };
+  return word === "OKTA" || word === "ANY" ? { kind: "absent" } : { kind: "unreadable", found: showValue(word) };
 }

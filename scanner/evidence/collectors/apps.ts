@@ -12,6 +12,7 @@ const appFields = [
   "label",
   "status",
   "signOnMode",
+  "features",
   "settings.oauthClient.application_type",
   "_links.accessPolicy.href",
 ] as const;

@@ -15,6 +15,7 @@ import {
   collectBuiltInGroups,
   collectLogStreams,
   collectNetworkZones,
+  collectSamlIdps,
 } from "./lists.ts";
 import { collectGlobalSessionPolicies, collectPasswordPolicies, collectUserLifecyclePolicies } from "./policies.ts";
 import { collectSmartCardIdps } from "./smart_card_idps.ts";
@@ -35,5 +36,6 @@ export const collectors: { readonly [Name in ArtifactName]: Collector<Name> } = 
   api_token_owners: collectApiTokenOwners,
   built_in_groups: collectBuiltInGroups,
   log_streams: collectLogStreams,
+  saml_idps: collectSamlIdps,
   smart_card_idps: collectSmartCardIdps,
 };

@@ -12,6 +12,7 @@ const listFields = {
   api_tokens: ["id", "name", "userId", "clientName", "created", "network"],
   log_streams: ["id", "name", "type", "status", ...streamSettings],
   built_in_groups: ["id", "type", "profile.name"],
+  saml_idps: ["id", "name", "type", "status", "policy.provisioning.profileMaster"],
 } as const;
 
 const builtInGroupsPath = `/api/v1/groups?filter=${encodeURIComponent('type eq "BUILT_IN"')}&limit=200`;
@@ -43,6 +44,9 @@ export const collectLogStreams: Collector<"log_streams"> = (context) =>
 
 export const collectBuiltInGroups: Collector<"built_in_groups"> = (context) =>
   list(context, { path: builtInGroupsPath, scope: "groups.read", fields: listFields.built_in_groups });
+
+export const collectSamlIdps: Collector<"saml_idps"> = (context) =>
+  list(context, { path: "/api/v1/idps?type=SAML2&limit=200", scope: "idps.read", fields: listFields.saml_idps });
 
 interface ListRequest extends IdpRequest {
   readonly fields: readonly string[];

@@ -13,6 +13,7 @@ import {
   anAction,
   anApp,
   anAutomation,
+  anEveryoneGroup,
   evaluate,
   outcomeOf,
   set,
@@ -65,9 +66,23 @@ describe("one automation", () => {
       { resource: { type: "automation", id: "rstAuto", name: "User Inactivity" } },
     ]);
     expect(result.detail).toMatch(/for the group 00gEveryone/);
-    expect(result.findings).toMatchObject([
-      { automated: "PASS", detail: expect.stringMatching(/every user/) as unknown },
-    ]);
+  });
+
+  test.each<[what: string, groups: JsonObject, found: Evidence<JsonList>, reason: string | null]>([
+    ["the group Everyone", {}, obtained([anEveryoneGroup()]), null],
+    ["another group", { include: ["00g2"] }, obtained([anEveryoneGroup()]), "partly_automated"],
+    ["a group, where Everyone is unknown", {}, missing("missing_scope", "groups.read"), "partly_automated"],
+    ["a part of Everyone", { exclude: ["00g2"] }, obtained([anEveryoneGroup()]), "partly_automated"],
+  ])("for $0 complies, with the reason $3", (_, groups, built_in_groups, reason) => {
+    const policy = set(anAutomation(), "conditions.people.groups", { include: ["00gEveryone"], ...groups });
+    const policies = obtained([{ policy, rules: obtained([anAction()]) }]);
+    const result = evaluate(check, { user_lifecycle_policies: policies, built_in_groups });
+    expect([outcomeOf(result), result.reason]).toEqual(["PASS", reason]);
+  });
+
+  test("for the group Everyone leaves nothing to one for another group", () => {
+    const other = set(anAutomation({ id: "rstOther" }), "conditions.people.groups.include", ["00g2"]);
+    expect(judge([other, anAutomation()].map((policy) => [policy, [anAction()]])).status).toBe("PASS");
   });
 });
 
@@ -80,7 +95,7 @@ describe("several automations", () => {
       [late, [anAction()]],
       [anAutomation(), [anAction({ status: "INACTIVE", id: "a" }), anAction()]],
     ]);
-    expect(result.findings).toMatchObject([{ automated: "PASS", resource: { name: "User Inactivity / Suspend" } }]);
+    expect(result.findings).toMatchObject([{ status: "PASS", resource: { name: "User Inactivity / Suspend" } }]);
   });
 
   test("the closest one FAILs with every missing piece", () => {
@@ -104,22 +119,6 @@ describe("several automations", () => {
     expect(outcomeOf(judge([pair]))).toBe("unreadable");
   });
 
-  test.each([[{}], [nothing]])(
-    "%j among the automations, whose rules cannot be asked for, comes after a directory",
-    (entry) => {
-      const rules: Evidence<JsonList> = missing("unreadable", "no usable id");
-      const judgeWith = (directory: CollectedArtifacts) =>
-        evaluate(check, {
-          user_lifecycle_policies: obtained([{ policy: entry, rules }]),
-          ...noDirectory,
-          ...directory,
-        });
-      expect(outcomeOf(judgeWith({}))).toBe("unreadable");
-      const app = { apps: obtained([anApp({ name: "active_directory" })]) };
-      expect(outcomeOf(judgeWith(app))).toBe("needs_review");
-    },
-  );
-
   test("rules that are missing keep the others from FAILing, not from PASSing", () => {
     const refused: Evidence<JsonList> = missing("provider_error", "GET rules: 500");
     const lacking = [
@@ -135,26 +134,23 @@ describe("several automations", () => {
 
 describe("a directory that sources users", () => {
   test.each<[what: string, directory: CollectedArtifacts, outcome: string]>([
-    ["Active Directory", { apps: obtained([anApp({ name: "active_directory" })]) }, "needs_review"],
-    [
-      "an inactive Active Directory",
-      { apps: obtained([anApp({ name: "active_directory", status: "INACTIVE" })]) },
-      "FAIL",
-    ],
-    ["LDAP", { apps: obtained([anApp({ name: "ldap_sun_one" })]) }, "needs_review"],
-    ["the LDAP interface, which sources no user", { apps: obtained([anApp({ name: "ldap_interface" })]) }, "FAIL"],
-    ["LDAP's password policy", { password_policies: obtained([directoryPolicy("LDAP")]) }, "not_applicable"],
+    ["Active Directory", { apps: obtained([aDirectory()]) }, "needs_review"],
+    ["an inactive Active Directory", { apps: obtained([aDirectory({ status: "INACTIVE" })]) }, "FAIL"],
+    ["an app that imports users", { apps: obtained([anApp({ features: ["IMPORT_NEW_USERS"] })]) }, "needs_review"],
+    ["an app that receives users", { apps: obtained([anApp({ features: ["PUSH_NEW_USERS"] })]) }, "FAIL"],
+    ["a SAML provider that masters profiles", { saml_idps: obtained([aSamlIdp(true)]) }, "needs_review"],
+    ["a SAML provider that masters none", { saml_idps: obtained([aSamlIdp(false)]) }, "FAIL"],
+    ["an inactive SAML provider", { saml_idps: obtained([{ ...aSamlIdp(true), status: "INACTIVE" }]) }, "FAIL"],
+    ["LDAP's password policy", { password_policies: withDefault(directoryPolicy("LDAP")) }, "needs_review"],
     [
       "an inactive password policy",
-      { password_policies: obtained([{ ...directoryPolicy("LDAP"), status: "INACTIVE" }]) },
+      { password_policies: withDefault({ ...directoryPolicy("LDAP"), status: "INACTIVE" }) },
       "FAIL",
     ],
+    ["password policies without the default one", { password_policies: obtained([]) }, "missing_role"],
     ["apps refused", { apps: missing("missing_scope", "apps.read") }, "missing_scope"],
-    [
-      "apps that broke off after it",
-      { apps: missing("provider_error", "", [anApp({ name: "active_directory" })]) },
-      "needs_review",
-    ],
+    ["SAML providers refused", { saml_idps: missing("missing_scope", "idps.read") }, "missing_scope"],
+    ["apps that broke off after it", { apps: missing("provider_error", "", [aDirectory()]) }, "needs_review"],
     [
       "its password policy in a list that broke off",
       { password_policies: missing("provider_error", "", [directoryPolicy("LDAP")]) },
@@ -162,47 +158,32 @@ describe("a directory that sources users", () => {
     ],
     [
       "a password policy of an unknown provider",
-      { password_policies: obtained([directoryPolicy("SUN")]) },
+      { password_policies: withDefault(directoryPolicy("SUN")) },
       "unreadable",
     ],
     [
       "its password policy of unknown status",
-      { password_policies: obtained([{ ...directoryPolicy("LDAP"), status: "RESTING" }, aPasswordPolicy()]) },
+      { password_policies: withDefault({ ...directoryPolicy("LDAP"), status: "RESTING" }) },
       "unreadable",
     ],
-    ["{} among the password policies", { password_policies: obtained([aPasswordPolicy(), {}]) }, "unreadable"],
+    ["{} among the password policies", { password_policies: withDefault({}) }, "unreadable"],
     ["{} among the apps", { apps: obtained([anApp(), {}]) }, "unreadable"],
-    ["{} and Active Directory", { apps: obtained([{}, anApp({ name: "active_directory" })]) }, "needs_review"],
-    [
-      "Active Directory of unknown status",
-      { apps: obtained([anApp({ name: "active_directory", status: "RESTING" })]) },
-      "unreadable",
-    ],
+    ["{} and Active Directory", { apps: obtained([{}, aDirectory()]) }, "needs_review"],
+    ["Active Directory of unknown status", { apps: obtained([aDirectory({ status: "RESTING" })]) }, "unreadable"],
     ["nothing asked", { apps: undefined }, "provider_error"],
   ])("$0: $2", (_, directory, outcome) => {
     const result = evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, ...directory });
     expect(outcomeOf(result)).toBe(outcome);
   });
 
-  test("is named, and so are the password policies that are Okta's own", () => {
+  test("is named with what shows it", () => {
     const result = evaluate(check, {
       user_lifecycle_policies: obtained([]),
-      apps: obtained([anApp({ name: "active_directory", label: "corp.example" })]),
-      password_policies: obtained([aPasswordPolicy({ name: "Contractors" }), directoryPolicy("LDAP")]),
+      apps: obtained([aDirectory({ label: "corp.example" })]),
+      password_policies: withDefault(directoryPolicy("LDAP")),
+      saml_idps: obtained([aSamlIdp(true)]),
     });
-    for (const name of ["corp.example", "Contractors", "Directory Policy"]) expect(result.detail).toContain(name);
-  });
-
-  test("comes before an automation that cannot be read", () => {
-    const unread = set(anAutomation(), `${inactivity}.unit`, "MOONS");
-    const policies = { user_lifecycle_policies: obtained([{ policy: unread, rules: obtained([anAction()]) }]) };
-    const judgeWith = (directory: CollectedArtifacts) => evaluate(check, { ...policies, ...noDirectory, ...directory });
-    expect(outcomeOf(judgeWith({}))).toBe("unreadable");
-    const app = { apps: obtained([anApp({ name: "active_directory" })]) };
-    expect(outcomeOf(judgeWith(app))).toBe("needs_review");
-    const policy = { password_policies: obtained([directoryPolicy("LDAP")]) };
-    expect(outcomeOf(judgeWith(policy))).toBe("not_applicable");
-    expect(findCheck(check).conditionalArtifacts(policies)).toEqual(["password_policies"]);
+    for (const name of ["corp.example", "Directory Policy", "Partner"]) expect(result.detail).toContain(name);
   });
 
   test("that shows only as an app is invisible to a Read-Only Administrator, as a note of the FAIL says", () => {
@@ -222,24 +203,19 @@ describe("a directory that sources users", () => {
     const policies = [{ policy: anAutomation(), rules: obtained([anAction()]) }];
     const result = evaluate(check, {
       user_lifecycle_policies: obtained(policies),
-      apps: obtained([anApp({ name: "active_directory" })]),
-      password_policies: obtained([directoryPolicy("LDAP")]),
+      apps: obtained([aDirectory()]),
+      password_policies: withDefault(directoryPolicy("LDAP")),
     });
     expect(result.automated).toBe("PASS");
   });
 
-  test("is asked about only where it can matter, the cheaper evidence first", () => {
+  test("is asked about only where no automation complies", () => {
     const { conditionalArtifacts } = findCheck(check);
     const compliant = obtained([{ policy: anAutomation(), rules: obtained([anAction()]) }]);
-    expect(conditionalArtifacts({ user_lifecycle_policies: compliant })).toEqual([]);
+    expect(conditionalArtifacts({ user_lifecycle_policies: compliant })).toEqual(["built_in_groups"]);
     expect(conditionalArtifacts({ user_lifecycle_policies: missing("missing_scope", "") })).toEqual([]);
-    expect(conditionalArtifacts({ user_lifecycle_policies: obtained([]) })).toEqual(["password_policies"]);
-    const passwords = (policy: JsonObject) => ({
-      user_lifecycle_policies: obtained([]),
-      password_policies: obtained([policy]),
-    });
-    expect(conditionalArtifacts(passwords(aPasswordPolicy()))).toEqual(["apps"]);
-    expect(conditionalArtifacts(passwords(directoryPolicy("LDAP")))).toEqual([]);
+    const needed = conditionalArtifacts({ user_lifecycle_policies: obtained([]) });
+    expect(needed).toEqual(["password_policies", "saml_idps", "apps"]);
   });
 });
 
@@ -252,8 +228,30 @@ test("automations that were refused are MANUAL with the reason, whatever the dir
   expect(outcomeOf(result)).toBe("not_available");
 });
 
-const nothing = null as unknown as JsonObject;
-const noDirectory = { apps: obtained([anApp()]), password_policies: obtained([aPasswordPolicy()]) };
+const noDirectory = {
+  built_in_groups: obtained([anEveryoneGroup()]),
+  apps: obtained([anApp()]),
+  password_policies: obtained([aPasswordPolicy()]),
+  saml_idps: obtained([]),
+};
+
+function withDefault(policy: JsonObject): Evidence<JsonList> {
+  return obtained([aPasswordPolicy(), policy]);
+}
+
+function aDirectory(changes: JsonObject = {}): JsonObject {
+  return anApp({ name: "active_directory", signOnMode: null, features: ["PROFILE_MASTERING"], ...changes });
+}
+
+function aSamlIdp(profileMaster: boolean): JsonObject {
+  return {
+    id: "0oaSaml",
+    name: "Partner",
+    type: "SAML2",
+    status: "ACTIVE",
+    policy: { provisioning: { profileMaster } },
+  };
+}
 
 function directoryPolicy(provider: string): JsonObject {
   return set(aPasswordPolicy({ id: "00pad", name: "Directory Policy" }), "conditions.authProvider.provider", provider);

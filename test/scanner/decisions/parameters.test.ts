@@ -77,7 +77,7 @@ describe("a value of the organization's own", () => {
       const collection = createCollection(client, { parameters: { user_inactivity_days: limit } });
       return Object.keys(await collection.obtainFor(findCheck("user_inactivity_automation_35d_enabled")));
     };
-    expect(await collected(35, 35)).toEqual(["user_lifecycle_policies"]);
+    expect(await collected(35, 35)).toEqual(["user_lifecycle_policies", "built_in_groups"]);
     expect(await collected(35, 20)).toContain("password_policies");
     expect(await collected(90, 90)).toContain("password_policies");
   });

@@ -12,6 +12,7 @@ import {
   aRole,
   aSessionPolicy,
   aSessionRule,
+  aPasswordPolicy,
   aSmartCardIdp,
   aToken,
   anApp,
@@ -31,8 +32,8 @@ describe("a whole scan", () => {
     expect(new Set(client.paths()).size).toBe(client.paths().length);
     expect(client.paths().toSorted()).toEqual(
       Object.keys(compliantOrg)
-        // No rule of this org names groups, and both apps are in the whole list.
-        .filter((path) => ![paths.adminConsole, paths.dashboard, paths.groups].includes(path))
+        // Both apps are in the whole list, and a compliant org is not asked about directories.
+        .filter((path) => ![paths.adminConsole, paths.dashboard, paths.samlIdps].includes(path))
         .toSorted(),
     );
   });
@@ -62,7 +63,8 @@ describe("a whole scan", () => {
 
   test("declares in the catalog every scope that a check asks for", async () => {
     for (const check of catalog) {
-      const client = mapIdpClient({ ...compliantOrg, [paths.lifecycle]: [] });
+      const lax = aPasswordPolicy({ settings: {} });
+      const client = mapIdpClient({ ...compliantOrg, [paths.lifecycle]: [], [paths.password]: [lax] });
       await createCollection(client).obtainFor(check);
       const asked = new Set(client.requests.map((request) => request.scope));
       expect([...asked].toSorted(), check.name).toEqual([...check.rule.scopes].toSorted());
@@ -85,7 +87,7 @@ describe("nothing is asked for that the selected checks do not need", () => {
       "application_admin_console_mfa_required,application_authentication_policy_network_zone_enforced",
       [paths.apps, "/api/v1/policies/rst1/rules", paths.zones],
     ],
-    ["user_inactivity_automation_35d_enabled", [paths.lifecycle, "/api/v1/policies/rstAuto/rules"]],
+    ["user_inactivity_automation_35d_enabled", [paths.lifecycle, "/api/v1/policies/rstAuto/rules", paths.groups]],
     ["apitoken_restricted_to_network_zone", [paths.tokens, paths.zones]],
     ["systemlog_streaming_enabled", [paths.logStreams]],
   ])("%s", async (names, asked) => {
@@ -132,7 +134,7 @@ describe("nothing is asked for that the selected checks do not need", () => {
     const check = findCheck("user_inactivity_automation_35d_enabled");
     const client = mapIdpClient({ ...compliantOrg, [paths.lifecycle]: [] });
     await createCollection(client).obtainFor(check);
-    expect(client.paths()).toEqual([paths.lifecycle, paths.password, paths.apps]);
+    expect(client.paths()).toEqual([paths.lifecycle, paths.password, paths.samlIdps, paths.apps]);
   });
 });
 
@@ -351,7 +353,7 @@ describe("what is kept", () => {
     const client = mapIdpClient({
       ...compliantOrg,
       [paths.apps]: [
-        anApp({ credentials: { oauthClient: { client_secret: "s3cret" } }, settings: { a: 1 }, features: [] }),
+        anApp({ credentials: { oauthClient: { client_secret: "s3cret" } }, settings: { a: 1 }, visibility: {} }),
       ],
       [paths.idps]: [
         aSmartCardIdp({ type: "OIDC", protocol: { credentials: { client: { client_secret: "s3cret" } } } }),

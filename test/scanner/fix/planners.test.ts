@@ -19,7 +19,6 @@ describe("password policies", () => {
       password_max_age_days: 60,
       password_min_age_minutes: 1440,
       password_history_count: 5,
-      password_max_lockout_attempts: 3,
     });
     expect(resource.dependsOn).toEqual([addressOf(find(plan, '"Active Directory Policy"'))]);
     const written = [...resource.attributes.keys()];

@@ -1,0 +1,33 @@
+import type { CollectedArtifacts } from "../../evidence/artifacts.ts";
+import type { FindingDraft } from "../check.ts";
+import { directoryOf, type DirectoryEvidence } from "../parsing/directory.ts";
+import { manual } from "./finding_drafts.ts";
+
+/**
+ * DISA exempts an org that relies on a directory for its users. No answer shows whether accounts of Okta's own exist beside the
+ * directory's, so a FAIL is proven only where no directory is in use.
+ */
+export function unlessDirectory(
+  draft: FindingDraft,
+  artifacts: Pick<CollectedArtifacts, DirectoryEvidence>,
+): FindingDraft {
+  if (draft.status !== "FAIL") return draft;
+  const { resource, expected, actual } = draft;
+  const source = directoryOf(artifacts);
+  if (source.kind === "in_use") {
+    const note =
+      "if accounts exist that Okta masters, this is a finding; if none does, attest the rule as Not Applicable";
+    return manual({ resource, expected, note }, "needs_review", `${actual}, and ${source.what}`);
+  }
+  if (source.kind === "missing")
+    return manual({ resource, expected, note: source.evidence.detail }, source.evidence.reason, actual);
+  if (source.kind === "unreadable")
+    return manual(
+      { resource, expected },
+      "unreadable",
+      `${actual}, and what this version cannot read, ${source.found}`,
+    );
+  return source.hidesApps ? { ...draft, note: hiddenApps } : draft;
+}
+
+const hiddenApps = "the administrator role of this run cannot see a directory that exists only as an app";

@@ -1,0 +1,27 @@
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import { missing, type Evidence } from "../../evidence/artifacts.ts";
+
+/**
+ * Okta keeps a default in each of these lists that nobody can delete. An answer without it is the part that the role may see: it
+ * proves what FAILs in it, and nothing else.
+ */
+export function requireDefault<Item>(
+  evidence: Evidence<readonly Item[]>,
+  { isDefault, name, request }: DefaultEntry<Item>,
+): Evidence<readonly Item[]> {
+  if (evidence.state === "missing" || evidence.value.some(isDefault)) return evidence;
+  const detail = `${request} answers without the ${name}, which every org has, so the administrator role of this run sees a part of the list`;
+  return missing("missing_role", detail, evidence.value);
+}
+
+export interface DefaultEntry<Item> {
+  readonly isDefault: (item: Item) => boolean;
+  /** What the console calls it. */
+  readonly name: string;
+  readonly request: string;
+}
+
+/** Okta made it. */
+export function isSystem(object: JsonObject): boolean {
+  return isJsonObject(object) && object["system"] === true;
+}
