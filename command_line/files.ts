@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
 import { errorCode, hasCode, readProblem } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
@@ -93,6 +93,8 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
       // Another process has made it in the meantime.
       if (!hasCode(error, "EEXIST")) throw error;
     });
+    // Keys and state are in it, which `git add` must not take.
+    if (basename(directory) === ".scanstream") await writeFile(join(directory, ".gitignore"), "*\n");
   }
   // A file in its place: refused by the system itself.
   if (!(await stat(whole)).isDirectory()) await mkdir(whole);

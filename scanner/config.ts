@@ -133,7 +133,8 @@ function readKey(reader: EnvironmentReader, flagFile: string | undefined): Signi
     return null;
   }
   const text = reader.parsed(name, path, readKeyFile);
-  return text === null ? null : parseKey(reader, name, text);
+  const key = text === null ? null : parseKey(reader, name, text);
+  return key === null ? null : { ...key, file: path };
 }
 
 const apiToken =

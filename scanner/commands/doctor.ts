@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { basename, dirname } from "node:path";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { readScannerConfig, type ScannerFlags } from "../config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -67,7 +69,7 @@ export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult
 }
 
 async function* examine({ flags, env, signal, clock = systemClock, trace }: DoctorInput): AsyncGenerator<DoctorResult> {
-  const { config, results } = examineConfig(flags, env);
+  const { config, results } = await examineConfig(flags, env);
   yield* results;
   if (config === null) return;
   const sender = createRequestSender(config, { signal, clock, trace });
@@ -78,12 +80,12 @@ async function* examine({ flags, env, signal, clock = systemClock, trace }: Doct
   }
 }
 
-function examineConfig(flags: ScannerFlags, env: Environment) {
+async function examineConfig(flags: ScannerFlags, env: Environment) {
   try {
     const config = readScannerConfig(flags, env);
     return {
       config,
-      results: [ok("configuration", wellFormed), keyResult(config)],
+      results: [ok("configuration", wellFormed), await keyResult(config)],
     };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -102,14 +104,30 @@ function examineConfig(flags: ScannerFlags, env: Environment) {
   }
 }
 
-function keyResult({ key }: ConnectionSettings): DoctorResult {
+async function keyResult({ key }: ConnectionSettings): Promise<DoctorResult> {
   const details = key.key.asymmetricKeyDetails;
   const size =
     details?.modulusLength === undefined
       ? `EC, ${details?.namedCurve ?? "unknown curve"}`
       : `RSA, ${details.modulusLength} bits`;
   const kid = key.kid === null ? "without a kid" : `kid ${key.kid}`;
+  if (key.file !== undefined && (await isTrackedByGit(key.file))) {
+    return warn(
+      "private_key",
+      `Git tracks the key file ${JSON.stringify(key.file)}: whoever can read the repository can use the key`,
+      "Remove it from git, delete the key at Okta (Applications → your app → General → Public keys) and run scanstream setup again: the history keeps the file",
+    );
+  }
   return ok("private_key", `A private key that signs ${key.alg} (${size}), ${kid}`);
+}
+
+/** False where there is no git. */
+async function isTrackedByGit(file: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  execFile("git", ["-C", dirname(file), "ls-files", "--error-unmatch", "--", basename(file)], (error) =>
+    resolve(error === null),
+  );
+  return promise;
 }
 
 interface Parts {

@@ -67,6 +67,7 @@ describe("the walk", () => {
     const key = join(folder.path, ".scanstream/keys", `127.0.0.1_${org.port}.pem`);
     expect((await stat(key)).mode & 0o777).toBe(0o600);
     expect((await stat(join(folder.path, ".scanstream/keys"))).mode & 0o777).toBe(0o700);
+    expect(await readFile(join(folder.path, ".scanstream/.gitignore"), "utf8")).toBe("*\n");
     const config = await readFile(join(folder.path, "scanstream.config.json"), "utf8");
     expect(config).not.toMatch(/PRIVATE KEY|"d"/);
     expect(setup.output.stdout).not.toMatch(/PRIVATE KEY|"d":/);
