@@ -80,7 +80,9 @@ function parsePem(text: string, options: PrivateKeyOptions): SigningKey {
   const label = block[1] ?? "";
   const body = block[2] ?? "";
   if (label === "ENCRYPTED PRIVATE KEY" || /Proc-Type:\s*4,\s*ENCRYPTED/.test(body)) {
-    throw new PrivateKeyError("It is encrypted with a passphrase; decrypt it first (openssl pkey -in key.pem)");
+    throw new PrivateKeyError(
+      "It is encrypted with a passphrase; decrypt it first (openssl pkey -in key.pem -out decrypted.pem)",
+    );
   }
   if (label === "OPENSSH PRIVATE KEY") {
     throw new PrivateKeyError("It is in OpenSSH's own format; convert it first (ssh-keygen -p -m PKCS8)");
@@ -202,15 +204,21 @@ function algorithmOf(key: KeyObject, hint: unknown): SigningAlgorithm {
     throw new PrivateKeyError('It is an RSA JWK whose "alg" is not RS256, RS384 or RS512');
   }
   if (key.asymmetricKeyType === "ec") {
-    if (details?.namedCurve === "prime256v1") return "ES256";
-    if (details?.namedCurve === "secp384r1") return "ES384";
-    if (details?.namedCurve === "secp521r1") return "ES512";
-    throw unsupportedCurve();
+    const alg = algorithmsOfCurves[details?.namedCurve ?? ""];
+    if (alg === undefined) throw unsupportedCurve();
+    if (hint === null || hint === alg) return alg;
+    throw new PrivateKeyError(`It is an EC JWK whose "alg" is not ${alg}, the one of its curve`);
   }
   throw new PrivateKeyError(
     `It is a private key of type ${key.asymmetricKeyType ?? "unknown"}, which the provider does not accept`,
   );
 }
+
+const algorithmsOfCurves: Readonly<Record<string, SigningAlgorithm>> = {
+  prime256v1: "ES256",
+  secp384r1: "ES384",
+  secp521r1: "ES512",
+};
 
 /** A key whose halves do not belong together is found here, not as "signature is invalid" from the provider. */
 function requireWorking(key: KeyObject): void {

@@ -67,6 +67,11 @@ test("parsePrivateKey takes the algorithm that an RSA JWK names", () => {
   expect(reasonOf(JSON.stringify(jwk(rsa.privateKey, { alg: "RSA-OAEP" })))).toContain('"alg" is not RS256');
 });
 
+test("parsePrivateKey refuses an EC JWK that names the algorithm of another curve", () => {
+  expect(parse(JSON.stringify(jwk(p384.privateKey, { alg: "ES384" }))).alg).toBe("ES384");
+  expect(reasonOf(JSON.stringify(jwk(p256.privateKey, { alg: "ES384" })))).toContain('"alg" is not ES256');
+});
+
 test("parsePrivateKey takes the kid from IDP_PRIVATE_KEY_ID, else from the JWK", () => {
   expect(parse(pkcs8, "key-1").kid).toBe("key-1");
   expect(parse(JSON.stringify(jwk(rsa.privateKey, { kid: "of-the-jwk" }))).kid).toBe("of-the-jwk");
