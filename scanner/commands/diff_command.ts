@@ -18,7 +18,7 @@ export interface DiffFlags {
 
 const diffFormats: readonly Format<Diff, { readonly width: number }>[] = [
   { name: "text", extension: "txt", render: renderText },
-  { name: "json", extension: "json", render: (diff) => `${toJson(diff, 2)}\n` },
+  { name: "json", extension: "json", render: (diff) => `${toJson(diff)}\n` },
 ];
 
 /** `diff BEFORE AFTER`: 0 where nothing differs, 1 where something does. */

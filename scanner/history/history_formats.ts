@@ -11,7 +11,7 @@ export type HistoryView = History | ControlView;
 
 export const historyFormats: readonly Format<HistoryView, { readonly width: number }>[] = [
   { name: "table", extension: "txt", render: (view, options) => renderText(pageOf(view), options) },
-  { name: "json", extension: "json", render: (view) => `${toJson(view, 2)}\n` },
+  { name: "json", extension: "json", render: (view) => `${toJson(view)}\n` },
   { name: "csv", extension: "csv", render: csvOf },
 ];
 

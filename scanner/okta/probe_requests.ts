@@ -16,7 +16,7 @@ export function probeRequests(artifacts: Iterable<ArtifactName>): readonly IdpRe
 }
 
 /** The request that each collector begins with, in the order in which the probe tries them. Null: made from other artifacts. */
-export const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null } = {
+export const firstRequests = {
   // First the longest chain of pages, so that it begins with the probe and not after it.
   apps: { path: "/api/v1/apps?limit=200", scope: "apps.read" },
   global_session_policies: { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
@@ -38,7 +38,7 @@ export const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null
   admin_console_settings: { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" },
   app_policy_rules: null,
   api_token_owners: null,
-};
+} as const satisfies { readonly [Name in ArtifactName]: IdpRequest | null };
 
 /** The apps of one kind. */
 export function appsNamed(name: string): IdpRequest {

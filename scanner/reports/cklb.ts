@@ -24,7 +24,7 @@ export const cklbFormat: ReportFormat = {
   name: "cklb",
   extension: "cklb",
   isMachine: true,
-  render: (report, options) => `${toJson(toCklbChecklist(report, options), 2)}\n`,
+  render: (report, options) => `${toJson(toCklbChecklist(report, options))}\n`,
 };
 
 /** The checklist of this scan; with one that people worked in, that one with this scan's results in it. */

@@ -40,7 +40,7 @@ export const hdfFormat: ReportFormat = {
         },
       ],
     };
-    return `${toJson(document, 2)}\n`;
+    return `${toJson(document)}\n`;
   },
 };
 

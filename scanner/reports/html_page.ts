@@ -6,9 +6,9 @@ export type Html = ReturnType<typeof html>;
 export interface HtmlPage {
   readonly title: string;
   /** Under the title. */
-  readonly about: Html | string;
+  readonly about: Html;
   readonly main: Html;
-  readonly footer?: Html;
+  readonly footer: Html;
 }
 
 /** One page for people: no script, no outside request, readable on a phone and on paper. `html` escapes every value. */
@@ -31,7 +31,7 @@ export function renderPage({ title, about, main, footer }: HtmlPage): string {
           <p>${about}</p>
         </header>
         <main>${main}</main>
-        ${footer === undefined ? "" : html`<footer>${footer}</footer>`}
+        <footer>${footer}</footer>
       </body>
     </html> `;
   if (page instanceof Promise) throw new TypeError("Cannot render the page: a part of it is a promise");

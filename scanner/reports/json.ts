@@ -6,14 +6,10 @@ export const jsonFormat: ReportFormat = {
   name: "json",
   extension: "json",
   isMachine: true,
-  render: (report, options) => `${toJson({ ...report, controls: controlResults(report, revisionOf(options)) }, 2)}\n`,
+  render: (report, options) => `${toJson({ ...report, controls: controlResults(report, revisionOf(options)) })}\n`,
 };
 
 /** JSON that every parser takes: many refuse the escape of half a surrogate pair, so that one becomes U+FFFD. */
-export function toJson(value: unknown, indent?: number): string {
-  return JSON.stringify(
-    value,
-    (_key, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part),
-    indent,
-  );
+export function toJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part), 2);
 }

@@ -30,7 +30,7 @@ export const ocsfFormat: ReportFormat = {
   render(report, options) {
     const context = { report, toolVersion: options.toolVersion, revision: revisionOf(options) };
     const events = report.checks.flatMap((check) => check.findings.map((finding) => toEvent(check, finding, context)));
-    return `${toJson(events, 2)}\n`;
+    return `${toJson(events)}\n`;
   },
 };
 

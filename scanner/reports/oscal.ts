@@ -53,7 +53,7 @@ export const oscalFormat: ReportFormat = {
         },
       },
     };
-    return `${toJson(document, 2)}\n`;
+    return `${toJson(document)}\n`;
   },
 };
 

@@ -10,7 +10,7 @@ export interface OscalContext {
   readonly toolUuid: string;
 }
 
-const namespace = "https://scanstream.dev/ns/oscal";
+export const namespace = "https://scanstream.dev/ns/oscal";
 const maxTextLength = 10_000;
 
 /** Properties in a namespace of our own, or in OSCAL's; those without a value are left out, as their schema wants one. */
@@ -46,5 +46,3 @@ export function textOr(text: string, otherwise: string): string {
   const line = toLine(text, maxTextLength).trim();
   return line === "" ? otherwise : line;
 }
-
-export const facetSystem = namespace;

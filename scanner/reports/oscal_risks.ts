@@ -3,7 +3,7 @@ import { ruleOf } from "./benchmark_rules.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { waiverLine } from "./result_text.ts";
 import { attestationUuid, observationUuid } from "./oscal_observations.ts";
-import { facetSystem, ruleProps, textOr, toolOrigin, type OscalContext } from "./oscal_parts.ts";
+import { namespace, ruleProps, textOr, toolOrigin, type OscalContext } from "./oscal_parts.ts";
 
 /** One for each failure, waived or not. */
 export function risksOf(context: OscalContext): readonly object[] {
@@ -39,7 +39,7 @@ function toRisk(check: CheckResult, finding: Finding, context: OscalContext): ob
     characterizations: [
       {
         origin: toolOrigin(context),
-        facets: [{ name: "severity", system: facetSystem, value: check.severity }],
+        facets: [{ name: "severity", system: namespace, value: check.severity }],
       },
     ],
     ...(finding.plan === undefined ? {} : { deadline: toTime(finding.plan.remediation_date) }),

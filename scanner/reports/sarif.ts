@@ -40,7 +40,7 @@ export const sarifFormat: ReportFormat = {
         },
       ],
     };
-    return `${toJson(log, 2)}\n`;
+    return `${toJson(log)}\n`;
   },
 };
 

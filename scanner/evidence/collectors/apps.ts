@@ -2,9 +2,9 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { missing, type BuiltInApp, type Evidence, type JsonList } from "../artifacts.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
+import { appsNamed, firstRequests } from "../../okta/probe_requests.ts";
 import { keeping, mapEvidence, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
-const scope = "apps.read";
 // An app is three kilobytes and an org may have ten thousand.
 const appFields = [
   "id",
@@ -25,7 +25,7 @@ export const collectApps: Collector<"apps"> = async (context) => {
     if (policyId !== null) context.policyRules(policyId).catch(() => undefined);
   };
   const onEntry = context.isRequested("app_policy_rules") ? requestRules : undefined;
-  return evidenceOf(await context.client.getList({ path: "/api/v1/apps?limit=200", scope, keep, onEntry }));
+  return evidenceOf(await context.client.getList({ ...firstRequests.apps, keep, onEntry }));
 };
 
 export const collectAppPolicyRules: Collector<"app_policy_rules"> = async (context) => {
@@ -42,7 +42,7 @@ export const collectAdminConsoleApp: Collector<"admin_console_app"> = (context) 
 export const collectDashboardApp: Collector<"dashboard_app"> = (context) => builtInApp(context, "okta_enduser");
 
 export const collectAdminConsoleSettings: Collector<"admin_console_settings"> = async ({ client }) => {
-  const settings = await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope });
+  const settings = await client.getObject(firstRequests.admin_console_settings);
   const evidence = evidenceOf(settings);
   // Every role below Super Administrator is refused here, so a 403 means a missing role regardless of its error code.
   const isRefused = settings.refusal?.httpStatus === 403 && evidence.state === "missing";
@@ -57,7 +57,7 @@ function policyOfActive(app: JsonObject): string | null {
 }
 
 async function builtInApp(context: CollectorContext, name: string): Promise<Evidence<BuiltInApp>> {
-  const apps = await appsNamed(context, name);
+  const apps = await listApps(context, name);
   const isNamed = (app: JsonObject) => app["name"] === name;
   const unnamed = apps.state === "obtained" && apps.value.some((app) => typeof app["name"] !== "string");
   if (unnamed && !apps.value.some(isNamed)) {
@@ -71,11 +71,10 @@ async function builtInApp(context: CollectorContext, name: string): Promise<Evid
 }
 
 /** From the whole list where it is fetched anyway. A partial list may lack the app, so then it is requested by name. */
-async function appsNamed(context: CollectorContext, name: string): Promise<Evidence<JsonList>> {
+async function listApps(context: CollectorContext, name: string): Promise<Evidence<JsonList>> {
   if (context.isRequested("apps")) {
     const all = await context.obtain("apps");
     if (all.state === "obtained") return all;
   }
-  const filter = encodeURIComponent(`name eq "${name}"`);
-  return evidenceOf(await context.client.getList({ path: `/api/v1/apps?filter=${filter}&limit=200`, scope, keep }));
+  return evidenceOf(await context.client.getList({ ...appsNamed(name), keep }));
 }

@@ -1,6 +1,7 @@
 import { missing, type BrandSignInPage, type Evidence, type JsonList, type SignInPage } from "../artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { IdpClient, Reading } from "../../okta/idp_client.ts";
+import { firstRequests } from "../../okta/probe_requests.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 const scope = "brands.read";
@@ -9,7 +10,7 @@ const keep = keeping(["id", "name", "isDefault", "_embedded.domains"]);
 const keepDomain = keeping(["id", "domain", "validationStatus"]);
 
 export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async ({ client }) => {
-  const expanded = await client.getList({ path: "/api/v1/brands?expand=domains&limit=200", scope, keep });
+  const expanded = await client.getList({ ...firstRequests.brand_sign_in_pages, keep });
   const isRefused = expanded.state === "missing" && expanded.refusal?.httpStatus === 400;
   const brands = isRefused ? await client.getList({ path: "/api/v1/brands?limit=200", scope, keep }) : expanded;
   return mapEvidence(evidenceOf(brands), (found) =>

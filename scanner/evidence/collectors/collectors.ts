@@ -9,14 +9,7 @@ import {
 } from "./apps.ts";
 import { collectBrandSignInPages } from "./brands.ts";
 import type { Collector } from "./collector.ts";
-import {
-  collectApiTokens,
-  collectAuthenticators,
-  collectBuiltInGroups,
-  collectLogStreams,
-  collectNetworkZones,
-  collectSamlIdps,
-} from "./lists.ts";
+import { listCollector } from "./lists.ts";
 import { collectGlobalSessionPolicies, collectPasswordPolicies, collectUserLifecyclePolicies } from "./policies.ts";
 import { collectSmartCardIdps } from "./smart_card_idps.ts";
 
@@ -29,13 +22,13 @@ export const collectors: { readonly [Name in ArtifactName]: Collector<Name> } = 
   admin_console_app: collectAdminConsoleApp,
   dashboard_app: collectDashboardApp,
   admin_console_settings: collectAdminConsoleSettings,
-  authenticators: collectAuthenticators,
+  authenticators: listCollector("authenticators"),
   brand_sign_in_pages: collectBrandSignInPages,
-  network_zones: collectNetworkZones,
-  api_tokens: collectApiTokens,
+  network_zones: listCollector("network_zones"),
+  api_tokens: listCollector("api_tokens"),
   api_token_owners: collectApiTokenOwners,
-  built_in_groups: collectBuiltInGroups,
-  log_streams: collectLogStreams,
-  saml_idps: collectSamlIdps,
+  built_in_groups: listCollector("built_in_groups"),
+  log_streams: listCollector("log_streams"),
+  saml_idps: listCollector("saml_idps"),
   smart_card_idps: collectSmartCardIdps,
 };

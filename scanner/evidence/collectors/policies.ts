@@ -2,21 +2,21 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { missing, type Evidence, type JsonList, type PolicyWithRules } from "../artifacts.ts";
 import { memoize } from "../../checks/evaluating/memoize.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
-import type { IdpClient } from "../../okta/idp_client.ts";
+import type { IdpClient, IdpRequest } from "../../okta/idp_client.ts";
+import { firstRequests } from "../../okta/probe_requests.ts";
 import { mapEvidence, pathSegment, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
-const scope = "policies.read";
-
 export const collectGlobalSessionPolicies: Collector<"global_session_policies"> = async (context) => {
-  const policies = await listPolicies(context.client, "OKTA_SIGN_ON");
+  const policies = await listPolicies(context.client, firstRequests.global_session_policies);
   return mapEvidence(policies, (found) => withRules(found, context, isPerhapsActive));
 };
 
-export const collectPasswordPolicies: Collector<"password_policies"> = ({ client }) => listPolicies(client, "PASSWORD");
+export const collectPasswordPolicies: Collector<"password_policies"> = ({ client }) =>
+  listPolicies(client, firstRequests.password_policies);
 
 /** The rules of inactive automations too: a finding names every piece that is missing from the closest one. */
 export const collectUserLifecyclePolicies: Collector<"user_lifecycle_policies"> = async (context) => {
-  const policies = await listPolicies(context.client, "USER_LIFECYCLE");
+  const policies = await listPolicies(context.client, firstRequests.user_lifecycle_policies);
   return mapEvidence(policies, (found) => withRules(found, context, () => true));
 };
 
@@ -25,12 +25,14 @@ export function createPolicyRules(client: IdpClient): CollectorContext["policyRu
   return memoize(async (policyId: unknown): Promise<Evidence<JsonList>> => {
     const id = pathSegment(policyId);
     if (id === null) return missing("unreadable", "The policy has no usable id, so its rules could not be asked for.");
-    return evidenceOf(await client.getList({ path: `/api/v1/policies/${id}/rules`, scope, keep: withoutLinks }));
+    return evidenceOf(
+      await client.getList({ path: `/api/v1/policies/${id}/rules`, scope: "policies.read", keep: withoutLinks }),
+    );
   });
 }
 
-async function listPolicies(client: IdpClient, type: string): Promise<Evidence<JsonList>> {
-  return evidenceOf(await client.getList({ path: `/api/v1/policies?type=${type}`, scope, keep: withoutLinks }));
+async function listPolicies(client: IdpClient, request: IdpRequest): Promise<Evidence<JsonList>> {
+  return evidenceOf(await client.getList({ ...request, keep: withoutLinks }));
 }
 
 function withRules(

@@ -4,15 +4,15 @@ import { obtained, type SmartCardIdp, type TrustedCertificate } from "../artifac
 import { memoize } from "../../checks/evaluating/memoize.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import type { IdpClient } from "../../okta/idp_client.ts";
+import { firstRequests } from "../../okta/probe_requests.ts";
 import { cleanDistinguishedName } from "../../okta/provider_text.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
-const scope = "idps.read";
 const trust = "protocol.credentials.trust";
 const idpFields = ["id", "name", "type", "status", `${trust}.issuer`, `${trust}.kid`];
 
 export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ client }) => {
-  const idps = await client.getList({ path: "/api/v1/idps?type=X509&limit=200", scope, keep: keeping(idpFields) });
+  const idps = await client.getList({ ...firstRequests.smart_card_idps, keep: keeping(idpFields) });
   const certificates = createCertificates(client);
   return mapEvidence(evidenceOf(idps), (found) =>
     Promise.all(
@@ -29,7 +29,7 @@ function createCertificates(client: IdpClient): (kid: unknown) => Promise<SmartC
   return memoize(async (kid: unknown): Promise<SmartCardIdp["certificate"]> => {
     const segment = pathSegment(kid);
     if (segment === null) return obtained(null);
-    const key = await client.getObject({ path: `/api/v1/idps/credentials/keys/${segment}`, scope });
+    const key = await client.getObject({ path: `/api/v1/idps/credentials/keys/${segment}`, scope: "idps.read" });
     return mapEvidence(evidenceOf(key), readCertificate);
   });
 }
