@@ -91,8 +91,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .command("fix")
     .description("write Terraform that fixes failing checks, and a list of the manual steps")
     .option("--from-artifacts <file>", "plan from saved evidence, offline")
-    .option("--output <dir>", "directory for main.tf, variables.tf and plan.md (required)")
-    .option("--only <id...>", "plan only these causes; `scan --verbose` shows their ids");
+    .option("--output <dir>", "directory for main.tf, variables.tf and plan.md (required)");
   addOneOrganizationOptions(fix);
   addConnectionOptions(fix);
   addJudgingOptions(fix);
@@ -102,7 +101,6 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     "scanstream fix -o fixes",
     "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
     "scanstream fix -o fixes --waivers decisions.json --parameters limits.json",
-    "scanstream fix -o fixes --only 9b23c2a6313d",
   );
   fix.action((flags: FixFlags) =>
     run(async (io) => {

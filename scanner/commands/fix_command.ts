@@ -1,21 +1,16 @@
 import { join } from "node:path";
 import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { Cause } from "../../shared/report.ts";
-import { shorten } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { makeDirectory, requireWritable, writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
-import { causesOf } from "../causes/causes.ts";
-import { listTexts } from "../checks/parsing/names.ts";
 import type { ScannerFlags } from "../config.ts";
 import { applyDecisions } from "../decisions/decisions.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { fixFileNames, readFixFolder } from "../fix/fix_folder.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
-import { sha256 } from "../digest.ts";
 import { readJudging, type JudgingFlags } from "./judging_options.ts";
 import { findVerdicts } from "./org_evidence.ts";
 import { newProgress } from "./progress.ts";
@@ -24,8 +19,6 @@ export interface FixFlags extends ScannerFlags, JudgingFlags {
   readonly fromArtifacts?: string;
   readonly output?: string;
   readonly verbose?: boolean;
-  /** Ids of causes. */
-  readonly only?: readonly string[];
 }
 
 /** `fix`: what would make failing checks pass, as Terraform and as steps for a person. Changes nothing in the org. */
@@ -48,14 +41,12 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   }
   const { results, warnings } = applyDecisions(judged.results, await judging.decisionsFor(orgUrl), io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
-  const causes = causesOf(results, document.artifacts, sha256);
-  const only = readOnly(flags.only, causes);
-  const plan = planFixes(results, document.artifacts, { parameters, ...(only && { only }) });
+  const plan = planFixes(results, document.artifacts, parameters);
   await requireWritable({ directory: output, fileNames: fixFileNames });
   const origin = { orgUrl, collectedAt: document.evaluated_at };
   const files = {
     ...renderFiles(plan, origin, folder),
-    "plan.md": renderPlanPage({ plan, results, causes, origin, folder }),
+    "plan.md": renderPlanPage({ plan, results, origin, folder }),
   };
   const names = Object.keys(files);
   if (names.some((name) => name.startsWith("pages/"))) await makeDirectory(join(output, "pages"));
@@ -72,18 +63,4 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
       `${plan.byHand.length} need steps in the Admin Console (plan.md)\n`,
   );
   return areWritten ? exitCodes.ok : exitCodes.usage;
-}
-
-/** The causes to plan; null: all. Throws `UsageError` for an id that no cause has. */
-function readOnly(ids: readonly string[] | undefined, causes: readonly Cause[]): ReadonlySet<string> | null {
-  if (ids === undefined) return null;
-  const known = causes.map(({ id, change }) => `${id} (${shorten(change, 60)})`);
-  const problems = ids
-    .filter((id) => !causes.some((cause) => cause.id === id))
-    .map((id) => {
-      const expected = known.length === 0 ? "this org has none" : `expected one of ${listTexts(known)}`;
-      return `--only ${JSON.stringify(id)}: unknown cause: ${expected}`;
-    });
-  if (problems.length > 0) throw new UsageError(problems);
-  return new Set(ids);
 }

@@ -44,32 +44,19 @@ const withoutResource: Readonly<Record<string, string>> = {
   apitoken_not_super_admin: "the owner of a token cannot change, so another account has to create a new token",
 };
 
-/** What a plan is limited to, and by whose values. */
-export interface PlanLimits {
-  /** The organization's values in place of the STIG's. */
-  readonly parameters?: ParameterValues;
-  /** The ids of the causes to plan; absent: everything that fails. */
-  readonly only?: ReadonlySet<string>;
-}
-
 /**
- * What would make failing findings pass, without findings that a waiver accepts. Pure: the same findings, evidence and limits
- * give the same plan.
+ * What would make failing findings pass, without findings that a waiver accepts. Pure: the same findings, evidence and
+ * parameters give the same plan.
  */
 export function planFixes(
-  all: readonly CheckResult[],
+  results: readonly CheckResult[],
   artifacts: CollectedArtifacts,
-  { parameters = {}, only }: PlanLimits = {},
+  parameters: ParameterValues = {},
 ): FixPlan {
-  const results = only === undefined ? all : all.map((result) => withOnly(result, only));
   const { draft, finish } = createPlanDraft(results, artifacts, parameters);
   for (const plan of planners) plan(draft);
   for (const { check } of results.filter((result) => !terraformChecks.has(result.check))) {
     draft.byHand(draft.failedOf([check]), withoutResource[check] ?? "the provider has no resource for it");
   }
   return finish();
-}
-
-function withOnly(result: CheckResult, causes: ReadonlySet<string>): CheckResult {
-  return { ...result, findings: result.findings.filter(({ cause }) => cause !== null && causes.has(cause)) };
 }

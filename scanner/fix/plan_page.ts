@@ -1,8 +1,7 @@
 import { catalog } from "../catalog/catalog.ts";
-import type { Cause, CheckResult } from "../../shared/report.ts";
+import type { CheckResult } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { markdownCell, markdownText } from "../reports/markdown_text.ts";
-import { causeOfChange } from "./cause_of_change.ts";
 import { digestOf, marker, scopesOfRun, type Origin } from "./fix_files.ts";
 import type { FixFolder } from "./fix_folder.ts";
 import { expression } from "./hcl.ts";
@@ -12,18 +11,17 @@ import { addressOf, type TerraformResource, type Variable } from "./terraform.ts
 export interface PlanPageInput {
   readonly plan: FixPlan;
   readonly results: readonly CheckResult[];
-  readonly causes: readonly Cause[];
   readonly origin: Origin;
   readonly folder: Pick<FixFolder, "addresses" | "scopes" | "others">;
 }
 
 /** `plan.md`: what the plan does, who loses access, what a person decides, and what is left to the Admin Console. */
-export function renderPlanPage({ plan, results, causes, origin, folder }: PlanPageInput): string {
+export function renderPlanPage({ plan, results, origin, folder }: PlanPageInput): string {
   const planned = new Set(plan.resources.map(addressOf));
   const kept = folder.addresses.filter((address) => !planned.has(address));
   const hasMain = plan.resources.length > 0 || kept.length > 0;
   const sections = [
-    ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan, causes, results)),
+    ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan)),
     ...keptSection(kept),
     ...(hasMain ? useSections(plan, folder) : []),
     ...acceptedSection(plan.accepted),
@@ -58,15 +56,13 @@ function acceptedSection(accepted: readonly Failed[]): readonly string[] {
   return [`## Waived, so not in the plan\n\n${lines.join("\n")}`];
 }
 
-function planSections(plan: FixPlan, causes: readonly Cause[], results: readonly CheckResult[]): readonly string[] {
+function planSections(plan: FixPlan): readonly string[] {
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   const created = plan.resources.length - imported;
   return [
     "## The plan",
     `\`main.tf\` imports ${imported} objects of the org and changes only the attributes below. It creates ${created} new objects. It destroys nothing, gives nobody new access, and weakens no sign-in.`,
-    ...plan.resources.map((resource, index) =>
-      changeSection(resource, index + 1, causeOfChange(resource, causes, results)),
-    ),
+    ...plan.resources.map((resource, index) => changeSection(resource, index + 1)),
     ...lossesSection(plan),
     ...(plan.variables.length === 0 ? [] : [variableTable(plan.variables)]),
   ];
@@ -76,18 +72,14 @@ function planSections(plan: FixPlan, causes: readonly Cause[], results: readonly
 const maxValueLength = 120;
 
 /** One change: why, what, whom it concerns, and the way back. */
-function changeSection(resource: TerraformResource, number: number, cause: Cause | null): string {
+function changeSection(resource: TerraformResource, number: number): string {
   const { title, importId, warnings } = resource;
   const attributes = [resource.attributes, ...resource.blocks.map((block) => block.attributes)];
   const changed = attributes.flatMap((map) =>
     [...map].flatMap(([name, { value, change }]) => (change === null ? [] : [{ name, value, change }])),
   );
   const rules = [...new Set(changed.flatMap(({ change }) => change.rules))].sort();
-  const about = [
-    importId === null ? "new" : "imported",
-    `for ${rules.join(", ")}`,
-    ...(cause === null ? [] : [`cause \`${cause.id}\``]),
-  ];
+  const about = [importId === null ? "new" : "imported", `for ${rules.join(", ")}`];
   const back =
     importId === null
       ? "To undo: delete the object in the Admin Console, and remove it from the state with `terraform state rm`."

@@ -4,7 +4,6 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { causesOf } from "../../../scanner/causes/causes.ts";
 import { explainOrg } from "../../../scanner/explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../../../scanner/explain/explain_text.ts";
-import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import { tableFormat } from "../../../scanner/reports/table.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
@@ -59,15 +58,6 @@ test("what a waiver accepts has no cause", async () => {
     findings: result.findings.map((finding) => ({ ...finding, waived: true })),
   }));
   expect(causesOf(waived, document.artifacts, sha256)).toEqual([]);
-});
-
-test("a plan of one cause changes that object and no other", async () => {
-  const { results, document } = await typical;
-  const causes = causesOf(results, document.artifacts, sha256);
-  const verify = causes.find(({ object }) => object.type === "authenticator");
-  const plan = planFixes(results, document.artifacts, { only: new Set([verify?.id ?? ""]) });
-  expect(plan.resources.map(({ title }) => title)).toEqual(['Authenticator "Okta Verify"']);
-  expect(plan.fixed.map(({ check }) => check)).toEqual(verify?.checks);
 });
 
 test("explain shows Okta's order, who falls through, the value that decides, and where it was read", async () => {
