@@ -12,6 +12,7 @@ import {
   type Subject,
 } from "./evaluating/finding_drafts.ts";
 import { readBoolean, readNumber, type Field } from "./parsing/fields.ts";
+import { settingOf } from "./evaluating/setting.ts";
 import { limitOf, type NumberParameter, type ParameterValues } from "./parameter.ts";
 import {
   directoryEvidence,
@@ -107,6 +108,7 @@ const history = passwordCheck({
 
 const commonPasswordCheck = passwordCheck({
   name: "authenticator_password_common_password_check",
+  required: true,
   expected: () => "the common password check to be on",
   path: "complexity.dictionary.common.exclude",
   read: readBoolean,
@@ -156,6 +158,8 @@ export const passwordChecks: readonly Check[] = [
 interface PasswordSetting<Value> {
   readonly name: string;
   readonly parameter?: NumberParameter;
+  /** The STIG's value where the rule has no parameter: 1 by default. */
+  readonly required?: true;
   /** Both take the parameter's value; 0 without one. */
   readonly expected: (limit: number) => string;
   /** Under `settings.password`. */
@@ -170,13 +174,19 @@ interface PasswordSetting<Value> {
   readonly console: string;
 }
 
-function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
-  const { name, parameter, examines, why, path } = setting;
+function passwordCheck<Value extends number | boolean>(setting: PasswordSetting<Value>): Check {
+  const { name, parameter, examines, why, path, read, isCompliant } = setting;
   const providerField = "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider";
   return defineCheck({
     name,
     artifacts: ["password_policies"],
     ...(parameter === undefined ? {} : { parameters: [parameter] }),
+    setting: settingOf({
+      path: `settings.password.${path}`,
+      read,
+      isCompliant,
+      required: parameter ?? setting.required ?? 1,
+    }),
     explanation: {
       examines,
       why,

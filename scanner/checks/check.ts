@@ -1,4 +1,5 @@
 import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
 import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
@@ -19,8 +20,24 @@ export interface Check {
   ) => readonly ArtifactName[];
   /** The values of its rule that an organization may set otherwise (`--parameters`). */
   readonly parameters: readonly Parameter[];
+  /** Null: more than one field decides. */
+  readonly setting: Setting | null;
   readonly explanation: Explanation;
   readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
+}
+
+/** The field of an object that decides about it alone. */
+export interface Setting {
+  /** `actions.signon.session.usePersistentCookie`. */
+  readonly path: string;
+  readonly compare: (object: JsonObject, parameters: ParameterValues) => SettingComparison;
+}
+
+export interface SettingComparison {
+  /** Null: the object has no value of it that can be read. */
+  readonly found: number | boolean | null;
+  /** The value that was found if it complies, else the limit. */
+  readonly needed: number | boolean;
 }
 
 /** What `explain` prints in addition to DISA's own texts. */
@@ -89,6 +106,7 @@ export interface CheckDefinition<Needed extends ArtifactName, Conditional extend
     parameters: ParameterValues,
   ) => readonly Conditional[];
   readonly parameters?: readonly Parameter[];
+  readonly setting?: Setting;
   readonly explanation: Explanation;
   readonly evaluate: (
     artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
@@ -100,11 +118,12 @@ export interface CheckDefinition<Needed extends ArtifactName, Conditional extend
 export function defineCheck<Needed extends ArtifactName, Conditional extends ArtifactName = never>(
   definition: CheckDefinition<Needed, Conditional>,
 ): Check {
-  const { name, artifacts, conditionalArtifacts, parameters = [], explanation, evaluate } = definition;
+  const { name, artifacts, conditionalArtifacts, parameters = [], setting = null, explanation, evaluate } = definition;
   return {
     name,
     artifacts,
     parameters,
+    setting,
     explanation,
     conditionalArtifacts: (collected, values = {}) =>
       conditionalArtifacts !== undefined && hasAll(collected, artifacts) ? conditionalArtifacts(collected, values) : [],

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type Explanation, type FindingDraft } from "./check.ts";
 import { fail, judgeField, type Subject, unreadable } from "./evaluating/finding_drafts.ts";
 import { readBoolean, readNumber, showMinutes, showValue, type Field } from "./parsing/fields.ts";
+import { settingOf } from "./evaluating/setting.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
 import { isBuiltIn } from "./parsing/rule_order.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
@@ -87,6 +88,7 @@ export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, coo
 
 interface SessionSetting<Value> {
   readonly name: string;
+  /** Absent: the value has to be false. */
   readonly parameter?: NumberParameter;
   /** Both take the parameter's value; 0 without one. */
   readonly expected: (limit: number) => string;
@@ -98,12 +100,14 @@ interface SessionSetting<Value> {
   readonly explanation: Explanation;
 }
 
-function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
-  const { name, parameter, field, read, isCompliant, show, explanation } = setting;
+function sessionCheck<Value extends number | boolean>(setting: SessionSetting<Value>): Check {
+  const { name, parameter, read, isCompliant, show, explanation } = setting;
+  const path = `actions.signon.session.${setting.field}`;
   return defineCheck({
     name,
     artifacts: ["global_session_policies"],
     ...(parameter === undefined ? {} : { parameters: [parameter] }),
+    setting: settingOf({ path, read, isCompliant, required: parameter ?? false }),
     explanation,
     conditionalArtifacts: groupsOfSessionRules,
     evaluate(artifacts, { parameters }) {
@@ -117,7 +121,7 @@ function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
   });
 
   function judgeRule(subject: Subject, rule: JsonObject, limit: number) {
-    return judgeField(subject, read(rule, `actions.signon.session.${field}`), {
+    return judgeField(subject, read(rule, path), {
       isCompliant: (value) => isCompliant(value, limit),
       show: (value) => `${show(value)} in rule "${nameOf(rule)}"`,
     });

@@ -1,3 +1,4 @@
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -5,10 +6,10 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { makeDirectory, requireWritable, writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
+import { listTexts } from "../checks/parsing/names.ts";
 import type { ScannerFlags } from "../config.ts";
 import { applyDecisions } from "../decisions/decisions.ts";
 import { renderFiles } from "../fix/fix_files.ts";
-import { fixFileNames, readFixFolder } from "../fix/fix_folder.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
 import { readJudging, type JudgingFlags } from "./judging_options.ts";
@@ -21,12 +22,14 @@ export interface FixFlags extends ScannerFlags, JudgingFlags {
   readonly verbose?: boolean;
 }
 
-/** `fix`: what would make failing checks pass, as Terraform and as steps for a person. Changes nothing in the org. */
+const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md"];
+
+/** `fix`: writes Terraform and manual steps that make failing checks pass. Changes nothing in the org. */
 export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number> {
   const { output } = flags;
   if (output === undefined || output === "")
     throw new UsageError(["--output DIR is missing: expected a directory for main.tf, variables.tf and plan.md"]);
-  const folder = await readFixFolder(output);
+  await requireNewFolder(output);
   const judging = await readJudging(flags, io);
   const { checks, parameters } = judging;
   const wanted = { checks, parameters, isNamed: flags.check !== undefined };
@@ -34,19 +37,15 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   if (typeof judged === "number") return judged;
   const { document } = judged;
   const orgUrl = document.scan.org_url;
-  if (folder.orgUrl !== null && folder.orgUrl !== orgUrl) {
-    throw new UsageError([
-      `--output ${JSON.stringify(output)}: its main.tf is for ${folder.orgUrl}, and the evidence is from ${orgUrl}: expected another directory`,
-    ]);
-  }
   const { results, warnings } = applyDecisions(judged.results, await judging.decisionsFor(orgUrl), io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
-  const plan = planFixes(results, document.artifacts, parameters);
+  const { artifacts } = document;
+  const plan = planFixes(results, artifacts, parameters);
   await requireWritable({ directory: output, fileNames: fixFileNames });
   const origin = { orgUrl, collectedAt: document.evaluated_at };
   const files = {
-    ...renderFiles(plan, origin, folder),
-    "plan.md": renderPlanPage({ plan, results, origin, folder }),
+    ...renderFiles(plan, origin),
+    "plan.md": renderPlanPage({ plan, results, origin, artifacts }),
   };
   const names = Object.keys(files);
   if (names.some((name) => name.startsWith("pages/"))) await makeDirectory(join(output, "pages"));
@@ -60,7 +59,23 @@ export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   io.stdout(
     `${countOf(plan.fixed.length, "failing finding")} ${plan.fixed.length === 1 ? "is" : "are"} in the plan: ${countOf(imported, "object")} imported, ${plan.resources.length - imported} new; ` +
-      `${plan.byHand.length} need steps in the Admin Console (plan.md)\n`,
+      `${countOf(plan.byHand.length, "finding")} left to you, with steps in plan.md\n`,
   );
   return areWritten ? exitCodes.ok : exitCodes.usage;
+}
+
+/**
+ * Throws `UsageError` for a folder that has a plan or a Terraform state. Terraform would destroy the objects of its state that
+ * another plan does not name.
+ */
+async function requireNewFolder(directory: string): Promise<void> {
+  // A folder that is not there, or cannot be listed: whether it can be written is found later.
+  const names = await readdir(directory).catch((): string[] => []);
+  const found = [...fixFileNames, "pages", "terraform.tfstate", "terraform.tfstate.d", ".terraform"].filter((name) =>
+    names.includes(name),
+  );
+  if (found.length === 0) return;
+  throw new UsageError([
+    `--output ${JSON.stringify(directory)}: it has ${listTexts(found)}, and fix replaces no plan and no file: expected a new directory`,
+  ]);
 }

@@ -37,15 +37,15 @@ export function attributeLines(attributes: Attributes, indent: string): string {
   return alignedLines(entries, indent);
 }
 
-interface Entry {
+export interface Entry {
   readonly name: string;
   /** Lines of its value. */
   readonly text: string;
   readonly note: string | null;
 }
 
-/** With the equals signs below one another in neighbouring lines. */
-function alignedLines(entries: readonly Entry[], indent: string): string {
+/** Lines with their equals signs below one another in neighboring lines. */
+export function alignedLines(entries: readonly Entry[], indent: string): string {
   return entries
     .map(({ name, text, note }, index) => {
       const above = note === null ? "" : `${comment(note, indent)}\n`;
@@ -78,7 +78,7 @@ export function expression(value: Value | null, indent = ""): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (!("kind" in value)) return listExpression(value, indent);
   if (value.kind === "reference") return value.to;
-  if (value.kind === "page") return page(value.text, indent);
+  if (value.kind === "page") return quote(value.text);
   return `jsonencode(${jsonExpression(value.value, indent)})`;
 }
 
@@ -108,16 +108,4 @@ function jsonExpression(value: JsonValue, indent: string): string {
 
 function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value);
-}
-
-/** As lines between two delimiters where these lines can hold it, else in quotation marks. */
-function page(text: string, indent: string): string {
-  const body = text.endsWith("\n") ? text.slice(0, -1) : text;
-  const isPlain = body.replaceAll(/[\n\t]/g, "").search(unprintable) === -1 && !/[$%]{2}\{/.test(body);
-  if (!isPlain || body === "") return quote(text);
-  const lines = body.toWellFormed().replaceAll(/([$%])(?=\{)/g, "$1$1");
-  let delimiter = "PAGE";
-  while (lines.includes(delimiter)) delimiter += "_";
-  const block = `<<${delimiter}\n${lines}\n${delimiter}\n`;
-  return text.endsWith("\n") ? block.trimEnd() : `chomp(${block}${indent})`;
 }

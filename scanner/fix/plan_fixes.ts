@@ -1,41 +1,45 @@
-import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import type { ParameterValues } from "../checks/parameter.ts";
 import type { CheckResult } from "../../shared/report.ts";
-import { createPlanDraft, type FixPlan, type PlanDraft } from "./plan_draft.ts";
-import { planApiTokens } from "./planners/api_tokens.ts";
-import { appChecks, planAppRules } from "./planners/app_rules.ts";
-import { planOktaVerify } from "./planners/authenticators.ts";
-import { planLogStream } from "./planners/log_streams.ts";
-import { planAnonymizerZone } from "./planners/network_zones.ts";
-import { passwordChecks, planPasswordPolicies } from "./planners/password_policies.ts";
-import { planSessionRules, sessionChecks } from "./planners/session_rules.ts";
-import { planSignInPages } from "./planners/sign_in_pages.ts";
+import { catalog } from "../catalog/catalog.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
+import type { CollectedArtifacts } from "../evidence/artifacts.ts";
+import {
+  failedFindings,
+  type Failed,
+  type NewValue,
+  type PlannedChange,
+  type PlannedOrg,
+  type Planner,
+} from "./planned_change.ts";
+import { apiTokens } from "./planners/api_tokens.ts";
+import { appRules } from "./planners/app_rules.ts";
+import { oktaVerify } from "./planners/authenticators.ts";
+import { logStream } from "./planners/log_streams.ts";
+import { anonymizerZone } from "./planners/network_zones.ts";
+import { passwordPolicies } from "./planners/password_policies.ts";
+import { sessionRules } from "./planners/session_rules.ts";
+import { signInPages } from "./planners/sign_in_pages.ts";
+import { addressOf, type Attribute, type TerraformResource, type Variable } from "./terraform.ts";
 
-const planners: readonly ((draft: PlanDraft) => void)[] = [
-  planAnonymizerZone,
-  planSessionRules,
-  planAppRules,
-  planPasswordPolicies,
-  planOktaVerify,
-  planApiTokens,
-  planLogStream,
-  planSignInPages,
+const planners: readonly Planner[] = [
+  anonymizerZone,
+  sessionRules,
+  appRules,
+  passwordPolicies,
+  oktaVerify,
+  apiTokens,
+  logStream,
+  signInPages,
 ];
 
 /** The checks that Terraform has resources for. */
-export const terraformChecks: ReadonlySet<string> = new Set([
-  ...sessionChecks,
-  ...appChecks,
-  ...passwordChecks,
-  "network_zone_block_anonymized_proxies",
-  "authenticator_okta_verify_fips_compliant",
-  "apitoken_restricted_to_network_zone",
-  "systemlog_streaming_enabled",
-  "signon_dod_warning_banner_configured",
-]);
+export const terraformChecks: ReadonlySet<string> = new Set(planners.flatMap(({ checks }) => checks));
 
 /** Why a rule is left to a person, with any evidence. */
-const withoutResource: Readonly<Record<string, string>> = {
+const withoutTerraform: Readonly<Record<string, string>> = {
+  signon_global_session_policy_network_zone_enforced:
+    "a zone narrows the rule, and users outside it go on to the next rule, which may ask less of them",
+  application_authentication_policy_network_zone_enforced:
+    "zones narrow the rules, and users outside them go on to the next rule, which may ask less of them",
   application_admin_console_session_idle_timeout_15min:
     "the provider has no resource for the Admin Console's idle time",
   user_inactivity_automation_35d_enabled: "the provider has no resource for automations, and Okta no documented API",
@@ -44,19 +48,100 @@ const withoutResource: Readonly<Record<string, string>> = {
   apitoken_not_super_admin: "the owner of a token cannot change, so another account has to create a new token",
 };
 
+/** A failing finding that is not in the plan, and why. */
+export interface ByHand extends Failed {
+  readonly why: string;
+}
+
+export interface FixPlan {
+  readonly resources: readonly TerraformResource[];
+  readonly variables: readonly Variable[];
+  /** The findings that the resources fix. */
+  readonly fixed: readonly Failed[];
+  readonly byHand: readonly ByHand[];
+  /** Failing findings that a waiver accepts: they are not in the plan. */
+  readonly accepted: readonly Failed[];
+}
+
 /**
- * What would make failing findings pass, without findings that a waiver accepts. Pure: the same findings, evidence and
- * parameters give the same plan.
+ * The changes that make failing findings pass. Each makes one object stricter and leaves its conditions as they are, or adds
+ * a rule before the built-in one with the conditions of that. Pure: the same arguments give the same plan.
  */
 export function planFixes(
   results: readonly CheckResult[],
   artifacts: CollectedArtifacts,
   parameters: ParameterValues = {},
 ): FixPlan {
-  const { draft, finish } = createPlanDraft(results, artifacts, parameters);
-  for (const plan of planners) plan(draft);
-  for (const { check } of results.filter((result) => !terraformChecks.has(result.check))) {
-    draft.byHand(draft.failedOf([check]), withoutResource[check] ?? "the provider has no resource for it");
+  const org: PlannedOrg = { artifacts, parameters };
+  const { open, accepted } = failedFindings(results, catalog);
+  const planned: Planned[] = [];
+  const byHand: ByHand[] = [];
+  for (const failed of inOrderOfPlanners(open)) {
+    const planner = planners.find(({ checks }) => checks.includes(failed.check.name));
+    const change = planner?.plan(failed, org) ?? withoutTerraform[failed.check.name] ?? "the provider has no resource";
+    if (typeof change === "string") byHand.push({ ...failed, why: change });
+    else planned.push({ failed, change });
   }
-  return finish();
+  const resources: TerraformResource[] = [];
+  const fixed: Planned[] = [];
+  for (const [address, group] of Map.groupBy(planned, ({ change }) => addressOf(change))) {
+    const objects = new Set(group.map(({ change }) => change.importId));
+    if (objects.size > 1) {
+      const why = `several objects of the org would be the resource ${address}`;
+      byHand.push(...group.map(({ failed }) => ({ ...failed, why })));
+    } else {
+      resources.push(resourceOf(group));
+      fixed.push(...group);
+    }
+  }
+  const variables = new Map(fixed.flatMap(({ change }) => change.variables ?? []).map((one) => [one.name, one]));
+  return {
+    resources,
+    variables: [...variables.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    fixed: fixed.map(({ failed }) => failed),
+    byHand,
+    accepted,
+  };
+}
+
+interface Planned {
+  readonly failed: Failed;
+  readonly change: PlannedChange;
+}
+
+/** The resources of one kind stand together in the plan. */
+function inOrderOfPlanners(failed: readonly Failed[]): readonly Failed[] {
+  const placeOf = ({ check }: Failed) => planners.findIndex(({ checks }) => checks.includes(check.name));
+  return failed.toSorted((one, other) => placeOf(one) - placeOf(other));
+}
+
+/** One resource of all changes of one object. */
+function resourceOf(group: readonly Planned[]): TerraformResource {
+  const [{ change: first }] = group as [Planned];
+  const written = { ...first.required, ...first.attributes };
+  const attributes = new Map(
+    Object.entries(written).map(([name, value]): [string, Attribute] => [name, { value, change: null }]),
+  );
+  for (const { failed, change } of group) {
+    for (const [name, value] of Object.entries(change.changes)) {
+      attributes.set(name, withRule(attributes.get(name), value, failed.check.rule.vuln_id));
+    }
+  }
+  const isSet = (name: string) =>
+    [...attributes.keys()].some((one) => !(one in first.required) && (one === name || one.startsWith(`${name}.`)));
+  const { type, name, title, importId } = first;
+  return {
+    type,
+    name,
+    title,
+    importId,
+    warnings: [...new Set(group.flatMap(({ change }) => change.warnings))],
+    attributes,
+    ignored: (first.found ?? []).filter((name) => !isSet(name)),
+  };
+}
+
+function withRule(before: Attribute | undefined, { value, was }: NewValue, rule: string): Attribute {
+  const rules = new Set([...(before?.change?.rules ?? []), rule]);
+  return { value, change: { rules: [...rules], was: before?.change?.was ?? was } };
 }

@@ -10,105 +10,52 @@ export type JsonValue =
 export type Value = string | number | boolean | readonly Value[] | Expression;
 
 export type Expression =
-  /** `var.session_zones`, `okta_network_zone.approved_networks.id`. */
+  /** `var.token_zones`. */
   | { readonly kind: "reference"; readonly to: string }
   /** A text that holds JSON, written as `jsonencode(…)`. */
   | { readonly kind: "json"; readonly value: JsonValue }
   /** A text of several lines. */
   | { readonly kind: "page"; readonly text: string };
 
-/** Why an attribute differs from what the org has. */
-export interface Change {
-  readonly rules: readonly string[];
-  /** What the org has, in words. */
-  readonly was: string;
-}
-
 export interface Attribute {
   readonly value: Value;
-  readonly change: Change | null;
+  /** Why the value differs from what the org has. Null: it stands there because the provider requires it. */
+  readonly change: { readonly rules: readonly string[]; readonly was: string } | null;
 }
 
+/** Attributes by name; `network.include` is an attribute of the block `network`. */
 export type Attributes = ReadonlyMap<string, Attribute>;
-
-export interface Block {
-  readonly name: string;
-  readonly attributes: Map<string, Attribute>;
-}
 
 export interface TerraformResource {
   readonly type: string;
   /** Unique among those of its type, and the same whenever the plan is written. */
   readonly name: string;
-  /** What the console calls it, for people. */
+  /** The object in the words of the Admin Console. */
   readonly title: string;
   /** Null: the org has no such object yet. */
   readonly importId: string | null;
-  /** Warnings for the resource: what can lock somebody out, or cost more than it says. */
+  /** Side effects of the change, such as locking somebody out. */
   readonly warnings: readonly string[];
   readonly attributes: Attributes;
-  readonly blocks: readonly Block[];
-  readonly lifecycle: { readonly preventDestroy?: true; readonly ignoreChanges?: readonly string[] };
-  /** Addresses. */
-  readonly dependsOn: readonly string[];
+  /** Attributes that Terraform keeps as it finds them when it applies. */
+  readonly ignored: readonly string[];
 }
 
 export interface Variable {
   readonly name: string;
-  readonly type: string;
+  readonly type: "string" | "list(string)";
   readonly description: string;
   /** Undefined: a person has to give it. */
-  readonly default?: Value | null;
+  readonly default?: null;
   readonly isSensitive?: true;
-  /** A list that must not be empty. */
-  readonly isNonEmptyList?: true;
 }
 
 export function addressOf({ type, name }: Pick<TerraformResource, "type" | "name">): string {
   return `${type}.${name}`;
 }
 
-/** A resource while it is planned: several findings may concern one. */
-export interface ResourceDraft {
-  readonly type: string;
-  readonly name: string;
-  readonly title: string;
-  readonly importId: string | null;
-  readonly warnings: Set<string>;
-  readonly attributes: Map<string, Attribute>;
-  readonly blocks: Block[];
-  lifecycle: TerraformResource["lifecycle"];
-  readonly dependsOn: Set<string>;
-}
-
-export type NewResource = Pick<TerraformResource, "type" | "name" | "title" | "importId"> & {
-  readonly attributes: Readonly<Record<string, Value>>;
-};
-
-export function draftResource({ attributes, ...resource }: NewResource): ResourceDraft {
-  return {
-    ...resource,
-    attributes: toAttributes(attributes),
-    blocks: [],
-    warnings: new Set(),
-    lifecycle: {},
-    dependsOn: new Set(),
-  };
-}
-
-export function toAttributes(values: Readonly<Record<string, Value>>): Map<string, Attribute> {
-  return new Map(Object.entries(values).map(([name, value]) => [name, { value, change: null }]));
-}
-
-/** Sets an attribute to what a rule wants. A second rule that wants the same is named with the first. */
-export function change(attributes: Map<string, Attribute>, name: string, value: Value, why: Change): void {
-  const before = attributes.get(name)?.change ?? null;
-  const rules = [...new Set([...(before?.rules ?? []), ...why.rules])];
-  attributes.set(name, { value, change: { rules, was: before?.was ?? why.was } });
-}
-
-export function finishResource(draft: ResourceDraft): TerraformResource {
-  return { ...draft, warnings: [...draft.warnings], dependsOn: [...draft.dependsOn].sort() };
+export function variableReference({ name }: Variable): Value {
+  return { kind: "reference", to: `var.${name}` };
 }
 
 /** An identifier that is valid after `prefix_`; different ids give different ones, for any name of the object. */

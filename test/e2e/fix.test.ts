@@ -39,7 +39,7 @@ describe("fix", () => {
     const { code, stdout, stderr } = await fix(failing, "--output", "plan", "--quiet");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toBe(
-      "44 failing findings are in the plan: 11 objects imported, 7 new; 0 need steps in the Admin Console (plan.md)\n",
+      "37 failing findings are in the plan: 9 objects imported, 4 new; 7 findings left to you, with steps in plan.md\n",
     );
     expect((await readdir(join(folder.path, "plan"))).sort()).toEqual([
       "main.tf",
@@ -49,7 +49,7 @@ describe("fix", () => {
       "variables.tf",
     ]);
     expect(await read("plan", "main.tf")).toContain('resource "okta_policy_password_default" "default" {');
-    expect(await read("plan", "plan.md")).toContain("imports 11 objects of the org");
+    expect(await read("plan", "plan.md")).toContain("imports 9 objects of the org");
     const methods = new Set(
       failing.requests.filter(({ path }) => !path.startsWith("/oauth2/")).map(({ method }) => method),
     );
@@ -72,15 +72,10 @@ describe("fix", () => {
     expect(withoutTime(saved)).toBe(withoutTime(online));
   });
 
-  test("nothing to fix: exit code 0 and no main.tf; a plan for another org is left as it is", async () => {
+  test("nothing to fix: exit code 0 and no main.tf", async () => {
     expect(await fix(compliant, "--output", "clean", "--quiet")).toMatchObject({ code: 0, stderr: "" });
     expect(await readdir(join(folder.path, "clean"))).toEqual(["plan.md"]);
     expect(await read("clean", "plan.md")).toContain("there is nothing to fix");
-    const before = await read("plan", "main.tf");
-    const again = await fix(compliant, "--output", "plan", "--quiet");
-    expect(again).toMatchObject({ code: 2, stdout: "" });
-    expect(again.stderr).toContain(`its main.tf is for ${failing.url}`);
-    expect(await read("plan", "main.tf")).toBe(before);
   });
 
   test.each([
@@ -92,11 +87,14 @@ describe("fix", () => {
       /Cannot read --from-artifacts "no.json"/,
     ],
     ["a directory that is a file", ["--output", "taken", "--from-artifacts", "evidence.json"], /taken/],
-    ["a main.tf of somebody else", ["--output", "theirs"], /main.tf was not written by scanstream fix/],
+    ["a folder with a main.tf", ["--output", "theirs"], /it has main.tf, and fix replaces no plan/],
+    ["a folder with a state", ["--output", "applied"], /it has terraform.tfstate, and fix replaces no plan/],
   ])("%s: one clear line, exit code 2, nothing written", async (_, args, message) => {
     await writeFile(join(folder.path, "taken"), "");
     await mkdir(join(folder.path, "theirs"), { recursive: true });
     await writeFile(join(folder.path, "theirs/main.tf"), "# Mine\n");
+    await mkdir(join(folder.path, "applied"), { recursive: true });
+    await writeFile(join(folder.path, "applied/terraform.tfstate"), "{}");
     const { code, stdout, stderr } = await fix(failing, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(message);

@@ -13,10 +13,10 @@ import {
   sessionRule,
   signOnPolicy,
 } from "../../practice_org/objects/sign_on_policies.ts";
-import { builtInZones } from "../../practice_org/objects/zone_objects.ts";
+import { builtInZones, ipZone } from "../../practice_org/objects/zone_objects.ts";
 import { compliantOrg } from "../../practice_org/profiles/compliant.ts";
 
-/** An org in which every rule fails that Terraform can fix, and no other rule does. */
+/** An org in which every rule fails that Terraform can fix, and the two about network zones of rules. */
 export function failingOrg(site: Site): OrgContents {
   const org = compliantOrg(site);
   const automations = org.policies.filter(({ policy }) => policy.type === "USER_LIFECYCLE");
@@ -32,7 +32,10 @@ export function failingOrg(site: Site): OrgContents {
       brand(site, { name: "Acquired company", customizedPage: "missing" }),
     ],
     authenticators: [...commonAuthenticators(site), oktaVerify(site, "OPTIONAL"), ...smartCards],
-    zones: builtInZones(site, "INACTIVE").map(withoutAnonymizers),
+    zones: [
+      ...builtInZones(site, "INACTIVE").map(withoutAnonymizers),
+      ipZone(site, "Headquarters", ["198.51.100.0/24"]),
+    ],
     apiTokens: [apiToken(site, { name: "SIEM export", ownerLogin: "siem@practice.example", network: anywhere })],
     logStreams: [],
   };

@@ -2,7 +2,6 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { renderFiles } from "../../scanner/fix/fix_files.ts";
-import { readFixFolder } from "../../scanner/fix/fix_folder.ts";
 import { planFixes } from "../../scanner/fix/plan_fixes.ts";
 import { failingOrg } from "./failing_org.ts";
 import { orgUrl, startTerraform } from "./real_terraform.ts";
@@ -26,7 +25,7 @@ try {
   const scan = await scanPracticeOrg(org);
   const plan = planFixes(scan.results, scan.document.artifacts);
   const origin = { orgUrl, collectedAt: scan.document.evaluated_at };
-  const files = renderFiles(plan, origin, await readFixFolder(terraform.folder));
+  const files = renderFiles(plan, origin);
   await terraform.write({ ...files, "terraform.tfvars": await readFile(join(fixtures, "terraform.tfvars"), "utf8") });
   const record = async (command: string, ...options: readonly string[]) => {
     const { summary, requests } = await terraform.run(command, ...options);

@@ -1,78 +1,116 @@
-import type { JsonList } from "../../scanner/evidence/artifacts.ts";
-import { canonicalText } from "../../scanner/fix/access_model/conditions.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import type { OrgAnswers } from "../verdicts/generated_orgs.ts";
+import { paths } from "./compliant_org.ts";
 
 /**
- * Who may do what, evaluated sign-in by sign-in and without the model that `fix` proves its plans with: a second reading of
- * Okta's order of evaluation.
+ * Who may sign in and with what, evaluated sign-in by sign-in: a second reading of Okta's order of evaluation, without any
+ * code of the scanner.
  */
-
-/** A rule by what this reading knows of it. */
-interface Rule {
-  readonly place: number;
-  readonly isActive: boolean;
-  readonly isDenying: boolean;
-  readonly conditions: JsonObject;
-  readonly isTwoFactors: boolean;
-  readonly isPhishingResistant: boolean;
-  readonly idleMinutes: number;
-}
 
 const signInsOfPolicy = 40;
 
-/** What goes wrong for sign-ins, the same ones before and after a change of a policy's rules. */
-export function compareSignIns(
-  rules: { readonly before: readonly JsonObject[]; readonly after: readonly JsonObject[] },
-  { everywhere, isNamed, random }: { everywhere: ReadonlySet<string>; isNamed: boolean; random: () => number },
+/** What goes wrong for sign-ins, the same ones before and after a change of the organization. */
+export function compareSignIns(before: OrgAnswers, after: OrgAnswers, random: () => number): readonly string[] {
+  const policies = [
+    ...listOf(before, paths.signOn).map((policy) => ({
+      of: `session policy ${String(policy["id"])}`,
+      id: policy["id"],
+    })),
+    ...appsOf(before).map((app) => ({ of: `app ${String(app["label"])}`, id: policyOf(app) })),
+  ];
+  return policies.flatMap(({ of, id }) => {
+    const rules = [before, after].map((org) => listOf(org, `/api/v1/policies/${String(id)}/rules`).toSorted(byPlace));
+    return compareRules(rules[0] ?? [], rules[1] ?? [], random).map((problem) => `${of}: ${problem}`);
+  });
+}
+
+function compareRules(
+  before: readonly JsonObject[],
+  after: readonly JsonObject[],
+  random: () => number,
 ): readonly string[] {
-  const [before, after] = [rules.before, rules.after].map((list) => list.map(ruleOf).toSorted(byPlace));
-  if (before === undefined || after === undefined) return [];
   const problems: string[] = [];
   for (let number = 0; number < signInsOfPolicy; number += 1) {
     const facts = new Map<string, boolean>();
     const odds = random();
     // The same fact has the same answer before and after.
-    const holds = (fact: string) =>
-      everywhere.has(fact) || (facts.get(fact) ?? (facts.set(fact, random() < odds), facts.get(fact) === true));
+    const holds = (fact: string) => facts.get(fact) ?? (facts.set(fact, random() < odds), facts.get(fact) === true);
     const [was, is] = [decide(before, holds), decide(after, holds)];
-    const where = JSON.stringify([...facts]);
-    if (is === null) {
-      if (was !== null && !isNamed) problems.push(`${where}: denied afterwards, and not named`);
-    } else if (was === null) problems.push(`${where}: let in`);
-    else if (was.isTwoFactors && !is.isTwoFactors) problems.push(`${where}: one factor in place of two`);
-    else if (was.isPhishingResistant && !is.isPhishingResistant) problems.push(`${where}: a phished factor is enough`);
-    else if (was.idleMinutes < is.idleMinutes) problems.push(`${where}: a longer session`);
+    const lacking =
+      was === null && is !== null ? ["it was denied"] : was === null || is === null ? [] : weaker(was, is);
+    for (const what of lacking) problems.push(`a sign-in with ${JSON.stringify([...facts])} is allowed, and ${what}`);
   }
   return problems;
 }
 
-/** The zones that every sign-in comes from, as facts. */
-export function zonesOfEverybody(zones: JsonList): ReadonlySet<string> {
-  // The IPv6 addresses have all of IPv4 among them; the two ranges are all that the internet routes.
-  const isOne = (zone: JsonObject) =>
-    zone["status"] === "ACTIVE" &&
-    zone["usage"] === "POLICY" &&
-    /"::\/0"|"1\.0\.0\.0-223\.255\.255\.255".*"2000::\/3"/.test(JSON.stringify(zone["gateways"] ?? null));
-  const ids = zones
-    .filter(isJsonObject)
-    .filter(isOne)
-    .map(({ id }) => id);
-  return new Set((ids.length === 0 ? [] : [...ids, "ALL_ZONES"]).map((id) => `zone ${JSON.stringify(id)}`));
+/** The rule that lets the sign-in through; null where it is denied. */
+function decide(rules: readonly JsonObject[], holds: (fact: string) => boolean): JsonObject | null {
+  const found = rules.find((rule) => isActive(rule) && applies(objectIn(rule, "conditions"), holds));
+  return found === undefined || /"access":"DENY"/i.test(JSON.stringify(found["actions"] ?? null)) ? null : found;
 }
 
-/** The rule that lets in; null where nobody is let in. */
-function decide(rules: readonly Rule[], holds: (fact: string) => boolean): Rule | null {
-  const found = rules.find(({ isActive, conditions }) => isActive && applies(conditions, holds));
-  return found === undefined || found.isDenying ? null : found;
+/** What the second rule needs less of than the first. */
+function weaker(was: JsonObject, is: JsonObject): readonly string[] {
+  const [one, other] = [demandsOf(was), demandsOf(is)];
+  const numbers = Object.keys(one.numbers).filter((name) => (other.numbers[name] ?? 0) < (one.numbers[name] ?? 0));
+  const isCovered = (alternative: readonly string[]) =>
+    one.alternatives.some((wanted) => wanted.every((demand) => alternative.includes(demand)));
+  const isWeaker =
+    one.alternatives.length > 0 && !(other.alternatives.length > 0 && other.alternatives.every(isCovered));
+  return [...numbers, ...(isWeaker ? ["other factors"] : [])].map((name) => `it needed more ${name}`);
+}
+
+/** Larger numbers are stricter. */
+function demandsOf(rule: JsonObject) {
+  const signon = objectIn(rule, "actions", "signon");
+  const session = objectIn(signon, "session");
+  const method = objectIn(rule, "actions", "appSignOn", "verificationMethod");
+  const limit = (value: unknown) => (typeof value === "number" && value > 0 ? -value : Number.NEGATIVE_INFINITY);
+  const constraints = Array.isArray(method["constraints"]) ? method["constraints"].filter(isJsonObject) : [];
+  return {
+    numbers: {
+      factors: (method["factorMode"] === "2FA" ? 1 : 0) + (signon["requireFactor"] === true ? 1 : 0),
+      "frequent prompts": limit(signon["factorLifetime"]),
+      "frequent authentication": -secondsOf(method["reauthenticateIn"]),
+      "recent activity": -secondsOf(method["inactivityPeriod"]),
+      "idle time": limit(session["maxSessionIdleMinutes"]),
+      lifetime: limit(session["maxSessionLifetimeMinutes"]),
+      "cookies that end": session["usePersistentCookie"] === true ? 0 : 1,
+      "prompts on a known device": signon["rememberDeviceByDefault"] === true ? 0 : 1,
+    } as Readonly<Record<string, number>>,
+    alternatives: constraints.map((constraint) =>
+      Object.entries(constraint).flatMap(([factor, demands]) =>
+        isJsonObject(demands) ? factorDemands(factor, demands) : [],
+      ),
+    ),
+  };
+}
+
+/** A factor is required unless it says otherwise, and its lists narrow it. */
+function factorDemands(factor: string, demands: JsonObject): readonly string[] {
+  const isRequired = demands["required"] !== false;
+  const fields = Object.entries(demands).filter(
+    ([name, value]) => name !== "required" && value !== null && value !== "OPTIONAL",
+  );
+  return [
+    ...(isRequired ? [factor] : []),
+    ...fields.map(([name, value]) => `${factor} ${name} ${JSON.stringify(value)}`),
+  ];
+}
+
+function secondsOf(duration: unknown): number {
+  const [, days = 0, hours = 0, minutes = 0, seconds = 0] =
+    /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(String(duration)) ?? [];
+  if (typeof duration !== "string" || duration === "") return Number.POSITIVE_INFINITY;
+  return ((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds);
 }
 
 function applies(conditions: JsonObject, holds: (fact: string) => boolean): boolean {
   return Object.entries(conditions).every(([name, condition]) => {
-    if (!isJsonObject(condition))
-      return condition === null || condition === undefined || holds(`${name} ${canonicalText(condition)}`);
-    if (name === "people") return appliesTo(condition, holds);
-    if (name === "network") return appliesFrom(condition, holds);
-    return isNothing(condition) || holds(`${name} ${canonicalText(condition)}`);
+    if (isNothing(condition)) return true;
+    if (name === "people" && isJsonObject(condition)) return appliesTo(condition, holds);
+    if (name === "network" && isJsonObject(condition)) return appliesFrom(condition, holds);
+    return holds(`${name} ${JSON.stringify(condition)}`);
   });
 }
 
@@ -106,34 +144,35 @@ function isNothing(value: unknown): boolean {
   return isJsonObject(value) && Object.values(value).every(isNothing);
 }
 
-function ruleOf(rule: JsonObject): Rule {
-  const text = JSON.stringify(rule["planned"] ?? rule["actions"] ?? null);
-  const constraints = /"constraints":(\[.*\])/.exec(text)?.[1] ?? "[]";
-  const idle = Number(/"(?:maxSessionIdleMinutes|session_idle)":(\d+)/.exec(text)?.[1] ?? 0);
-  const isSystem = rule["system"] === true || ["Default Rule", "Catch-all Rule"].includes(String(rule["name"]));
-  return {
-    place: isSystem ? Number.POSITIVE_INFINITY : Number(rule["priority"] ?? 0),
-    isActive: /^"active"$/i.test(JSON.stringify(rule["status"] ?? "ACTIVE")),
-    isDenying: /"access":"DENY"/i.test(text),
-    conditions: isJsonObject(rule["conditions"]) ? rule["conditions"] : {},
-    isTwoFactors: /"(?:factorMode|factor_mode)":"2FA"/.test(text),
-    isPhishingResistant:
-      constraints !== "[]" && (constraints.match(/"phishingResistant":"REQUIRED"/g)?.length ?? 0) >= countOf(rule),
-    idleMinutes: idle === 0 ? Number.POSITIVE_INFINITY : idle,
-  };
+function isActive({ status }: JsonObject): boolean {
+  return /^"active"$/i.test(JSON.stringify(status ?? "ACTIVE"));
 }
 
-/** How many alternatives of factors a rule has. */
-function countOf(rule: JsonObject): number {
-  const planned = rule["planned"];
-  const of = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
-  if (isJsonObject(planned)) return of(planned["constraints"]);
-  const found = JSON.stringify(rule["actions"] ?? null).match(/"constraints":/) === null ? null : rule["actions"];
-  const app = isJsonObject(found) ? found["appSignOn"] : null;
-  const method = isJsonObject(app) ? app["verificationMethod"] : null;
-  return isJsonObject(method) ? of(method["constraints"]) : 0;
+/** The built-in rule is last. */
+function byPlace(one: JsonObject, other: JsonObject): number {
+  const place = (rule: JsonObject) =>
+    rule["system"] === true || ["Default Rule", "Catch-all Rule"].includes(String(rule["name"]))
+      ? Number.MAX_VALUE
+      : Number(rule["priority"] ?? 0);
+  return place(one) - place(other);
 }
 
-function byPlace(one: Rule, other: Rule): number {
-  return one.place === other.place ? 0 : one.place - other.place;
+function appsOf(org: OrgAnswers): readonly JsonObject[] {
+  const found = [paths.apps, paths.adminConsole, paths.dashboard].flatMap((path) => listOf(org, path));
+  return [...new Map(found.map((app) => [app["id"], app])).values()];
+}
+
+function policyOf(app: JsonObject): unknown {
+  return String(objectIn(app, "_links", "accessPolicy")["href"])
+    .split("/")
+    .at(-1);
+}
+
+function listOf(org: OrgAnswers, path: string): readonly JsonObject[] {
+  const list = org[path];
+  return Array.isArray(list) ? list.filter(isJsonObject) : [];
+}
+
+function objectIn(object: JsonObject, ...path: readonly string[]): JsonObject {
+  return path.reduce<JsonObject>((inner, name) => (isJsonObject(inner[name]) ? inner[name] : {}), object);
 }

@@ -7,7 +7,7 @@ import {
   type MissingEvidence,
 } from "../../evidence/artifacts.ts";
 import { explicitActivityOf, isUnidentified } from "../parsing/activity.ts";
-import { extentOf, holdEveryAddress, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
+import { extentOf, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
 import { readList, readText, readWord, showValue, type Field } from "../parsing/fields.ts";
 import { isUsableId } from "../parsing/ids.ts";
 import { listTexts, sortTexts, nameOf } from "../parsing/names.ts";
@@ -73,11 +73,6 @@ export function judgeIncludedZones(ids: readonly string[], unread: string | null
   if (allBut !== undefined) return { kind: "broad", actual: `${allBut.verdict.actual} that only excludes` };
   if (extent === "broad") return { kind: "broad", actual: `${names} of more than half of all addresses` };
   return { kind: "zoned", actual: names };
-}
-
-/** Whether every sign-in, over IPv4 and IPv6, comes from the zone. */
-export function isZoneOfEverybody(id: string, zones: Zones): boolean {
-  return readAll([id], zones).every(({ verdict, ranges }) => verdict.kind !== "wrong" && holdEveryAddress(ranges));
 }
 
 /** How far excluding these zones restricts: one that keeps somebody out is enough. */

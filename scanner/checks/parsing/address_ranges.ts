@@ -27,12 +27,6 @@ export function extentOf(ranges: readonly AddressRange[]): Extent {
   return count(four) > 1n << 31n || count(six) > 1n << 124n ? "broad" : "part";
 }
 
-/** Whether every sign-in comes from one of these addresses: those of both families. */
-export function holdEveryAddress(ranges: readonly AddressRange[]): boolean {
-  const { four, six } = familiesOf(ranges);
-  return isAllOfFour(four) && isAllOfSix(six);
-}
-
 function familiesOf(ranges: readonly AddressRange[]) {
   const sixes = ranges.filter(({ family }) => family === 6);
   return {

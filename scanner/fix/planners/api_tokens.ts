@@ -1,76 +1,71 @@
 import { isJsonObject } from "../../../shared/json.ts";
-import { showValue } from "../../checks/parsing/fields.ts";
+import { judgeIncludedZones, readZones } from "../../checks/evaluating/zones.ts";
+import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { allowedZones, zonesProblem } from "./network_zones.ts";
-import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
-import { change, identifier, type Attribute } from "../terraform.ts";
-import { readWhole, type Source } from "../whole_objects.ts";
+import { missing, type JsonList } from "../../evidence/artifacts.ts";
+import { idOf, importChange, listed, type PlannedOrg, type Planner, type ResourceKind } from "../planned_change.ts";
+import { identifier, variableReference, type Variable } from "../terraform.ts";
 
-const check = "apitoken_restricted_to_network_zone";
+const kind: ResourceKind = {
+  type: "okta_api_token",
+  replaced: ["network"],
+  paths: {
+    name: "name",
+    user_id: "userId",
+    client_name: "clientName",
+    created: "created",
+    network: ["network.connection", "network.include", "network.exclude"],
+  },
+};
 
-const sources: readonly Source[] = [
-  ["id", "text", "id"],
-  ["name", "text", "name"],
-  ["user_id", "text", "userId"],
-  ["client_name", "text", "clientName"],
-  ["created", "text", "created"],
-];
-
-/** V-279689: each failing token, to be used from the zones of its application only. */
-export function planApiTokens(draft: PlanDraft): void {
-  for (const failed of draft.failedOf([check])) draft.attempt([failed], () => planToken(draft, failed));
-}
-
-function planToken(draft: PlanDraft, failed: Failed): string | null {
-  const token = listed(draft.artifacts.api_tokens).find((item) => idOf(item) === failed.finding.resource.id);
-  if (token === undefined) return "the evidence does not name the token";
-  const { attributes, missing } = readWhole(token, sources);
-  const created = new Date(String(token["created"]));
-  if (missing.length > 0 || Number.isNaN(created.getTime())) {
-    const fields = missing.length > 0 ? missing.join(", ") : "a readable time of creation";
-    return `the evidence does not have ${fields}: collect it again`;
-  }
-  const problem = zonesProblem(draft);
-  if (problem !== null) return problem;
-  const { connection, include, exclude, ...others } = isJsonObject(token["network"]) ? token["network"] : {};
-  if (!isEmptyList(include)) {
-    return "the token names zones that are deleted, inactive or open, and other zones would allow new networks";
-  }
-  if (!isEmptyList(exclude) && !isTexts(exclude)) return "its excluded zones cannot be read";
-  const unknown = Object.keys(others);
-  if (unknown.length > 0) return `Terraform would reset network.${unknown.join(", network.")}`;
-  const id = String(token["id"]);
-  const resource = draft.resource(
-    {
-      type: "okta_api_token",
+/** V-279689: a token is used from the zones of its application only. */
+export const apiTokens: Planner = {
+  checks: ["apitoken_restricted_to_network_zone"],
+  plan({ finding }, org) {
+    const token = listed(org.artifacts.api_tokens).find((item) => idOf(item) === finding.resource.id);
+    if (token === undefined) return "the evidence does not name the token";
+    const id = String(token["id"]);
+    const [included, excluded] = ["include", "exclude"].map((list) => readTexts(token, `network.${list}`));
+    if (included?.kind !== "absent" && (included?.kind !== "value" || included.value.length > 0)) {
+      return "the token names zones that are deleted, inactive or open, and other zones would allow new networks";
+    }
+    if (excluded?.kind === "unreadable") return "its excluded zones cannot be read";
+    const zones = zonesVariable(org, {
+      name: identifier("token_zones", id, token["name"]),
+      of: `Where the application of the API token "${nameOf(token)}" calls from.`,
+    });
+    if (typeof zones === "string") return zones;
+    const connection = isJsonObject(token["network"]) ? token["network"]["connection"] : undefined;
+    return importChange(kind, token, {
       name: identifier("token", id, token["name"]),
       title: `API token "${nameOf(token)}"`,
       importId: id,
-      // The provider reads the time without its milliseconds.
-      attributes: { ...attributes, created: created.toISOString().replace(/\.\d+Z$/, "Z") },
-    },
-    [failed],
-  );
-  resource.lifecycle = { preventDestroy: true };
-  resource.warnings.add("Destroying this resource revokes the token. Calls from other networks are refused.");
-  const zones = allowedZones(draft, {
-    name: identifier("token_zones", id, token["name"]),
-    description: `Where the application of the API token "${nameOf(token)}" calls from.`,
-  });
-  const network = new Map<string, Attribute>();
-  const was = `was ${showValue(connection)}`;
-  change(network, "connection", "ZONE", { rules: [failed.rule], was });
-  network.set("include", { value: zones, change: null });
-  if (isTexts(exclude)) network.set("exclude", { value: exclude, change: null });
-  resource.blocks.push({ name: "network", attributes: network });
-  draft.loses({ of: id, text: `Calls with the API token "${nameOf(token)}" from outside its zones are refused` });
-  return null;
-}
+      required: { id },
+      attributes: {
+        ...(excluded?.kind === "value" && excluded.value.length > 0 && { "network.exclude": excluded.value }),
+      },
+      changes: {
+        "network.connection": { value: "ZONE", was: `was ${showValue(connection)}` },
+        "network.include": { value: variableReference(zones), was: "was empty" },
+      },
+      variables: [zones],
+      warnings: ["Calls from other networks are refused."],
+    });
+  },
+};
 
-function isEmptyList(value: unknown): boolean {
-  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
-}
-
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string");
+/**
+ * The zones that a token may be used from. A person names them, because a zone can as well hold the networks that are to be
+ * kept out.
+ */
+function zonesVariable(
+  { artifacts: { network_zones } }: PlannedOrg,
+  { name, of }: { readonly name: string; readonly of: string },
+): Variable | string {
+  const zones = readZones(network_zones ?? missing<JsonList>("provider_error", "not collected"));
+  if (zones.missing !== null) return "not all network zones could be read: grant okta.networkZones.read";
+  const fitting = [...zones.byId].filter(([id]) => judgeIncludedZones([String(id)], null, zones).kind === "zoned");
+  if (fitting.length === 0) return "the org has no network zone that restricts a token: add one first";
+  const names = fitting.map(([id, zone]) => `"${nameOf(zone)}" is ${String(id)}`).join(", ");
+  return { name, type: "list(string)", description: `${of} Ids of network zones: ${names}.` };
 }

@@ -1,141 +1,121 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import { readTexts, showValue } from "../../checks/parsing/fields.ts";
+import { readBoolean, readNumber, readText, readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
-import { addressOf, change, identifier, type Value } from "../terraform.ts";
-import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
-
-const demands: Readonly<Record<string, readonly [attribute: string, value: Value]>> = {
-  authenticator_password_minimum_length_15: ["password_min_length", 15],
-  authenticator_password_complexity_uppercase: ["password_min_uppercase", 1],
-  authenticator_password_complexity_lowercase: ["password_min_lowercase", 1],
-  authenticator_password_complexity_number: ["password_min_number", 1],
-  authenticator_password_complexity_symbol: ["password_min_symbol", 1],
-  authenticator_password_minimum_age_24h: ["password_min_age_minutes", 1440],
-  authenticator_password_maximum_age_60d: ["password_max_age_days", 60],
-  authenticator_password_history_5: ["password_history_count", 5],
-  authenticator_password_common_password_check: ["password_dictionary_lookup", true],
-  authenticator_password_lockout_threshold_3: ["password_max_lockout_attempts", 3],
-};
-
-export const passwordChecks: readonly string[] = Object.keys(demands);
+import { compareSetting, idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
+import { identifier } from "../terraform.ts";
 
 const password = "settings.password";
 const factors = "settings.recovery.factors";
+const excluded = `${password}.complexity.excludeAttributes`;
 
-/** Fields of both resources. A field that the rules are about may be absent: the org does not set it, and the plan may. */
-const settings: readonly Source[] = [
-  ["password_min_length", "number", `${password}.complexity.minLength`, null],
-  ["password_min_lowercase", "number", `${password}.complexity.minLowerCase`, 0],
-  ["password_min_uppercase", "number", `${password}.complexity.minUpperCase`, 0],
-  ["password_min_number", "number", `${password}.complexity.minNumber`, 0],
-  ["password_min_symbol", "number", `${password}.complexity.minSymbol`, 0],
-  ["password_exclude_username", "boolean", `${password}.complexity.excludeUsername`],
-  ["password_dictionary_lookup", "boolean", `${password}.complexity.dictionary.common.exclude`, false],
-  ["password_max_age_days", "number", `${password}.age.maxAgeDays`, 0],
-  ["password_expire_warn_days", "number", `${password}.age.expireWarnDays`],
-  ["password_min_age_minutes", "number", `${password}.age.minAgeMinutes`, 0],
-  ["password_history_count", "number", `${password}.age.historyCount`, 0],
-  ["password_max_lockout_attempts", "number", `${password}.lockout.maxAttempts`, 0],
-  ["password_auto_unlock_minutes", "number", `${password}.lockout.autoUnlockMinutes`],
-  ["password_show_lockout_failures", "boolean", `${password}.lockout.showLockoutFailures`],
-  ["password_lockout_notification_channels", "texts", `${password}.lockout.userLockoutNotificationChannels`, []],
-  ["breached_password_expire_after_days", "number", `${password}.breachedProtection.expireAfterDays`, null],
-  ["breached_password_logout_enabled", "boolean", `${password}.breachedProtection.logoutEnabled`, null],
-  ["breached_password_delegated_workflow_id", "text", `${password}.breachedProtection.delegatedWorkflowId`, null],
-  ["question_recovery", "text", `${factors}.recovery_question.status`],
-  ["question_min_length", "number", `${factors}.recovery_question.properties.complexity.minLength`, null],
-  ["email_recovery", "text", `${factors}.okta_email.status`],
-  ["recovery_email_token", "number", `${factors}.okta_email.properties.recoveryToken.tokenLifetimeMinutes`],
-  // An org without telephony does not list them.
-  ["sms_recovery", "text", `${factors}.okta_sms.status`, "INACTIVE"],
-  ["call_recovery", "text", `${factors}.okta_call.status`, "INACTIVE"],
-  ["skip_unlock", "boolean", "settings.delegation.options.skipUnlock", false],
-];
+const settings = {
+  password_min_length: `${password}.complexity.minLength`,
+  password_min_lowercase: `${password}.complexity.minLowerCase`,
+  password_min_uppercase: `${password}.complexity.minUpperCase`,
+  password_min_number: `${password}.complexity.minNumber`,
+  password_min_symbol: `${password}.complexity.minSymbol`,
+  password_exclude_username: `${password}.complexity.excludeUsername`,
+  password_exclude_first_name: excluded,
+  password_exclude_last_name: excluded,
+  password_dictionary_lookup: `${password}.complexity.dictionary.common.exclude`,
+  password_max_age_days: `${password}.age.maxAgeDays`,
+  password_expire_warn_days: `${password}.age.expireWarnDays`,
+  password_min_age_minutes: `${password}.age.minAgeMinutes`,
+  password_history_count: `${password}.age.historyCount`,
+  password_max_lockout_attempts: `${password}.lockout.maxAttempts`,
+  password_auto_unlock_minutes: `${password}.lockout.autoUnlockMinutes`,
+  password_show_lockout_failures: `${password}.lockout.showLockoutFailures`,
+  password_lockout_notification_channels: `${password}.lockout.userLockoutNotificationChannels`,
+  breached_password_expire_after_days: `${password}.breachedProtection.expireAfterDays`,
+  breached_password_logout_enabled: `${password}.breachedProtection.logoutEnabled`,
+  breached_password_delegated_workflow_id: `${password}.breachedProtection.delegatedWorkflowId`,
+  question_recovery: `${factors}.recovery_question.status`,
+  question_min_length: `${factors}.recovery_question.properties.complexity.minLength`,
+  email_recovery: `${factors}.okta_email.status`,
+  recovery_email_token: `${factors}.okta_email.properties.recoveryToken.tokenLifetimeMinutes`,
+  sms_recovery: `${factors}.okta_sms.status`,
+  call_recovery: `${factors}.okta_call.status`,
+  skip_unlock: "settings.delegation.options.skipUnlock",
+};
 
-const ownFields: readonly Source[] = [
-  ["name", "text", "name"],
-  ["status", "text", "status", "ACTIVE"],
-  ["priority", "number", "priority"],
-  ["groups_included", "texts", "conditions.people.groups.include", null],
-  ["auth_provider", "text", "conditions.authProvider.provider", "OKTA"],
-];
+const replaced = ["conditions", "settings"];
+const conditions = {
+  groups_included: "conditions.people.groups.include",
+  auth_provider: "conditions.authProvider.provider",
+};
 
-const excludedAttributes = `${password}.complexity.excludeAttributes`;
-const known = [...settings, ...ownFields].map(([, , path]) => path);
-const type = "okta_policy_password";
+const custom: ResourceKind = {
+  type: "okta_policy_password",
+  replaced,
+  paths: {
+    name: "name",
+    description: "description",
+    status: "status",
+    priority: "priority",
+    ...conditions,
+    ...settings,
+  },
+};
 
-/** The rules about passwords: each failing policy as a whole, with the failing values changed. */
-export function planPasswordPolicies(draft: PlanDraft): void {
-  const failed = draft.failedOf(passwordChecks);
-  for (const policy of listed(draft.artifacts.password_policies)) {
-    const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(policy));
-    if (ofPolicy.length > 0) planPolicy(draft, policy, ofPolicy);
-  }
-  draft.byHand(
-    failed.filter(({ finding }) => finding.resource.type !== "policy"),
-    "the org has no active password policy",
-  );
-  orderPolicies(draft);
-}
+/** The provider reads what belongs to the policy itself, and has no attributes for it. */
+const builtIn: ResourceKind = { type: "okta_policy_password_default", replaced: ["settings"], paths: settings };
 
-function planPolicy(draft: PlanDraft, policy: JsonObject, failed: readonly Failed[]): void {
-  const isDefault = policy["system"] === true && policy["name"] === "Default Policy";
-  const { attributes, missing } = readWhole(policy, isDefault ? settings : [...ownFields, ...settings]);
-  const excluded = readTexts(policy, excludedAttributes);
-  const excludes = excluded.kind === "value" ? excluded.value : [];
-  const unknown = [
-    ...unknownFields(policy, ["conditions", "settings"], [...known, excludedAttributes]),
-    ...excludes.filter((name) => name !== "firstName" && name !== "lastName").map(() => excludedAttributes),
-  ];
-  if (missing.length > 0) return draft.byHand(failed, `the evidence does not have ${missing.join(", ")}`);
-  if (unknown.length > 0) return draft.byHand(failed, `Terraform would reset ${unknown.join(", ")}`);
-  const resource = draft.resource(
-    {
-      type: isDefault ? "okta_policy_password_default" : type,
+/** The rules about passwords: the setting that fails, in the policy that has it. */
+export const passwordPolicies: Planner = {
+  checks: [
+    "authenticator_password_minimum_length_15",
+    "authenticator_password_complexity_uppercase",
+    "authenticator_password_complexity_lowercase",
+    "authenticator_password_complexity_number",
+    "authenticator_password_complexity_symbol",
+    "authenticator_password_minimum_age_24h",
+    "authenticator_password_maximum_age_60d",
+    "authenticator_password_history_5",
+    "authenticator_password_common_password_check",
+    "authenticator_password_lockout_threshold_3",
+  ],
+  plan({ check, finding }, org) {
+    const policy = listed(org.artifacts.password_policies).find((one) => idOf(one) === finding.resource.id);
+    if (policy === undefined) return "the org has no active password policy";
+    const isDefault = policy["system"] === true && policy["name"] === "Default Policy";
+    const kind = isDefault ? builtIn : custom;
+    const setting = compareSetting(kind, policy, { check, org });
+    const problem = problemOf(policy);
+    if (typeof setting === "string") return setting;
+    if (problem !== null) return problem;
+    return importChange(kind, policy, {
       name: isDefault ? "default" : identifier("policy", String(policy["id"]), policy["name"]),
       title: `Password policy "${nameOf(policy)}"`,
       importId: isDefault ? "." : String(policy["id"]),
-      attributes: {
-        ...attributes,
-        ...(excludes.includes("firstName") ? { password_exclude_first_name: true } : {}),
-        ...(excludes.includes("lastName") ? { password_exclude_last_name: true } : {}),
-      },
-    },
-    failed,
-  );
-  // It may be of several lines, which the evidence does not keep.
-  if (!isDefault) resource.lifecycle = { ignoreChanges: ["description"] };
-  for (const { check, rule } of failed) {
-    const [attribute, stigValue] = demands[check] ?? [];
-    if (attribute === undefined || stigValue === undefined) continue;
-    // Such as one upper case letter, which has no parameter.
-    const value = draft.limitOf(check, stigValue);
-    const was = resource.attributes.get(attribute)?.value;
-    change(resource.attributes, attribute, value, {
-      rules: [rule],
-      was: was === undefined ? "not set" : `was ${showValue(was)}`,
+      required: isDefault ? {} : { name: nameOf(policy) },
+      changes: { [setting.attribute]: { value: setting.needed, was: `was ${setting.found}` } },
+      warnings: warningsOf(setting.attribute, showValue(setting.needed), policy),
     });
-    if (
-      attribute === "password_max_lockout_attempts" &&
-      resource.attributes.get("password_auto_unlock_minutes")?.value === 0
-    ) {
-      resource.warnings.add(
-        `After ${showValue(value)} wrong passwords a user stays locked out until an administrator unlocks the account, because the policy ` +
-          "has no automatic unlock. Anybody who knows a user name can lock that user out, you included.",
-      );
-    }
-    if (attribute === "password_max_age_days") {
-      resource.warnings.add("Users with an older password have to change it at the next sign-in.");
-    }
+  },
+};
+
+/** Fields that the provider writes back only in part. */
+function problemOf(policy: JsonObject): string | null {
+  const attributes = readTexts(policy, excluded);
+  const isName = (name: string) => name === "firstName" || name === "lastName";
+  if (attributes.kind === "value" ? !attributes.value.every(isName) : attributes.kind === "unreadable") {
+    return `Terraform would reset ${excluded}`;
   }
+  const days = readNumber(policy, `${password}.breachedProtection.expireAfterDays`);
+  const logout = readBoolean(policy, `${password}.breachedProtection.logoutEnabled`);
+  const workflow = readText(policy, `${password}.breachedProtection.delegatedWorkflowId`);
+  const isWritten = (logout.kind === "value" && logout.value) || workflow.kind === "value";
+  return days.kind === "value" && !isWritten ? "Terraform would reset settings.password.breachedProtection" : null;
 }
 
-/** The priority of the default policy moves with the others, and the provider refuses one that is out of date (E0000077). */
-function orderPolicies(draft: PlanDraft): void {
-  const others = draft.resources().filter((resource) => resource.type === type);
-  for (const resource of draft.resources()) {
-    if (resource.type !== "okta_policy_password_default") continue;
-    for (const other of others) resource.dependsOn.add(addressOf(other));
+function warningsOf(attribute: string, value: string, policy: JsonObject): readonly string[] {
+  if (attribute === "password_max_age_days") {
+    return ["Users with an older password have to change it at the next sign-in."];
   }
+  const unlock = readNumber(policy, settings.password_auto_unlock_minutes);
+  if (attribute !== "password_max_lockout_attempts" || unlock.kind !== "value" || unlock.value !== 0) return [];
+  return [
+    `After ${value} wrong passwords a user stays locked out until an administrator unlocks the account, because the policy ` +
+      "has no automatic unlock. Anybody who knows a user name can lock that user out, you included.",
+  ];
 }

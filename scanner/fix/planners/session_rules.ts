@@ -1,162 +1,172 @@
-import type { JsonList, PolicyWithRules } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { fail } from "../../checks/evaluating/finding_drafts.ts";
-import { judgeByRuleAtPriorityOne } from "../../checks/evaluating/rules.ts";
-import { isBuiltIn } from "../../checks/parsing/rule_order.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
-import { readNumber, showValue } from "../../checks/parsing/fields.ts";
+import { readBoolean, readNumber, readText } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
-import { whyNotChanged } from "../access_model/planned_evidence.ts";
-import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
-import { behavior, sessionRuleSources } from "../access_model/session_rule_fields.ts";
-import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
-import { change, identifier, type ResourceDraft, type Value } from "../terraform.ts";
-import { readWhole, unknownFields } from "../whole_objects.ts";
+import { restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
+import { inOrder, isBuiltIn, isSure } from "../../checks/parsing/rule_order.ts";
+import type { JsonList } from "../../evidence/artifacts.ts";
+import {
+  compareSetting,
+  decidingRule,
+  freeName,
+  idOf,
+  importChange,
+  listed,
+  lostFields,
+  type Failed,
+  type PlannedChange,
+  type PlannedOrg,
+  type Planner,
+  type ResourceKind,
+} from "../planned_change.ts";
+import { identifier, type Value } from "../terraform.ts";
 
-const zoneCheck = "signon_global_session_policy_network_zone_enforced";
-
-const demands: Readonly<Record<string, readonly [attribute: string, value: Value]>> = {
-  signon_global_session_idle_timeout_15min: ["session_idle", 15],
-  signon_global_session_lifetime_18h: ["session_lifetime", 1080],
-  signon_global_session_cookies_not_persistent: ["session_persistent", false],
+/** The fields of what a rule does with a sign-in, by their type. */
+const actions = {
+  text: {
+    access: "actions.signon.access",
+    mfa_prompt: "actions.signon.factorPromptMode",
+    primary_factor: "actions.signon.primaryFactor",
+  },
+  boolean: {
+    mfa_required: "actions.signon.requireFactor",
+    mfa_remember_device: "actions.signon.rememberDeviceByDefault",
+    session_persistent: "actions.signon.session.usePersistentCookie",
+  },
+  number: {
+    mfa_lifetime: "actions.signon.factorLifetime",
+    session_idle: "actions.signon.session.maxSessionIdleMinutes",
+    session_lifetime: "actions.signon.session.maxSessionLifetimeMinutes",
+  },
 };
 
-export const sessionChecks: readonly string[] = [...Object.keys(demands), zoneCheck];
+const kind: ResourceKind = {
+  type: "okta_policy_rule_signon",
+  replaced: ["conditions", "actions"],
+  paths: {
+    name: "name",
+    status: "status",
+    priority: "priority",
+    authtype: "conditions.authContext.authType",
+    network_connection: "conditions.network.connection",
+    network_includes: "conditions.network.include",
+    network_excludes: "conditions.network.exclude",
+    users_excluded: "conditions.people.users.exclude",
+    behaviors: "conditions.risk.behaviors",
+    risk_level: "conditions.riskScore.level",
+    identity_provider: "conditions.identityProvider.provider",
+    identity_provider_ids: "conditions.identityProvider.idpIds",
+    // A rule with a sequence is left to a person, because its path is not here.
+    factor_sequence: [],
+    ...actions.text,
+    ...actions.boolean,
+    ...actions.number,
+  },
+};
 
-/** The rules about global sessions: the deciding rule of each failing policy, or a new rule before the built-in one. */
-export function planSessionRules(draft: PlanDraft): void {
-  for (const checks of [Object.keys(demands), [zoneCheck]]) {
-    const failed = draft.failedOf(checks);
-    for (const parent of listed(draft.artifacts.global_session_policies)) {
-      const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(parent.policy));
-      if (ofPolicy.length === 0) continue;
-      const of = { kind: "session", policyId: String(parent.policy["id"]) } as const;
-      draft.attempt(ofPolicy, () => planPolicy(draft, parent, ofPolicy) ?? whyNotChanged(draft, of, ofPolicy));
-    }
-    draft.byHand(
-      failed.filter(({ finding }) => finding.resource.type !== "policy"),
-      "the org has no active global session policy",
+/** The rules about global sessions: the rule that decides, or a new rule before the built-in one. */
+export const sessionRules: Planner = {
+  checks: [
+    "signon_global_session_idle_timeout_15min",
+    "signon_global_session_lifetime_18h",
+    "signon_global_session_cookies_not_persistent",
+  ],
+  plan(failed, org) {
+    const parent = listed(org.artifacts.global_session_policies).find(
+      ({ policy }) => idOf(policy) === failed.finding.resource.id,
     );
-  }
+    if (parent === undefined) return "the org has no active global session policy";
+    const rules = listed(parent.rules);
+    const rule = decidingRule(failed, rules) ?? onlyRule(rules);
+    if (rule === null) return "no single rule decides, and a new one would come before others";
+    const ofPolicy = { policy: parent.policy, rules, rule };
+    const builtIn = isBuiltIn(rule);
+    if (builtIn === null) return "the evidence does not say whether the rule that decides is the built-in one";
+    return builtIn ? addRule(ofPolicy, failed, org) : changeRule(ofPolicy, failed, org);
+  },
+};
+
+/** The built-in rule of a policy that has no other active one. */
+function onlyRule(rules: JsonList): JsonObject | null {
+  const [rule, ...others] = mayBeActive(rules);
+  return rule !== undefined && others.length === 0 && isSure(rule) && isBuiltIn(rule) === true ? rule : null;
 }
 
-function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed: readonly Failed[]): string | null {
-  const all = rules === null ? [] : listed(rules);
-  const [rule, ...equals] = decidingRules(draft, all);
-  if (equals.length > 0) return "several active rules have the same priority";
-  const isOwn = rule !== undefined && isBuiltIn(rule) === false;
-  const base = rule ?? all.find((other) => isBuiltIn(other) === true);
-  if (base === undefined || (isOwn && idOf(base) === null)) return "no rule of the policy could be read";
-  const { attributes, missing } = readWhole(base, isOwn ? sessionRuleSources : behavior);
-  const known = sessionRuleSources.map(([, , path]) => path);
-  const unknown = isOwn ? unknownFields(base, ["conditions", "actions"], known) : [];
-  if (missing.length > 0) return `the evidence does not have ${missing.join(", ")}`;
-  if (unknown.length > 0) return `Terraform would reset ${unknown.join(", ")}`;
-  if (isListed(attributes["network_includes"]) && isListed(attributes["network_excludes"])) {
-    return "the rule includes and excludes zones, and Terraform supports only one of them";
-  }
-  const policyId = String(policy["id"]);
-  const ofPolicy = { policy_id: policyId, ...withoutUnused(attributes) };
-  const newName = freeName("STIG session", all.map(nameOf));
-  const resource = draft.resource(
-    {
-      type: "okta_policy_rule_signon",
-      name: isOwn
-        ? identifier("rule", String(base["id"]), base["name"])
-        : identifier("session", policyId, policy["name"]),
-      title: isOwn
-        ? `Rule "${nameOf(base)}" of the global session policy "${nameOf(policy)}"`
-        : `New rule before the built-in one of the global session policy "${nameOf(policy)}"`,
-      importId: isOwn ? `${policyId}/${String(base["id"])}` : null,
-      attributes: isOwn ? ofPolicy : { name: newName, status: "ACTIVE", priority: newPriority(all), ...ofPolicy },
-    },
-    failed,
-  );
-  resource.lifecycle = { preventDestroy: true };
-  for (const { check, rule: id } of failed) {
-    const problem =
-      check === zoneCheck
-        ? restrictToZones(draft, resource, { rules: [id], policy })
-        : demand(draft, resource, { check, rule: id, isNew: !isOwn });
-    if (problem !== null) return problem;
-  }
-  return null;
+function mayBeActive(rules: JsonList): JsonList {
+  return inOrder(rules).filter((rule) => activityOf(rule) !== "inactive");
 }
 
-/** After every rule of one's own, so that it takes nobody from a rule that may be stricter. */
-function newPriority(all: JsonList): number {
-  const own = all.filter((rule) => isBuiltIn(rule) === false && activityOf(rule) !== "inactive");
-  const places = own.map((rule) => readNumber(rule, "priority"));
-  return Math.max(0, ...places.map((place) => (place.kind === "value" ? place.value : 0))) + 1;
+interface OfPolicy {
+  readonly policy: JsonObject;
+  readonly rules: JsonList;
+  readonly rule: JsonObject;
 }
 
-function demand(
-  draft: PlanDraft,
-  resource: ResourceDraft,
-  { check, rule, isNew }: { readonly check: string; readonly rule: string; readonly isNew: boolean },
-): string | null {
-  const [attribute, stigValue] = demands[check] ?? [];
-  if (attribute === undefined || stigValue === undefined) return "the plan does not know the check";
-  const value = draft.limitOf(check, stigValue);
-  // A new rule is needed even if the built-in one has the right value.
-  const before = resource.attributes.get(attribute)?.value;
-  const isRight = isNew && (value === false ? before === false : isWithin(before, value));
-  const was = isNew ? `the built-in rule has ${showValue(before)}` : `was ${showValue(before)}`;
-  change(resource.attributes, attribute, isRight ? (before ?? value) : value, { rules: [rule], was });
-  return null;
-}
-
-function isWithin(value: Value | undefined, most: Value): boolean {
-  return typeof value === "number" && typeof most === "number" && value >= 1 && value <= most;
-}
-
-function restrictToZones(
-  draft: PlanDraft,
-  resource: ResourceDraft,
-  { rules, policy }: { readonly rules: readonly string[]; readonly policy: JsonObject },
-): string | null {
-  const problem = zonesProblem(draft);
-  if (problem !== null) return problem;
-  const zones = allowedZones(draft, {
-    name: identifier("session_zones", String(policy["id"]), policy["name"]),
-    description: `From where users of the global session policy "${nameOf(policy)}" may sign in, by the Access Control Policy.`,
+function changeRule({ policy, rule }: OfPolicy, { check }: Failed, org: PlannedOrg): PlannedChange | string {
+  const setting = compareSetting(kind, rule, { check, org });
+  if (typeof setting === "string") return setting;
+  const [policyId, ruleId] = [String(policy["id"]), String(rule["id"])];
+  return importChange(kind, rule, {
+    name: identifier("rule", ruleId, rule["name"]),
+    title: `Rule "${nameOf(rule)}" of the global session policy "${nameOf(policy)}"`,
+    importId: `${policyId}/${ruleId}`,
+    required: { policy_id: policyId, name: nameOf(rule) },
+    attributes: riskLevel(rule),
+    changes: { [setting.attribute]: { value: setting.needed, was: `was ${setting.found}` } },
+    warnings: [],
   });
-  restrictNetwork(resource, zones, rules);
-  resource.warnings.add(
-    "Users outside these zones fall through to the next rule of the policy, which may allow or deny them: review it too.",
-  );
-  return null;
 }
 
-function withoutUnused(attributes: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
-  const { network_connection: connection, network_includes, network_excludes, risk_level, ...rest } = attributes;
+/** The provider writes the level and does not read it, so the configuration has to say it. */
+function riskLevel(rule: JsonObject): { readonly risk_level?: string } {
+  const level = readText(rule, "conditions.riskScore.level");
+  return level.kind === "value" && level.value !== "ANY" ? { risk_level: level.value } : {};
+}
+
+/** A rule with the actions of the built-in one, for everybody who came to that. */
+function addRule({ policy, rules, rule }: OfPolicy, { check }: Failed, org: PlannedOrg): PlannedChange | string {
+  const setting = compareSetting(kind, rule, { check, org });
+  if (typeof setting === "string") return setting;
+  if (mayBeActive(rules).at(-1) !== rule) return "the built-in rule is not the last one";
+  const lost = [...restrictionsOf(rule, null).keys(), ...lostFields(kind, rule)];
+  if (lost.length > 0) return `the built-in rule has ${lost.join(", ")}, which a new rule would not have`;
+  const copied = copyActions(rule);
+  if (typeof copied === "string") return copied;
+  const policyId = String(policy["id"]);
   return {
-    ...rest,
-    ...(connection === undefined ? {} : { network_connection: connection }),
-    // A list that is stored with ANYWHERE has no effect.
-    ...(connection === "ZONE" && network_includes !== undefined && isListed(network_includes)
-      ? { network_includes }
-      : {}),
-    ...(connection === "ZONE" && network_excludes !== undefined && isListed(network_excludes)
-      ? { network_excludes }
-      : {}),
-    // The provider does not read it back: written without a need, it would be a change.
-    ...(risk_level === undefined || risk_level === "ANY" ? {} : { risk_level }),
+    type: kind.type,
+    name: identifier("session", policyId, policy["name"]),
+    title: `New rule before the built-in one of the global session policy "${nameOf(policy)}"`,
+    importId: null,
+    required: { policy_id: policyId, name: freeName("STIG session", rules.map(nameOf)) },
+    attributes: { status: "ACTIVE", priority: lastPriority(rules) + 1, ...copied },
+    changes: { [setting.attribute]: { value: setting.needed, was: `the built-in rule has ${setting.found}` } },
+    warnings: [],
   };
 }
 
-function isListed(value: Value | undefined): boolean {
-  return Array.isArray(value) && value.length > 0;
+/** The provider has its own values for the limits that are not set. */
+function copyActions(rule: JsonObject): Readonly<Record<string, Value>> | string {
+  const copied: Record<string, Value> = {};
+  for (const [fields, read] of [
+    [actions.text, readText],
+    [actions.boolean, readBoolean],
+    [actions.number, readNumber],
+  ] as const) {
+    for (const [attribute, path] of Object.entries(fields)) {
+      const field = read(rule, path);
+      if (field.kind === "value") copied[attribute] = field.value;
+      else if (field.kind === "unreadable" || attribute.startsWith("session_")) {
+        return `the evidence does not have ${path} of the built-in rule`;
+      }
+    }
+  }
+  return copied;
 }
 
-/** The active rules that let people in first, as the checks find them. */
-function decidingRules(draft: PlanDraft, rules: JsonList): readonly JsonObject[] {
-  const subject = { resource: null, expected: "" };
-  return judgeByRuleAtPriorityOne(rules, subject, {
-    judgeRule: (of) => fail(of, ""),
-    accessPath: "actions.signon.access",
-    ifNone: "",
-    everyone: everyoneIn(draft.artifacts.built_in_groups),
-  }).deciding;
+/** Zero without a rule of one's own: the priorities of session rules start at 1. */
+function lastPriority(rules: JsonList): number {
+  const own = mayBeActive(rules).filter((rule) => isBuiltIn(rule) === false);
+  const places = own.map((rule) => readNumber(rule, "priority"));
+  return Math.max(0, ...places.map((place) => (place.kind === "value" ? place.value : 0)));
 }

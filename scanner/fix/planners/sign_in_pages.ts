@@ -1,109 +1,57 @@
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from "parse5";
-import type { JsonObject } from "../../../shared/json.ts";
 import { bannerSentences } from "../../checks/parsing/dod_banner.ts";
-import { readPage, wordsOf } from "../../checks/parsing/page_text.ts";
-import { readObject } from "../../checks/parsing/fields.ts";
+import { readText } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import type { BrandSignInPage } from "../../evidence/artifacts.ts";
-import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
-import { change, identifier, toAttributes, type Value } from "../terraform.ts";
-import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
+import { readPage, wordsOf } from "../../checks/parsing/page_text.ts";
+import { idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
+import { identifier } from "../terraform.ts";
 
-const check = "signon_dod_warning_banner_configured";
 const texts = [
-  ["sign_in_label", "signInLabel"],
-  ["username_label", "usernameLabel"],
-  ["username_info_tip", "usernameInfoTip"],
-  ["password_label", "passwordLabel"],
-  ["password_info_tip", "passwordInfoTip"],
-  ["forgot_password_label", "forgotPasswordLabel"],
-  ["forgot_password_url", "forgotPasswordUrl"],
-  ["unlock_account_label", "unlockAccountLabel"],
-  ["unlock_account_url", "unlockAccountUrl"],
-  ["help_label", "helpLabel"],
-  ["help_url", "helpUrl"],
-  ["custom_link_1_label", "customLink1Label"],
-  ["custom_link_1_url", "customLink1Url"],
-  ["custom_link_2_label", "customLink2Label"],
-  ["custom_link_2_url", "customLink2Url"],
-  ["authenticator_page_custom_link_label", "authenticatorPageCustomLinkLabel"],
-  ["authenticator_page_custom_link_url", "authenticatorPageCustomLinkUrl"],
-  ["classic_recovery_flow_email_or_username_label", "classicRecoveryFlowEmailOrUsernameLabel"],
-] as const;
-
-const widget: readonly Source[] = [
-  ["widget_generation", "text", "widgetCustomizations.widgetGeneration"],
-  ["show_password_visibility_toggle", "boolean", "widgetCustomizations.showPasswordVisibilityToggle", null],
-  ["show_user_identifier", "boolean", "widgetCustomizations.showUserIdentifier", null],
-  ...texts.map(([attribute, field]): Source => [attribute, "text", `widgetCustomizations.${field}`, null]),
+  ...["widgetGeneration", "showPasswordVisibilityToggle", "showUserIdentifier", "signInLabel"],
+  ...["usernameLabel", "usernameInfoTip", "passwordLabel", "passwordInfoTip", "forgotPasswordLabel"],
+  ...["forgotPasswordUrl", "unlockAccountLabel", "unlockAccountUrl", "helpLabel", "helpUrl", "customLink1Label"],
+  ...["customLink1Url", "customLink2Label", "customLink2Url", "authenticatorPageCustomLinkLabel"],
+  ...["authenticatorPageCustomLinkUrl", "classicRecoveryFlowEmailOrUsernameLabel"],
 ];
 
-const contentSecurity: readonly Source[] = [
-  ["mode", "text", "contentSecurityPolicySetting.mode", null],
-  ["report_uri", "text", "contentSecurityPolicySetting.reportUri", null],
-  ["src_list", "texts", "contentSecurityPolicySetting.srcList", null],
-];
+const type = "okta_customized_signin_page";
 
-const known = ["widgetVersion", ...[...widget, ...contentSecurity].map(([, , path]) => path)];
+const paths: ResourceKind["paths"] = {
+  widget_version: "widgetVersion",
+  widget_customizations: texts.map((field) => `widgetCustomizations.${field}`),
+  content_security_policy_setting: ["mode", "reportUri", "srcList"].map(
+    (field) => `contentSecurityPolicySetting.${field}`,
+  ),
+};
 
-/** V-273192: the sign-in page of each failing brand as a whole, with the banner at the top of its body. */
-export function planSignInPages(draft: PlanDraft): void {
-  for (const failed of draft.failedOf([check])) {
-    const branded = listed(draft.artifacts.brand_sign_in_pages).find(
-      ({ brand }) => idOf(brand) === failed.finding.resource.id,
+/** V-273192: the sign-in page of a brand, with the banner at the top of its body. */
+export const signInPages: Planner = {
+  checks: ["signon_dod_warning_banner_configured"],
+  plan({ finding }, { artifacts }) {
+    const branded = listed(artifacts.brand_sign_in_pages).find(({ brand }) => idOf(brand) === finding.resource.id);
+    if (branded === undefined || branded.page.state === "missing") return "the evidence does not have the page";
+    const { content, settings, kind: pageKind, is_stored: isStored = false } = branded.page.value;
+    const withBanner = typeof content === "string" ? insertBanner(content) : null;
+    if (withBanner === null || settings === undefined) return "fix cannot tell where the page would show the banner";
+    const { brand } = branded;
+    const id = String(brand["id"]);
+    const was = pageKind === "default" ? "the page was not customized" : "the banner was missing or incomplete";
+    const [version, generation] = ["widgetVersion", "widgetCustomizations.widgetGeneration"].map((path) =>
+      readText(settings, path),
     );
-    if (branded === undefined) draft.byHand([failed], "the evidence does not name the brand");
-    else planPage(draft, branded, failed);
-  }
-}
-
-function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Failed): void {
-  if (page.state === "missing") return draft.byHand([failed], "the evidence does not have the page");
-  const { content, settings, is_stored: isStored = false } = page.value;
-  if (settings === undefined) {
-    return draft.byHand([failed], "the evidence does not have the page's other settings: collect it again");
-  }
-  const withBanner = typeof content === "string" ? insertBanner(content) : null;
-  if (withBanner === null) return draft.byHand([failed], "fix cannot tell where the page would show the banner");
-  // The texts of the default page are the provider's, not the brand's.
-  const kept = isStored ? settings : withoutTexts(settings);
-  const version = readWhole(kept, [["widget_version", "text", "widgetVersion"]]);
-  const customizations = readWhole(kept, widget);
-  const policy = readWhole(kept, contentSecurity);
-  const missing = [...version.missing, ...customizations.missing, ...policy.missing];
-  const unknown = unknownFields(kept, Object.keys(kept), known);
-  if (missing.length > 0) return draft.byHand([failed], `the evidence does not have ${missing.join(", ")}`);
-  if (unknown.length > 0) return draft.byHand([failed], `Terraform would reset ${unknown.join(", ")}`);
-  const id = String(brand["id"]);
-  const resource = draft.resource(
-    {
-      type: "okta_customized_signin_page",
+    if (version?.kind !== "value" || generation?.kind !== "value")
+      return "the evidence does not have the widget's version";
+    const page = {
       name: identifier("brand", id, brand["name"]),
       title: `Sign-in page of the brand "${nameOf(brand)}"`,
-      importId: isStored ? id : null,
-      attributes: { brand_id: id, ...version.attributes },
-    },
-    [failed],
-  );
-  const html: Value = { kind: "page", text: withBanner };
-  const was = page.value.kind === "default" ? "the page was not customized" : "the banner was missing or incomplete";
-  change(resource.attributes, "page_content", html, { rules: [failed.rule], was });
-  resource.blocks.push({ name: "widget_customizations", attributes: toAttributes(customizations.attributes) });
-  if (readObject(kept, "contentSecurityPolicySetting").kind === "value") {
-    resource.blocks.push({ name: "content_security_policy_setting", attributes: toAttributes(policy.attributes) });
-  }
-  resource.warnings.add(
-    "Replaces the whole sign-in page. Okta accepts one only for a brand with a custom domain. Open the page afterwards.",
-  );
-}
-
-function withoutTexts(settings: JsonObject): JsonObject {
-  const { widgetCustomizations } = settings;
-  const generation = readWhole(settings, widget.slice(0, 1)).attributes["widget_generation"];
-  return widgetCustomizations === undefined
-    ? settings
-    : { widgetVersion: settings["widgetVersion"], widgetCustomizations: { widgetGeneration: generation } };
-}
+      required: { brand_id: id, "widget_customizations.widget_generation": generation.value },
+      changes: { page_content: { value: { kind: "page", text: withBanner }, was } },
+      warnings: ["Okta accepts a customized page only for a brand with a custom domain. Open the page afterwards."],
+    } as const;
+    if (!isStored) return { type, ...page, importId: null, attributes: { widget_version: version.value } };
+    return importChange({ type, replaced: Object.keys(settings), paths }, settings, { ...page, importId: id });
+  },
+};
 
 /** Before the widget, else at the top of the body; null where nobody would see it there. */
 function insertBanner(html: string): string | null {

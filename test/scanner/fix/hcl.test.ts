@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attributeLines, comment, expression, quote } from "../../../scanner/fix/hcl.ts";
-import { identifier, toAttributes } from "../../../scanner/fix/terraform.ts";
+import { identifier, type Attribute } from "../../../scanner/fix/terraform.ts";
 
 /** What Terraform makes of a text in quotation marks, https://developer.hashicorp.com/terraform/language/expressions/strings */
 function unquote(text: string): string {
@@ -14,38 +14,8 @@ function unquote(text: string): string {
   });
 }
 
-/** What Terraform makes of lines between delimiters. */
-function unfold(text: string): string {
-  const { marker, lines, chomped } =
-    /^(?<chomped>chomp\()?<<(?<marker>\w+)\n(?<lines>.*)\n\k<marker>(?:\n\))?$/s.exec(text)?.groups ?? {};
-  if (marker === undefined || lines === undefined) return unquote(text);
-  expect(lines.split("\n").map((line) => line.trim())).not.toContain(marker);
-  expect(lines.replaceAll(/\$\$\{|%%\{/g, "")).not.toMatch(/[$%]\{/);
-  return `${lines.replaceAll("$${", "${").replaceAll("%%{", "%{")}${chomped === undefined ? "\n" : ""}`;
-}
-
 const hostileText = fc
-  .array(
-    fc.constantFrom(
-      "${",
-      "%{",
-      "$",
-      "%",
-      "{",
-      "}",
-      '"',
-      "\\",
-      "\n",
-      "\r",
-      "\t",
-      "EOT",
-      "PAGE",
-      "\u0000",
-      "\u202E",
-      "é",
-      "a",
-    ),
-  )
+  .array(fc.constantFrom("${", "%{", "$", "%", "{", "}", '"', "\\", "\n", "\r", "\t", "\u0000", "\u202E", "é", "a"))
   .map((parts) => parts.join(""));
 
 describe("quote", () => {
@@ -72,34 +42,20 @@ describe("quote", () => {
   });
 });
 
-describe("pages", () => {
-  test("any page comes back as it was", () => {
-    fc.assert(fc.property(hostileText, (text) => unfold(expression({ kind: "page", text })) === text));
-  });
-
-  test("stand as lines that a person can read", () => {
-    expect(expression({ kind: "page", text: "<p>${a}</p>\n<p>PAGE</p>\n" })).toBe(
-      "<<PAGE_\n<p>$${a}</p>\n<p>PAGE</p>\nPAGE_",
-    );
-    expect(expression({ kind: "page", text: "<p>\nx</p>" })).toBe("chomp(<<PAGE\n<p>\nx</p>\nPAGE\n)");
-  });
-
-  test("stand in quotation marks where lines could not hold them", () => {
-    expect(expression({ kind: "page", text: "a\r\nb" })).toBe(String.raw`"a\r\nb"`);
-  });
-});
-
 test("a comment stays one line, whatever it quotes", () => {
   expect(comment("a\nresource b {}\u202E", "  ")).toBe("  # a resource b {} ");
 });
 
 test("attributes are aligned as terraform fmt does, each run by itself", () => {
-  const attributes = toAttributes({
+  const unchanged = {
     id: "a",
     name: "b",
     settings: { kind: "json", value: { a: [1], long: { x: null } } },
     z: true,
-  });
+  } as const;
+  const attributes = new Map<string, Attribute>(
+    Object.entries(unchanged).map(([name, value]) => [name, { value, change: null }]),
+  );
   attributes.set("session_idle", { value: 15, change: { rules: ["V-1", "V-2"], was: "was 120" } });
   attributes.set("status", { value: "ACTIVE", change: null });
   expect(attributeLines(attributes, "  ")).toBe(

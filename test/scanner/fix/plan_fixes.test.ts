@@ -1,136 +1,165 @@
 import { describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { obtained } from "../../../scanner/evidence/artifacts.ts";
+import { evaluateCheck } from "../../../scanner/evaluate.ts";
+import { obtained, type CollectedArtifacts } from "../../../scanner/evidence/artifacts.ts";
 import { renderMain, renderVariables } from "../../../scanner/fix/fix_files.ts";
-import type { FixPlan } from "../../../scanner/fix/plan_draft.ts";
 import { terraformChecks } from "../../../scanner/fix/plan_fixes.ts";
-import { addressOf, type TerraformResource } from "../../../scanner/fix/terraform.ts";
-import { problemsOf, schemaProblems } from "../../support/terraform_schema.ts";
-import { changed, editEach, failing, planOf, policiesOf, typical } from "./planned_orgs.ts";
+import { renderPlanPage } from "../../../scanner/fix/plan_page.ts";
+import { addressOf } from "../../../scanner/fix/terraform.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import { context } from "../../support/artifact_builders.ts";
+import { problemsOf } from "../../support/terraform_schema.ts";
+import { changed, editEach, failing, find, guarded, planFor, planOf, typical } from "./planned_orgs.ts";
 
-/** What is left to a person of the rules that Terraform has resources for. */
-function leftOf(plan: FixPlan): FixPlan["byHand"] {
-  return plan.byHand.filter(({ check }) => terraformChecks.has(check));
-}
+const origin = { orgUrl: "https://acme.okta.com", collectedAt: "2026-11-22T00:00:00.000Z" };
 
 describe("planFixes", () => {
-  test("has a resource for 24 rules, and leaves the others to a person", async () => {
+  test("has a resource for 22 rules, and leaves the others to a person", async () => {
     const plan = planOf(await failing);
-    expect(terraformChecks.size).toBe(24);
-    expect(new Set(plan.fixed.map(({ check }) => check))).toEqual(terraformChecks);
-    expect(leftOf(plan)).toEqual([]);
+    expect(terraformChecks.size).toBe(22);
+    expect(new Set(plan.fixed.map(({ check }) => check.name))).toEqual(terraformChecks);
+    expect(new Set(plan.byHand.map(({ check }) => check.rule.vuln_id))).toEqual(new Set(["V-279691", "V-279693"]));
   });
 
   test.each([
     ["typical", typical],
     ["failing", failing],
-  ])("every resource of the %s org is what the provider's schema has", async (_, artifacts) => {
+    ["guarded", guarded],
+  ])("every resource of the %s org is by the provider's schema, and resets nothing", async (_, artifacts) => {
     const plan = planOf(await artifacts);
-    expect(plan.resources.length).toBeGreaterThan(10);
+    expect(plan.resources.length).toBeGreaterThan(8);
     expect(problemsOf(plan)).toEqual([]);
   });
 
-  test("the schema test sees an unknown attribute, a wrong type and a missing one", () => {
+  test("the schema test sees an unknown attribute, a wrong type, a missing one, and one that would be reset", async () => {
+    const resource = find(planOf(await failing), "Okta Verify");
     const attributes = new Map([
       ["key", { value: 1, change: null }],
       ["fips", { value: true, change: null }],
     ]);
-    const resource = {
-      type: "okta_authenticator",
-      attributes,
-      blocks: [],
-      importId: "a/b",
-    } as unknown as TerraformResource;
-    expect(schemaProblems(resource)).toEqual([
+    const broken = { ...resource, attributes, importId: "a/b", ignored: ["settings", "legacy_ignore_name", "made_up"] };
+    expect(
+      problemsOf({ ...planOf(await failing, []), resources: [broken] }).map((text) => text.replace(/^\S+: /, "")),
+    ).toEqual([
       "name is missing",
       "key is no string",
       "fips cannot be set",
       "a/b is no <authenticator_id>",
+      "name would be reset",
+      "provider_hostname would be reset",
+      "provider_user_name_template would be reset",
+      "status would be reset",
+      "made_up cannot be ignored",
     ]);
   });
 
-  test("the same evidence gives the same plan, and other evidence no other names", async () => {
+  test("the same evidence gives the same plan, and another order the same names", async () => {
     const artifacts = await typical;
-    const shuffled = { ...artifacts, password_policies: obtained(policiesOf(artifacts).toReversed()) };
-    const names = (plan: FixPlan) => plan.resources.map(addressOf).sort();
+    const policies = artifacts.password_policies?.state === "obtained" ? artifacts.password_policies.value : [];
+    const shuffled = { ...artifacts, password_policies: obtained(policies.toReversed()) };
+    const names = (of: CollectedArtifacts) => planOf(of).resources.map(addressOf).sort();
     expect(planOf(artifacts)).toEqual(planOf(artifacts));
-    expect(names(planOf(shuffled))).toEqual(names(planOf(artifacts)));
+    expect(names(shuffled)).toEqual(names(artifacts));
   });
 
-  test("nothing fails: nothing is planned", async () => {
-    expect(planOf(await failing, [])).toEqual({
-      resources: [],
-      variables: [],
-      fixed: [],
-      byHand: [],
-      losses: [],
-      accepted: [],
+  test("an object has one resource, with the changes of all its findings and no other attribute", async () => {
+    const resource = find(planOf(await typical), 'Password policy "Default Policy"');
+    expect(resource).toMatchObject({ type: "okta_policy_password_default", importId: "." });
+    expect(changed(resource.attributes)).toEqual({
+      password_min_length: 15,
+      password_min_symbol: 1,
+      password_dictionary_lookup: true,
+      password_max_age_days: 60,
+      password_min_age_minutes: 1440,
+      password_history_count: 5,
+      password_max_lockout_attempts: 3,
+    });
+    expect(resource.attributes.size).toBe(7);
+  });
+
+  test("the rule that decides is changed, and before a built-in one a new one is made", async () => {
+    const plan = planOf(await typical);
+    expect(changed(find(plan, 'Rule "Migration"').attributes)).toEqual({
+      session_idle: 15,
+      session_lifetime: 1080,
+      session_persistent: false,
+    });
+    expect(find(plan, "New rule before the built-in one").importId).toBeNull();
+  });
+
+  test("each alternative of factors gets a possession factor that cannot be phished", async () => {
+    const { attributes } = find(planOf(await failing), 'Rule "Everybody"');
+    expect(changed(attributes)).toEqual({
+      factor_mode: "2FA",
+      constraints: [
+        {
+          kind: "json",
+          value: {
+            knowledge: { required: true, types: ["password"], reauthenticateIn: "PT2H" },
+            possession: { required: true, phishingResistant: "REQUIRED" },
+          },
+        },
+      ],
     });
   });
 
-  test("only the checks that were selected are planned", async () => {
-    const plan = planOf(
-      await failing,
-      catalog.filter(({ name }) => name === "authenticator_password_history_5"),
-    );
-    expect(plan.resources.map(({ attributes }) => changed(attributes))).toEqual([
-      { password_history_count: 5 },
-      { password_history_count: 5 },
-    ]);
-  });
-});
-
-describe("evidence of an earlier version", () => {
-  test("what was not kept is named, and nothing is reset", async () => {
-    const artifacts = await failing;
-    const thin = {
-      ...artifacts,
-      authenticators: editEach(artifacts.authenticators, (item) => ({
-        ...item,
-        settings: { compliance: { fips: "OPTIONAL" } },
-      })),
-      api_tokens: editEach(artifacts.api_tokens, ({ id, name, userId, network }) => ({ id, name, userId, network })),
-      brand_sign_in_pages: editEach(artifacts.brand_sign_in_pages, ({ brand }) => ({
-        brand,
-        page: obtained({ kind: "default" as const, content: "<body></body>" }),
-      })),
+  test("authentication method chains are a person's decision", async () => {
+    const artifacts = await typical;
+    const chains = {
+      type: "AUTH_METHOD_CHAIN",
+      chains: [{ authenticationMethods: [{ key: "okta_password", method: "password" }] }],
     };
-    const plan = planOf(thin);
-    expect(new Set(leftOf(plan).map(({ why }) => why))).toEqual(
-      new Set([
-        "the evidence has no more of its settings than FIPS: collect it again",
-        "the evidence does not have clientName, created: collect it again",
-        "the evidence does not have the page's other settings: collect it again",
-      ]),
-    );
+    const { app, rules } = (
+      artifacts.admin_console_app as { value: { app: JsonObject; rules: { value: readonly JsonObject[] } } }
+    ).value;
+    const edited = { ...rules.value[0], actions: { appSignOn: { access: "ALLOW", verificationMethod: chains } } };
+    const plan = planFor("application_admin_console_mfa_required", {
+      ...artifacts,
+      admin_console_app: obtained({ app, rules: obtained([edited]) }),
+    });
+    expect(plan.resources).toEqual([]);
+    expect(plan.byHand[0]?.why).toContain("authentication method chains");
   });
 
   test("an id that is not as the provider has it is planned nowhere", async () => {
     const artifacts = await failing;
-    const changedIds = editEach(artifacts.api_tokens, (token) => ({ ...token, id: "00T (sha256 12)" }));
-    const plan = planOf({ ...artifacts, api_tokens: changedIds });
-    expect(leftOf(plan).map(({ check }) => check)).toEqual(["apitoken_restricted_to_network_zone"]);
+    const tokens = editEach(artifacts.api_tokens, (token) => ({ ...token, id: "00T (sha256 12)" }));
+    expect(planFor("apitoken_restricted_to_network_zone", { ...artifacts, api_tokens: tokens }).resources).toEqual([]);
+  });
+});
+
+describe("plan.md", () => {
+  async function page(artifacts: CollectedArtifacts): Promise<string> {
+    const results = catalog.map((check) => evaluateCheck(check, artifacts, context));
+    return renderPlanPage({ plan: planOf(artifacts), results, origin, artifacts }).replaceAll("`", "");
+  }
+
+  test("zones are steps that name the policy, the rule, the apps and who decides next", async () => {
+    const text = await page(await guarded);
+    expect(text).toMatch(/\d+\. .*Global Session Policy and the policy "Shadowed"\n/);
+    expect(text).toMatch(/\d+\. Edit the rule "All of them": set "IF User's IP is"/);
+    expect(text).toMatch(/\d+\. Review the rule "Never reached", .* denies them\n/);
+    expect(text).toMatch(/\d+\. .*Authentication Policies and the policy of .*"Department 1"/);
+    expect(text).toMatch(/\d+\. Edit the rule "Catch-all Rule": set "Access is" to Denied/);
+  });
+
+  test("other steps end with the object to change", async () => {
+    expect(await page(await typical)).toMatch(/\d+\. Set "Token can be used from" .* \(api token "CI"\)/);
   });
 });
 
 test("names that look like Terraform stay text in every file", async () => {
   const artifacts = await failing;
   const hostile = '"}\n${file("/etc/passwd")} %{ for x in y } */ # \u202E';
-  const renamed = {
+  const plan = planOf({
     ...artifacts,
     password_policies: editEach(artifacts.password_policies, (policy) => ({ ...policy, name: hostile })),
     api_tokens: editEach(artifacts.api_tokens, (token) => ({ ...token, name: hostile })),
-  };
-  const plan = planOf(renamed);
-  const origin = { orgUrl: "https://acme.okta.com", collectedAt: "2026-11-22T00:00:00.000Z" };
+  });
   const text = renderMain(plan, origin) + renderVariables(plan, origin);
   expect(text).toContain(String.raw`\u0024{file(\"/etc/passwd\")}`);
   const code = text.replaceAll(/^ *#.*$/gm, "");
   expect(code).not.toMatch(/[^$]\$\{file|[^%]%\{ for|\u202E/);
-  expect(
-    text
-      .split("\n")
-      .filter((line) => line.includes("etc/passwd"))
-      .every((line) => /^ *#|= "/.test(line)),
-  ).toBe(true);
+  const lines = text.split("\n").filter((line) => line.includes("etc/passwd"));
+  expect(lines.every((line) => /^ *#|= "/.test(line))).toBe(true);
 });

@@ -1,36 +1,41 @@
 import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { findCheck } from "../../../scanner/catalog/select_checks.ts";
+import type { ParameterValues } from "../../../scanner/checks/parameter.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import {
   availableValue,
   obtained,
   type CollectedArtifacts,
   type Evidence,
-  type JsonList,
 } from "../../../scanner/evidence/artifacts.ts";
-import type { FixPlan } from "../../../scanner/fix/plan_draft.ts";
-import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
+import { planFixes, type FixPlan } from "../../../scanner/fix/plan_fixes.ts";
 import type { Attributes, TerraformResource, Value } from "../../../scanner/fix/terraform.ts";
 import type { OrgContents, Site } from "../../../practice_org/objects/org_contents.ts";
+import { guardedOrg } from "../../../practice_org/profiles/guarded.ts";
 import { typicalOrg } from "../../../practice_org/profiles/typical.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { context } from "../../support/artifact_builders.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
-/** Plans of two practice orgs. */
+/** Plans of practice orgs. */
 
 async function artifactsOf(profile: (site: Site) => OrgContents): Promise<CollectedArtifacts> {
   return (await scanPracticeOrg(await startOrg({ profile }))).document.artifacts;
 }
 
-export function planOf(artifacts: CollectedArtifacts, checks = catalog): FixPlan {
-  return planFixes(
-    checks.map((check) => evaluateCheck(check, artifacts, context)),
-    artifacts,
-  );
+export function planOf(artifacts: CollectedArtifacts, checks = catalog, parameters: ParameterValues = {}): FixPlan {
+  const results = checks.map((check) => evaluateCheck(check, artifacts, { ...context, parameters }));
+  return planFixes(results, artifacts, parameters);
+}
+
+/** The plan of one check. */
+export function planFor(name: string, artifacts: CollectedArtifacts): FixPlan {
+  return planOf(artifacts, [findCheck(name)]);
 }
 
 export const typical = artifactsOf(typicalOrg);
+export const guarded = artifactsOf(guardedOrg);
 export const failing = artifactsOf(failingOrg);
 
 export function find(plan: FixPlan, title: string): TerraformResource {
@@ -50,8 +55,4 @@ export function editEach<Item>(
   edit: (item: Item) => Item,
 ): Evidence<readonly Item[]> {
   return obtained((evidence === undefined ? [] : (availableValue(evidence) ?? [])).map((item) => edit(item)));
-}
-
-export function policiesOf({ password_policies: policies }: CollectedArtifacts): JsonList {
-  return policies === undefined ? [] : (availableValue(policies) ?? []);
 }

@@ -1,64 +1,36 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { isZoneOfEverybody, readZones } from "../../../scanner/checks/evaluating/zones.ts";
 import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
-import { renderFiles } from "../../../scanner/fix/fix_files.ts";
-import { readFixFolder } from "../../../scanner/fix/fix_folder.ts";
-import type { FixPlan } from "../../../scanner/fix/plan_draft.ts";
+import type { FixPlan } from "../../../scanner/fix/plan_fixes.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
-import { addressOf } from "../../../scanner/fix/terraform.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
-import type { Resource } from "../../../practice_org/objects/org_contents.ts";
 import type { RuleSpec } from "../../../practice_org/objects/policy_objects.ts";
 import {
   anywhere,
+  atHighRisk,
   defaultSessionRule,
   defaultSignOnPolicy,
   sessionRule,
   type SessionRule,
 } from "../../../practice_org/objects/sign_on_policies.ts";
-import { ipZone, zoneId } from "../../../practice_org/objects/zone_objects.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
-import { editEach, failing, find, planOf } from "./planned_orgs.ts";
+import { editEach, failing, find, guarded, planFor, planOf } from "./planned_orgs.ts";
 
-/** Each of these once let somebody in, locked somebody out, or destroyed something. */
+/** Each of these once let somebody in, locked somebody out, or reset something. */
 
-const guarded = startOrg({ profile: { name: "guarded" } }).then(scanPracticeOrg);
-const origin = { orgUrl: "https://acme.okta.com", collectedAt: "2026-11-24T00:00:00.000Z" };
-const zonesOfApps = "application_authentication_policy_network_zone_enforced";
-const zonesOfSessions = "signon_global_session_policy_network_zone_enforced";
+const idleTime = "signon_global_session_idle_timeout_15min";
 
-async function guardedPlan(): Promise<FixPlan> {
-  const { results, document } = await guarded;
-  return planFixes(results, document.artifacts);
-}
-
-function planFor(name: string, artifacts: Parameters<typeof planOf>[0]): FixPlan {
-  return planOf(
-    artifacts,
-    catalog.filter((check) => check.name === name),
-  );
-}
-
-/** An org whose only session policy has these rules before the built-in one. */
-async function sessionPlan(
-  check: string,
-  rules: readonly RuleSpec[],
-  zones: readonly Resource[] = [],
-): Promise<FixPlan> {
+/** The plan for an org whose only session policy has these rules. */
+async function sessionPlan(...rules: readonly RuleSpec[]): Promise<FixPlan> {
   const org = await startOrg({
     profile(site) {
       const contents = failingOrg(site);
       const others = contents.policies.filter(({ policy }) => policy.type !== "OKTA_SIGN_ON");
-      const session = defaultSignOnPolicy(site, 1, [...rules, defaultSessionRule(rules.length + 1)]);
-      return { ...contents, zones: [...contents.zones, ...zones], policies: [...others, session] };
+      return { ...contents, policies: [...others, defaultSignOnPolicy(site, 1, rules)] };
     },
   });
-  return planFor(check, (await scanPracticeOrg(org)).document.artifacts);
+  return planFor(idleTime, (await scanPracticeOrg(org)).document.artifacts);
 }
 
 function rule(name: string, priority: number, more: Partial<SessionRule> = {}): RuleSpec {
@@ -66,148 +38,124 @@ function rule(name: string, priority: number, more: Partial<SessionRule> = {}): 
   return sessionRule({ name, priority, ...lax, ...more });
 }
 
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), "scanstream-fix-"));
-  try {
-    await work(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
-
-async function write(folder: string, plan: FixPlan): Promise<void> {
-  const files = renderFiles(plan, origin, await readFixFolder(folder));
-  for (const [name, text] of Object.entries(files)) {
-    if (!name.startsWith("pages/")) await writeFile(join(folder, name), text);
-  }
-}
-
-test("a second stage in the same folder destroys nothing of the first, also when nothing is left to fix", () =>
-  inFolder(async (folder) => {
-    const artifacts = await failing;
-    const first = planFor("authenticator_password_history_5", artifacts);
-    const second = planFor("network_zone_block_anonymized_proxies", artifacts);
-    await write(folder, first);
-    for (const later of [second, planOf(artifacts, [])]) {
-      await write(folder, later);
-      const main = await readFile(join(folder, "main.tf"), "utf8");
-      for (const address of first.resources.map(addressOf)) {
-        expect(main).toContain(`removed {\n  from = ${address}\n\n  lifecycle {\n    destroy = false\n  }\n}`);
-      }
-      expect(main).toMatch(/scopes += \[.*"okta\.networkZones\.manage", "okta\.policies\.manage"\]/);
-    }
-    expect(await readFile(join(folder, "variables.tf"), "utf8")).toContain("has no variables");
-  }));
-
-test("what was edited by hand, or what somebody else wrote, is never replaced", () =>
-  inFolder(async (folder) => {
-    const plan = planFor("authenticator_password_history_5", await failing);
-    await write(folder, plan);
-    const main = join(folder, "main.tf");
-    await writeFile(main, (await readFile(main, "utf8")).replace("= 5", "= 24"));
-    await expect(readFixFolder(folder)).rejects.toThrow(/main\.tf was edited after scanstream fix wrote it/);
-    await writeFile(main, 'resource "okta_group" "mine" {}\n');
-    await expect(readFixFolder(folder)).rejects.toThrow(/main\.tf was not written by scanstream fix/);
-  }));
-
-test("a policy that lets nobody in stays closed", async () => {
-  const plan = await guardedPlan();
-  const closed = plan.byHand.filter(({ finding }) => finding.resource.name === "Old ledger");
-  expect(closed.map(({ check }) => check)).toEqual([zonesOfApps]);
-  expect(closed[0]?.why).toContain("its policy lets nobody in");
-  expect(plan.resources.filter(({ title }) => title.includes("Old ledger"))).toEqual([]);
-});
-
-test("rules that deny are never touched", async () => {
-  const titles = (await guardedPlan()).resources.map(({ title }) => title).join("\n");
+test("rules that deny, and conditions of rules, are never touched", async () => {
+  const { resources } = planOf(await guarded);
+  const titles = resources.map(({ title }) => title).join("\n");
   expect(titles).toContain('Rule "From anywhere else" of the global session policy "Travelers"');
   expect(titles).not.toMatch(/Rule "(?:Nobody|Not from there|Never reached|High risk|Everybody else)"/);
-});
-
-test("rules that no finding names are never touched", async () => {
-  const plan = planFor(zonesOfSessions, (await guarded).document.artifacts);
-  expect(plan.resources.map(({ title }) => title)).toEqual([
-    'Rule "All of them" of the global session policy "Shadowed"',
-  ]);
+  const ofRules = resources.filter(({ type }) => type.includes("signon"));
+  const set = ofRules.flatMap(({ attributes }) =>
+    [...attributes].flatMap(([name, { change }]) => (change ? [name] : [])),
+  );
+  expect(new Set(set)).toEqual(new Set(["session_idle", "session_lifetime", "session_persistent", "constraints"]));
 });
 
 test("a new session rule comes after every active rule, so that those who are denied stay denied", async () => {
-  const denied = rule("High risk", 1, { access: "DENY" });
-  const plan = await sessionPlan("signon_global_session_idle_timeout_15min", [
-    { ...denied, conditions: { ...denied.conditions, riskScore: { level: "HIGH" } } },
-  ]);
+  const plan = await sessionPlan(atHighRisk(rule("High risk", 1, { access: "DENY" })), defaultSessionRule(2));
   expect(plan.resources.map(({ title }) => title)).toEqual([
     expect.stringMatching(/^New rule before the built-in one/),
   ]);
   expect(plan.resources[0]?.attributes.get("priority")?.value).toBe(2);
 });
 
-test("a change that would not decide is left to a person: the finding is about a rule that denies", async () => {
-  const name = "Closed office";
-  const zone = ipZone({ url: origin.orgUrl, nowMs: 0 }, name, ["192.0.2.0/24"], { status: "INACTIVE" });
-  const notElsewhere = { connection: "ZONE", exclude: [zoneId(name)] };
-  const denied = rule("Not from elsewhere", 1, { access: "DENY", network: notElsewhere });
-  const lax = rule("Everybody", 2, { idleMinutes: 0, lifetimeMinutes: 0, persistentCookie: true });
-  const plan = await sessionPlan(zonesOfSessions, [denied, lax], [zone]);
+test("a new session rule keeps what is stricter in the built-in one than the STIG asks", async () => {
+  const builtIn = defaultSessionRule(1);
+  const plan = await sessionPlan({
+    ...builtIn,
+    actions: {
+      signon: {
+        ...(builtIn.actions["signon"] as JsonObject),
+        session: { maxSessionIdleMinutes: 5, maxSessionLifetimeMinutes: 60, usePersistentCookie: false },
+      },
+    },
+  });
+  const { attributes } = find(plan, "New rule");
+  expect([attributes.get("session_idle")?.value, attributes.get("session_lifetime")?.value]).toEqual([5, 60]);
+});
+
+test("a built-in rule with a condition gets no rule before it", async () => {
+  const plan = await sessionPlan(atHighRisk(defaultSessionRule(1)));
   expect(plan.resources).toEqual([]);
-  expect(plan.byHand[0]?.why).toMatch(/^the change that Terraform can make does not decide: /);
+  expect(plan.byHand.map(({ why }) => why)).toEqual([expect.stringContaining("riskScore")]);
 });
 
-test("a role that cannot see every app closes no policy that others may share", async () => {
-  const { results, document } = await scanPracticeOrg(
-    await startOrg({ profile: { name: "guarded" }, role: "read-only" }),
-  );
-  const plan = planFixes(results, document.artifacts);
-  const zoned = plan.resources.filter(({ attributes }) => attributes.has("network_includes"));
-  expect(zoned.filter(({ type }) => type === "okta_app_signon_policy_rule")).toEqual([]);
-});
-
-test("no zone is chosen for a person, also where the org has only one", async () => {
-  const zones = (await guardedPlan()).variables.filter(({ type }) => type === "list(string)");
-  expect(zones.length).toBeGreaterThan(3);
-  for (const variable of zones) {
-    expect(variable).not.toHaveProperty("default");
-    expect(variable.description).toContain('"Embargoed countries" is nzo');
-  }
-});
-
-test("zones that could not be read are replaced nowhere", async () => {
-  const { artifacts } = (await guarded).document;
+test("no zone is chosen for a person, and none is replaced that could not be read", async () => {
+  const artifacts = await guarded;
+  const [variable] = planOf(artifacts).variables.filter(({ type }) => type === "list(string)");
+  expect(variable).not.toHaveProperty("default");
+  expect(variable?.description).toContain('"Embargoed countries" is nzo');
   const unread = { ...artifacts, network_zones: missing<JsonList>("missing_scope", "okta.networkZones.read") };
-  const plan = planOf(unread);
-  expect(plan.resources.filter(({ attributes }) => attributes.has("network_includes"))).toEqual([]);
-  expect(plan.resources.filter(({ type }) => type === "okta_api_token")).toEqual([]);
+  expect(planOf(unread).resources.filter(({ type }) => type === "okta_api_token")).toEqual([]);
+  const without = { ...artifacts, network_zones: obtained<JsonList>([]) };
+  expect(planOf(without).resources.filter(({ type }) => type === "okta_api_token")).toEqual([]);
 });
 
 test("the excluded zones of a token stay", async () => {
-  const network = find(await guardedPlan(), 'API token "Backup"').blocks.find(({ name }) => name === "network");
-  expect(network?.attributes.get("exclude")?.value).toEqual([expect.stringMatching(/^nzo/)]);
+  const { attributes } = find(planOf(await guarded), 'API token "Backup"');
+  expect(attributes.get("network.exclude")?.value).toEqual([expect.stringMatching(/^nzo/)]);
 });
 
-test.each([
-  [["2000::/3"], false],
-  [["0.0.0.0/0"], false],
-  [["0.0.0.0/0", "2000::/3"], true],
-  [["::/0"], true],
-])("a zone of %j is everybody: %j", (networks, isEverybody) => {
-  const zone = ipZone({ url: origin.orgUrl, nowMs: 0 }, "Wide", networks);
-  expect(isZoneOfEverybody(zone.id, readZones(obtained([zone])))).toBe(isEverybody);
+test("an inactive Okta Verify stays inactive, because it would be another way to sign in", async () => {
+  const artifacts = await failing;
+  const inactive = editEach(artifacts.authenticators, (item) => ({ ...item, status: "INACTIVE" }));
+  const plan = planFor("authenticator_okta_verify_fips_compliant", { ...artifacts, authenticators: inactive });
+  expect(plan.resources).toEqual([]);
 });
 
-test("what was accepted is in no plan", async () => {
-  const { results, document } = await guarded;
+test("findings that a waiver accepts are in no plan", async () => {
+  const { results, document } = await scanPracticeOrg(await startOrg({ profile: { name: "guarded" } }));
   const waived = results.map((result) => ({
     ...result,
     findings: result.findings.map((finding) => ({ ...finding, waived: true })),
   }));
   const plan = planFixes(waived, document.artifacts);
-  expect(plan.resources).toEqual([]);
+  expect([plan.resources, plan.byHand]).toEqual([[], []]);
   expect(plan.accepted.length).toBeGreaterThan(20);
 });
 
-test("a name that Terraform would write in another Unicode form is left to a person", async () => {
+test.each([
+  [
+    "a field that the provider does not know",
+    { recovery: { push: { status: "ACTIVE" } } },
+    "settings.recovery.push.status",
+  ],
+  [
+    "a field that it writes back in part",
+    { password: { complexity: { excludeAttributes: ["email"] } } },
+    "excludeAttributes",
+  ],
+  ["a field without its partner", { password: { breachedProtection: { expireAfterDays: 3 } } }, "breachedProtection"],
+])("a password policy with %s is left to a person", async (_, settings, field) => {
   const artifacts = await failing;
-  const renamed = editEach(artifacts.password_policies, (policy) => ({ ...policy, name: "Cafe\u0301" }));
-  const plan = planFor("authenticator_password_history_5", { ...artifacts, password_policies: renamed });
+  const policies = editEach(artifacts.password_policies, (policy) => ({
+    ...policy,
+    settings: merged(policy["settings"] as JsonObject, settings),
+  }));
+  const plan = planFor("authenticator_password_history_5", { ...artifacts, password_policies: policies });
   expect(plan.resources).toEqual([]);
+  expect(plan.byHand.map(({ why }) => why)).toEqual([expect.stringContaining(field), expect.stringContaining(field)]);
 });
+
+test("a limit of the organization is written, unless the value that is there is not known", async () => {
+  const artifacts = await failing;
+  const parameters = { password_lockout_attempts: 50 };
+  const lax = (lockout: JsonObject) =>
+    editEach(artifacts.password_policies, (policy) => ({
+      ...policy,
+      settings: merged(policy["settings"] as JsonObject, { password: { lockout } }),
+    }));
+  const written = planOf({ ...artifacts, password_policies: lax({ maxAttempts: 80 }) }, undefined, parameters);
+  expect(find(written, 'Password policy "Default Policy"').attributes.get("password_max_lockout_attempts")?.value).toBe(
+    50,
+  );
+  const unknown = planOf({ ...artifacts, password_policies: lax({ maxAttempts: null }) }, undefined, parameters);
+  expect(find(unknown, 'Password policy "Default Policy"').attributes.has("password_max_lockout_attempts")).toBe(false);
+});
+
+function merged(one: JsonObject, other: JsonObject): JsonObject {
+  const inner = Object.entries(other).map(([name, value]) => {
+    const isBoth = typeof value === "object" && value !== null && !Array.isArray(value);
+    return [name, isBoth ? merged((one[name] ?? {}) as JsonObject, value as JsonObject) : value];
+  });
+  return { ...one, ...Object.fromEntries(inner) };
+}

@@ -1,0 +1,152 @@
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import type { CheckResult, Finding } from "../../shared/report.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import { showValue } from "../checks/parsing/fields.ts";
+import { isSure } from "../checks/parsing/rule_order.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
+import { causeId } from "../evaluate.ts";
+import { sha256 } from "../digest.ts";
+import { availableValue, type CollectedArtifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import { pathSegment } from "../evidence/collectors/collector.ts";
+import type { TerraformResource, Value, Variable } from "./terraform.ts";
+
+/** A finding that fails, or a missing log stream that nobody attested. */
+export interface Failed {
+  readonly check: CatalogCheck;
+  readonly finding: Finding;
+}
+
+/** The org as a planner sees it. */
+export interface PlannedOrg {
+  readonly artifacts: CollectedArtifacts;
+  /** The organization's values in place of the STIG's. */
+  readonly parameters: ParameterValues;
+}
+
+/** The object that decides about one finding, and what makes it stricter. */
+export interface PlannedChange extends Omit<TerraformResource, "attributes" | "ignored"> {
+  /** Attributes that the provider wants in every configuration. */
+  readonly required: Readonly<Record<string, Value>>;
+  /** Other attributes of a new object, or that Terraform could not find. */
+  readonly attributes?: Readonly<Record<string, Value>>;
+  readonly changes: Readonly<Record<string, NewValue>>;
+  /** The attributes of an imported object, of which those that are not set here stay as Terraform finds them. */
+  readonly found?: readonly string[];
+  readonly variables?: readonly Variable[];
+}
+
+export interface NewValue {
+  readonly value: Value;
+  /** The org's value in words. */
+  readonly was: string;
+}
+
+/** The planner of some checks. A text instead of a change says why the finding is left to a person. */
+export interface Planner {
+  readonly checks: readonly string[];
+  readonly plan: (failed: Failed, org: PlannedOrg) => PlannedChange | string;
+}
+
+/** A type of resource by the fields that the provider reads and writes back. */
+export interface ResourceKind {
+  readonly type: string;
+  /** The parts of the object that the provider replaces: a field there that it does not know is lost. */
+  readonly replaced: readonly string[];
+  /** The paths in Okta's JSON that each attribute holds; `[]` stands for the entries of a list. */
+  readonly paths: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/**
+ * The change of an object that the org has: its other attributes stay as Terraform finds them. A text where the provider
+ * would reset a field.
+ */
+export function importChange(
+  kind: ResourceKind,
+  object: JsonObject,
+  planned: Omit<PlannedChange, "type" | "found">,
+): PlannedChange | string {
+  const lost = lostFields(kind, object);
+  if (lost.length > 0) return `Terraform would reset ${lost.join(", ")}`;
+  return { type: kind.type, ...planned, found: Object.keys(kind.paths) };
+}
+
+/** The attribute that decides, by the check's own setting, with the value that it needs: the same if it complies. */
+export function compareSetting(
+  { paths }: ResourceKind,
+  object: JsonObject,
+  { check, org }: { readonly check: CatalogCheck; readonly org: PlannedOrg },
+): { readonly attribute: string; readonly needed: number | boolean; readonly found: string } | string {
+  const { setting } = check;
+  const attribute = Object.keys(paths).find((name) => paths[name] === setting?.path);
+  if (setting === null || attribute === undefined) return "no single setting decides";
+  const { found, needed } = setting.compare(object, org.parameters);
+  // A value that is not known may be stricter than the organization's own limit.
+  return found === null ? `the evidence does not have ${setting.path}` : { attribute, needed, found: showValue(found) };
+}
+
+/** The active rule that decides about the finding; null where none does, or several do. */
+export function decidingRule({ finding }: Failed, rules: JsonList): JsonObject | null {
+  const deciding = rules.filter((rule) => isSure(rule) && idOf(rule) !== null && isCause(finding, String(rule["id"])));
+  return deciding.length === 1 ? (deciding[0] ?? null) : null;
+}
+
+function isCause({ cause }: Finding, id: string): boolean {
+  return cause !== null && cause === causeId({ type: "policy_rule", id }, sha256);
+}
+
+/** The entries that were obtained; a finding that fails rests on them. */
+export function listed<Item>(evidence: Evidence<readonly Item[]> | null | undefined): readonly Item[] {
+  return evidence === undefined || evidence === null ? [] : (availableValue(evidence) ?? []);
+}
+
+/** The id of an object of the provider; null where it has none that a request could name. */
+export function idOf({ id }: JsonObject): string | null {
+  return typeof id === "string" && pathSegment(id) === id ? id : null;
+}
+
+/** A name that no object of the org has. */
+export function freeName(name: string, taken: readonly unknown[]): string {
+  if (!taken.includes(name)) return name;
+  let number = 2;
+  while (taken.includes(`${name} ${number}`)) number += 1;
+  return `${name} ${number}`;
+}
+
+/** The findings to fix, and those that a waiver accepts. */
+export function failedFindings(
+  results: readonly CheckResult[],
+  checks: readonly CatalogCheck[],
+): { readonly open: readonly Failed[]; readonly accepted: readonly Failed[] } {
+  const failed = results.flatMap(({ check: name, findings, attestation }) => {
+    const check = checks.find((one) => one.name === name);
+    // Where no log stream is active a person may attest another way: until then it is to fix.
+    const isOpen = name === "systemlog_streaming_enabled" && attestation === null;
+    return findings
+      .filter(({ status, reason }) => status === "FAIL" || (isOpen && reason === "needs_review"))
+      .flatMap((finding): readonly Failed[] => (check === undefined ? [] : [{ check, finding }]));
+  });
+  return {
+    open: failed.filter(({ finding }) => !finding.waived),
+    accepted: failed.filter(({ finding }) => finding.waived),
+  };
+}
+
+/** The fields that hold something and that the provider does not write back. */
+export function lostFields({ replaced, paths }: ResourceKind, object: JsonObject): readonly string[] {
+  const known = new Set(Object.values(paths).flat());
+  const lost = new Set<string>();
+  const visit = (value: unknown, path: string): void => {
+    if (known.has(path) || isEmpty(value)) return;
+    if (Array.isArray(value)) for (const item of value) visit(item, `${path}[]`);
+    else if (isJsonObject(value)) for (const [name, item] of Object.entries(value)) visit(item, `${path}.${name}`);
+    else lost.add(path);
+  };
+  for (const part of replaced) visit(object[part], part);
+  return [...lost];
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) && Object.values(value).every(isEmpty);
+}
