@@ -56,6 +56,11 @@ export interface ResourceKind {
   readonly paths: Readonly<Record<string, string | readonly string[]>>;
 }
 
+/** The paths of several fields, separated by blanks, below one. */
+export function below(path: string, fields: string): readonly string[] {
+  return fields.split(" ").map((field) => `${path}.${field}`);
+}
+
 /**
  * The change of an object that the org has: its other attributes stay as Terraform finds them. A text where the provider
  * would reset a field.

@@ -75,7 +75,7 @@ async function applyOne(number: number): Promise<readonly string[]> {
     return [
       ...compareSignIns(answersOf(before.document.artifacts), answersOf(after.document.artifacts), random),
       ...(/ 0 destroyed/.test(summaries[1] ?? "") ? [] : ["something was destroyed"]),
-      ...(/^No changes/.test(summaries[2] ?? "") ? [] : ["the second plan of Terraform has changes"]),
+      ...(summaries[2]?.startsWith("No changes") ? [] : ["the second plan of Terraform has changes"]),
       ...still.map(({ detail }) => `still fails: ${detail}`),
       ...again.map(({ title }) => `planned again: ${title}`),
     ];

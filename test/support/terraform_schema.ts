@@ -20,7 +20,7 @@ const ofOtherKinds =
   /^(?:id|provider_(?!hostname|user_name)\w+|agree_to_terms|set_usage_as_exempt_list|dynamic_proxy_type|gateways|proxies)$/;
 
 /** The problems of a resource by the provider's own schema. An imported one sets or ignores every attribute. */
-export function schemaProblems(resource: TerraformResource): readonly string[] {
+function schemaProblems(resource: TerraformResource): readonly string[] {
   const { type, attributes, importId, ignored } = resource;
   const known = schemas[type];
   if (known === undefined) return [`${type} is no resource`];

@@ -5,6 +5,7 @@ import { listTexts, nameOf } from "../../checks/parsing/names.ts";
 import { availableValue, type BuiltInApp, type JsonList } from "../../evidence/artifacts.ts";
 import { appsOfPolicy, areAllAppsSeen } from "../app_policies.ts";
 import {
+  below,
   decidingRule,
   importChange,
   listed,
@@ -17,22 +18,13 @@ import {
 import { identifier, type JsonValue, type Value } from "../terraform.ts";
 
 const method = "actions.appSignOn.verificationMethod";
-
-function below(path: string, fields: readonly string[]): readonly string[] {
-  return fields.map((field) => `${path}.${field}`);
-}
-
-const ofFactor = [
-  ...["authenticationMethods[]", "excludedAuthenticationMethods[]"].flatMap((list) =>
-    below(list, ["key", "id", "method"]),
-  ),
-  ...["methods", "reauthenticateIn", "types", "required"],
-];
-const ofPossession = [
-  ...ofFactor,
-  ...["deviceBound", "hardwareProtection", "phishingResistant"],
-  ...["userPresence", "userVerification", "userVerificationMethods"],
-];
+const factors = "authenticationMethods[] excludedAuthenticationMethods[]"
+  .split(" ")
+  .flatMap((list) => below(list, "key id method"))
+  .join(" ");
+const ofFactor = `${factors} methods reauthenticateIn types required`;
+const ofPossession =
+  "deviceBound hardwareProtection phishingResistant userPresence userVerification userVerificationMethods";
 
 const kind: ResourceKind = {
   type: "okta_app_signon_policy_rule",
@@ -48,11 +40,11 @@ const kind: ResourceKind = {
     inactivity_period: `${method}.inactivityPeriod`,
     constraints: [
       ...below(`${method}.constraints[].knowledge`, ofFactor),
-      ...below(`${method}.constraints[].possession`, ofPossession),
+      ...below(`${method}.constraints[].possession`, `${ofFactor} ${ofPossession}`),
     ],
     // Rules with chains are left to a person.
     chains: [],
-    keep_me_signed_in: below("actions.appSignOn.keepMeSignedIn", ["postAuth", "postAuthPromptFrequency"]),
+    keep_me_signed_in: below("actions.appSignOn.keepMeSignedIn", "postAuth postAuthPromptFrequency"),
     custom_expression: "conditions.elCondition.condition",
     network_connection: "conditions.network.connection",
     network_includes: "conditions.network.include",
@@ -67,7 +59,7 @@ const kind: ResourceKind = {
     device_is_registered: "conditions.device.registered",
     device_is_managed: "conditions.device.managed",
     device_assurances_included: "conditions.device.assurance.include",
-    platform_include: below("conditions.platform.include[]", ["type", "os.type", "os.expression"]),
+    platform_include: below("conditions.platform.include[]", "type os.type os.expression"),
   },
 };
 

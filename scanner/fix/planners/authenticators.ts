@@ -2,7 +2,7 @@ import { isJsonObject } from "../../../shared/json.ts";
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
+import { below, idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
 import { identifier, type JsonValue } from "../terraform.ts";
 
 const kind: ResourceKind = {
@@ -10,10 +10,11 @@ const kind: ResourceKind = {
   replaced: ["settings"],
   paths: {
     status: "status",
-    settings: [
-      ...["allowedFor", "appInstanceId", "channelBinding.required", "channelBinding.style", "compliance.fips"],
-      ...["tokenLifetimeInMinutes", "userVerification", "enrollmentSecurityLevel", "userVerificationMethods"],
-    ].map((field) => `settings.${field}`),
+    settings: below(
+      "settings",
+      "allowedFor appInstanceId channelBinding.required channelBinding.style compliance.fips tokenLifetimeInMinutes " +
+        "userVerification enrollmentSecurityLevel userVerificationMethods",
+    ),
     // The provider has defaults of these for other authenticators.
     legacy_ignore_name: [],
     provider_hostname: [],

@@ -1,5 +1,6 @@
 import { nameOf } from "../../checks/parsing/names.ts";
 import {
+  below,
   freeName,
   idOf,
   importChange,
@@ -16,7 +17,7 @@ const kind: ResourceKind = {
   paths: {
     name: "name",
     status: "status",
-    settings: ["accountId", "eventSourceName", "region", "edition", "host"].map((field) => `settings.${field}`),
+    settings: below("settings", "accountId eventSourceName region edition host"),
   },
 };
 

@@ -22,7 +22,10 @@ const kind: ResourceKind = {
     status: "status",
     ip_service_categories_include: "ipServiceCategories.include",
     // A zone with one of these is not switched on.
-    ...{ asns: [], dynamic_locations: [], dynamic_locations_exclude: [], ip_service_categories_exclude: [] },
+    asns: [],
+    dynamic_locations: [],
+    dynamic_locations_exclude: [],
+    ip_service_categories_exclude: [],
   },
 };
 

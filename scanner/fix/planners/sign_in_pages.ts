@@ -3,25 +3,21 @@ import { bannerSentences } from "../../checks/parsing/dod_banner.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { readPage, wordsOf } from "../../checks/parsing/page_text.ts";
-import { idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
+import { below, idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
 import { identifier } from "../terraform.ts";
-
-const texts = [
-  ...["widgetGeneration", "showPasswordVisibilityToggle", "showUserIdentifier", "signInLabel"],
-  ...["usernameLabel", "usernameInfoTip", "passwordLabel", "passwordInfoTip", "forgotPasswordLabel"],
-  ...["forgotPasswordUrl", "unlockAccountLabel", "unlockAccountUrl", "helpLabel", "helpUrl", "customLink1Label"],
-  ...["customLink1Url", "customLink2Label", "customLink2Url", "authenticatorPageCustomLinkLabel"],
-  ...["authenticatorPageCustomLinkUrl", "classicRecoveryFlowEmailOrUsernameLabel"],
-];
 
 const type = "okta_customized_signin_page";
 
 const paths: ResourceKind["paths"] = {
   widget_version: "widgetVersion",
-  widget_customizations: texts.map((field) => `widgetCustomizations.${field}`),
-  content_security_policy_setting: ["mode", "reportUri", "srcList"].map(
-    (field) => `contentSecurityPolicySetting.${field}`,
+  widget_customizations: below(
+    "widgetCustomizations",
+    "widgetGeneration showPasswordVisibilityToggle showUserIdentifier signInLabel usernameLabel usernameInfoTip passwordLabel " +
+      "passwordInfoTip forgotPasswordLabel forgotPasswordUrl unlockAccountLabel unlockAccountUrl helpLabel helpUrl " +
+      "customLink1Label customLink1Url customLink2Label customLink2Url authenticatorPageCustomLinkLabel " +
+      "authenticatorPageCustomLinkUrl classicRecoveryFlowEmailOrUsernameLabel",
   ),
+  content_security_policy_setting: below("contentSecurityPolicySetting", "mode reportUri srcList"),
 };
 
 /** V-273192: the sign-in page of a brand, with the banner at the top of its body. */
