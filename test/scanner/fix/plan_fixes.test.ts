@@ -72,9 +72,8 @@ describe("planFixes", () => {
       password_max_age_days: 60,
       password_min_age_minutes: 1440,
       password_history_count: 5,
-      password_max_lockout_attempts: 3,
     });
-    expect(resource.attributes.size).toBe(7);
+    expect(resource.attributes.size).toBe(6);
   });
 
   test("the rule that decides is changed, and before a built-in one a new one is made", async () => {
