@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
-import { openFindings } from "../../shared/rule_result.ts";
+import { openFindings, stateOf } from "../../shared/rule_result.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { carriedLines } from "../checklists/carry_answers.ts";
 import type { Checklist } from "../checklists/checklist.ts";
@@ -50,10 +50,9 @@ export function nextLines(report: Report): readonly string[] {
   const [worst] = report.checks
     .filter((check) => openFindings(check).some(({ waived }) => !waived))
     .toSorted(worstFirst);
-  return [
-    ...(worst === undefined ? [] : [`Next: scanstream explain ${worst.vuln_id}, then scanstream fix -o fixes`]),
-    all,
-  ];
+  if (worst === undefined) return [all];
+  const then = stateOf(worst) === "fail" ? "scanstream fix -o fixes" : "answer it in a checklist or an attestation";
+  return [`Next: scanstream explain ${worst.vuln_id}, then ${then}`, all];
 }
 
 /** Lines about findings that were planned to be remediated by now and still fail. */

@@ -1,6 +1,6 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import { countStates, openFindings, ruleStates, stateOf } from "../../shared/rule_result.ts";
-import type { CheckResult, Report } from "../../shared/report.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
@@ -8,7 +8,7 @@ import { unreadRules, unreadText } from "../decisions/unread.ts";
 import { limitsText } from "../own_limits.ts";
 import { levelOf } from "./benchmark_rules.ts";
 import { causesLine } from "./cause_lines.ts";
-import { severityOrder, stateLabels, worstFirst } from "./result_text.ts";
+import { noteOf, severityOrder, stateLabels, worstFirst } from "./result_text.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
 import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
@@ -109,12 +109,18 @@ function ruleLines(check: CheckResult, options: RenderOptions): readonly string[
   const head = ` ${check.vuln_id} ${levelOf(check)} ${check.title}`;
   const [first, ...more] = openFindings(check).toSorted((one, other) => Number(one.waived) - Number(other.waived));
   const others = more.length === 0 ? "" : ` (and ${countOf(more.length, "more finding")})`;
-  const found = first === undefined ? "" : `${first.waived ? "[waived] " : ""}${first.resource.name}: ${first.actual}`;
+  const found = first === undefined ? "" : `${first.waived ? "[waived] " : ""}${first.resource.name}: ${textOf(first)}`;
   const room = options.width - margin.length - others.length;
   return [
     paintStatus(label, label, options) + cut(head, options.width - label.length),
     ...(found === "" ? [] : [`${margin}${cut(found, room)}${others}`]),
   ];
+}
+
+/** Where the automated part passed, what a person verifies. */
+function textOf(finding: Finding): string {
+  const note = finding.automated === "PASS" ? noteOf(finding) : "";
+  return note === "" ? finding.actual : note;
 }
 
 const margin = "       ";
