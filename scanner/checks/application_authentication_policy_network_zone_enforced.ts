@@ -16,7 +16,8 @@ import {
   type Subject,
 } from "./evaluating/finding_drafts.ts";
 import { readText, readWord, showValue } from "./parsing/fields.ts";
-import { sortBy, nameOf, resourceOf } from "./parsing/names.ts";
+import { listTexts, sortBy, sortTexts, nameOf, resourceOf } from "./parsing/names.ts";
+import { isDirectoryApp } from "./parsing/directory.ts";
 import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition.ts";
 import { memoize } from "./evaluating/memoize.ts";
 import { accessOf, isBuiltIn } from "./parsing/rule_order.ts";
@@ -28,13 +29,16 @@ const uncovered = "Verify that the network zones include all necessary allow and
 export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   name: "application_authentication_policy_network_zone_enforced",
   artifacts: ["apps", "app_policy_rules", "network_zones"],
+  // For names only.
+  conditionalArtifacts: (): readonly "access_policies"[] => ["access_policies"],
   explanation: {
     examines:
       "Whether every rule that lets people in to an active app names network zones that restrict it, and the catch-all rule denies.",
     why:
       "One rule without a zone, or a catch-all that allows, opens an app to every network. " +
       "A zone that is deleted, inactive, a blocklist, or as wide as the internet restricts nothing. " +
-      "A rule that denies needs no zone. Service apps and directory apps, which nobody signs in to, are left out. " +
+      "A rule that denies needs no zone. Service apps and apps without a sign-on mode, such as directories, are left out: nobody " +
+      "signs in to them. " +
       "The API does not show whether the list of zones is complete, so the check is partly automated. A role below " +
       "Super Administrator may not see every app.",
     fix: [
@@ -44,7 +48,8 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       'Edit the Catch-all Rule and set "Access is" to Denied',
     ],
     deciding_fields: [
-      "GET /api/v1/apps: status, _links.accessPolicy.href, signOnMode, settings.oauthClient.application_type, name",
+      "GET /api/v1/apps: status, _links.accessPolicy.href, signOnMode, settings.oauthClient.application_type",
+      "GET /api/v1/apps: features (for the kinds of apps that are left out)",
       "GET /api/v1/policies/{id}/rules: status, system, name",
       "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
       "GET /api/v1/policies/{id}/rules: actions.appSignOn.access",
@@ -52,9 +57,9 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
     ],
     left_to_person: uncovered,
   },
-  evaluate({ apps, app_policy_rules: rules, network_zones: zones }, context) {
-    const seen = apps.state === "obtained" ? describeApps(apps.value) : { note: null, hidden: null };
-    const judgePolicy = createPolicyEvaluator(rules, readZones(zones));
+  evaluate({ apps, app_policy_rules: rules, network_zones: zones, access_policies: named }, context) {
+    const seen = apps.state === "obtained" ? describeApps(apps.value) : { note: {}, hidden: null };
+    const judgePolicy = createPolicyEvaluator({ rules, zones: readZones(zones), names: policyNames(named) });
     return judgeList(apps, {
       expected,
       judgeItem: (app) =>
@@ -66,45 +71,63 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
 
 interface AppContext {
   readonly context: CheckContext;
-  readonly note: string | null;
+  readonly note: Pick<Subject, "note">;
 }
 
-function judgeApp(app: JsonObject, judgePolicy: PolicyEvaluator, { context, note }: AppContext): FindingDraft | null {
-  const subject: Subject = { resource: resourceOf("app", app), expected, ...(note === null ? {} : { note }) };
+function judgeApp(
+  app: JsonObject,
+  judgePolicy: PolicyEvaluator,
+  { context, note: leftOut }: AppContext,
+): FindingDraft | null {
+  const subject: Subject = { resource: resourceOf("app", app), expected, ...leftOut };
   const activity = activityOf(app);
-  if (activity === "inactive" || isWithoutSignIn(app)) return null;
+  if (activity === "inactive" || kindWithoutSignIn(app) !== null) return null;
   if (activity === "unknown") return unreadable(subject, unknownActivity(app));
   const policyId = accessPolicyId(app);
   if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${showValue(app["_links"])}`);
-  if (policyId === null && app["signOnMode"] === null)
-    return manual(subject, "needs_review", "no authentication policy, in an app that may have no sign-in");
   if (policyId === null) return withoutPolicy(subject, context);
   const draft = judgePolicy(policyId);
-  const notes = [draft.note, subject.note].filter((text) => text !== undefined);
-  return { ...draft, ...subject, ...(notes.length === 0 ? {} : { note: notes.join("; ") }) };
+  const notes = [isOktasOwn(app) ? "this is one of Okta's own apps" : undefined, draft.note, subject.note];
+  const note = notes.filter((text) => text !== undefined).join("; ");
+  return { ...draft, ...subject, ...(note === "" ? {} : { note }) };
 }
 
-/** Apps that nobody signs in to: OAuth clients that act for themselves, and directories, which are apps without a sign-on. */
-function isWithoutSignIn(app: JsonObject): boolean {
-  const clientType = readText(app, "settings.oauthClient.application_type");
-  if (clientType.kind === "value" && clientType.value === "service") return true;
+function isOktasOwn(app: JsonObject): boolean {
   const name = readText(app, "name");
-  const isDirectory =
-    name.kind === "value" && /^(active_directory|csv_directory|csv_directory_v2|ldap_.*)$/.test(name.value);
-  return isDirectory && app["name"] !== "ldap_interface" && app["signOnMode"] === null && accessPolicyId(app) === null;
+  return name.kind === "value" && /^(saasure|okta_(?!org2org))/.test(name.value);
+}
+
+/** Apps that nobody signs in to, by kind; null for an app that people sign in to. */
+function kindWithoutSignIn(app: JsonObject): "directory" | "service app" | "app without a sign-on mode" | null {
+  const clientType = readText(app, "settings.oauthClient.application_type");
+  if (clientType.kind === "value" && clientType.value === "service") return "service app";
+  if (app["signOnMode"] !== null) return null;
+  return isDirectoryApp(app) === true ? "directory" : "app without a sign-on mode";
+}
+
+function policyNames(policies: Evidence<JsonList> | undefined): ReadonlyMap<unknown, string> {
+  const listed = policies === undefined ? [] : (availableValue(policies) ?? []);
+  return new Map(listed.map((policy) => [policy["id"], nameOf(policy)]));
 }
 
 /** The verdict on a policy, no matter what app is bound to it: thousands of apps may share one. */
 type PolicyEvaluator = (policyId: string) => FindingDraft;
 
-function createPolicyEvaluator(allRules: Evidence<RulesById>, zones: Zones): PolicyEvaluator {
+interface PolicyEvidence {
+  readonly rules: Evidence<RulesById>;
+  readonly zones: Zones;
+  /** By id, as far as they are known. */
+  readonly names: ReadonlyMap<unknown, string>;
+}
+
+function createPolicyEvaluator({ rules: allRules, zones, names }: PolicyEvidence): PolicyEvaluator {
   return memoize((policyId) => {
     const verdict = judgePolicy(rulesOf(policyId, allRules), zones);
-    const draft: FindingDraft =
-      verdict.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...verdict } : verdict;
     // Where other evidence is missing, a policy's own rules can prove a FAIL, but no PASS.
-    if (draft.status !== "PASS" || allRules.state === "obtained") return draft;
-    return manualForMissing({ resource: null, expected }, allRules);
+    if (verdict.status === "PASS" && allRules.state === "missing")
+      return manualForMissing({ resource: null, expected }, allRules);
+    const draft = { ...verdict, actual: `${verdict.actual}, in the policy "${names.get(policyId) ?? policyId}"` };
+    return draft.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...draft } : draft;
   });
 }
 
@@ -161,7 +184,7 @@ function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdi
 /** Which rule the policy has to have besides; proven where the status and the place of each rule can be read. */
 function lackingIn(rules: JsonList, custom: JsonList): string | null {
   if (!rules.every((rule) => activityOf(rule) === "active" && isBuiltIn(rule) !== null)) return null;
-  if (rules.length === 0) return "no active rule in its policy";
+  if (rules.length === 0) return "no active rule";
   if (custom.length === 0) return "no active rule but the catch-all";
   return custom.length === rules.length ? "no active catch-all rule" : null;
 }
@@ -199,8 +222,8 @@ function judgeCustomRule(subject: Subject, rule: JsonObject, zones: Zones): Find
 }
 
 interface SeenApps {
-  /** For every finding: how many apps are left out, and that there may be others. */
-  readonly note: string | null;
+  /** For every finding: which apps are left out. */
+  readonly note: Pick<Subject, "note">;
   /** Why a PASS says nothing about apps that were not seen; null where all were. */
   readonly hidden: string | null;
 }
@@ -209,22 +232,24 @@ interface SeenApps {
 function describeApps(apps: JsonList): SeenApps {
   const names = new Set(apps.map((app) => app["name"]));
   const isWhole = names.has("saasure") && names.has("okta_enduser");
-  const without = apps.filter((app) => activityOf(app) !== "inactive" && isWithoutSignIn(app)).length;
-  const count = (number: number) => `${number} ${number === 1 ? "app" : "apps"}`;
-  const notes = [
-    ...(without === 0 ? [] : [`${count(without)} without a sign-in left out`]),
-    ...(isWhole ? [] : [`only the ${count(apps.length)} visible to the administrator role of this run`]),
-  ];
+  const without = apps.filter((app) => activityOf(app) !== "inactive" && kindWithoutSignIn(app) !== null);
+  const kinds = [...Map.groupBy(without, kindWithoutSignIn)].map(([kind, found]) => {
+    const plural = kind === "directory" ? "directories" : kind?.replace(/^(service )?app/, "$&s");
+    return `${found.length} ${found.length === 1 ? kind : plural}, ${listTexts(found.map((app) => `"${nameOf(app)}"`))}`;
+  });
   return {
-    note: notes.length === 0 ? null : notes.join("; "),
-    hidden: isWhole ? null : `Only the ${count(apps.length)} that this administrator role can see were evaluated`,
+    note: kinds.length === 0 ? {} : { note: `left out, because nobody signs in there: ${sortTexts(kinds).join("; ")}` },
+    hidden: isWhole ? null : `Only the ${countApps(apps)} that the administrator role of this run sees were evaluated`,
   };
 }
 
+function countApps({ length }: JsonList): string {
+  return `${length} ${length === 1 ? "app" : "apps"}`;
+}
+
 function noActiveApp(apps: JsonList, { note, hidden }: SeenApps): FindingDraft {
-  const role = hidden === null ? null : "a role below Super Administrator sees only the apps assigned to it";
-  const notes = [note, role].filter((text) => text !== null);
-  const subject: Subject = { resource: null, expected, ...(notes.length === 0 ? {} : { note: notes.join("; ") }) };
-  const found = apps.some(isWithoutSignIn) ? "no active app that people sign in to" : "no active app";
-  return manual(subject, hidden === null ? "needs_review" : "missing_role", found);
+  const org: Subject = { resource: null, expected, ...note };
+  if (hidden === null) return manual(org, "needs_review", "no active app that people sign in to");
+  const found = `no app that people sign in to among the ${countApps(apps)} that the administrator role of this run sees`;
+  return manual(org, "partly_automated", found);
 }

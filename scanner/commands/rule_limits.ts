@@ -1,12 +1,11 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
-import { findCheck } from "../catalog/select_checks.ts";
-import { obtained, type ArtifactName } from "../evidence/artifacts.ts";
+import type { ArtifactName } from "../evidence/artifacts.ts";
 import { pathSegment } from "../evidence/collectors/collector.ts";
 import type { AuthorizedClient } from "../okta/connection.ts";
 import type { IdpRequest, Reading } from "../okta/idp_client.ts";
-import { appsNamed, firstRequests } from "../okta/probe_requests.ts";
+import { firstRequests } from "../okta/probe_requests.ts";
 import { toShownPath } from "../okta/safe_text.ts";
 
 /** Why a scan as things are leaves some rules open, and what to change. */
@@ -46,17 +45,14 @@ export async function examineRules(session: AuthorizedClient): Promise<RuleAnswe
     const request = firstRequests[name];
     if (request !== null) reads.set(name, { request, answer: await ask(session, request) });
   });
-  const askDirectory = ask(session, appsNamed("active_directory"));
-  await Promise.all([...readAll, askDirectory]);
+  await Promise.all(readAll);
   const owner = await readOwner(session, reads.get("api_tokens")?.answer ?? null);
   const seesAll = seesEveryApp(reads);
-  const hasApp = seesAll !== false || hasJudgedApp(await ask(session, appsRequest));
-  const limitsOf = (check: CatalogCheck) => limitsOfCheck(check, { session, reads, owner, seesAll, hasApp });
+  const limitsOf = (check: CatalogCheck) => limitsOfCheck(check, { session, reads, owner, seesAll });
   return {
     limits: grouped(catalog.map((check) => [check.rule.vuln_id, limitsOf(check)] as const)),
     facts: [
       appsFact(seesAll),
-      directoryFact(await askDirectory),
       answerFact(
         "GET /api/v1/users/{id}/roles",
         owner[0]?.answer ?? null,
@@ -79,23 +75,11 @@ async function ask({ client }: AuthorizedClient, request: IdpRequest): Promise<A
   return page.state === "obtained" ? { state: "obtained", value: page.value.entries } : { ...page, partial: null };
 }
 
-const appsRequest: IdpRequest = { path: "/api/v1/apps?limit=200", scope: "apps.read" };
-
 /** Every organization has the provider's own apps, so a list without them is not whole. Null: it could not be read. */
 function seesEveryApp(reads: ReadonlyMap<ArtifactName, Read>): boolean | null {
   const answers = [reads.get("admin_console_app")?.answer, reads.get("dashboard_app")?.answer];
   if (answers.some((answer) => answer?.state !== "obtained")) return null;
   return answers.every((answer) => valueOf(answer ?? null).length > 0);
-}
-
-/** True when V-279693 judges any of the apps that the role sees: the check itself knows which ones people sign in to. */
-function hasJudgedApp(apps: Answer): boolean {
-  const nothing = obtained<never[]>([]);
-  const artifacts = { apps: obtained(valueOf(apps)), app_policy_rules: obtained({}), network_zones: nothing };
-  const context = { engine: "identity", evaluatedAt: new Date(0).toISOString() } as const;
-  return findCheck("V-279693")
-    .evaluate(artifacts, context)
-    .some(({ resource }) => resource !== null);
 }
 
 /** The roles and groups of one token's owner, and the roles of one of these groups. Empty where no token shows an owner. */
@@ -126,20 +110,17 @@ interface Asked {
   readonly reads: ReadonlyMap<ArtifactName, Read>;
   readonly owner: readonly Read[];
   readonly seesAll: boolean | null;
-  /** True when the role sees an app that people sign in to. */
-  readonly hasApp: boolean;
 }
 
 function limitsOfCheck({ artifacts, rule, explanation }: CatalogCheck, asked: Asked): readonly Limit[] {
-  const declared = new Set<ArtifactName>(artifacts);
-  // Artifacts that only some organizations need are not declared; the rule's scopes tell of them.
-  const scopes = new Set([...declared].map((name) => firstRequests[name]?.scope));
+  const found = artifacts.flatMap((name) => limitsOfArtifact(name, asked));
+  // Artifacts that only some organizations need are not declared; the rule's scopes tell of them. Only a refusal matters there.
+  const scopes = new Set(artifacts.map((name) => firstRequests[name]?.scope));
   for (const scope of rule.scopes.filter((name) => !scopes.has(name))) {
     const needed = (Object.keys(firstRequests) as ArtifactName[]).find((name) => firstRequests[name]?.scope === scope);
-    if (needed !== undefined) declared.add(needed);
+    if (needed === undefined) continue;
+    found.push(...limitsOfArtifact(needed, asked).filter(({ outcome }) => outcome === "manual"));
   }
-  const found = [...declared].flatMap((name) => limitsOfArtifact(name, asked));
-  if (artifacts.includes("apps") && !asked.hasApp) found.push(noApp);
   if (artifacts.some((name) => withGroups.has(name))) found.push(...withoutGroups(asked));
   const open = found.filter(({ outcome }) => outcome === "manual");
   if (open.length > 0) return open;
@@ -147,7 +128,12 @@ function limitsOfCheck({ artifacts, rule, explanation }: CatalogCheck, asked: As
 }
 
 /** Evidence with rules that may be for groups. */
-const withGroups = new Set<ArtifactName>(["global_session_policies", "admin_console_app", "dashboard_app"]);
+const withGroups = new Set<ArtifactName>([
+  "global_session_policies",
+  "user_lifecycle_policies",
+  "admin_console_app",
+  "dashboard_app",
+]);
 
 function withoutGroups({ session, reads }: Asked): readonly Limit[] {
   const read = reads.get("built_in_groups");
@@ -185,11 +171,6 @@ const hiddenApp: Limit = {
 const someApps: Limit = {
   outcome: "partial",
   why: "this role sees only some of the apps",
-  remedy: superAdmin,
-};
-const noApp: Limit = {
-  outcome: "manual",
-  why: "this role sees no app that people sign in to",
   remedy: superAdmin,
 };
 const withoutPolicy: Limit = {
@@ -237,15 +218,6 @@ function appsFact(seesAll: boolean | null): string {
   return seesAll
     ? "This role sees the Okta Admin Console and the Okta Dashboard, so it sees every app"
     : "This role does not see the Okta Admin Console and the Okta Dashboard, so it sees only some of the apps";
-}
-
-function directoryFact(answer: Answer): string {
-  if (answer?.state !== "obtained") return "Active Directory apps could not be read";
-  const [app] = answer.value;
-  if (app === undefined) return "This role sees no Active Directory app";
-  return accessPolicyId(app) === null
-    ? "Active Directory apps have no authentication policy here, and V-279693 leaves them out"
-    : "Active Directory apps have an authentication policy here, and V-279693 evaluates them";
 }
 
 function answerFact(call: string, answer: Answer, nothing: string): string {

@@ -33,6 +33,7 @@ export function objectLists(artifacts: CollectedArtifacts): readonly ObjectList[
     ...Object.entries(valueOf(artifacts.app_policy_rules) ?? {}).map(([id, rules]) =>
       rulesOf("app_policy_rules", { id, name: `access policy ${id}` }, rules),
     ),
+    list("access_policies", artifacts.access_policies, (found) => ofType("policy", found)),
     list("admin_console_settings", artifacts.admin_console_settings, (settings) => [
       { type: "settings", id: "admin-console", name: "Okta Admin Console", value: settings },
     ]),
@@ -56,6 +57,7 @@ export function objectLists(artifacts: CollectedArtifacts): readonly ObjectList[
     ),
     list("built_in_groups", artifacts.built_in_groups, (found) => ofType("group", found)),
     list("log_streams", artifacts.log_streams, (found) => ofType("log_stream", found)),
+    list("saml_idps", artifacts.saml_idps, (found) => ofType("identity_provider", found)),
     list("smart_card_idps", artifacts.smart_card_idps, (found) =>
       found.map((item) => ({ ...resourceOf("identity_provider", item.idp), value: asObject(item) })),
     ),

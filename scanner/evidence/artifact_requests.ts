@@ -7,6 +7,7 @@ export const artifactRequests: Readonly<Record<ArtifactName, string>> = {
   user_lifecycle_policies: "GET /api/v1/policies?type=USER_LIFECYCLE, GET /api/v1/policies/{id}/rules",
   apps: "GET /api/v1/apps",
   app_policy_rules: "GET /api/v1/policies/{id}/rules",
+  access_policies: "GET /api/v1/policies?type=ACCESS_POLICY",
   admin_console_app: 'GET /api/v1/apps?filter=name eq "saasure", GET /api/v1/policies/{id}/rules',
   dashboard_app: 'GET /api/v1/apps?filter=name eq "okta_enduser", GET /api/v1/policies/{id}/rules',
   admin_console_settings: "GET /api/v1/first-party-app-settings/admin-console",

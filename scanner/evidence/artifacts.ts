@@ -48,6 +48,8 @@ export interface Artifacts {
   readonly apps: Evidence<JsonList>;
   /** The rules of every access policy that an active app of `apps` names, by policy id. */
   readonly app_policy_rules: Evidence<RulesById>;
+  /** `GET /policies?type=ACCESS_POLICY`: the names of the policies of apps. */
+  readonly access_policies: Evidence<JsonList>;
   /** The app `saasure`, where the answer holds it, with its access policy's rules. */
   readonly admin_console_app: Evidence<BuiltInApp>;
   /** The app `okta_enduser`, where the answer holds it, with its access policy's rules. */

@@ -144,6 +144,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]
   user_lifecycle_policies: evidence(policiesWithRules),
   apps: evidence(jsonList),
   app_policy_rules: evidence(byId(evidence(jsonList))),
+  access_policies: evidence(jsonList),
   admin_console_app: evidence(builtInApp),
   dashboard_app: evidence(builtInApp),
   admin_console_settings: evidence(json),

@@ -24,12 +24,14 @@ const policyLists = {
   password_policies: "/api/v1/policies?type=PASSWORD",
   user_lifecycle_policies: "/api/v1/policies?type=USER_LIFECYCLE",
 } as const;
+const accessPolicies = "/api/v1/policies?type=ACCESS_POLICY";
 const settingsPath = "/api/v1/first-party-app-settings/admin-console";
 const appRuleArtifacts: readonly ArtifactName[] = ["app_policy_rules", "admin_console_app", "dashboard_app"];
 const policyArtifacts: readonly ArtifactName[] = [
   "global_session_policies",
   "password_policies",
   "user_lifecycle_policies",
+  "access_policies",
   ...appRuleArtifacts,
 ];
 const appArtifacts: readonly ArtifactName[] = ["apps", ...appRuleArtifacts, "admin_console_settings"];
@@ -154,8 +156,12 @@ function onePolicy(
     const paths = isRule && rules.length > 0 ? rules : known.paths(policyLists[list]);
     return { ...nothing, artifacts: [list], paths };
   }
-  // A policy of no list is an access policy, which no answer but its rules shows.
-  if (rules.length > 0) return { ...nothing, artifacts: appRuleArtifacts, paths: rules };
+  // The policies of apps: an event that is not about a rule may change the name.
+  if (rules.length > 0 && isRule) return { ...nothing, artifacts: appRuleArtifacts, paths: rules };
+  if (rules.length > 0) {
+    const paths = [...rules, ...known.paths(accessPolicies)];
+    return { ...nothing, artifacts: [...appRuleArtifacts, "access_policies"], paths };
+  }
   return newPolicy(target, known);
 }
 
@@ -165,9 +171,12 @@ function newPolicy({ policyType }: LogTarget, known: KnownAnswers): Touch {
   if (name === "oktasignon") return listOf("global_session_policies", known);
   if (name === "password") return listOf("password_policies", known);
   if (name === "userlifecycle") return listOf("user_lifecycle_policies", known);
-  // An access policy that no app is bound to, until an event says so; others that no check reads.
-  const isRead = ["accesspolicy", "mfaenroll", "profileenrollment", "idpdiscovery", "postauthsession", "entityrisk"];
-  return isRead.includes(name) ? { ...nothing, artifacts: [] } : wholePolicies(known);
+  // No app is bound to it, until an event says so.
+  if (name === "accesspolicy")
+    return { ...nothing, artifacts: ["access_policies"], paths: known.paths(accessPolicies) };
+  // Policies that no check reads.
+  const isUnread = ["mfaenroll", "profileenrollment", "idpdiscovery", "postauthsession", "entityrisk"];
+  return isUnread.includes(name) ? { ...nothing, artifacts: [] } : wholePolicies(known);
 }
 
 function listOf(artifact: keyof typeof policyLists, known: KnownAnswers): Touch {

@@ -21,6 +21,7 @@ export const firstRequests = {
   apps: { path: "/api/v1/apps?limit=200", scope: "apps.read" },
   global_session_policies: { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
   password_policies: { path: "/api/v1/policies?type=PASSWORD", scope: "policies.read" },
+  access_policies: { path: "/api/v1/policies?type=ACCESS_POLICY", scope: "policies.read" },
   authenticators: { path: "/api/v1/authenticators", scope: "authenticators.read" },
   brand_sign_in_pages: { path: "/api/v1/brands?expand=domains&limit=200", scope: "brands.read" },
   network_zones: { path: "/api/v1/zones?limit=200", scope: "networkZones.read" },

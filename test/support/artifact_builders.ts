@@ -282,6 +282,7 @@ export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts 
     user_lifecycle_policies: obtained([{ policy: anAutomation(), rules: obtained([anAction()]) }]),
     apps: obtained([adminConsoleApp, dashboardApp, anApp()]),
     app_policy_rules: obtained({ rst1: accessRules }),
+    access_policies: obtained([{ id: "rst1", type: "ACCESS_POLICY", name: "Two factors", status: "ACTIVE" }]),
     admin_console_app: obtained({ app: adminConsoleApp, rules: accessRules }),
     dashboard_app: obtained({ app: dashboardApp, rules: accessRules }),
     admin_console_settings: obtained({ sessionIdleTimeoutMinutes: 15, sessionMaxLifetimeMinutes: 720 }),

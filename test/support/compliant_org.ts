@@ -24,6 +24,7 @@ export const paths = {
   groups: "/api/v1/groups?filter=type%20eq%20%22BUILT_IN%22&limit=200",
   logStreams: "/api/v1/logStreams?limit=200",
   idps: "/api/v1/idps?type=X509&limit=200",
+  accessPolicies: "/api/v1/policies?type=ACCESS_POLICY",
   samlIdps: "/api/v1/idps?type=SAML2&limit=200",
 };
 
@@ -54,6 +55,7 @@ export const compliantOrg: Answers = {
   [paths.groups]: listOf(whole.built_in_groups),
   [paths.logStreams]: listOf(whole.log_streams),
   [paths.idps]: (availableValue(whole.smart_card_idps) ?? []).map(({ idp }) => idp),
+  [paths.accessPolicies]: listOf(whole.access_policies),
   [paths.samlIdps]: listOf(whole.saml_idps),
   "/api/v1/idps/credentials/keys/kid1": smartCardIdp({ url: "", nowMs: 0 }, { name: "DoD CAC", issuedBy: "dod" }).key,
 };

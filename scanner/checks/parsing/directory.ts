@@ -78,7 +78,7 @@ function ifReadable<Value>(field: Field<Value>, decide: (value: Value) => boolea
 }
 
 /** Whether an app sources users, as Active Directory, LDAP, CSV and HR integrations do; null where it cannot be read. */
-function isDirectoryApp(app: JsonObject): boolean | null {
+export function isDirectoryApp(app: JsonObject): boolean | null {
   return ifReadable(readTexts(app, "features"), (features) =>
     features.some((feature) => feature === "PROFILE_MASTERING" || feature === "IMPORT_NEW_USERS"),
   );

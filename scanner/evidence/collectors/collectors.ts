@@ -29,6 +29,7 @@ export const collectors: { readonly [Name in ArtifactName]: Collector<Name> } = 
   api_token_owners: collectApiTokenOwners,
   built_in_groups: listCollector("built_in_groups"),
   log_streams: listCollector("log_streams"),
+  access_policies: listCollector("access_policies"),
   saml_idps: listCollector("saml_idps"),
   smart_card_idps: collectSmartCardIdps,
 };

@@ -12,6 +12,7 @@ const listFields = {
   api_tokens: ["id", "name", "userId", "clientName", "created", "network"],
   log_streams: ["id", "name", "type", "status", ...streamSettings],
   built_in_groups: ["id", "type", "profile.name"],
+  access_policies: ["id", "type", "name", "status"],
   saml_idps: ["id", "name", "type", "status", "policy.provisioning.profileMaster"],
 } as const;
 

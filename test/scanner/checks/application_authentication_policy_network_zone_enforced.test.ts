@@ -54,23 +54,38 @@ describe("the apps", () => {
     expect(outcomeOf(judge([adminConsoleApp, {}], good))).toBe("unreadable");
   });
 
-  test.each<[what: string, apps: JsonList, isWhole: boolean]>([["no Dashboard", [adminConsoleApp, anApp()], false]])(
-    "of a list with %s leave DISA's sentence to a person, and what was not seen",
-    (_, apps, isWhole) => {
-      const result = judge(apps, good);
-      expect(result.automated).toBe("PASS");
-      for (const { detail } of result.findings) {
-        expect(detail).toContain("the network zones include all necessary allow and block lists");
-        expect([/were evaluated/.test(detail), /visible to the administrator role/.test(detail)]).toEqual([
-          !isWhole,
-          !isWhole,
-        ]);
-      }
-    },
-  );
+  test("of a part of the list leave to a person what was not seen, and DISA's sentence", () => {
+    const { findings } = judge([adminConsoleApp, anApp()], good);
+    expect(findings).toHaveLength(2);
+    for (const finding of findings) {
+      expect(finding).toMatchObject({ automated: "PASS", reason: "partly_automated" });
+      expect(finding.detail).toMatch(
+        /all necessary allow and block.*2 apps that the administrator role of this run sees/,
+      );
+    }
+  });
+
+  test("of a part of the list FAIL without a word of what was not seen", () => {
+    const result = judge([anApp({ _links: {} })], good);
+    expect(result.status).toBe("FAIL");
+    expect(result.detail).not.toContain("administrator role");
+  });
+
+  test("are named with the policy to change, and Okta's own are marked", () => {
+    const access_policies = obtained([{ id: "rst1", name: "Any two factors" }]);
+    const apps = obtained([adminConsoleApp, dashboardApp, anApp()]);
+    const app_policy_rules = obtained({ rst1: obtained([lastRule()]) });
+    const { findings } = evaluate(check, { apps, app_policy_rules, network_zones: obtained([]), access_policies });
+    for (const { status, detail, resource } of findings) {
+      expect(status).toBe("FAIL");
+      expect(detail).toContain('in the policy "Any two factors"');
+      expect(detail.includes("Okta's own apps")).toBe(resource.name !== "Payroll");
+    }
+  });
 
   const service = { settings: { oauthClient: { application_type: "service" } } };
-  const directory = { name: "active_directory", signOnMode: null, _links: {} };
+  const directory = { name: "active_directory", signOnMode: null, features: ["PROFILE_MASTERING"], _links: {} };
+  const openLink = { accessPolicy: { href: "/policies/rstOpen" } };
 
   test.each<[what: string, app: JsonObject, outcome: string]>([
     ["a service app without a policy", anApp({ ...service, _links: {} }), "left out"],
@@ -79,15 +94,16 @@ describe("the apps", () => {
       anApp({ settings: { oauthClient: { application_type: "web" } }, _links: {} }),
       "FAIL",
     ],
-    ["a CSV directory", anApp({ ...directory, name: "csv_directory_v2" }), "left out"],
+    ["Active Directory", anApp(directory), "left out"],
+    ["Active Directory with an open policy", anApp({ ...directory, _links: openLink }), "left out"],
+    ["an HR source with an open policy", anApp({ ...directory, name: "workday", _links: openLink }), "left out"],
+    ["an app without a sign-on mode", anApp({ signOnMode: null, features: [], _links: openLink }), "left out"],
     [
-      "a directory with an open policy",
-      anApp({ ...directory, _links: { accessPolicy: { href: "/policies/rstOpen" } } }),
+      "a directory with a sign-on and an open policy",
+      anApp({ ...directory, signOnMode: "SAML_2_0", _links: openLink }),
       "FAIL",
     ],
     ["a directory from evidence without sign-on modes", anApp({ name: "active_directory", _links: {} }), "FAIL"],
-    ["the LDAP interface", anApp({ ...directory, name: "ldap_interface" }), "needs_review"],
-    ["an identity source", anApp({ ...directory, name: "custom_identity_source" }), "needs_review"],
     ["an inactive service app", anApp({ ...service, status: "INACTIVE" }), "not there"],
   ])("$0 is $2", (_, app, outcome) => {
     const result = judge([adminConsoleApp, dashboardApp, { ...app, id: "0oaOne" }], {
@@ -98,13 +114,20 @@ describe("the apps", () => {
     expect(finding?.reason ?? finding?.status ?? "none").toBe(/left|not/.test(outcome) ? "none" : outcome);
     const isLeftOut = outcome === "left out";
     for (const { detail } of result.findings)
-      expect(detail.includes("1 app without a sign-in left out")).toBe(isLeftOut);
+      expect(detail.includes("left out, because nobody signs in there: 1 ")).toBe(isLeftOut);
     const alone = judge([{ ...app, id: "0oaOne" }], {});
     if (isLeftOut) expect(alone.findings).toMatchObject([{ status: "MANUAL", resource: { type: "org" } }]);
   });
 
+  test("that are left out are counted and named, by kind", () => {
+    const sources = ["corp.example", "people.csv"].map((label) => anApp({ ...directory, id: label, label }));
+    const { detail } = judge([adminConsoleApp, dashboardApp, ...sources, anApp({ ...service, id: "0oaS" })], good);
+    expect(detail).toContain('1 service app, "Payroll"; 2 directories, "corp.example", "people.csv"');
+  });
+
   test.each<[what: string, apps: JsonList, reason: string]>([
-    ["an empty answer, as for a role that sees nothing", [], "missing_role"],
+    ["an empty answer, as for a role that sees nothing", [], "partly_automated"],
+    ["the service app only, as for a Read-Only Administrator", [anApp(service)], "partly_automated"],
     [
       "only inactive apps of a whole answer",
       [adminConsoleApp, dashboardApp].map((app) => ({ ...app, status: "INACTIVE" })),

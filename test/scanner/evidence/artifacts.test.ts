@@ -10,6 +10,7 @@ import { generalReads } from "../../../scanner/okta/probe.ts";
 import { probeRequests } from "../../../scanner/okta/probe_requests.ts";
 import { routes } from "../../../practice_org/api/routes.ts";
 import { compliantOrg } from "../../support/compliant_org.ts";
+import { compliantArtifacts } from "../../support/artifact_builders.ts";
 import { mapIdpClient } from "../../support/map_idp_client.ts";
 
 /** The places that have to know an artifact and that the compiler cannot check; `scanner/evidence/artifacts.ts` lists them all. */
@@ -39,6 +40,7 @@ describe.each(names)("%s", (name) => {
     const needed = catalog.flatMap((check) => [
       ...check.artifacts,
       ...check.conditionalArtifacts({
+        ...compliantArtifacts(),
         user_lifecycle_policies: obtained([]),
         global_session_policies: obtained([{ policy: {}, rules: obtained([forOneGroup]) }]),
       }),

@@ -85,7 +85,7 @@ describe("nothing is asked for that the selected checks do not need", () => {
     ],
     [
       "application_admin_console_mfa_required,application_authentication_policy_network_zone_enforced",
-      [paths.apps, "/api/v1/policies/rst1/rules", paths.zones],
+      [paths.apps, paths.accessPolicies, "/api/v1/policies/rst1/rules", paths.zones],
     ],
     ["user_inactivity_automation_35d_enabled", [paths.lifecycle, "/api/v1/policies/rstAuto/rules", paths.groups]],
     ["apitoken_restricted_to_network_zone", [paths.tokens, paths.zones]],
