@@ -16,7 +16,7 @@ export interface AppSpec {
   readonly label: string;
   readonly id?: string;
   readonly status?: "ACTIVE" | "INACTIVE";
-  /** Null on directory integrations, which have no sign-on. */
+  /** Null for directories and HR sources, which have no sign-on. */
   readonly signOnMode: string | null;
   readonly features?: readonly string[];
   /** Null: not bound to a policy, as every app of the Classic Engine. */
@@ -183,12 +183,12 @@ export function serviceApp(
   });
 }
 
-/** A directory integration: it has no sign-on, and no policy. */
+/** A directory or HR source: it has no sign-on, and yet a link to a policy, as all recorded ones do. */
 export function directoryApp(
   site: Site,
-  spec: Pick<AppSpec, "label" | "orgId" | "features"> & { readonly name: "active_directory" | "csv_directory" },
+  spec: Pick<AppSpec, "name" | "label" | "orgId" | "features"> & { readonly policy: string },
 ): App {
-  return appObject(site, { ...spec, signOnMode: null, policyId: null });
+  return appObject(site, { ...spec, signOnMode: null, policyId: policyId("ACCESS_POLICY", spec.policy) });
 }
 
 interface OauthClient {

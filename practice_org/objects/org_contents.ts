@@ -95,3 +95,7 @@ export function listingOf<Item>(items: readonly Item[]): Listing<Item> {
     },
   };
 }
+
+export function itemsOf<Item>(listing: Listing<Item>): readonly Item[] {
+  return Array.from({ length: listing.length }, (_, index) => listing.get(index));
+}

@@ -152,6 +152,8 @@ export interface ApiTokenSpec {
   readonly ownerLogin: string;
   /** Absent: the answer has no such field, as in an official example. */
   readonly network?: JsonObject;
+  /** Default: a token that a person created. Tokens of agents carry the agent's name. */
+  readonly clientName?: string;
 }
 
 const tokenWindowMs = 30 * 24 * 3_600_000;
@@ -163,7 +165,7 @@ export function apiToken(site: Site, spec: ApiTokenSpec): Resource {
     id,
     name: spec.name,
     userId: owner,
-    clientName: "Okta API",
+    clientName: spec.clientName ?? "Okta API",
     tokenWindow: null,
     ...(spec.network === undefined ? {} : { network: spec.network }),
     // A token lives for thirty days after its last use.

@@ -70,6 +70,13 @@ export function dodBannerPage(): string {
   return signInPage(bannerScript(bannerParagraphs));
 }
 
+/** The page with a dialog before the sign-in form, as DISA's Okta DOD Warning Banner Configuration Guide has it. */
+export function bannerDialogPage(): string {
+  return signInPage(`
+        alert(${JSON.stringify(bannerParagraphs.join("\n\n"))});
+`);
+}
+
 /** A banner without the paragraphs on privacy. */
 export function shortenedBannerPage(): string {
   return signInPage(bannerScript(bannerParagraphs.slice(0, 4)));

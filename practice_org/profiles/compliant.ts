@@ -8,7 +8,7 @@ import { oktaId } from "../objects/ids_and_links.ts";
 import { listingOf, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
 import { defaultPasswordPolicy, passwordPolicy, type PasswordSettings } from "../objects/password_policies.ts";
 import { apiToken, builtInGroups, customRole, group, groupId, user } from "../objects/people_objects.ts";
-import { dodBannerPage } from "../objects/sign_in_page.ts";
+import { bannerDialogPage } from "../objects/sign_in_page.ts";
 import {
   anywhere,
   defaultSessionRule,
@@ -21,10 +21,10 @@ import { smartCardIdp } from "../objects/smart_card_idp.ts";
 import { builtInZones, ipZone, zoneId } from "../objects/zone_objects.ts";
 import { firstPartyApps } from "./empty.ts";
 
-const office = "Office network";
-const stig = "STIG strong authentication";
+export const office = "Office network";
+export const stig = "STIG strong authentication";
 
-/** An org configured to the letter of the STIG: every check passes, some of them exactly at their limit. */
+/** A DoD org that followed the STIG and its guides to the letter; some settings are exactly at their limit. */
 export function compliantOrg(site: Site): OrgContents {
   const id = oktaId("00o", "compliant");
   const smartCards = smartCardIdp(site, { name: "DoD CAC", issuedBy: "dod" });
@@ -56,7 +56,7 @@ export function compliantOrg(site: Site): OrgContents {
         groupIds: [groupId("Everyone")],
       }),
     ],
-    brands: [brand(site, { name: "practice-org", isDefault: true, customizedPage: { html: dodBannerPage() } })],
+    brands: [brand(site, { name: "practice-org", isDefault: true, customizedPage: { html: bannerDialogPage() } })],
     authenticators: [
       ...commonAuthenticators(site),
       oktaVerify(site, "REQUIRED"),

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
-import { appId, appObject, webApp } from "../objects/app_objects.ts";
+import { appId, directoryApp, webApp } from "../objects/app_objects.ts";
 import { smartCard } from "../objects/authenticator_objects.ts";
 import { oktaId } from "../objects/ids_and_links.ts";
 import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
@@ -127,7 +127,8 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
         sessionRule({ name: "On the road", priority: 2, ...lax, network: anywhere }),
       ],
     }),
-    defaultSignOnPolicy(site, 4, [
+    signOnPolicy(site, { name: "Not used yet", priority: 4, groupIds: [groupId("HR integrations")], rules: [] }),
+    defaultSignOnPolicy(site, 5, [
       forGroup(sessionRule({ name: "Everyone", priority: 1, ...strict, network: fromZones("ALL_ZONES") }), "Everyone"),
       defaultSessionRule(2),
     ]),
@@ -172,7 +173,7 @@ function appPolicies(site: Site): readonly PolicyWithRules[] {
   ];
 }
 
-/** One app for each of these policies, named after it; one that is as it should be; and an identity source, which no document describes. */
+/** One app for each of these policies, named after it; one that is as it should be; and an identity source, which nobody signs in to. */
 function apps(site: Site, orgId: string): readonly App[] {
   const names = [
     "Denied without a zone",
@@ -185,6 +186,12 @@ function apps(site: Site, orgId: string): readonly App[] {
   return [
     webApp(site, { label: "Travel portal", policy: stig, orgId }),
     ...names.map((name) => webApp(site, { label: name, policy: name, orgId })),
-    appObject(site, { name: "practice_source_1", label: "Identity source", signOnMode: null, policyId: null, orgId }),
+    directoryApp(site, {
+      name: "custom_identity_source",
+      label: "Identity source",
+      features: ["IMPORT_NEW_USERS"],
+      policy: wide,
+      orgId,
+    }),
   ];
 }

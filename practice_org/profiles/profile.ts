@@ -1,5 +1,6 @@
 import { classicOrg } from "./classic.ts";
 import { compliantOrg } from "./compliant.ts";
+import { directoryOrg } from "./directory.ts";
 import { edgeOrg } from "./edge.ts";
 import { emptyOrg } from "./empty.ts";
 import { guardedOrg } from "./guarded.ts";
@@ -43,7 +44,7 @@ function isFixed(name: string): name is keyof typeof fixedOrgs {
 const fixedOrgs = {
   /** A realistic org: some checks pass, some fail, some need a person. */
   typical: typicalOrg,
-  /** Configured as the STIG asks: every check passes. */
+  /** Configured as the STIG asks: no rule fails. */
   compliant: compliantOrg,
   /** A fresh org, not configured yet. */
   empty: emptyOrg,
@@ -55,6 +56,8 @@ const fixedOrgs = {
   unclear: unclearOrg,
   /** Compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta. */
   edge: edgeOrg,
+  /** Compliant, with users of Active Directory: what DISA leaves to the directory is as Okta has it. */
+  directory: directoryOrg,
   /** Typical, with rules that a careless fix would undo: they deny, or come before others. */
   guarded: guardedOrg,
 } as const;

@@ -6,6 +6,8 @@ import type { App, Site } from "../objects/org_contents.ts";
 export const highAssurance = "High assurance";
 export const passwordThenEmail = "Password then e-mail";
 
+export const activeDirectoryFeatures = ["PROFILE_MASTERING", "OUTBOUND_DEL_AUTH", "IMPORT_NEW_USERS"];
+
 /** Apps that share a few policies, one that is switched off, and three that nobody signs in to. */
 export function businessApps(site: Site, orgId: string): readonly App[] {
   const strong = ["Finance", "Payroll", "Source code", "Secrets vault"];
@@ -44,10 +46,17 @@ export function businessApps(site: Site, orgId: string): readonly App[] {
     directoryApp(site, {
       name: "active_directory",
       label: "practice.example",
-      features: ["PROFILE_MASTERING", "OUTBOUND_DEL_AUTH", "IMPORT_NEW_USERS"],
+      features: activeDirectoryFeatures,
+      policy: "Any two factors",
       orgId,
     }),
-    directoryApp(site, { name: "csv_directory", label: "Contractors' list", features: ["PROFILE_MASTERING"], orgId }),
+    directoryApp(site, {
+      name: "csv_directory_v2",
+      label: "Contractors' list",
+      features: ["PROFILE_MASTERING", "IMPORT_NEW_USERS"],
+      policy: "Any two factors",
+      orgId,
+    }),
     serviceApp(site, { label: "Nightly export", clientId: appId("Nightly export"), orgId, policyId: null }),
   ];
 }

@@ -1,11 +1,13 @@
+import { accessPolicy, catchAllRule, methodChain } from "../objects/access_policies.ts";
 import { authenticatorObject, commonAuthenticators, smartCard } from "../objects/authenticator_objects.ts";
 import { brand } from "../objects/brand_objects.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
 import { groupId } from "../objects/people_objects.ts";
+import { withPolicies } from "../objects/policy_objects.ts";
 import { signInPage } from "../objects/sign_in_page.ts";
 import { smartCardIdp } from "../objects/smart_card_idp.ts";
 import { emptyOrg } from "./empty.ts";
-import type { OrgContents, Resource, Site } from "../objects/org_contents.ts";
+import type { OrgContents, PolicyWithRules, Resource, Site } from "../objects/org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
 /** A fresh org with settings whose verdict depends on more than one object, or on what the API does not show. */
@@ -16,7 +18,7 @@ export function unclearOrg(site: Site): OrgContents {
     ...fresh,
     name: "Unclear practice org",
     policies: [
-      ...fresh.policies,
+      ...withPolicies(fresh.policies, chains(site)),
       passwordPolicy(site, {
         name: "Active Directory Policy",
         priority: 2,
@@ -34,6 +36,16 @@ export function unclearOrg(site: Site): OrgContents {
     ],
     identityProviders: [smartCards.identityProvider],
   };
+}
+
+/** Chains of one step, in which a user proves two factors: a security key with its PIN, and a smart card. */
+function chains(site: Site): readonly PolicyWithRules[] {
+  const policy = (name: string, step: JsonObject) =>
+    accessPolicy(site, { name, rules: [catchAllRule("ALLOW", methodChain(step))] });
+  return [
+    policy("Okta Admin Console", { key: "webauthn", method: "webauthn", userVerification: "REQUIRED" }),
+    policy("Okta Dashboard", { key: "smart_card_idp", method: "cert" }),
+  ];
 }
 
 function oktaVerifyPart(site: Site, part: "totp" | "push" | "fastpass", settings: JsonObject = {}): Resource {
