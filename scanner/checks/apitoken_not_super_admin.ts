@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import {
   availableValue,
   type ApiTokenOwner,
@@ -18,8 +18,9 @@ import {
   type Subject,
 } from "./evaluating/finding_drafts.ts";
 import { memoize } from "./evaluating/memoize.ts";
+import { clientNote } from "./parsing/api_token.ts";
 import { readText, showValue } from "./parsing/fields.ts";
-import { sortBy, resourceOf } from "./parsing/names.ts";
+import { listTexts, nameOf, sortBy, resourceOf } from "./parsing/names.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
@@ -39,7 +40,8 @@ export const apitokenNotSuperAdmin = defineCheck({
       "Create a new token as a dedicated account, move the application to it, and delete the old token",
     ],
     deciding_fields: [
-      "GET /api/v1/api-tokens: userId",
+      "GET /api/v1/api-tokens: userId, clientName",
+      "GET /api/v1/users/{userId}: profile.login",
       "GET /api/v1/users/{userId}/roles: type, label",
       "GET /api/v1/users/{userId}/groups: id",
       "GET /api/v1/groups/{id}/roles: type, label",
@@ -47,8 +49,9 @@ export const apitokenNotSuperAdmin = defineCheck({
     left_to_person: uncovered,
   },
   evaluate({ api_tokens: tokens, api_token_owners: owners }) {
+    const known = availableValue(owners) ?? {};
     // One owner may have many tokens.
-    const judgeOnce = memoize((owner: ApiTokenOwner) => judgeOwner({ resource: null, expected }, owner));
+    const judgeOnce = memoize((id: string) => (Object.hasOwn(known, id) ? judgeOwner(id, known[id]) : null));
     return judgeList(tokens, {
       expected,
       judgeItem: (token) => judgeToken(token, owners, judgeOnce),
@@ -60,27 +63,32 @@ export const apitokenNotSuperAdmin = defineCheck({
 function judgeToken(
   token: JsonObject,
   owners: Evidence<ApiTokenOwners>,
-  judgeOnce: (owner: ApiTokenOwner) => FindingDraft,
+  judgeOnce: (userId: string) => FindingDraft | null,
 ): FindingDraft {
-  const subject: Subject = { resource: resourceOf("api_token", token), expected };
+  const client = isJsonObject(token) ? clientNote(token) : {};
+  const subject: Subject = { resource: resourceOf("api_token", token), expected, ...client };
   const userId = readText(token, "userId");
   if (userId.kind !== "value" || userId.value === "")
     return unreadable(subject, `the owner ${showValue(token["userId"])}`);
-  const known = availableValue(owners) ?? {};
-  const owner = Object.hasOwn(known, userId.value) ? known[userId.value] : undefined;
-  const draft = owner === undefined ? null : { ...judgeOnce(owner), resource: subject.resource };
+  const judged = judgeOnce(userId.value);
+  const draft = judged === null ? null : { ...subject, ...judged, resource: subject.resource };
   if (draft !== null && (owners.state === "obtained" || draft.status === "FAIL")) return draft;
   if (owners.state === "missing") return manualForMissing(subject, owners);
   return manual(subject, "provider_error", "no answer about its owner's roles");
 }
 
-function judgeOwner(subject: Subject, owner: ApiTokenOwner): FindingDraft {
-  if (includesSuperAdmin(owner.roles)) return fail(subject, "an owner who is Super Administrator");
+function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft | null {
+  if (owner === undefined) return null;
+  const subject: Subject = { resource: null, expected };
+  const name = `the owner "${owner.login ?? id}"`;
+  if (includesSuperAdmin(owner.roles)) return fail(subject, `${name}, who is Super Administrator`);
   const groups = owner.groups === null ? [] : sortBy(listed(owner.groups), (group) => `${group.name} ${group.id}`);
   const group = groups.find((candidate) => includesSuperAdmin(candidate.roles));
   if (group !== undefined)
-    return fail(subject, `an owner who is Super Administrator through the group "${group.name}"`);
-  return firstMissing(subject, owner, groups) ?? pass(subject, "no such role", uncovered);
+    return fail(subject, `${name}, who is Super Administrator through the group "${group.name}"`);
+  const roles = [owner.roles, ...groups.map((candidate) => candidate.roles)].flatMap(listed).map(nameOf);
+  const held = roles.length === 0 ? "without a role" : `with the role ${listTexts([...new Set(roles)])}`;
+  return firstMissing(subject, owner, groups) ?? pass(subject, `${name} ${held}`, uncovered);
 }
 
 /** The first missing evidence that could hold the role. */

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type JsonList } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { isUnidentified } from "./parsing/activity.ts";
+import { clientNote } from "./parsing/api_token.ts";
 import { fail, judgeList, pass, unreadable, withPartialCoverage, type Subject } from "./evaluating/finding_drafts.ts";
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
@@ -29,7 +30,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
       'Set "Token can be used from" to the zone of the application that calls the API, and save',
     ],
     deciding_fields: [
-      "GET /api/v1/api-tokens: network.connection, network.include",
+      "GET /api/v1/api-tokens: network.connection, network.include, clientName",
       "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
     ],
     left_to_person: uncovered,
@@ -54,8 +55,9 @@ function namesZones(token: JsonObject): boolean {
 }
 
 function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
-  const subject: Subject = { resource: resourceOf("api_token", token), expected };
-  if (isUnidentified(token)) return unreadable(subject, `the token ${showValue(token)}`);
+  const resource = resourceOf("api_token", token);
+  if (isUnidentified(token)) return unreadable({ resource, expected }, `the token ${showValue(token)}`);
+  const subject: Subject = { resource, expected, ...clientNote(token) };
   const connection = readText(token, "network.connection");
   if (connection.kind === "absent") return fail(subject, "no network restriction set");
   if (connection.kind === "unreadable") return unreadable(subject, `the network ${connection.found}`);

@@ -42,9 +42,8 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       "The API does not show whether the list of zones is complete, so the check is partly automated. A role below " +
       "Super Administrator may not see every app.",
     fix: [
-      "Open Applications > Applications and each active app",
-      'On the Sign On tab, under "User Authentication", choose View Policy Details',
-      'Edit each rule and set "User\'s IP is" to the zones of the Access Control Policy',
+      "Open Security > App sign-in policies (Authentication Policies) and each policy that the findings name",
+      'Edit each rule and set "User\'s IP is" (DISA: "User is") to the zones of the Access Control Policy',
       'Edit the Catch-all Rule and set "Access is" to Denied',
     ],
     deciding_fields: [
@@ -177,8 +176,10 @@ function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdi
       draft: manual(subject, "needs_review", "only rules that deny, and no rule names a zone to allow"),
       proven,
     };
-  const restricted = zoned.length === 1 ? "1 rule with its zones" : `${zoned.length} rules with their zones`;
-  return { draft: pass(subject, `${restricted} and a catch-all that denies`), proven };
+  const restricted = zoned.map((rule) => `rule "${nameOf(rule)}" ${networkConditionOf(rule, zones).actual}`);
+  const first = restricted.slice(0, 5).join("; ");
+  const others = restricted.length > 5 ? ` and ${restricted.length - 5} more` : "";
+  return { draft: pass(subject, `${first}${others}, and a catch-all that denies`), proven };
 }
 
 /** Which rule the policy has to have besides; proven where the status and the place of each rule can be read. */

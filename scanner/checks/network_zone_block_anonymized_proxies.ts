@@ -5,6 +5,7 @@ import { explicitActivityOf, isUnidentified } from "./parsing/activity.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue, type Field } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
+import { describeZone } from "./evaluating/zones.ts";
 
 const expected =
   "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";
@@ -56,7 +57,8 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   const unread = first("unreadable");
   if (unread !== undefined) return unreadable(subject, unread.actual);
   const partial = first("review");
-  return partial === undefined ? fail(subject, "no such zone") : manual(subject, "needs_review", partial.actual);
+  if (partial !== undefined) return manual(subject, "needs_review", partial.actual);
+  return fail({ resource: null, expected }, "no such zone");
 }
 
 /** The system zone whose addresses bypass blocklists, where it has any. */
@@ -66,9 +68,7 @@ function exemptNote(zones: JsonList): string | null {
   );
   const gateways = exempt === undefined ? null : readList(exempt, "gateways");
   if (gateways?.kind !== "value" || gateways.value.length === 0) return null;
-  const zone = 'of zone "DefaultExemptIpZone"';
-  const count = gateways.value.length;
-  return count === 1 ? `1 entry ${zone} bypasses every blocklist` : `${count} entries ${zone} bypass every blocklist`;
+  return `the addresses of zone ${describeZone(exempt ?? {})} bypass every blocklist`;
 }
 
 interface ZoneVerdict {
@@ -135,7 +135,7 @@ function judgeStatic(zone: JsonObject, name: string): ZoneVerdict | null {
   const unread = lists.find((entries) => entries.kind === "unreadable");
   if (unread?.kind === "unreadable") return { kind: "unreadable", actual: `the addresses ${unread.found} of ${name}` };
   const count = lists.reduce((sum, entries) => sum + (entries.kind === "value" ? entries.value.length : 0), 0);
-  return count === 0 ? null : { kind: "review", actual: `${count} static entries in ${name}` };
+  return count === 0 ? null : { kind: "review", actual: `${count} static entries in zone ${describeZone(zone)}` };
 }
 
 /** A list, or an object of lists: `asns` and `locations` come as either. */

@@ -15,7 +15,8 @@ export const artifactRequests: Readonly<Record<ArtifactName, string>> = {
   brand_sign_in_pages: "GET /api/v1/brands?expand=domains, GET /api/v1/brands/{id}/pages/sign-in/customized",
   network_zones: "GET /api/v1/zones",
   api_tokens: "GET /api/v1/api-tokens",
-  api_token_owners: "GET /api/v1/users/{id}/roles, GET /api/v1/users/{id}/groups, GET /api/v1/groups/{id}/roles",
+  api_token_owners:
+    "GET /api/v1/users/{id}, GET /api/v1/users/{id}/roles, GET /api/v1/users/{id}/groups, GET /api/v1/groups/{id}/roles",
   built_in_groups: 'GET /api/v1/groups?filter=type eq "BUILT_IN"',
   log_streams: "GET /api/v1/logStreams",
   saml_idps: "GET /api/v1/idps?type=SAML2",

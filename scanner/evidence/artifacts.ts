@@ -115,6 +115,8 @@ export interface SignInPage {
 export type ApiTokenOwners = Readonly<Record<string, ApiTokenOwner>>;
 
 export interface ApiTokenOwner {
+  /** Null: the user could not be read, or has none. It names the owner and decides nothing. */
+  readonly login: string | null;
   readonly roles: Evidence<JsonList>;
   /** Null: not requested, because a role of the user's own already decides. */
   readonly groups: Evidence<readonly OwnerGroup[]> | null;

@@ -155,6 +155,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]
   api_token_owners: evidence(
     byId(
       v.object({
+        login: v.nullable(text),
         roles: evidence(jsonList),
         groups: v.nullable(evidence(v.array(ownerGroup, "and should be a list"))),
       }),

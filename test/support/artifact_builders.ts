@@ -209,6 +209,7 @@ export function aToken(changes: JsonObject = {}): JsonObject {
     id: "00T1",
     name: "SIEM export",
     userId: "00u1",
+    clientName: "Okta API",
     network: { connection: "ZONE", include: ["nzo1"] },
     ...changes,
   };
@@ -303,6 +304,7 @@ export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts 
     api_tokens: obtained([aToken()]),
     api_token_owners: obtained({
       "00u1": {
+        login: "siem@acme.example",
         roles: obtained([aRole()]),
         groups: obtained([{ id: "00gEveryone", name: "Everyone", roles: obtained([]) }]),
       },

@@ -49,6 +49,7 @@ export const compliantOrg: Answers = {
   "/api/v1/brands/bnd1/pages/sign-in/customized": { pageContent: bannerPage },
   [paths.zones]: listOf(whole.network_zones),
   [paths.tokens]: listOf(whole.api_tokens),
+  "/api/v1/users/00u1": { id: "00u1", profile: { login: "siem@acme.example" } },
   "/api/v1/users/00u1/roles": [aRole()],
   "/api/v1/users/00u1/groups": [{ id: "00g1", type: "BUILT_IN", profile: { name: "Everyone" } }],
   "/api/v1/groups/00g1/roles": [],

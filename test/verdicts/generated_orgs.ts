@@ -175,6 +175,7 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
       );
       org[paths.tokens] = tokens;
       for (const { userId } of tokens) {
+        org[`/api/v1/users/${String(userId)}`] = a({ id: userId, profile: { login: "siem@acme.example" } });
         org[`/api/v1/users/${String(userId)}/roles`] = several(2, () => aRoleOf());
         const groups = several(2, (number) => a({ id: `00g${number}`, profile: { name: `Group ${number}` } }));
         org[`/api/v1/users/${String(userId)}/groups`] = groups;

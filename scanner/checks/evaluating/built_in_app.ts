@@ -53,7 +53,7 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
           `${why} A rule that denies lets nobody in, so the first rule that allows decides. If it has conditions, everybody else ` +
           "reaches the later rules: if one of them is less strict, the result is MANUAL and names it.",
         fix: [
-          `Open Security > Authentication Policies and the policy of the ${app.label}`,
+          `Open Security > App sign-in policies (Authentication Policies) and the policy of the ${app.label}`,
           "Choose Actions > Edit on the top rule",
           fix,
         ],

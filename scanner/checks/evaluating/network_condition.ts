@@ -2,8 +2,14 @@ import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./finding_drafts.ts";
 import { readText, readTexts, showValue, textsIn } from "../parsing/fields.ts";
-import { listTexts } from "../parsing/names.ts";
-import { judgeExcludedZones, judgeIncludedZones, zonesInBoth, type Zones, type ZonesVerdict } from "./zones.ts";
+import {
+  describeZones,
+  judgeExcludedZones,
+  judgeIncludedZones,
+  zonesInBoth,
+  type Zones,
+  type ZonesVerdict,
+} from "./zones.ts";
 
 /**
  * Whether a rule's network condition restricts it to zones, and the words for it in a finding. Zoned: the connection is
@@ -24,8 +30,7 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
     return { kind: "open", actual: connection.kind === "absent" ? "no network condition" : "ZONE without a zone" };
   }
   if (included.kind !== "zoned") return included;
-  const except =
-    excluded.length === 0 ? "" : ` and not in ${excluded.length === 1 ? "zone" : "zones"} ${listTexts(excluded)}`;
+  const except = excluded.length === 0 ? "" : ` and not in ${describeZones(excluded, zones)}`;
   return { kind: "zoned", actual: `in ${included.actual}${except}` };
 }
 
@@ -40,7 +45,8 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   const verdict = judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
   if (verdict.kind === "wrong") return verdict;
   const [both] = zonesInBoth(ids, textsIn(object, `${path}.exclude`), zones);
-  if (both !== undefined) return { kind: "review", actual: `zone ${both} both included and excluded` };
+  if (both !== undefined)
+    return { kind: "review", actual: `${describeZones([both], zones)} both included and excluded` };
   const exclude = readTexts(object, `${path}.exclude`);
   if (verdict.kind === "everywhere" || exclude.kind !== "unreadable") return verdict;
   return { kind: "unreadable", actual: `the exclude ${exclude.found}` };

@@ -63,7 +63,7 @@ export function judgeIncludedZones(ids: readonly string[], unread: string | null
   const read = readAll(ids, zones);
   const wrong = read.find(({ verdict }) => verdict.kind === "wrong");
   if (wrong !== undefined) return wrong.verdict;
-  const names = namesOf(ids);
+  const names = describeZones(ids, zones);
   const extent = extentOf(read.flatMap(({ ranges }) => ranges));
   if (extent === "everywhere") return { kind: "everywhere", actual: `${names} of every address` };
   if (unread !== null) return { kind: "unreadable", actual: `the include ${unread}` };
@@ -78,7 +78,7 @@ export function judgeIncludedZones(ids: readonly string[], unread: string | null
 /** How far excluding these zones restricts: one that keeps somebody out is enough. */
 export function judgeExcludedZones(ids: readonly string[], zones: Zones): ZonesVerdict {
   const read = readAll(ids, zones);
-  const names = `not in ${namesOf(ids)}`;
+  const names = `not in ${describeZones(ids, zones)}`;
   if (extentOf(read.flatMap(({ ranges }) => ranges)) === "everywhere") {
     return { kind: "review", actual: `${names} of every address, so that the rule is for nobody` };
   }
@@ -115,8 +115,20 @@ function zoneOf(id: string, zones: Zones): JsonObject | undefined {
   return zones.byId.get(id) ?? zones.byName.get(id);
 }
 
-function namesOf(ids: readonly string[]): string {
-  return `${ids.length === 1 ? "zone" : "zones"} ${listTexts(ids)}`;
+/** The zones by name, each with its addresses, for a person who compares them with a document. */
+export function describeZones(ids: readonly string[], zones: Zones): string {
+  const texts = ids.map((id) => {
+    const zone = zoneOf(id, zones);
+    return zone === undefined ? id : describeZone(zone);
+  });
+  return `${ids.length === 1 ? "zone" : "zones"} ${listTexts(texts)}`;
+}
+
+export function describeZone(zone: JsonObject): string {
+  const gateways = readList(zone, "gateways");
+  if (gateways.kind !== "value") return `"${nameOf(zone)}"`;
+  const addresses = gateways.value.map((gateway) => (isJsonObject(gateway) ? String(gateway["value"]) : "?"));
+  return `"${nameOf(zone)}" (${listTexts(addresses)})`;
 }
 
 function firstUnclear(read: readonly ReadZone[]): ZonesVerdict | null {

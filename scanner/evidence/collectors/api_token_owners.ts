@@ -34,18 +34,26 @@ async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles):
   const id = pathSegment(userId);
   if (id === null) {
     const unusable = missing<never>("unreadable", "The owner has no usable id, so no roles could be asked for.");
-    return { roles: unusable, groups: unusable };
+    return { login: null, roles: unusable, groups: unusable };
   }
   const path = `/api/v1/users/${id}`;
-  const roles = await listRoles(client, path);
-  if ((availableValue(roles) ?? []).some((role) => isSuperAdminRole(role) === true)) return { roles, groups: null };
+  const [login, roles] = await Promise.all([loginOf(client, path), listRoles(client, path)]);
+  if ((availableValue(roles) ?? []).some((role) => isSuperAdminRole(role) === true))
+    return { login, roles, groups: null };
   const groups = await client.getList({ path: `${path}/groups`, scope: "users.read", keep: keepGroup });
   return {
+    login,
     roles,
     groups: await mapEvidence(evidenceOf(groups), (found) =>
       Promise.all(found.map((group) => ownerGroup(group, groupRoles))),
     ),
   };
+}
+
+async function loginOf(client: IdpClient, path: string): Promise<string | null> {
+  const user = await client.getObject({ path, scope: "users.read" });
+  const login = user.state === "obtained" ? readText(user.value, "profile.login") : null;
+  return login?.kind === "value" ? login.value : null;
 }
 
 async function ownerGroup(group: JsonObject, groupRoles: GroupRoles): Promise<OwnerGroup> {

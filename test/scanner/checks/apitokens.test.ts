@@ -44,6 +44,15 @@ describe(zoned, () => {
     ]);
   });
 
+  test("names the zone with its addresses, and the client that uses the token", () => {
+    const agent = aToken({ id: "00T2", clientName: "Okta AD Agent" });
+    const result = evaluate(zoned, { api_tokens: obtained([aToken(), agent]), network_zones: obtained(allZones) });
+    expect(result.findings.map(({ detail }) => detail)).toEqual([
+      expect.stringMatching(/zone "Offices" \(192\.0\.2\.0\/24\): a token of the client "Okta API"/),
+      expect.stringMatching(/zone "Offices" \(192\.0\.2\.0\/24\): a token of the agent "Okta AD Agent"/),
+    ]);
+  });
+
   test.each([[{}]])("%j is no token, and an open one beside it FAILs", (element) => {
     const judgeBeside = (network: unknown) =>
       evaluate(zoned, {
@@ -79,6 +88,7 @@ describe(notSuper, () => {
   const everyone = (roles: Evidence<JsonList> = obtained([])) =>
     obtained([{ id: "00gEveryone", name: "Everyone", roles }]);
   const anOwner = (changes: Partial<ApiTokenOwner> = {}): ApiTokenOwner => ({
+    login: "siem@acme.example",
     roles: obtained([aRole()]),
     groups: everyone(),
     ...changes,
@@ -133,6 +143,13 @@ describe(notSuper, () => {
 
   test("no token PASSes for the org", () => {
     expect(judge(obtained([]), {}).findings).toMatchObject([{ status: "PASS", resource: { type: "org" } }]);
+  });
+
+  test("names the owner by login, with the roles and the client", () => {
+    const { detail } = judge(obtained([aToken()]), { "00u1": anOwner() });
+    expect(detail).toMatch(/the owner "siem@acme\.example" with the role READ_ONLY_ADMIN.* client "Okta API"/);
+    const unnamed = judge(obtained([aToken()]), { "00u1": anOwner({ login: null }) });
+    expect(unnamed.detail).toContain('the owner "00u1"');
   });
 
   test.each([[null], [""]])("an owner %j is unreadable", (userId) => {

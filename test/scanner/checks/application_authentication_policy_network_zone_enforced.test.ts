@@ -119,6 +119,11 @@ describe("the apps", () => {
     if (isLeftOut) expect(alone.findings).toMatchObject([{ status: "MANUAL", resource: { type: "org" } }]);
   });
 
+  test("that comply are named with their zones and addresses", () => {
+    const { detail } = judge([adminConsoleApp, dashboardApp, anApp()], good);
+    expect(detail).toContain('rule "Known networks" in zone "Offices" (192.0.2.0/24)');
+  });
+
   test("that are left out are counted and named, by kind", () => {
     const sources = ["corp.example", "people.csv"].map((label) => anApp({ ...directory, id: label, label }));
     const { detail } = judge([adminConsoleApp, dashboardApp, ...sources, anApp({ ...service, id: "0oaS" })], good);

@@ -18,7 +18,7 @@ describe("a saved file", () => {
   });
 
   test("keeps what is known about an id that is called as a key of every object is", () => {
-    const roles = { roles: obtained([{ id: "r", type: "SUPER_ADMIN" }]), groups: null };
+    const roles = { login: null, roles: obtained([{ id: "r", type: "SUPER_ADMIN" }]), groups: null };
     const owners = obtained(Object.fromEntries(["__proto__", "constructor", "prototype"].map((id) => [id, roles])));
     const artifacts = { api_token_owners: owners };
     const file = JSON.stringify({ ...document, artifacts });
