@@ -3,7 +3,7 @@
  *
  * A message is one line of text. Nothing is stored: a subscriber that is not there when a message is published never gets it.
  */
-export interface Publisher {
+export interface MessagePublisher {
   /** Resolves when the broker has taken the message; rejects with `AppError("unavailable")` when it has not. */
   publish(channel: string, message: string): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface SubscriptionHandlers {
 /** `ended`: the broker closed politely; `cut`: the connection broke; `silent`: nothing arrived for too long; `garbage`: unreadable bytes. */
 export type LostReason = "ended" | "cut" | "silent" | "garbage";
 
-export interface Broker extends Publisher, Subscriber {
+export interface Broker extends MessagePublisher, Subscriber {
   /** Resolves when the broker answers now; rejects with `AppError("unavailable")`. */
   ping(): Promise<void>;
   /** Releases every connection and ends open subscriptions. */

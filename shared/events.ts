@@ -1,6 +1,6 @@
 /** What `scanstream/events` publishes: for producers and clients that speak to a gateway in TypeScript. */
 
-export type { Publisher } from "./broker.ts";
+export { createGatewayPublisher, type GatewayBrokerOptions, type GatewayPublisher } from "./brokers/gateway_broker.ts";
 export { makeChannelName, parseChannelName, tenantIdFromChannel, type ChannelName } from "./channel_name.ts";
 export {
   EventError,
@@ -11,10 +11,10 @@ export {
   type EventType,
   type PayloadValue,
 } from "./event.ts";
-export { scanChannel, scanPrefix } from "./scan_events.ts";
+export { scanChannel, scanEvents, scanPrefix } from "./scan_events.ts";
 export type * from "./schemas/monitor.ts";
 export type * from "./schemas/scan.ts";
 export type * from "./schemas/scan_events.ts";
 export type * from "./schemas/tenant_events.ts";
-export { sendEvent } from "./send_event.ts";
+export type { Publisher, SendEvent } from "./send_event.ts";
 export { verbs, type Verb } from "./verbs.ts";

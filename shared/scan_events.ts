@@ -1,9 +1,6 @@
-import type { Publisher } from "./broker.ts";
 import { makeChannelName } from "./channel_name.ts";
 import type { FindingCreated, ScanEnd, ScanError, ScanProgress, ScanStart } from "./schemas/scan_events.ts";
-import { sendEvent } from "./send_event.ts";
-
-/** The events of a scan: the scanner publishes them, and the gateway the end. One function an event. */
+import type { Publisher } from "./send_event.ts";
 
 export type * from "./schemas/scan_events.ts";
 export type { ScanEndStatus } from "./schemas/scan.ts";
@@ -15,22 +12,11 @@ export function scanChannel(tenantId: string, scanId: string): string {
   return makeChannelName(scanPrefix, tenantId, scanId);
 }
 
-export function publishScanStart(publisher: Publisher, channel: string, payload: ScanStart): Promise<void> {
-  return sendEvent(publisher, channel, "scan.start", payload);
-}
-
-export function publishScanProgress(publisher: Publisher, channel: string, payload: ScanProgress): Promise<void> {
-  return sendEvent(publisher, channel, "scan.progress", payload);
-}
-
-export function publishFindingCreated(publisher: Publisher, channel: string, payload: FindingCreated): Promise<void> {
-  return sendEvent(publisher, channel, "finding.created", payload);
-}
-
-export function publishScanError(publisher: Publisher, channel: string, payload: ScanError): Promise<void> {
-  return sendEvent(publisher, channel, "scan.error", payload);
-}
-
-export function publishScanEnd(publisher: Publisher, channel: string, payload: ScanEnd): Promise<void> {
-  return sendEvent(publisher, channel, "scan.end", payload);
-}
+/** The events of a scan: the scanner publishes them, and the gateway the end. */
+export const scanEvents = ({ sendEvent }: Publisher) => ({
+  publishScanStart: (channel: string, payload: ScanStart) => sendEvent(channel, "scan.start", payload),
+  publishScanProgress: (channel: string, payload: ScanProgress) => sendEvent(channel, "scan.progress", payload),
+  publishFindingCreated: (channel: string, payload: FindingCreated) => sendEvent(channel, "finding.created", payload),
+  publishScanError: (channel: string, payload: ScanError) => sendEvent(channel, "scan.error", payload),
+  publishScanEnd: (channel: string, payload: ScanEnd) => sendEvent(channel, "scan.end", payload),
+});

@@ -1,25 +1,36 @@
-import type { Publisher } from "./broker.ts";
+import type { MessagePublisher } from "./broker.ts";
 import { parseChannelName } from "./channel_name.ts";
 import { encodeEvent, toMessage, type EventType, type PayloadValue, type RequiredFields } from "./event.ts";
 
 /**
  * Publishes one event to every stream that is open on the channel; resolves when the broker has taken it.
  *
- * Throws `TypeError` for a malformed channel, an unknown verb, a payload that is not flat or is over 64 KiB, and a
+ * Rejects with `TypeError` for a malformed channel, an unknown verb, a payload that is not flat or is over 64 KiB, and a
  * terminal event (`*.end`) without its resource's UUID: what the compiler sees, it refuses as well. Rejects with
  * `AppError("unavailable")` when the broker cannot be reached.
  */
-export async function sendEvent<
+export type SendEvent = <
   const Type extends EventType,
   Payload extends { readonly [Key in keyof Payload]: PayloadValue },
 >(
-  publisher: Publisher,
   channel: string,
-  eventType: Type,
+  type: Type,
   payload: Payload & NoInfer<RequiredFields<Type>>,
-): Promise<void> {
-  if (parseChannelName(channel) === null) {
-    throw new TypeError("Cannot publish an event: the channel is not <prefix>:<tenant_id>:<resource_id>");
-  }
-  await publisher.publish(channel, toMessage(encodeEvent(eventType, payload)));
+) => Promise<void>;
+
+/** What a feature's publish functions are made from. */
+export interface Publisher {
+  readonly sendEvent: SendEvent;
+}
+
+/** Publishes through a broker. */
+export function createPublisher(broker: MessagePublisher): Publisher {
+  return {
+    async sendEvent(channel, type, payload) {
+      if (parseChannelName(channel) === null) {
+        throw new TypeError("Cannot publish an event: the channel is not <prefix>:<tenant_id>:<resource_id>");
+      }
+      await broker.publish(channel, toMessage(encodeEvent(type, payload)));
+    },
+  };
 }

@@ -1,5 +1,4 @@
-import type { Publisher } from "../../shared/broker.ts";
-import { sendEvent } from "../../shared/send_event.ts";
+import type { Publisher } from "../../shared/send_event.ts";
 
 type Checkpoint = {
   readonly job_id: string;
@@ -9,10 +8,7 @@ type Checkpoint = {
 };
 type JobEnd = { readonly job_id: string; readonly status: "succeeded" | "failed" };
 
-export function publishJobProgress(publisher: Publisher, channel: string, payload: Checkpoint): Promise<void> {
-  return sendEvent(publisher, channel, "job.progress", payload);
-}
-
-export function publishJobEnd(publisher: Publisher, channel: string, payload: JobEnd): Promise<void> {
-  return sendEvent(publisher, channel, "job.end", payload);
-}
+export const jobEvents = ({ sendEvent }: Publisher) => ({
+  publishJobProgress: (channel: string, payload: Checkpoint) => sendEvent(channel, "job.progress", payload),
+  publishJobEnd: (channel: string, payload: JobEnd) => sendEvent(channel, "job.end", payload),
+});

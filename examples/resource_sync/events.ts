@@ -1,17 +1,10 @@
-import type { Publisher } from "../../shared/broker.ts";
-import { sendEvent } from "../../shared/send_event.ts";
+import type { Publisher } from "../../shared/send_event.ts";
 
 /** Clients refetch the document; `version` tells them whether they have it already. */
 type Change = { readonly document_id: string; readonly version: number };
 
-export function publishDocumentCreated(publisher: Publisher, channel: string, payload: Change): Promise<void> {
-  return sendEvent(publisher, channel, "document.created", payload);
-}
-
-export function publishDocumentUpdated(publisher: Publisher, channel: string, payload: Change): Promise<void> {
-  return sendEvent(publisher, channel, "document.updated", payload);
-}
-
-export function publishDocumentDeleted(publisher: Publisher, channel: string, payload: Change): Promise<void> {
-  return sendEvent(publisher, channel, "document.deleted", payload);
-}
+export const documentEvents = ({ sendEvent }: Publisher) => ({
+  publishDocumentCreated: (channel: string, payload: Change) => sendEvent(channel, "document.created", payload),
+  publishDocumentUpdated: (channel: string, payload: Change) => sendEvent(channel, "document.updated", payload),
+  publishDocumentDeleted: (channel: string, payload: Change) => sendEvent(channel, "document.deleted", payload),
+});

@@ -1,7 +1,7 @@
 import type { DeletedByAge } from "../../drizzle/across_tenants.ts";
 import { announce, type AnnounceOptions } from "./announce.ts";
-import { publishMonitorEnd } from "./monitors/events.ts";
-import { publishScanDeleted, tenantChannel } from "./tenant_events.ts";
+import { monitorEvents } from "./monitors/events.ts";
+import { tenantChannel, tenantEvents } from "./tenant_events.ts";
 
 /** Publishes on the tenant's stream that a scan or a monitor was deleted. Called after that: a later snapshot no longer has it. */
 export async function announceDeleted(
@@ -12,10 +12,10 @@ export async function announceDeleted(
   await announce(
     {
       publish: [
-        (publisher) =>
+        () =>
           kind === "scan"
-            ? publishScanDeleted(publisher, channel, { scan_id: id })
-            : publishMonitorEnd(publisher, channel, { monitor_id: id, reason: "deleted" }),
+            ? tenantEvents(options).publishScanDeleted(channel, { scan_id: id })
+            : monitorEvents(options).publishMonitorEnd(channel, { monitor_id: id, reason: "deleted" }),
       ],
       failure: { fields: { id }, message: `that a ${kind} was deleted could not be published` },
     },

@@ -5,7 +5,7 @@ import { withTenant } from "../../drizzle/with_tenant.ts";
 import { endGraceMs } from "../streaming/authority_recheck.ts";
 import { isUuid, makeChannelName, parseChannelName } from "../../shared/channel_name.ts";
 import { monitorPrefix } from "./monitors/events.ts";
-import { scanPrefix } from "./scans/events.ts";
+import { scanPrefix } from "../../shared/scan_events.ts";
 
 /** Until then its last event may still be on its way. */
 const graceBegins = sql`now() - ${endGraceMs} * interval '1 millisecond'`;

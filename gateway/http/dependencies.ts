@@ -1,5 +1,6 @@
 import type { Database } from "../../drizzle/database.ts";
-import type { Publisher } from "../../shared/broker.ts";
+import type { MessagePublisher } from "../../shared/broker.ts";
+import type { Publisher } from "../../shared/send_event.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import type { CreateOpenApi } from "../description/described.ts";
 import type { Budget } from "./budget.ts";
@@ -12,9 +13,8 @@ import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
 
 /** What the routes of features get. */
-export interface FeatureDependencies {
+export interface FeatureDependencies extends Publisher {
   readonly database: Database;
-  readonly publisher: Publisher;
   readonly authenticator: Authenticator;
   readonly log: Log;
   readonly nowMs: () => number;
@@ -41,6 +41,8 @@ export interface PageDependencies extends DemoDependencies {
 /** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
 export interface Dependencies extends FeatureDependencies, StatusDependencies, PageDependencies {
   readonly budget: Budget;
+  /** Takes the events that arrive over HTTP. */
+  readonly broker: MessagePublisher;
   readonly streams: StreamOpener;
   readonly streamTokens: StreamTokens;
   /** Makes the OpenAPI document, or finds it where it was deployed. */

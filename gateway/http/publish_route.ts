@@ -68,7 +68,7 @@ const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
 
 /** Publishing over HTTP, for producers that have a key and no broker; on channels with a closed prefix the gateway alone publishes. */
 export function publishRoute(dependencies: Dependencies, closedPrefixes: ReadonlySet<string>): Hono<Allowed> {
-  const { publisher, metrics } = dependencies;
+  const { broker, metrics } = dependencies;
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, {
     tag: "publishing",
@@ -99,7 +99,7 @@ export function publishRoute(dependencies: Dependencies, closedPrefixes: Readonl
 
   /** Begun in order; every adapter keeps the order of one publisher. */
   async function publishAll(channel: string, messages: readonly string[]): Promise<void> {
-    await Promise.all(messages.map((message) => publisher.publish(channel, message)));
+    await Promise.all(messages.map((message) => broker.publish(channel, message)));
   }
 
   async function handOver(publish: () => Promise<void>, count: number): Promise<void> {

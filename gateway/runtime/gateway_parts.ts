@@ -6,6 +6,7 @@ import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
+import { createPublisher } from "../../shared/send_event.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { AdminContext } from "../operator/operations.ts";
 import { KnownCallers } from "../auth/known_callers.ts";
@@ -105,6 +106,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   owned.defer(() => database.close());
   const broker = options.broker ?? (await openBroker(config.broker));
   owned.defer(() => broker.close());
+  const { sendEvent } = createPublisher(broker);
   const admin = toAdminContext(config, state, database);
   if (config.databaseUrl !== null && config.metricsPort === null) {
     log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
@@ -144,16 +146,17 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     hashKey: (apiKey) => hash("sha256", apiKey, "hex"),
     learn: (request, tenantId) => callers.learn(request, tenantId),
   });
-  owned.defer(startExpiring({ database, publisher: broker, log }));
-  owned.defer(startMarkingStale({ database, publisher: broker, log, nowMs }));
+  owned.defer(startExpiring({ database, sendEvent, log }));
+  owned.defer(startMarkingStale({ database, sendEvent, log, nowMs }));
   const { retentionDays, historyDays } = config;
-  owned.defer(startDeletingByAge({ database, publisher: broker, log, retentionDays, historyDays }));
+  owned.defer(startDeletingByAge({ database, sendEvent, log, retentionDays, historyDays }));
 
   return {
     dependencies: {
       database,
       budget: options.budget ?? new Budget(boundsFor(availableMemory())),
-      publisher: broker,
+      broker,
+      sendEvent,
       streams,
       authenticator,
       streamTokens,

@@ -1,9 +1,9 @@
-import type { Publisher } from "../../shared/broker.ts";
+import type { MessagePublisher } from "../../shared/broker.ts";
 import { withDeliveryId } from "../../shared/event.ts";
 import { pause } from "../../shared/abortable.ts";
 
 /** Sends one producer's events to the broker in order, and retries each until the broker has accepted it. */
-export interface EventQueue extends Publisher {
+export interface EventQueue extends MessagePublisher {
   /** Queues the event and resolves at once; over the bound it is dropped and counted. */
   publish(channel: string, message: string): Promise<void>;
   /** How many events were dropped so far. */
@@ -14,7 +14,7 @@ export interface EventQueue extends Publisher {
 }
 
 export interface EventQueueOptions {
-  readonly publisher: Publisher;
+  readonly broker: MessagePublisher;
   /** The prefix of its events' delivery ids, `[A-Za-z0-9_-]{1,64}`. */
   readonly producerId: string;
   /** Called with each failure before its retry, and with the number of failures in a row. */
@@ -42,7 +42,7 @@ export function retryDelayMs(failures: number): number {
  * A publish whose response was lost is retried with the same delivery id, so that every subscriber receives it once. Of a
  * batch that failed in part, everything from the first failure on is retried, in order.
  */
-export function createEventQueue({ publisher, producerId, onFailure }: EventQueueOptions): EventQueue {
+export function createEventQueue({ broker, producerId, onFailure }: EventQueueOptions): EventQueue {
   const closing = new AbortController();
   const onDrained = new Set<() => void>();
   let queue: QueuedEvent[] = [];
@@ -86,9 +86,7 @@ export function createEventQueue({ publisher, producerId, onFailure }: EventQueu
     await Promise.resolve();
     while (queue.length > 0 && !closing.signal.aborted) {
       const batch = queue.slice(0, maxBatch);
-      const results = await Promise.allSettled(
-        batch.map(({ channel, message }) => publisher.publish(channel, message)),
-      );
+      const results = await Promise.allSettled(batch.map(({ channel, message }) => broker.publish(channel, message)));
       const failed = results.findIndex(({ status }) => status === "rejected");
       queue = queue.slice(failed === -1 ? batch.length : failed);
       if (failed === -1) {

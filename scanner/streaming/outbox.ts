@@ -1,8 +1,7 @@
-import type { Publisher } from "../../shared/broker.ts";
 import { maxPayloadBytes } from "../../shared/event.ts";
 import type { CheckResult, Finding, StatusCounts } from "../../shared/report.ts";
 import { mapNotes, notesOf } from "../../shared/schemas/finding_notes.ts";
-import { publishFindingCreated, publishScanError, publishScanProgress } from "../../shared/scan_events.ts";
+import type { scanEvents } from "../../shared/scan_events.ts";
 import { toLine } from "../../shared/text.ts";
 import type { RegisteredScan, FindingBody } from "./gateway_client.ts";
 
@@ -24,10 +23,11 @@ export interface OutboxBatch {
   readonly findings: readonly FindingBody[];
   /** The newest counts, when a check was finished in this batch. */
   readonly counts: ScanCounts | null;
-  readonly events: readonly PublishEvent[];
+  readonly publish: readonly PublishEvent[];
 }
 
-export type PublishEvent = (publisher: Publisher, scan: RegisteredScan) => Promise<void>;
+type ScanEventFunctions = ReturnType<typeof scanEvents>;
+export type PublishEvent = (to: ScanEventFunctions, scan: RegisteredScan) => Promise<void>;
 
 interface Entry {
   readonly finding?: FindingBody;
@@ -57,14 +57,14 @@ export function createOutbox(): Outbox {
       progress = {
         counts,
         publish: (to, scan) =>
-          publishScanProgress(to, scan.channel, { scan_id: scan.id, checks_done, checks_total, check, status, reason }),
+          to.publishScanProgress(scan.channel, { scan_id: scan.id, checks_done, checks_total, check, status, reason }),
       };
     },
 
     error(code, detail) {
       const line = toLine(detail, maxDetailChars);
       entries.push({
-        publish: (to, scan) => publishScanError(to, scan.channel, { scan_id: scan.id, code, detail: line }),
+        publish: (to, scan) => to.publishScanError(scan.channel, { scan_id: scan.id, code, detail: line }),
       });
     },
 
@@ -77,7 +77,7 @@ export function createOutbox(): Outbox {
       return {
         findings: taken.flatMap(({ finding }) => (finding === undefined ? [] : [finding])),
         counts: newest?.counts ?? null,
-        events: events.map(({ publish }) => publish),
+        publish: events.map(({ publish }) => publish),
       };
     },
   };
@@ -107,12 +107,12 @@ function toStored(result: CheckResult, finding: Finding): FindingBody {
 }
 
 /** Carries the whole finding, so that nobody has to read it again, unless its long texts do not fit into an event. */
-function publishFinding(to: Publisher, scan: RegisteredScan, finding: FindingBody): Promise<void> {
+function publishFinding(to: ScanEventFunctions, scan: RegisteredScan, finding: FindingBody): Promise<void> {
   const whole = { scan_id: scan.id, ...finding };
   if (Buffer.byteLength(JSON.stringify(whole)) <= maxPayloadBytes) {
-    return publishFindingCreated(to, scan.channel, whole);
+    return to.publishFindingCreated(scan.channel, whole);
   }
   const { scan_id, check, status, reason, severity, resource_name, detail, fingerprint, automated, advisory } = whole;
   const short = { scan_id, check, status, reason, severity, resource_name, detail, fingerprint, automated, advisory };
-  return publishFindingCreated(to, scan.channel, short);
+  return to.publishFindingCreated(scan.channel, short);
 }

@@ -1,9 +1,10 @@
 import { pause } from "../../shared/abortable.ts";
-import type { Publisher } from "../../shared/broker.ts";
+import type { MessagePublisher } from "../../shared/broker.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import type { ScanUpdate } from "../../shared/schemas/scan_requests.ts";
-import { publishScanError, publishScanStart } from "../../shared/scan_events.ts";
+import { scanEvents } from "../../shared/scan_events.ts";
+import { createPublisher } from "../../shared/send_event.ts";
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";
 import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
 import {
@@ -46,7 +47,7 @@ export type ScanOutcome = "completed" | "cancelled" | "failed";
 
 export interface ScanPublisherOptions {
   readonly gateway: GatewayClient;
-  readonly publisher: Publisher;
+  readonly broker: MessagePublisher;
   /** A UUID; sent with the registration, so that its retry registers no second scan. */
   readonly scanId: string;
   readonly scan: ScanBody;
@@ -72,12 +73,13 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   const cancelRequest = new AbortController();
   const abandoned = new AbortController();
   const queue = createEventQueue({
-    publisher: options.publisher,
+    broker: options.broker,
     producerId: options.scanId,
     onFailure: (error, failures) => {
       if (failures > 1) warnOfRetry(error);
     },
   });
+  const events = scanEvents(createPublisher(queue));
   let scan: RegisteredScan | null = null;
   let end: ScanUpdate | null = null;
   let isEndAccepted = false;
@@ -184,22 +186,22 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   async function deliverAll(): Promise<void> {
     scan = await retryUntilAccepted((signal) => gateway.putScan(options.scanId, options.scan, signal));
     options.onRegistered?.(scan);
-    void publishScanStart(queue, scan.channel, { scan_id: scan.id, checks_total: options.scan.checks_total });
+    void events.publishScanStart(scan.channel, { scan_id: scan.id, checks_total: options.scan.checks_total });
     for (;;) {
       // Read before `take`: nothing follows the end, but more results may arrive while requests are in flight.
       const isEnding: boolean = end !== null;
-      const { findings, counts, events } = outbox.take();
+      const { findings, counts, publish } = outbox.take();
       if (findings.length > 0) await storeFindings(scan.id, findings);
       if (counts !== null || (isHeartbeatDue && !isEnding)) await updateScan(scan.id, { ...counts });
-      for (const publish of events) void publish(queue, scan);
-      if (events.length > 0) continue;
+      for (const each of publish) void each(events, scan);
+      if (publish.length > 0) continue;
       if (isEnding) break;
       await wake.promise;
       wake = Promise.withResolvers<void>();
     }
     if (queue.droppedCount > 0) {
       const detail = `${queue.droppedCount} findings were stored without a separate event`;
-      void publishScanError(queue, scan.channel, { scan_id: scan.id, code: "events_omitted", detail });
+      void events.publishScanError(scan.channel, { scan_id: scan.id, code: "events_omitted", detail });
     }
     await queue.drained(AbortSignal.any([abandoned.signal, AbortSignal.timeout(options.eventGraceMs ?? 1000)]));
     await updateScan(scan.id, end ?? {});

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Publisher } from "../../shared/broker.ts";
+import type { MessagePublisher } from "../../shared/broker.ts";
 import { createGatewayClient, type RegisteredMonitor, type ScanBody } from "./gateway_client.ts";
 import { createMonitorPublisher, type MonitorPublisher } from "./monitor_publisher.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
@@ -24,10 +24,10 @@ export function startPublishing(
   const { gatewayUrl, apiKey, broker } = config;
   return createScanPublisher({
     gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
-    publisher:
+    broker:
       broker.kind === "memory"
         ? createGatewayBroker({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs })
-        : lazyPublisher(broker),
+        : lazyBroker(broker),
     scanId: randomUUID(),
     scan,
     warn: log.warn,
@@ -58,8 +58,8 @@ export function startMonitoring(
 }
 
 /** Loads the broker's client only in a run that publishes to it. */
-function lazyPublisher(config: BrokerConfig): Publisher {
-  let broker: Promise<Publisher> | null = null;
+function lazyBroker(config: BrokerConfig): MessagePublisher {
+  let broker: Promise<MessagePublisher> | null = null;
   return {
     async publish(channel, message) {
       broker ??= openBroker(config);

@@ -1,9 +1,10 @@
 import { readRefusal } from "../read_bounded.ts";
 import type { AppError } from "../app_error.ts";
-import type { Publisher } from "../broker.ts";
+import type { MessagePublisher } from "../broker.ts";
 import { problemDetail } from "../problem_detail.ts";
 import { parseMessage } from "../event.ts";
 import { parseRetryAfterMs } from "../retry_after.ts";
+import { createPublisher, type Publisher } from "../send_event.ts";
 import { createSendQueue, type SendQueue } from "./send_queue.ts";
 import { parseServiceUrl } from "./service_url.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
@@ -18,10 +19,12 @@ export interface GatewayBrokerOptions {
   readonly timeoutMs?: number;
 }
 
-export interface GatewayPublisher extends Publisher {
+interface Closable {
   /** Gives up what was not sent yet. */
   close(): Promise<void>;
 }
+export type GatewayBroker = MessagePublisher & Closable;
+export type GatewayPublisher = Publisher & Closable;
 
 const maxWaitingBytes = 16_000_000;
 /** For one request, below the 500 events and 1 MiB that the gateway takes. */
@@ -30,13 +33,19 @@ const maxBatchBytes = 1_000_000;
 const encoder = new TextEncoder();
 const maxDetailChars = 300;
 
+/** A publisher for producers outside the gateway: `const { sendEvent } = createGatewayPublisher({ url, apiKey })`. */
+export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPublisher {
+  const broker = createGatewayBroker(options);
+  return { ...createPublisher(broker), close: () => broker.close() };
+}
+
 /**
  * The gateway as a broker, for producers that hold an API key and no broker credentials: a scan in a CI pipeline.
  *
  * It carries events only: a message that is invalid is refused with `TypeError`. A publish that timed out may still have been
  * taken; one that was refused or could not connect was not.
  */
-export function createGatewayBroker(options: GatewayBrokerOptions): GatewayPublisher {
+export function createGatewayBroker(options: GatewayBrokerOptions): GatewayBroker {
   const { apiKey, timeoutMs = 8000 } = options;
   const url = parseServiceUrl(options.url, "SCANSTREAM_URL");
   requireApiKey(apiKey);

@@ -4,16 +4,17 @@ import type { Database } from "../../drizzle/database.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
 import type { ChannelsRequest, ChannelsResult } from "../../gateway/streaming/define_event_stream.ts";
 import * as jobs from "../../examples/job_checkpoints/channels.ts";
-import * as jobEvents from "../../examples/job_checkpoints/events.ts";
+import { jobEvents } from "../../examples/job_checkpoints/events.ts";
 import { jobEventStream } from "../../examples/job_checkpoints/routes.ts";
 import * as completions from "../../examples/model_tokens/channels.ts";
-import * as completionEvents from "../../examples/model_tokens/events.ts";
+import { completionEvents } from "../../examples/model_tokens/events.ts";
 import { completionEventStream } from "../../examples/model_tokens/routes.ts";
 import * as tables from "../../examples/platform_tables.ts";
 import * as workspaces from "../../examples/resource_sync/channels.ts";
-import * as workspaceEvents from "../../examples/resource_sync/events.ts";
+import { documentEvents } from "../../examples/resource_sync/events.ts";
 import { workspaceEventStream } from "../../examples/resource_sync/routes.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
+import { createPublisher } from "../../shared/send_event.ts";
 import { ada, createRouteApp, grace, linus, openTestDatabase, readUntil } from "../support/route_app.ts";
 import { otherTenantId, tenantId } from "../support/stream_server.ts";
 
@@ -74,8 +75,9 @@ describe("job checkpoints", () => {
   test("a client follows a job to its end, and gets a refusal when there is nothing to follow", async () => {
     await using app = createRouteApp(database, jobEventStream);
     const response = await app.get(`/${running}/event-stream`, ada);
-    await jobEvents.publishJobProgress(app.broker, channel, { job_id: running, checkpoint: "a", done: 1, total: 1 });
-    await jobEvents.publishJobEnd(app.broker, channel, { job_id: running, status: "succeeded" });
+    const { publishJobProgress, publishJobEnd } = jobEvents(createPublisher(app.broker));
+    await publishJobProgress(channel, { job_id: running, checkpoint: "a", done: 1, total: 1 });
+    await publishJobEnd(channel, { job_id: running, status: "succeeded" });
     expect(await response.text()).toMatch(/event: job\.progress\n.*\n\nevent: job\.end\n.*\n\n: close ended\n $/);
     expect((await app.get(`/${over}/event-stream`, ada)).status).toBe(204);
     expect((await app.get(`/${foreign}/event-stream`, ada)).status).toBe(404);
@@ -97,10 +99,11 @@ describe("model tokens", () => {
   test("a client reads the tokens in order to the end; another member may not", async () => {
     await using app = createRouteApp(database, completionEventStream);
     const response = await app.get(`/${running}/event-stream`, ada);
+    const { publishCompletionDelta, publishCompletionEnd } = completionEvents(createPublisher(app.broker));
     for (const [index, text] of ["Hel", "lo"].entries()) {
-      await completionEvents.publishCompletionDelta(app.broker, channel, { completion_id: running, index, text });
+      await publishCompletionDelta(channel, { completion_id: running, index, text });
     }
-    await completionEvents.publishCompletionEnd(app.broker, channel, { completion_id: running, tokens: 2 });
+    await publishCompletionEnd(channel, { completion_id: running, tokens: 2 });
     expect([...(await response.text()).matchAll(/"text":"(\w+)"/g)].map(([, text]) => text)).toEqual(["Hel", "lo"]);
     expect((await app.get(`/${running}/event-stream`, grace)).status).toBe(403);
   });
@@ -117,10 +120,11 @@ describe("resource sync", () => {
       app.get(`/${running}/event-stream`, grace),
       app.get(`/${foreign}/event-stream`, linus),
     ]);
-    await workspaceEvents.publishDocumentCreated(app.broker, channel, { document_id: over, version: 1 });
-    await workspaceEvents.publishDocumentUpdated(app.broker, channel, change);
+    const publish = documentEvents(createPublisher(app.broker));
+    await publish.publishDocumentCreated(channel, { document_id: over, version: 1 });
+    await publish.publishDocumentUpdated(channel, change);
     const otherChannel = workspaces.workspaceChannel(otherTenantId, foreign);
-    await workspaceEvents.publishDocumentDeleted(app.broker, otherChannel, { document_id: running, version: 1 });
+    await publish.publishDocumentDeleted(otherChannel, { document_id: running, version: 1 });
     for (const response of [first, second]) {
       expect(await readUntil(response, '"version":7}\n\n')).toContain(
         `event: document.updated\ndata: ${JSON.stringify(change)}`,

@@ -1,5 +1,5 @@
 import { encodeEvent, toMessage } from "../../shared/event.ts";
-import type { Publisher } from "../../shared/broker.ts";
+import type { MessagePublisher } from "../../shared/broker.ts";
 import { openReader, type StreamReader } from "./stream_reader.ts";
 
 interface Publication {
@@ -50,7 +50,7 @@ export interface TrafficOptions {
   readonly everyMs: number;
 }
 
-export function startTraffic(broker: Publisher, { channels, everyMs }: TrafficOptions): Traffic {
+export function startTraffic(broker: MessagePublisher, { channels, everyMs }: TrafficOptions): Traffic {
   const logs = new Map<string, Publication[]>(channels.map((channel) => [channel, []]));
   const stopping = new AbortController();
   const running = channels.map((channel) => pour(channel, logs.get(channel) ?? []));

@@ -1,40 +1,22 @@
 import { describe, expect, test } from "vitest";
-import type { Publisher } from "../../shared/broker.ts";
 import { encodeEvent, EventError, isEventType, maxPayloadBytes, parseMessage, toMessage } from "../../shared/event.ts";
 import { encodeClose, encodeComment, encodeEventFrame, encodeRetry } from "../../shared/event_stream_encoding.ts";
-import { sendEvent } from "../../shared/send_event.ts";
+import { createPublisher, type Publisher } from "../../shared/send_event.ts";
 import { verbs } from "../../shared/verbs.ts";
+import { recordEvents } from "../support/record_events.ts";
 
 const tenant = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
 const channel = `scan:${tenant}:1`;
 
-function recordingPublisher() {
-  const published: { channel: string; message: string }[] = [];
-  const publisher: Publisher = {
-    async publish(to, message) {
-      published.push({ channel: to, message });
-    },
-  };
-  return { publisher, published };
-}
-
 /** What a JavaScript caller, or JSON from outside, may hand over in spite of the types. */
-const untyped = sendEvent as unknown as (...args: unknown[]) => Promise<void>;
+const untyped = ({ sendEvent }: Publisher) => sendEvent as unknown as (...args: unknown[]) => Promise<void>;
 
 describe("sendEvent", () => {
   test("publishes one message that parses back to the same event", async () => {
-    const { publisher, published } = recordingPublisher();
-    await sendEvent(publisher, channel, "scan.progress", {
-      scan_id: tenant,
-      checks_done: 1,
-      tags: ["a", 1, true, null],
-    });
-    expect(published).toHaveLength(1);
-    expect(published[0]?.channel).toBe(channel);
-    expect(parseMessage(published[0]?.message ?? "")).toEqual({
-      type: "scan.progress",
-      data: JSON.stringify({ scan_id: tenant, checks_done: 1, tags: ["a", 1, true, null] }),
-    });
+    const { sendEvent, events } = recordEvents();
+    const data = { scan_id: tenant, checks_done: 1, tags: ["a", 1, true, null] };
+    await sendEvent(channel, "scan.progress", data);
+    expect(events).toEqual([{ channel, type: "scan.progress", data }]);
   });
 
   test.each(verbs)("knows the verb %s", (verb) => {
@@ -60,9 +42,9 @@ describe("sendEvent", () => {
     7,
     { toString: () => "scan.end" },
   ])("refuses the event type %j", async (type) => {
-    const { publisher, published } = recordingPublisher();
-    await expect(untyped(publisher, channel, type, { scan_id: tenant })).rejects.toThrow(TypeError);
-    expect(published).toEqual([]);
+    const publisher = recordEvents();
+    await expect(untyped(publisher)(channel, type, { scan_id: tenant })).rejects.toThrow(TypeError);
+    expect(publisher.events).toEqual([]);
   });
 
   test.each([
@@ -84,9 +66,9 @@ describe("sendEvent", () => {
     ["a map", new Map([["a", 1]])],
     ["an object that chooses its own JSON", { toJSON: () => "x" }],
   ])("refuses %s", async (_, payload) => {
-    const { publisher, published } = recordingPublisher();
-    await expect(untyped(publisher, channel, "scan.progress", payload)).rejects.toThrow(TypeError);
-    expect(published).toEqual([]);
+    const publisher = recordEvents();
+    await expect(untyped(publisher)(channel, "scan.progress", payload)).rejects.toThrow(TypeError);
+    expect(publisher.events).toEqual([]);
   });
 
   test.each([
@@ -95,19 +77,19 @@ describe("sendEvent", () => {
     ["upper case", { scan_id: tenant.toUpperCase() }],
     ["of another resource", { job_id: tenant }],
   ])("refuses a terminal event whose id is %s", async (_, payload) => {
-    await expect(untyped(recordingPublisher().publisher, channel, "scan.end", payload)).rejects.toThrow(/scan_id/);
+    await expect(untyped(recordEvents())(channel, "scan.end", payload)).rejects.toThrow(/scan_id/);
   });
 
   test.each(["", "scan", `scan:${tenant.toUpperCase()}:1`, `scan:${tenant}:1\r\n`, null])(
     "refuses the channel %j",
     async (name) => {
-      await expect(untyped(recordingPublisher().publisher, name, "scan.progress", {})).rejects.toThrow(TypeError);
+      await expect(untyped(recordEvents())(name, "scan.progress", {})).rejects.toThrow(TypeError);
     },
   );
 
   test("passes a broker's failure on", async () => {
-    const failing: Publisher = { publish: () => Promise.reject(new Error("unavailable")) };
-    await expect(sendEvent(failing, channel, "scan.progress", {})).rejects.toThrow("unavailable");
+    const { sendEvent } = createPublisher({ publish: () => Promise.reject(new Error("unavailable")) });
+    await expect(sendEvent(channel, "scan.progress", {})).rejects.toThrow("unavailable");
   });
 });
 

@@ -1,9 +1,8 @@
 import { expectTypeOf, test } from "vitest";
-import type { Publisher } from "../../shared/broker.ts";
 import type { EventType } from "../../shared/event.ts";
-import { sendEvent } from "../../shared/send_event.ts";
+import type { Publisher } from "../../shared/send_event.ts";
 
-declare const publisher: Publisher;
+declare const sendEvent: Publisher["sendEvent"];
 const id = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
 
 interface NamedShape {
@@ -13,27 +12,27 @@ interface NamedShape {
 declare const named: NamedShape;
 
 test("what the vocabulary allows compiles", () => {
-  expectTypeOf(sendEvent(publisher, "c", "scan.progress", { done: 1, tags: ["a"], note: null })).resolves.toBeVoid();
-  expectTypeOf(sendEvent(publisher, "c", "scan.end", { scan_id: id })).resolves.toBeVoid();
-  expectTypeOf(sendEvent(publisher, "c", "scan.end", named)).resolves.toBeVoid();
+  expectTypeOf(sendEvent("c", "scan.progress", { done: 1, tags: ["a"], note: null })).resolves.toBeVoid();
+  expectTypeOf(sendEvent("c", "scan.end", { scan_id: id })).resolves.toBeVoid();
+  expectTypeOf(sendEvent("c", "scan.end", named)).resolves.toBeVoid();
   expectTypeOf<"job.delta">().toExtend<EventType>();
 });
 
 test("what it does not allow is a compile error", () => {
   // @ts-expect-error a verb that is not in the vocabulary
-  void sendEvent(publisher, "c", "scan.finished", {});
+  void sendEvent("c", "scan.finished", {});
   // @ts-expect-error no verb
-  void sendEvent(publisher, "c", "scan", {});
+  void sendEvent("c", "scan", {});
   // @ts-expect-error a nested payload
-  void sendEvent(publisher, "c", "scan.progress", { a: { b: 1 } });
+  void sendEvent("c", "scan.progress", { a: { b: 1 } });
   // @ts-expect-error an array in an array
-  void sendEvent(publisher, "c", "scan.progress", { a: [[1]] });
+  void sendEvent("c", "scan.progress", { a: [[1]] });
   // @ts-expect-error undefined is no JSON
-  void sendEvent(publisher, "c", "scan.progress", { a: undefined });
+  void sendEvent("c", "scan.progress", { a: undefined });
   // @ts-expect-error a terminal event without its id
-  void sendEvent(publisher, "c", "scan.end", { status: "completed" });
+  void sendEvent("c", "scan.end", { status: "completed" });
   // @ts-expect-error a terminal event with another resource's id
-  void sendEvent(publisher, "c", "scan.end", { job_id: id });
+  void sendEvent("c", "scan.end", { job_id: id });
   // @ts-expect-error an id that is no string
-  void sendEvent(publisher, "c", "scan.end", { scan_id: 1 });
+  void sendEvent("c", "scan.end", { scan_id: 1 });
 });

@@ -8,7 +8,8 @@ import type { Environment } from "../../shared/environment_reader.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { NotFound } from "../../shared/app_error.ts";
-import type { Broker, LostReason, Publisher } from "../../shared/broker.ts";
+import type { Broker, LostReason } from "../../shared/broker.ts";
+import { createPublisher, type Publisher } from "../../shared/send_event.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { builtPackage } from "./command_line.ts";
 import { createScanProducer, type ScanProducer } from "./scan_producer.ts";
@@ -55,6 +56,7 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
   let port = 0;
   let demo: WebTenant | null = null;
   let broker = createLosableBroker();
+  const publisher = createPublisher({ publish: (channel, message) => broker.publish(channel, message) });
   let gateway = await start();
   port = Number(new URL(gateway.url).port);
 
@@ -79,7 +81,7 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
     setDemo(tenant) {
       demo = tenant;
     },
-    publisher: { publish: (channel, message) => broker.publish(channel, message) },
+    publisher,
     loseBroker: () => broker.lose(),
     stop: () => gateway.stop(),
     async start() {

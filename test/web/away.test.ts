@@ -107,8 +107,8 @@ test("what any key of the tenant publishes on its channel breaks nothing", async
     { type: "scan.end", data: { scan_id: crypto.randomUUID() } },
     { type: "monitor.updated", data: { monitor_id: crypto.randomUUID() } },
     { type: "other.created", data: {} },
-  ]) {
-    await gateway.publisher.publish(channel, JSON.stringify(event));
+  ] as const) {
+    await gateway.publisher.sendEvent(channel, event.type, event.data);
   }
   await scan.update({ status: "running", checks_done: 1 });
   await openOverview(watched.page);

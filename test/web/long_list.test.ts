@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { publishFindingCreated } from "../../shared/scan_events.ts";
+import { scanEvents } from "../../shared/scan_events.ts";
 import { buildFinding, type ProducedScan } from "../support/scan_producer.ts";
 import { openPage, openStage } from "./watched_page.ts";
 
@@ -123,7 +123,7 @@ function buildMany(count: number, name: string): ReturnType<typeof buildFinding>
 async function publishMany(scan: ProducedScan, findings: ReturnType<typeof buildMany>): Promise<void> {
   for (const { check, status, severity, resource_name, detail, fingerprint } of findings) {
     const payload = { scan_id: scan.id, check, status, severity, resource_name, detail, fingerprint };
-    await publishFindingCreated(gateway.publisher, scan.channel, payload);
+    await scanEvents(gateway.publisher).publishFindingCreated(scan.channel, payload);
   }
 }
 

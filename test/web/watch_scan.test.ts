@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { publishFindingCreated } from "../../shared/scan_events.ts";
+import { scanEvents } from "../../shared/scan_events.ts";
 import { aReport } from "../support/report_builders.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
@@ -162,7 +162,7 @@ test("a scan that has ended begins with the changes that close most rules, also 
   ];
   for (const { check, status, severity, resource_name, detail, fingerprint } of findings) {
     const payload = { scan_id: scan.id, check, status, severity, resource_name, detail, fingerprint };
-    await publishFindingCreated(gateway.publisher, scan.channel, payload);
+    await scanEvents(gateway.publisher).publishFindingCreated(scan.channel, payload);
   }
   await scan.store(findings);
   await page.getByText("7 findings", { exact: true }).waitFor();

@@ -1,24 +1,11 @@
-import type { Publisher } from "../../../shared/broker.ts";
-import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
-import { sendEvent } from "../../../shared/send_event.ts";
-
-/** What a tenant's stream says of its decisions, each after it was stored. */
+import type { Decision } from "../../../shared/schemas/decision.ts";
+import type { Publisher } from "../../../shared/send_event.ts";
 
 /** No channel has it: decisions are published on their tenant's. */
 export const decisionPrefix = "decision";
 
-export function publishDecisionCreated(
-  publisher: Publisher,
-  channel: string,
-  payload: TenantEvents["decision.created"],
-): Promise<void> {
-  return sendEvent(publisher, channel, "decision.created", payload);
-}
-
-export function publishDecisionUpdated(
-  publisher: Publisher,
-  channel: string,
-  payload: TenantEvents["decision.updated"],
-): Promise<void> {
-  return sendEvent(publisher, channel, "decision.updated", payload);
-}
+/** What a tenant's stream says of its decisions, each after it was stored. */
+export const decisionEvents = ({ sendEvent }: Publisher) => ({
+  publishDecisionCreated: (channel: string, payload: Decision) => sendEvent(channel, "decision.created", payload),
+  publishDecisionUpdated: (channel: string, payload: Decision) => sendEvent(channel, "decision.updated", payload),
+});

@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import type { Publisher } from "../../../shared/broker.ts";
 import { isExpired } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
 import { requireCheckName } from "../../../shared/rule_names.ts";
@@ -16,7 +15,7 @@ import { announce } from "../announce.ts";
 import { tenantChannel } from "../tenant_events.ts";
 import { toDecision, type DecisionRow } from "./decision.ts";
 import { insertDecision, selectDecisions, withdrawDecision } from "./decision_store.ts";
-import { decisionPrefix, publishDecisionCreated, publishDecisionUpdated } from "./events.ts";
+import { decisionEvents, decisionPrefix } from "./events.ts";
 
 const decisionId = "9b2f5f1c-3c51-4a8e-9a55-1f0d3a7c2e64";
 const orgUrl = "https://acme.okta.com";
@@ -53,10 +52,11 @@ export const decisions = {
   eventStreams: {},
 };
 
-type Publish = (publisher: Publisher, channel: string, payload: Decision) => Promise<void>;
+type Publish = (channel: string, payload: Decision) => Promise<void>;
 
 function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { publisher, log, nowMs } = dependencies;
+  const { log, nowMs } = dependencies;
+  const { publishDecisionCreated, publishDecisionUpdated } = decisionEvents(dependencies);
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "decisions", what: "decision" });
 
@@ -135,10 +135,10 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     const channel = tenantChannel(decision.tenant_id);
     return announce(
       {
-        publish: [(to) => publish(to, channel, decision)],
+        publish: [() => publish(channel, decision)],
         failure: { fields: { decision_id: decision.id }, message: "a decision could not be published" },
       },
-      { publisher, log },
+      { log },
     );
   }
 }

@@ -1,20 +1,21 @@
-import type { Publisher } from "../../../shared/broker.ts";
 import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import type { Publisher } from "../../../shared/send_event.ts";
 import type { Log } from "../../observability/log.ts";
 import { announce } from "../announce.ts";
 import { tenantChannel } from "../tenant_events.ts";
-import { monitorChannel, publishMonitorEnd } from "./events.ts";
+import { monitorChannel, monitorEvents } from "./events.ts";
 import type { MonitorRow } from "./monitor.ts";
 
-export type Publish = (publisher: Publisher, channel: string) => Promise<void>;
+export type Publish = (channel: string) => Promise<void>;
 
 /** Publishes what was stored of a monitor, on its channel and on its tenant's. */
-export function createMonitorAnnouncer({ publisher, log }: { readonly publisher: Publisher; readonly log: Log }) {
+export function createMonitorAnnouncer({ sendEvent, log }: Publisher & { readonly log: Log }) {
+  const { publishMonitorEnd } = monitorEvents({ sendEvent });
   return { publishStored, publishEnd };
 
   /** The tenant's stream hears of a deletion when it is done: `announceDeleted`. */
   function publishEnd(row: Pick<MonitorRow, "id" | "tenantId">, reason: MonitorEvents["monitor.end"]["reason"]) {
-    const end: Publish = (to, channel) => publishMonitorEnd(to, channel, { monitor_id: row.id, reason });
+    const end: Publish = (channel) => publishMonitorEnd(channel, { monitor_id: row.id, reason });
     return publishStored(row, [end], { isForTenant: reason === "ended" });
   }
 
@@ -28,10 +29,10 @@ export function createMonitorAnnouncer({ publisher, log }: { readonly publisher:
     const channels = [monitorChannel(tenantId, id), ...(isForTenant ? [tenantChannel(tenantId)] : [])];
     await announce(
       {
-        publish: publish.flatMap((each) => channels.map((channel) => (to: Publisher) => each(to, channel))),
+        publish: publish.flatMap((each) => channels.map((channel) => () => each(channel))),
         failure: { fields: { monitor_id: id }, message: "events of a monitor could not be published" },
       },
-      { publisher, log, waitMs },
+      { log, waitMs },
     );
   }
 }

@@ -10,7 +10,7 @@ import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { afterResponse } from "../after_response.ts";
 import { createMonitorAnnouncer } from "./announce_monitor.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges } from "./change_store.ts";
-import { publishFindingUpdated } from "./events.ts";
+import { monitorEvents } from "./events.ts";
 import { changeExample, storedChangeExample } from "./examples.ts";
 import { toChange, toFindingUpdated, type ChangeRow } from "./monitor.ts";
 import { selectMonitor } from "./monitor_store.ts";
@@ -39,6 +39,7 @@ export const hasEnded = { 409: problem("The monitor has ended") };
 /** How the verdicts of a monitor moved, and what they are. */
 export function defineChangeRoutes(resource: Resource, dependencies: FeatureDependencies): void {
   const { publishStored } = createMonitorAnnouncer(dependencies);
+  const { publishFindingUpdated } = monitorEvents(dependencies);
   const organizations = organizationAnnouncerOf(dependencies);
 
   resource.on(
@@ -67,7 +68,7 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
         { id, tenantId },
         created
           .filter(({ cause }) => cause !== "start")
-          .map((change) => (to, channel) => publishFindingUpdated(to, channel, toFindingUpdated(id, change))),
+          .map((change) => (channel) => publishFindingUpdated(channel, toFindingUpdated(id, change))),
         { isForTenant: false },
       );
       if (created.length > 0) afterResponse(c, organizations.updated(tenantId, { monitorId: id }));

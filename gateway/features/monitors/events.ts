@@ -1,9 +1,6 @@
-import type { Publisher } from "../../../shared/broker.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
-import { sendEvent } from "../../../shared/send_event.ts";
-
-/** What the gateway publishes of a monitor, each after it was stored. One function an event. */
+import type { Publisher } from "../../../shared/send_event.ts";
 
 export const monitorPrefix = "monitor";
 
@@ -12,42 +9,16 @@ export function monitorChannel(tenantId: string, monitorId: string): string {
   return makeChannelName(monitorPrefix, tenantId, monitorId);
 }
 
-export function publishMonitorStart(
-  publisher: Publisher,
-  channel: string,
-  payload: MonitorEvents["monitor.start"],
-): Promise<void> {
-  return sendEvent(publisher, channel, "monitor.start", payload);
-}
-
-export function publishMonitorUpdated(
-  publisher: Publisher,
-  channel: string,
-  payload: MonitorEvents["monitor.updated"],
-): Promise<void> {
-  return sendEvent(publisher, channel, "monitor.updated", payload);
-}
-
-export function publishFindingUpdated(
-  publisher: Publisher,
-  channel: string,
-  payload: MonitorEvents["finding.updated"],
-): Promise<void> {
-  return sendEvent(publisher, channel, "finding.updated", payload);
-}
-
-export function publishMonitorError(
-  publisher: Publisher,
-  channel: string,
-  payload: MonitorEvents["monitor.error"],
-): Promise<void> {
-  return sendEvent(publisher, channel, "monitor.error", payload);
-}
-
-export function publishMonitorEnd(
-  publisher: Publisher,
-  channel: string,
-  payload: MonitorEvents["monitor.end"],
-): Promise<void> {
-  return sendEvent(publisher, channel, "monitor.end", payload);
-}
+/** What the gateway publishes of a monitor, each after it was stored. */
+export const monitorEvents = ({ sendEvent }: Publisher) => ({
+  publishMonitorStart: (channel: string, payload: MonitorEvents["monitor.start"]) =>
+    sendEvent(channel, "monitor.start", payload),
+  publishMonitorUpdated: (channel: string, payload: MonitorEvents["monitor.updated"]) =>
+    sendEvent(channel, "monitor.updated", payload),
+  publishFindingUpdated: (channel: string, payload: MonitorEvents["finding.updated"]) =>
+    sendEvent(channel, "finding.updated", payload),
+  publishMonitorError: (channel: string, payload: MonitorEvents["monitor.error"]) =>
+    sendEvent(channel, "monitor.error", payload),
+  publishMonitorEnd: (channel: string, payload: MonitorEvents["monitor.end"]) =>
+    sendEvent(channel, "monitor.end", payload),
+});

@@ -4,7 +4,7 @@ import { announce, type AnnounceOptions } from "../announce.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { startRepeating } from "../repeat.ts";
 import { tenantChannel } from "../tenant_events.ts";
-import { monitorChannel, publishMonitorUpdated } from "./events.ts";
+import { monitorChannel, monitorEvents } from "./events.ts";
 
 export interface MarkStaleOptions extends AnnounceOptions {
   readonly database: Database;
@@ -38,11 +38,12 @@ export async function markStale(options: MarkStaleOptions): Promise<number> {
 }
 
 async function announceStale({ id, tenant_id: tenantId, ...fields }: StaleMonitor, options: MarkStaleOptions) {
+  const { publishMonitorUpdated } = monitorEvents(options);
   const payload = { monitor_id: id, status: "stale", ...fields } as const;
   await announce(
     {
       publish: [monitorChannel(tenantId, id), tenantChannel(tenantId)].map(
-        (channel) => (publisher) => publishMonitorUpdated(publisher, channel, payload),
+        (channel) => () => publishMonitorUpdated(channel, payload),
       ),
       failure: { fields: { monitor_id: id }, message: "that a monitor is stale could not be published" },
     },

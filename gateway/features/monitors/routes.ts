@@ -13,7 +13,7 @@ import { announceDeleted } from "../announce_deleted.ts";
 import { createMonitorAnnouncer, type Publish } from "./announce_monitor.ts";
 import { defineChangeRoutes, hasEnded } from "./change_routes.ts";
 import { monitorEventStream } from "./channels.ts";
-import { monitorPrefix, publishMonitorError, publishMonitorStart, publishMonitorUpdated } from "./events.ts";
+import { monitorEvents, monitorPrefix } from "./events.ts";
 import { monitorExample, monitorUpdateExample, newMonitorExample } from "./examples.ts";
 import { toMonitor, toMonitorUpdated, type MonitorRow } from "./monitor.ts";
 import {
@@ -42,6 +42,7 @@ export const monitors = {
 function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { nowMs } = dependencies;
   const { publishStored, publishEnd } = createMonitorAnnouncer(dependencies);
+  const { publishMonitorError, publishMonitorStart, publishMonitorUpdated } = monitorEvents(dependencies);
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "monitors", what: "monitor" });
   const organizations = organizationAnnouncerOf(dependencies);
@@ -65,7 +66,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     async ({ c, principal, id: monitorId, body: monitor, query }) => {
       const { row, isNew } = await query((db) => putMonitor(db, principal, { monitorId, monitor }));
       const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
-      await publishStored(row, [(to, channel) => publishMonitorStart(to, channel, start)]);
+      await publishStored(row, [(channel) => publishMonitorStart(channel, start)]);
       afterResponse(c, organizations.updated(row.tenantId, row));
       return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
     },
@@ -107,8 +108,8 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     async ({ c, id, body: update, query }) => {
       const { row, previousErrorCode, previousStatus } = await storeUpdate(query, id, update);
       const error = toMonitorError(row, update, previousErrorCode);
-      const reports: Publish[] = [(to, channel) => publishMonitorUpdated(to, channel, toMonitorUpdated(row))];
-      if (error !== null) reports.push((to, channel) => publishMonitorError(to, channel, error));
+      const reports: Publish[] = [(channel) => publishMonitorUpdated(channel, toMonitorUpdated(row))];
+      if (error !== null) reports.push((channel) => publishMonitorError(channel, error));
       await publishStored(row, reports, { waitMs: row.status === "ended" ? beforeEndMs : undefined });
       if (row.status === "ended") await publishEnd(row, "ended");
       if (previousStatus !== row.status) afterResponse(c, organizations.updated(row.tenantId, row));

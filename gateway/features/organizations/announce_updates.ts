@@ -2,9 +2,8 @@ import { eq, sql, type SQL } from "drizzle-orm";
 import { organizations } from "../../../drizzle/schema.ts";
 import type { Database } from "../../../drizzle/database.ts";
 import { withTenant } from "../../../drizzle/with_tenant.ts";
-import type { Publisher } from "../../../shared/broker.ts";
-import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
-import { sendEvent } from "../../../shared/send_event.ts";
+import type { OrganizationResource } from "../../../shared/schemas/organization.ts";
+import type { Publisher } from "../../../shared/send_event.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
 import { tenantChannel } from "../tenant_events.ts";
@@ -37,24 +36,32 @@ export function organizationAnnouncerOf(parts: Parts): OrganizationAnnouncer {
   return announcer;
 }
 
+const organizationEvents = ({ sendEvent }: Publisher) => ({
+  publishUpdated: (channel: string, payload: OrganizationResource) =>
+    sendEvent(channel, "organization.updated", payload),
+  publishDeleted: (channel: string, payload: { readonly organization_id: string }) =>
+    sendEvent(channel, "organization.deleted", payload),
+});
+
 function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): OrganizationAnnouncer {
+  const { publishUpdated, publishDeleted } = organizationEvents(options);
   const updates = createPacedUpdates(nowMs);
 
   return {
     async updated(tenantId, subject) {
       const condition = conditionOf(subject);
       if (condition === null) return;
-      await publish(tenantId, async (to, channel) => {
+      await publish(tenantId, async (channel) => {
         const row = await read(tenantId, condition);
         if (row === null) return;
         await updates.run(row.stored.id, async (isLate) => {
           const current = isLate ? await read(tenantId, eq(organizations.id, row.stored.id)) : row;
-          if (current !== null) await publishUpdated(to, channel, toOrganizationResource(current, nowMs()));
+          if (current !== null) await publishUpdated(channel, toOrganizationResource(current, nowMs()));
         });
       });
     },
 
-    deleted: (tenantId, id) => publish(tenantId, (to, channel) => publishDeleted(to, channel, { organization_id: id })),
+    deleted: (tenantId, id) => publish(tenantId, (channel) => publishDeleted(channel, { organization_id: id })),
   };
 
   async function read(tenantId: string, condition: SQL): Promise<OrganizationRow | null> {
@@ -62,10 +69,10 @@ function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): Org
     return row ?? null;
   }
 
-  function publish(tenantId: string, send: (to: Publisher, channel: string) => Promise<void>): Promise<void> {
+  function publish(tenantId: string, send: (channel: string) => Promise<void>): Promise<void> {
     return announce(
       {
-        publish: [(to) => send(to, tenantChannel(tenantId))],
+        publish: [() => send(tenantChannel(tenantId))],
         failure: { fields: { tenant_id: tenantId }, message: notPublished },
       },
       options,
@@ -80,12 +87,4 @@ function conditionOf(subject: Subject): SQL | null {
   }
   if ("lastScanId" in subject) return eq(organizations.lastScanId, subject.lastScanId);
   return subject.orgUrl === null ? null : eq(organizations.orgUrl, sql`scanstream.origin_of(${subject.orgUrl})`);
-}
-
-function publishUpdated(to: Publisher, channel: string, payload: TenantEvents["organization.updated"]): Promise<void> {
-  return sendEvent(to, channel, "organization.updated", payload);
-}
-
-function publishDeleted(to: Publisher, channel: string, payload: TenantEvents["organization.deleted"]): Promise<void> {
-  return sendEvent(to, channel, "organization.deleted", payload);
 }

@@ -2,7 +2,7 @@ import { withTenant } from "../../../drizzle/with_tenant.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { announce } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
-import { publishScanCreated, publishScanUpdated, tenantChannel } from "../tenant_events.ts";
+import { tenantChannel, tenantEvents } from "../tenant_events.ts";
 import { hasEnded, toScanResource, type ScanRow } from "./scan.ts";
 import { selectScan } from "./scan_store.ts";
 
@@ -21,16 +21,17 @@ const waitMs = 10_000;
 
 export function createChangeAnnouncer({
   database,
-  publisher,
+  sendEvent,
   log,
   nowMs,
-}: Pick<FeatureDependencies, "database" | "publisher" | "log" | "nowMs">): ChangeAnnouncer {
+}: Pick<FeatureDependencies, "database" | "sendEvent" | "log" | "nowMs">): ChangeAnnouncer {
+  const { publishScanCreated, publishScanUpdated } = tenantEvents({ sendEvent });
   const updates = createPacedUpdates(nowMs);
 
   return {
     async created(row) {
       const resource = toScanResource(row);
-      await announceChange(row, (channel) => publishScanCreated(publisher, channel, resource));
+      await announceChange(row, (channel) => publishScanCreated(channel, resource));
     },
 
     updated: (row) => updates.run(row.id, (isLate) => publishUpdate(row, isLate ? null : row)),
@@ -43,7 +44,7 @@ export function createChangeAnnouncer({
       const row = given ?? (await withTenant(database, tenantId, (db) => selectScan(db, id)));
       given = null;
       // Its end is published by the code that ended it.
-      if (!hasEnded(row.status)) await publishScanUpdated(publisher, channel, toScanResource(row));
+      if (!hasEnded(row.status)) await publishScanUpdated(channel, toScanResource(row));
     });
   }
 
@@ -56,7 +57,7 @@ export function createChangeAnnouncer({
         publish: [() => publish(tenantChannel(tenantId))],
         failure: { fields: { scan_id: id }, message: "a change of a scan could not be published" },
       },
-      { publisher, log, waitMs },
+      { log, waitMs },
     );
   }
 }

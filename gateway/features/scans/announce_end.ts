@@ -1,8 +1,7 @@
 import type { StatusCounts } from "../../../shared/report.ts";
-import type { ScanEndStatus } from "../../../shared/scan_events.ts";
+import { scanChannel, scanEvents, type ScanEndStatus } from "../../../shared/scan_events.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { tenantChannel } from "../tenant_events.ts";
-import { publishScanEnd, scanChannel } from "./events.ts";
 
 /** A scan that has just become terminal, with its stored counts. */
 export interface EndedScan extends StatusCounts {
@@ -16,12 +15,13 @@ export interface EndedScan extends StatusCounts {
  * reaches the broker, the streams learn of the end when they are checked the next time (`authority_recheck.ts`).
  */
 export async function announceEnd(scan: EndedScan, options: AnnounceOptions): Promise<void> {
+  const { publishScanEnd } = scanEvents(options);
   const { id, tenantId, status, pass, fail, manual, not_applicable } = scan;
   const payload = { scan_id: id, status, pass, fail, manual, not_applicable };
   await announce(
     {
       publish: [scanChannel(tenantId, id), tenantChannel(tenantId)].map(
-        (channel) => (publisher) => publishScanEnd(publisher, channel, payload),
+        (channel) => () => publishScanEnd(channel, payload),
       ),
       failure: { fields: { scan_id: id }, message: "the end of a scan could not be published" },
     },

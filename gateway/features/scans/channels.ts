@@ -1,6 +1,7 @@
 import { desc, eq, inArray, type SQL } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
+import { scanChannel, scanPrefix } from "../../../shared/scan_events.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import {
   defineEventStream,
@@ -9,7 +10,6 @@ import {
   type ChannelsResult,
   type Snapshot,
 } from "../../streaming/define_event_stream.ts";
-import { scanChannel, scanPrefix } from "./events.ts";
 import { hasEnded, toScanResource } from "./scan.ts";
 
 const maxScans = 100;

@@ -1,6 +1,6 @@
 import type { Database } from "../../../drizzle/database.ts";
 import { expireStaleScans } from "../../../drizzle/across_tenants.ts";
-import type { Publisher } from "../../../shared/broker.ts";
+import type { Publisher } from "../../../shared/send_event.ts";
 import { startRepeating } from "../repeat.ts";
 import { announceEnd } from "./announce_end.ts";
 import type { Log } from "../../observability/log.ts";
@@ -8,9 +8,8 @@ import type { Log } from "../../observability/log.ts";
 /** A producer PATCHes its scan far more often. */
 export const staleScanMinutes = 15;
 
-export interface ExpireScansOptions {
+export interface ExpireScansOptions extends Publisher {
   readonly database: Database;
-  readonly publisher: Publisher;
   readonly log: Log;
   /** Without a heartbeat for so long, a scan's producer is gone. */
   readonly olderThanMinutes: number;

@@ -57,7 +57,6 @@ export const scans = {
 };
 
 function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { publisher, log } = dependencies;
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "scans", what: "scan" });
   const announcer = createChangeAnnouncer(dependencies);
@@ -140,7 +139,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       const row = await store(query, id, body);
       const { status } = row;
       if (hasEnded(status)) {
-        await announceEnd({ ...row, status, not_applicable: row.notApplicable }, { publisher, log });
+        await announceEnd({ ...row, status, not_applicable: row.notApplicable }, dependencies);
         afterResponse(c, organizations.updated(row.tenantId, row));
       } else afterResponse(c, announcer.updated(row));
       return c.json(toScan(row));
@@ -159,9 +158,9 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       answers: { 204: { description: "Deleted" } },
     },
     async ({ c, id, query }) => {
-      const onEnd = (scan: EndedScan) => announceEnd(scan, { publisher, log });
+      const onEnd = (scan: EndedScan) => announceEnd(scan, dependencies);
       const deleted = await query((db) => deleteScan(db, id, onEnd));
-      await announceDeleted({ kind: "scan", ...deleted }, { publisher, log });
+      await announceDeleted({ kind: "scan", ...deleted }, dependencies);
       afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: id }));
       return c.body(null, 204);
     },

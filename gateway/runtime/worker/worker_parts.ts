@@ -1,5 +1,6 @@
 import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
-import type { Publisher } from "../../../shared/broker.ts";
+import type { MessagePublisher } from "../../../shared/broker.ts";
+import { createPublisher } from "../../../shared/send_event.ts";
 import { findApiKey } from "../../../drizzle/across_tenants.ts";
 import { ping } from "../../../drizzle/with_tenant.ts";
 import { createAuthenticator } from "../../auth/authenticate.ts";
@@ -31,12 +32,14 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   const nowMs = Date.now;
   const largeReads = new PolledTurns(maxLargeReads, nowMs);
   const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
+  const broker = createRequestBroker(config);
   const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
   return {
     database,
     // Part of an isolate's 128 MiB.
     budget: new Budget({ ...boundsFor(128 * 1_048_576), largeReads }),
-    publisher: createPublisher(config),
+    broker,
+    ...createPublisher(broker),
     streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),
     authenticator: createAuthenticator({
       // There is no development key at the edge: without an issuer only API keys are accepted.
@@ -67,8 +70,8 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
  * What a request publishes in one turn goes out together, in its order. No broker outlives the turn: one that was shared would
  * send one request's message with the fetch of another.
  */
-function createPublisher({ upstash }: WorkerConfig): Publisher {
-  let broker: Publisher | null = null;
+function createRequestBroker({ upstash }: WorkerConfig): MessagePublisher {
+  let broker: MessagePublisher | null = null;
   return {
     publish(channel, message) {
       if (broker === null) {

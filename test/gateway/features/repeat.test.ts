@@ -3,9 +3,7 @@ import type { Database, Rows } from "../../../drizzle/database.ts";
 import { startMarkingStale } from "../../../gateway/features/monitors/mark_stale.ts";
 import { startExpiring } from "../../../gateway/features/scans/expire_scans.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
-import type { Publisher } from "../../../shared/broker.ts";
-
-const publisher: Publisher = { publish: async () => {} };
+import { recordEvents } from "../../support/record_events.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -24,7 +22,7 @@ test.each([
       return answer.promise;
     },
   };
-  const stop = start({ database: slow, publisher, log: silentLog });
+  const stop = start({ database: slow, ...recordEvents(), log: silentLog });
   await vi.advanceTimersByTimeAsync(firstMs - 1);
   expect(begun).toBe(0);
   await vi.advanceTimersByTimeAsync(1);

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import type { Database } from "../../../drizzle/database.ts";
 import { AppError, NotFound, PermissionDenied } from "../../../shared/app_error.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
-import { sendEvent } from "../../../shared/send_event.ts";
+import { createPublisher } from "../../../shared/send_event.ts";
 import { streamDigest } from "../../../gateway/auth/stream_tokens.ts";
 import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/define_event_stream.ts";
 import { ada, createRouteApp, linus, openTestDatabase, readUntil, stranger } from "../../support/route_app.ts";
@@ -146,14 +146,14 @@ test("getChannels sees the path's and the query's parameters, but no token", asy
 test("terminalTypes end the stream after its terminal event; without it the stream stays", async () => {
   await using closes = createApp(ownChannel, { terminalTypes: ["thing.end"] });
   const response = await closes.get(path, ada);
-  await sendEvent(closes.broker, channel, "thing.end", { thing_id: resourceId });
+  await createPublisher(closes.broker).sendEvent(channel, "thing.end", { thing_id: resourceId });
   expect(await response.text()).toBe(
     `retry: 2000\n: open\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n `,
   );
   await using stays = createApp();
   const staying = await stays.get(path, ada);
-  await sendEvent(stays.broker, channel, "thing.end", { thing_id: resourceId });
-  await sendEvent(stays.broker, channel, "thing.updated", { n: 2 });
+  await createPublisher(stays.broker).sendEvent(channel, "thing.end", { thing_id: resourceId });
+  await createPublisher(stays.broker).sendEvent(channel, "thing.updated", { n: 2 });
   expect(await readUntil(staying, '"n":2')).not.toContain("close");
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
-import { sendEvent } from "../../../shared/send_event.ts";
+import { createPublisher } from "../../../shared/send_event.ts";
 import { noStreamMetrics, type StreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
 import {
   channel,
@@ -48,13 +48,13 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     await using server = await startStreamServer({ createSink, subscriber });
     const client = await server.send();
     await expect.poll(() => server.streams.stats()).toMatchObject({ streams: 1, subscriptions: 1, members: 0 });
-    await sendEvent(broker, channel, "job.delta", { n: 0 });
+    await createPublisher(broker).sendEvent(channel, "job.delta", { n: 0 });
     // A round trip later.
     expect((await fetch(`http://127.0.0.1:${server.port}/none`)).status).toBe(404);
     expect(client.raw()).toBe("");
     confirm();
     await client.untilBody(head);
-    await sendEvent(broker, channel, "job.delta", { n: 1 });
+    await createPublisher(broker).sendEvent(channel, "job.delta", { n: 1 });
     expect(await client.untilBody(delta(1))).toBe(head + delta(1));
     expect(client.headers().get("content-type")).toBe("text/event-stream; charset=utf-8");
     expect(client.headers().get("cache-control")).toBe("no-store, no-transform");
@@ -68,7 +68,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const clients = await Promise.all([server.open(), server.open(), server.open()]);
     const stranger = await server.open({ tenantId: otherTenantId }, { channels: [otherChannel] });
     for (let n = 0; n < 500; n += 1) {
-      await sendEvent(broker, channel, "job.delta", { n });
+      await createPublisher(broker).sendEvent(channel, "job.delta", { n });
       if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
     const expected = head + Array.from({ length: 500 }, (_, n) => delta(n)).join("");
@@ -92,13 +92,13 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     let sent = 0;
     // Kernel buffers take several megabytes before the bound is felt.
     while (counted.closed.length === 0 && sent < 500) {
-      for (let n = 0; n < 5; n += 1) await sendEvent(broker, channel, "job.delta", { text });
+      for (let n = 0; n < 5; n += 1) await createPublisher(broker).sendEvent(channel, "job.delta", { text });
       sent += 5;
       await fast.until(() => fast.receivedBytes() > sent * 60_000);
     }
     expect(counted.closed).toEqual(["slow"]);
     await expect.poll(() => server.streams.stats()).toMatchObject({ streams: 1, members: 1 });
-    await sendEvent(broker, channel, "job.delta", { n: 1 });
+    await createPublisher(broker).sendEvent(channel, "job.delta", { n: 1 });
     await fast.untilBody(delta(1));
   });
 
@@ -115,7 +115,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const slow = await server.open();
     slow.socket.pause();
     for (let sent = 0; sent < 500 && counted.closed.length === 0; sent += 1) {
-      await sendEvent(broker, channel, "job.delta", { text });
+      await createPublisher(broker).sendEvent(channel, "job.delta", { text });
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(counted.closed).toEqual(["slow"]);
@@ -168,7 +168,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     });
     const stuck = await server.open();
     stuck.socket.pause();
-    for (let sent = 0; sent < 200; sent += 1) await sendEvent(broker, channel, "job.delta", { text });
+    for (let sent = 0; sent < 200; sent += 1) await createPublisher(broker).sendEvent(channel, "job.delta", { text });
     await expect.poll(() => counted.closed).toEqual(["slow"]);
     await expect.poll(() => server.streams.stats()).toEqual(nothing);
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
-import { sendEvent } from "../../../shared/send_event.ts";
+import { createPublisher } from "../../../shared/send_event.ts";
 import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
@@ -153,7 +153,7 @@ test.each([
   const { broker, open, closed } = setUp();
   const sink = await open();
   sink.buffered = buffered;
-  await sendEvent(broker, channel, "job.delta", { n: 1 });
+  await createPublisher(broker).sendEvent(channel, "job.delta", { n: 1 });
   await vi.advanceTimersByTimeAsync(1);
   expect(closed).toEqual(reasons);
 });
@@ -179,7 +179,7 @@ test("slow reading is noticed although the sink counts the framing of buffered c
   sink.buffered = 1000;
   sink.write = (chunk) => (sink.buffered += chunk.byteLength + framingBytes);
   for (let second = 1; second <= 300; second += 1) {
-    await sendEvent(broker, channel, "job.delta", { n: second });
+    await createPublisher(broker).sendEvent(channel, "job.delta", { n: second });
     await vi.advanceTimersByTimeAsync(1000);
     // Less than the framing of what was written meanwhile.
     if (second % 50 === 0) sink.buffered -= 40 * framingBytes;
@@ -206,7 +206,7 @@ test("a closed stream receives nothing more and is closed once, whatever happens
   const { broker, streams, open, closed } = setUp();
   const sink = await open({ ...user, expiresAtMs: Date.now() + 1000 });
   await vi.advanceTimersByTimeAsync(1000);
-  await sendEvent(broker, channel, "job.delta", { n: 1 });
+  await createPublisher(broker).sendEvent(channel, "job.delta", { n: 1 });
   void streams.drain({ overMs: 0 });
   await broker.close();
   await vi.advanceTimersByTimeAsync(100);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Database } from "../../../drizzle/database.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
-import { sendEvent } from "../../../shared/send_event.ts";
+import { createPublisher } from "../../../shared/send_event.ts";
 import { defineEventStream, ended, type Snapshot } from "../../../gateway/streaming/define_event_stream.ts";
 import { ada, createRouteApp, openTestDatabase, readUntil } from "../../support/route_app.ts";
 import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
@@ -52,9 +52,9 @@ function createApp() {
     isRequested: () => expect.poll(() => isRequested).toBe(true),
     async update(payload: object = {}) {
       state += 1;
-      await sendEvent(app.broker, channel, "thing.updated", { n: state, ...payload });
+      await createPublisher(app.broker).sendEvent(channel, "thing.updated", { n: state, ...payload });
     },
-    end: () => sendEvent(app.broker, channel, "thing.end", { thing_id: resourceId }),
+    end: () => createPublisher(app.broker).sendEvent(channel, "thing.end", { thing_id: resourceId }),
     [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
   };
 }

@@ -6,7 +6,7 @@ import {
   type ScanPublisher,
   type ScanPublisherOptions,
 } from "../../../scanner/streaming/scan_publisher.ts";
-import type { Publisher } from "../../../shared/broker.ts";
+import type { MessagePublisher } from "../../../shared/broker.ts";
 import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
 import type { CheckResult, Finding } from "../../../shared/report.ts";
 import { countStates } from "../../../shared/rule_result.ts";
@@ -61,7 +61,7 @@ function startScan(changes: ScanChanges = {}): Scanner {
   const { apiKey } = gateway.acme;
   const publisher = createScanPublisher({
     gateway: createGatewayClient({ url, apiKey, timeoutMs: 10_000, fetch: send }),
-    publisher: createGatewayBroker({ url, apiKey, timeoutMs: 10_000, fetch: send }),
+    broker: createGatewayBroker({ url, apiKey, timeoutMs: 10_000, fetch: send }),
     scanId,
     scan: { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: "okta-idaas-stig-v1r2", checks_total: 3 },
     warn: (message) => warnings.push(message),
@@ -284,8 +284,8 @@ describe("createScanPublisher", () => {
   });
 
   test("drops events that the broker does not accept at the end, and still delivers the end", async () => {
-    const unavailable: Publisher = { publish: () => Promise.reject(new Error("the broker is unavailable")) };
-    const { scan, received } = await startFollowedScan({ publisher: unavailable, eventGraceMs: 300 });
+    const unavailable: MessagePublisher = { publish: () => Promise.reject(new Error("the broker is unavailable")) };
+    const { scan, received } = await startFollowedScan({ broker: unavailable, eventGraceMs: 300 });
     const results = threeChecks(10);
     evaluate(scan, results);
     await scan.end("completed", results);
@@ -297,7 +297,7 @@ describe("createScanPublisher", () => {
     const held = Promise.withResolvers<void>();
     const published: string[] = [];
     const scan = startScan({
-      publisher: {
+      broker: {
         async publish(_channel, message) {
           await held.promise;
           published.push(message);

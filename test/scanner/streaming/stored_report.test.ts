@@ -33,7 +33,7 @@ function startScan(options: Partial<ScanPublisherOptions> = {}) {
   const warnings: string[] = [];
   const publisher = createScanPublisher({
     gateway: createGatewayClient({ url, apiKey, timeoutMs: 1000 }),
-    publisher: createGatewayBroker({ url, apiKey, timeoutMs: 1000 }),
+    broker: createGatewayBroker({ url, apiKey, timeoutMs: 1000 }),
     scanId,
     scan: { org_url: "https://acme.okta.com", client_id: "0oa1", benchmark: "okta-idaas-stig-v1r2", checks_total: 1 },
     warn: (message) => warnings.push(message),

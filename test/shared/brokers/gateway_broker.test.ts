@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import {
   createGatewayBroker,
   type GatewayBrokerOptions,
-  type GatewayPublisher,
+  type GatewayBroker,
 } from "../../../shared/brokers/gateway_broker.ts";
 import { createChannel } from "../../broker_contract/broker_adapters.ts";
 import { eventMessage, unavailability } from "../../broker_contract/broker_harness.ts";
@@ -10,7 +10,7 @@ import { startScriptedServer, status } from "../../support/scripted_server.ts";
 
 const apiKey = "ssk_the-key";
 
-function open(url: string, options: Partial<GatewayBrokerOptions> = {}): GatewayPublisher {
+function open(url: string, options: Partial<GatewayBrokerOptions> = {}): GatewayBroker {
   const broker = createGatewayBroker({ url, apiKey, ...options });
   onTestFinished(() => broker.close());
   return broker;

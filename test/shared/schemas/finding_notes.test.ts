@@ -40,6 +40,8 @@ async function evaluated() {
 }
 
 test("a note that is only described is in the event, in the database, in the REST answer and on the page", async () => {
+  const { recordEvents } = await import("../../support/record_events.ts");
+  const { scanEvents } = await import("../../../shared/scan_events.ts");
   const { createOutbox } = await import("../../../scanner/streaming/outbox.ts");
   const { parseFinding } = await import("../../../gateway/web/scan_wire.ts");
   const { createScan } = await import("../../support/test_gateway.ts");
@@ -48,11 +50,10 @@ test("a note that is only described is in the event, in the database, in the RES
   const outbox = createOutbox();
   const counts = { checks_done: 1, checks_total: 1, pass: 0, fail: 1, manual: 0, not_applicable: 0 };
   outbox.checkEvaluated(await evaluated(), counts);
-  const { findings, events } = outbox.take();
-  const messages: string[] = [];
-  const publisher = { publish: async (_: string, message: string) => void messages.push(message) };
-  for (const publish of events) await publish(publisher, { ...scan, tenant_id: gateway.acme.id });
-  expect(JSON.parse(messages[0] ?? "{}")).toMatchObject({ type: "finding.created", data: { example_note: text } });
+  const { findings, publish } = outbox.take();
+  const { events, ...publisher } = recordEvents();
+  for (const each of publish) await each(scanEvents(publisher), { ...scan, tenant_id: gateway.acme.id });
+  expect(events[0]).toMatchObject({ type: "finding.created", data: { example_note: text } });
 
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const path = `/api/v1/scans/${scan.id}/findings`;

@@ -10,6 +10,7 @@ import { asOwner, withoutTenant, withTenant } from "../../../../drizzle/with_ten
 import { openPg } from "../../../drizzle/open_databases.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { aReport } from "../../../support/report_builders.ts";
+import { createPublisher } from "../../../../shared/send_event.ts";
 import { createScan, problemOf } from "../../../support/test_gateway.ts";
 
 describe("deleting", () => {
@@ -131,10 +132,10 @@ describe("deleting", () => {
       const { database } = gateway.opened;
       const published: string[] = [];
       const log = createLog({ level: "debug", write: () => {} });
-      const publisher = {
+      const { sendEvent } = createPublisher({
         publish: async (channel: string, message: string) => void published.push(`${channel} ${message}`),
-      };
-      const count = await deleteByAge({ database, publisher, log, retentionDays, historyDays: 400 });
+      });
+      const count = await deleteByAge({ database, sendEvent, log, retentionDays, historyDays: 400 });
       return { count, published };
     };
     const age = (id: string, days: number, table = "scans") =>

@@ -8,7 +8,7 @@ import { findEnded } from "../../../../gateway/features/find_ended.ts";
 import { getChannels as getMonitorChannels } from "../../../../gateway/features/monitors/channels.ts";
 import { monitorChannel } from "../../../../gateway/features/monitors/events.ts";
 import { getChannels as getScanChannels } from "../../../../gateway/features/scans/channels.ts";
-import { scanChannel } from "../../../../gateway/features/scans/events.ts";
+import { scanChannel } from "../../../../shared/scan_events.ts";
 import { NotFound } from "../../../../shared/app_error.ts";
 import { seedTenant, type SeededTenant } from "../../../drizzle/seed.ts";
 import { openTestPglite } from "../../../support/pglite.ts";

@@ -5,7 +5,7 @@ import { asOwner } from "../../../../drizzle/with_tenant.ts";
 import { markStale } from "../../../../gateway/features/monitors/mark_stale.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
-import type { Publisher } from "../../../../shared/broker.ts";
+import { createPublisher } from "../../../../shared/send_event.ts";
 import { parseMessage } from "../../../../shared/event.ts";
 import { createMonitorClient, newMonitor } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
@@ -32,14 +32,14 @@ async function startMonitor(intervalSeconds: number, silentSeconds: number) {
   return { ...monitor, silence };
 }
 
-function createPublisher() {
+function createGateway() {
   const published: string[] = [];
   const onTenant: string[] = [];
-  const publisher: Publisher = {
+  const { sendEvent } = createPublisher({
     publish: async (channel, message) => void (channel.startsWith("tenant:") ? onTenant : published).push(message),
-  };
+  });
   const ids = () => published.map((message) => JSON.parse(parseMessage(message)?.data ?? "{}").monitor_id as string);
-  return { published, onTenant, publisher, ids };
+  return { published, onTenant, sendEvent, ids };
 }
 
 test("a running monitor that went silent is published as stale once, by one of several gateways; others are not", async () => {
@@ -52,8 +52,8 @@ test("a running monitor that went silent is published as stale once, by one of s
   const stopped = await startMonitor(10, 0);
   await stopped.patch({ status: "stopped" });
   await stopped.silence(3600);
-  const gateways = [createPublisher(), createPublisher(), createPublisher()];
-  const counts = await Promise.all(gateways.map(({ publisher }) => markStale({ database, publisher, log: silentLog })));
+  const gateways = [createGateway(), createGateway(), createGateway()];
+  const counts = await Promise.all(gateways.map(({ sendEvent }) => markStale({ database, sendEvent, log: silentLog })));
   expect(counts.reduce((sum, count) => sum + count)).toBe(2);
   const ids = gateways.flatMap((each) => each.ids());
   expect(ids.toSorted()).toEqual([stale.id, slow.id].toSorted());
@@ -83,8 +83,8 @@ test("a running monitor that went silent is published as stale once, by one of s
 
 test("after its next report it runs, and can go stale again", async () => {
   const { id, patch, put, read, silence } = await startMonitor(10, 61);
-  const { publisher, ids } = createPublisher();
-  const run = () => markStale({ database, publisher, log: silentLog });
+  const { sendEvent, ids } = createGateway();
+  const run = () => markStale({ database, sendEvent, log: silentLog });
   await run();
   await run();
   expect(ids()).toEqual([id]);
@@ -102,8 +102,7 @@ test("after its next report it runs, and can go stale again", async () => {
 test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {
   const { read } = await startMonitor(10, 61);
   const unavailable = () => Promise.reject(new AppError("unavailable", "Not there"));
-  const publisher: Publisher = { publish: unavailable };
-  const options = { database, publisher, log: silentLog, attemptsAfterMs: [0, 1] };
+  const options = { database, ...createPublisher({ publish: unavailable }), log: silentLog, attemptsAfterMs: [0, 1] };
   expect(await markStale(options)).toBe(1);
   expect((await read()).status).toBe("stale");
   expect(await markStale({ ...options, database: { ...database, transact: unavailable } })).toBe(0);

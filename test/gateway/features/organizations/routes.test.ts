@@ -11,6 +11,7 @@ import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import { changeOf, createMonitorClient, eventsIn } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
+import { recordEvents } from "../../../support/record_events.ts";
 import { readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let gateway: TestGateway;
@@ -286,13 +287,13 @@ test("a change is announced although the database did not answer when it was rea
     transact: (...statement) =>
       (reads += 1) === 1 ? Promise.reject(new AppError("unavailable", "Busy")) : database.transact(...statement),
   };
-  const published: string[] = [];
+  const { sendEvent, events } = recordEvents();
   const announcer = organizationAnnouncerOf({
     database: answersLater,
-    publisher: { publish: async (_channel, message) => void published.push(message) },
+    sendEvent,
     log: silentLog,
     attemptsAfterMs: [0, 1],
   });
   await announcer.updated(gateway.acme.id, { orgUrl });
-  expect(published).toEqual([expect.stringContaining(orgUrl)]);
+  expect(events).toMatchObject([{ type: "organization.updated", data: { org_url: orgUrl } }]);
 });

@@ -6,7 +6,7 @@ import { withTenant } from "../../../../drizzle/with_tenant.ts";
 import { createChangeAnnouncer } from "../../../../gateway/features/scans/announce_changes.ts";
 import type { ScanRow } from "../../../../gateway/features/scans/scan.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
-import type { Publisher } from "../../../../shared/broker.ts";
+import { createPublisher } from "../../../../shared/send_event.ts";
 import { openTestDatabase } from "../../../support/route_app.ts";
 import { tenantId } from "../../../support/stream_server.ts";
 
@@ -14,7 +14,7 @@ let database: Database;
 let published: { readonly type: string; readonly done: unknown }[] = [];
 let refusals = 0;
 
-const publisher: Publisher = {
+const { sendEvent } = createPublisher({
   async publish(channel, message) {
     if (refusals > 0) {
       refusals -= 1;
@@ -24,7 +24,7 @@ const publisher: Publisher = {
     const { type, data } = JSON.parse(message) as { type: string; data: { checks_done: unknown } };
     published.push({ type, done: data.checks_done });
   },
-};
+});
 
 beforeAll(async () => {
   database = await openTestDatabase();
@@ -49,7 +49,7 @@ async function store({ id }: ScanRow, change: Partial<ScanRow>): Promise<ScanRow
   return row;
 }
 
-const createAnnouncer = (log = silentLog) => createChangeAnnouncer({ database, publisher, log, nowMs: Date.now });
+const createAnnouncer = (log = silentLog) => createChangeAnnouncer({ database, sendEvent, log, nowMs: Date.now });
 const updates = () => published.map(({ type, done }) => [type, done]);
 
 test("a scan that changes often is published at once, and then once with its last state", async () => {
@@ -97,7 +97,7 @@ test("a creation that the broker never takes is a warning, and never rejects", {
 test("a clock that is set back does not keep a change from being published", async () => {
   let aheadMs = 0;
   const nowMs = () => Date.now() + aheadMs;
-  const announcer = createChangeAnnouncer({ database, publisher, log: silentLog, nowMs });
+  const announcer = createChangeAnnouncer({ database, sendEvent, log: silentLog, nowMs });
   const scan = await createRow();
   await announcer.updated(await store(scan, { status: "running", checksDone: 1 }));
   aheadMs = -3_600_000;

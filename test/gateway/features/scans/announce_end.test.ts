@@ -3,7 +3,7 @@ import { announceEnd } from "../../../../gateway/features/scans/announce_end.ts"
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import type { Database } from "../../../../drizzle/database.ts";
 import { AppError } from "../../../../shared/app_error.ts";
-import type { Publisher } from "../../../../shared/broker.ts";
+import { createPublisher } from "../../../../shared/send_event.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { createScan, readStream, startTestGateway } from "../../../support/test_gateway.ts";
 
@@ -20,19 +20,19 @@ const scan = {
 function failing(times: number) {
   const attempts: string[] = [];
   const onTenant: string[] = [];
-  const publisher: Publisher = {
+  const { sendEvent } = createPublisher({
     async publish(channel, message) {
       const isOnTenant = channel.startsWith("tenant:");
       (isOnTenant ? onTenant : attempts).push(message);
       if (!isOnTenant && attempts.length <= times) throw new Error("the answer was lost");
     },
-  };
-  return { attempts, onTenant, publisher };
+  });
+  return { attempts, onTenant, sendEvent };
 }
 
 test("the end is published again when the broker's answer was lost, and not after it was taken", async () => {
-  const { attempts, onTenant, publisher } = failing(2);
-  await announceEnd(scan, { publisher, log: silentLog, attemptsAfterMs: [0, 1, 1, 1] });
+  const { attempts, onTenant, sendEvent } = failing(2);
+  await announceEnd(scan, { sendEvent, log: silentLog, attemptsAfterMs: [0, 1, 1, 1] });
   expect(attempts).toHaveLength(3);
   expect(onTenant).toEqual(attempts.slice(2));
   expect(new Set(attempts)).toEqual(
@@ -43,17 +43,17 @@ test("the end is published again when the broker's answer was lost, and not afte
 });
 
 test("an unavailable broker is a warning, and never rejects", async () => {
-  const { attempts, publisher } = failing(Infinity);
+  const { attempts, sendEvent } = failing(Infinity);
   const warnings: unknown[] = [];
   const log = { ...silentLog, warn: (fields: unknown) => void warnings.push(fields) };
-  await announceEnd(scan, { publisher, log, attemptsAfterMs: [0, 1] });
+  await announceEnd(scan, { sendEvent, log, attemptsAfterMs: [0, 1] });
   expect(attempts).toHaveLength(2);
   expect(warnings).toHaveLength(1);
 });
 
 test("a broker that never answers does not hold up the caller", async () => {
-  const publisher: Publisher = { publish: () => new Promise(() => {}) };
-  await announceEnd(scan, { publisher, log: silentLog, waitMs: 20 });
+  const { sendEvent } = createPublisher({ publish: () => new Promise(() => {}) });
+  await announceEnd(scan, { sendEvent, log: silentLog, waitMs: 20 });
 });
 
 test("an end that the database has stored is published, although its answer was lost", async () => {

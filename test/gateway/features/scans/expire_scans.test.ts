@@ -5,7 +5,7 @@ import { asOwner } from "../../../../drizzle/with_tenant.ts";
 import { expireScans } from "../../../../gateway/features/scans/expire_scans.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
-import type { Publisher } from "../../../../shared/broker.ts";
+import { createPublisher } from "../../../../shared/send_event.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
@@ -32,18 +32,20 @@ const statusOf = async (id: string) => {
   return ((await response.json()) as { status: string }).status;
 };
 
-function createPublisher() {
+function createGateway() {
   const published: string[] = [];
-  const publisher: Publisher = { publish: async (channel, message) => void published.push(`${channel} ${message}`) };
-  return { published, publisher };
+  const { sendEvent } = createPublisher({
+    publish: async (channel, message) => void published.push(`${channel} ${message}`),
+  });
+  return { published, sendEvent };
 }
 
 test("a scan without a heartbeat is ended exactly once; others are left alone", async () => {
   const silent = await createSilentScan(16);
   const alive = await createSilentScan(14);
-  const askers = [createPublisher(), createPublisher(), createPublisher()];
+  const askers = [createGateway(), createGateway(), createGateway()];
   const counts = await Promise.all(
-    askers.map(({ publisher }) => expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })),
+    askers.map(({ sendEvent }) => expireScans({ database, sendEvent, log: silentLog, olderThanMinutes: 15 })),
   );
   expect(counts.reduce((sum, count) => sum + count)).toBe(1);
   const { id: tenantId } = gateway.acme;
@@ -65,11 +67,11 @@ test("a scan without a heartbeat is ended exactly once; others are left alone", 
 
 test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {
   const scan = await createSilentScan(20);
-  const publisher: Publisher = { publish: () => Promise.reject(new AppError("unavailable", "away")) };
-  expect(await expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(1);
+  const { sendEvent } = createPublisher({ publish: () => Promise.reject(new AppError("unavailable", "away")) });
+  expect(await expireScans({ database, sendEvent, log: silentLog, olderThanMinutes: 15 })).toBe(1);
   expect(await statusOf(scan.id)).toBe("expired");
   const away: Database = { ...database, transact: () => Promise.reject(new AppError("unavailable", "away")) };
-  expect(await expireScans({ database: away, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(0);
+  expect(await expireScans({ database: away, sendEvent, log: silentLog, olderThanMinutes: 15 })).toBe(0);
 });
 
 test("the ends of a thousand expired scans are not published one after another", async () => {
@@ -80,15 +82,15 @@ test("the ends of a thousand expired scans are not published one after another",
   );
   let atOnce = 0;
   let most = 0;
-  const publisher: Publisher = {
+  const { sendEvent } = createPublisher({
     async publish() {
       atOnce += 1;
       most = Math.max(most, atOnce);
       await new Promise((resolve) => setImmediate(resolve));
       atOnce -= 1;
     },
-  };
-  expect(await expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(120);
+  });
+  expect(await expireScans({ database, sendEvent, log: silentLog, olderThanMinutes: 15 })).toBe(120);
   // Fifty scans, each on its own channel and on its tenant's.
   expect(most).toBe(100);
 });
