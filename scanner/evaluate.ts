@@ -6,7 +6,7 @@ import { ownLimits, withOwnLimits } from "./own_limits.ts";
 import { notesOf } from "../shared/schemas/finding_notes.ts";
 import { toLine } from "../shared/text.ts";
 import type { CheckResult, Finding, FindingResource, ManualReason } from "../shared/report.ts";
-import { automatedOf, stateOf, worstStatus, worstVerdict } from "../shared/rule_result.ts";
+import { automatedOf, stateOf, worstVerdict } from "../shared/rule_result.ts";
 
 export interface EvaluationContext extends CheckContext {
   readonly orgUrl: string;
@@ -169,9 +169,8 @@ function onePerResource(findings: readonly Finding[]): Finding[] {
   const kept = new Map<string, Finding>();
   for (const finding of findings) {
     const other = kept.get(finding.fingerprint);
-    if (other === undefined || worstStatus([finding.status, other.status]) !== other.status) {
-      kept.set(finding.fingerprint, finding);
-    }
+    const worst = other === undefined ? finding : worstVerdict([other, finding]);
+    if (other?.status !== worst.status || other.reason !== worst.reason) kept.set(finding.fingerprint, finding);
   }
   return [...kept.values()];
 }

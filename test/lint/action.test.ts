@@ -28,7 +28,13 @@ describe("scan step of action.yml", () => {
   });
 
   /** An input that is not given is an empty variable. */
-  const inputs = { FORMAT: "json,sarif", OUTPUT: "report", FAIL_ON: "fail", FAIL_ON_NEW: "false" };
+  const inputs = {
+    FORMAT: "json,sarif",
+    OUTPUT: "report",
+    FAIL_ON: "fail",
+    FAIL_ON_NEW: "false",
+    ALLOW_UNREAD: "false",
+  };
   const empty = { BASELINE: "", WAIVERS: "", ATTESTATIONS: "" };
 
   async function scan(given: Readonly<Record<string, string>>): Promise<number> {
