@@ -1,49 +1,38 @@
+import { failuresOf, joinChanges, rankCauses } from "../../shared/causes.ts";
 import type { Cause, CheckResult, Finding } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
 import { catalog } from "../catalog/catalog.ts";
 import type { CauseObject, Check } from "../checks/check.ts";
 import { causeId } from "../evaluate.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { orgObjects, type OrgObject } from "./cause_objects.ts";
 
-/**
- * The objects whose change closes failing findings, those first that take most rules from FAIL. Waived findings are left out.
- * `digest`: SHA-256 in hex.
- */
+/** The objects whose change closes failing findings that nobody waived, as `rankCauses` orders them. `digest`: SHA-256 in hex. */
 export function causesOf(
   results: readonly CheckResult[],
   artifacts: CollectedArtifacts,
   digest: (text: string) => string,
 ): readonly Cause[] {
-  const failing = results.flatMap((result) => openFailures(result).map((finding) => ({ result, finding })));
-  const byCause = Map.groupBy(failing, ({ finding }) => finding.cause);
-  if (![...byCause.keys()].some((id) => id !== null)) return [];
-  const withApps = failing.some(({ finding }) => finding.resource.type === "app");
+  const failures = failuresOf(results);
+  const { causes } = rankCauses(failures);
+  if (causes.length === 0) return [];
+  const withApps = failures.some(({ finding }) => finding.resource.type === "app");
   const objects = new Map(orgObjects(artifacts, { withApps }).map((object) => [causeId(object, digest), object]));
-  const causes = [...byCause].flatMap(([id, closed]) => {
-    if (id === null) return [];
-    const [{ finding }] = closed as [(typeof closed)[number]];
-    const touched = [...new Set(closed.map(({ result }) => result))];
-    const object = objects.get(id) ?? objectOfFinding(finding);
-    const cause: Cause = {
+  return causes.flatMap(({ id, findings, checks, closes }) => {
+    const [first] = findings;
+    if (first === undefined) return [];
+    const object = objects.get(id) ?? objectOfFinding(first.finding);
+    const byResult = new Map(findings.map(({ result, finding }) => [result, finding]));
+    return {
       id,
       object: { type: object.type, id: object.id, name: object.name },
-      checks: touched.map(({ check }) => check),
-      findings: closed.length,
-      fingerprints: closed.map(({ finding: { fingerprint } }) => fingerprint),
-      change: changeOf(object, touched),
+      checks: [...checks],
+      closes: [...closes],
+      findings: findings.length,
+      fingerprints: findings.map(({ finding }) => finding.fingerprint),
+      // A gateway knows only the texts of the findings: the words are the same there.
+      change: joinChanges([...byResult].map(([result, { to_pass: text }]) => text ?? changeOf(object, result))),
     };
-    const closedAlone = touched.filter((result) => openFailures(result).every((other) => other.cause === id));
-    return [{ cause, closedAlone: closedAlone.length }];
   });
-  return causes
-    .toSorted(
-      (one, other) =>
-        other.closedAlone - one.closedAlone ||
-        other.cause.checks.length - one.cause.checks.length ||
-        (one.cause.id < other.cause.id ? -1 : 1),
-    )
-    .map(({ cause }) => cause);
 }
 
 /**
@@ -67,11 +56,6 @@ export function withChanges(
   };
 }
 
-function openFailures(result: CheckResult): readonly Finding[] {
-  if (stateOf(result) !== "fail") return [];
-  return result.findings.filter(({ status, waived, advisory }) => status === "FAIL" && !waived && !advisory);
-}
-
 /** A resource that is no object of a list, such as the Admin Console's settings. */
 function objectOfFinding({ resource: { type, id, name } }: Finding): OrgObject {
   return {
@@ -83,14 +67,13 @@ function objectOfFinding({ resource: { type, id, name } }: Finding): OrgObject {
   };
 }
 
-/** Change that closes the findings, in one sentence without its end. */
-function changeOf(object: OrgObject, results: readonly CheckResult[]): string {
-  const steps = results.map((result) => stepOf(object, result));
-  return `${openingOf(object, results)} ${[...new Set(steps)].join("; ")}`;
+/** Change that closes a rule's findings, in one sentence without its end. */
+function changeOf(object: OrgObject, result: CheckResult): string {
+  return `${openingOf(object, result)} ${stepOf(object, result)}`;
 }
 
-function openingOf({ type, where, isBuiltIn }: OrgObject, results: readonly CheckResult[]): string {
-  const isOfSession = results.some(({ check }) => sessionLimits.test(check));
+function openingOf({ type, where, isBuiltIn }: OrgObject, { check }: CheckResult): string {
+  const isOfSession = sessionLimits.test(check);
   if (isOfSession && type === "policy") return `Add a rule at priority 1 to ${where}:`;
   // DISA does not accept the built-in rule, however strict it is.
   if (isOfSession && isBuiltIn) return `Add a rule before ${where}:`;

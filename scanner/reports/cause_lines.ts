@@ -1,19 +1,32 @@
-import { countOf } from "../../shared/outcome_text.ts";
-import type { Cause, Report } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
+import { causesHeadline, closesText, failuresOf, rankCauses } from "../../shared/causes.ts";
+import type { Report } from "../../shared/report.ts";
 
-/** `4 changes close 14 of 17 rules`; empty where there is no cause. A rule whose failing findings are all waived does not count. */
-export function causesLine({ checks, causes }: Report): string {
-  if (causes.length === 0) return "";
-  const failing = checks
-    .filter((check) => stateOf(check) === "fail")
-    .map(({ findings }) => findings.filter(({ status, waived, advisory }) => status === "FAIL" && !waived && !advisory))
-    .filter((findings) => findings.length > 0);
-  const closed = failing.filter((findings) => findings.every(({ cause }) => cause !== null)).length;
-  return `${causes.length === 1 ? "1 change closes" : `${causes.length} changes close`} ${closed} of ${countOf(failing.length, "rule")}`;
+/** One change of a report, in words. */
+export interface ChangeLine {
+  readonly number: number;
+  readonly id: string;
+  readonly change: string;
+  /** `closes 1 rule now, 6 more together with change 3`. */
+  readonly closes: string;
+  readonly checks: readonly string[];
 }
 
-/** What a cause closes, in words: `3 rules, 5 findings`. */
-export function closedText({ checks, findings }: Cause): string {
-  return `${countOf(checks.length, "rule")}, ${countOf(findings, "finding")}`;
+/** The changes of a report in their order, and the line above them; both empty where there is none. */
+export function changeLines({ checks, causes }: Report): {
+  readonly headline: string;
+  readonly changes: readonly ChangeLine[];
+} {
+  const known = new Map(causes.map(({ id, change }) => [id, change]));
+  const failures = failuresOf(checks).map((failure) => {
+    const { cause } = failure;
+    return cause === null || known.has(cause) ? failure : { ...failure, cause: null };
+  });
+  const ranked = rankCauses(failures);
+  return {
+    headline: causesHeadline(ranked),
+    changes: ranked.causes.map((cause) => {
+      const { number, id } = cause;
+      return { number, id, change: known.get(id) ?? "", closes: closesText(cause), checks: cause.checks };
+    }),
+  };
 }

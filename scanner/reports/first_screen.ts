@@ -7,7 +7,7 @@ import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { unreadRules, unreadText } from "../decisions/unread.ts";
 import { limitsText } from "../own_limits.ts";
 import { levelOf } from "./benchmark_rules.ts";
-import { causesLine } from "./cause_lines.ts";
+import { changeLines } from "./cause_lines.ts";
 import { noteOf, severityOrder, stateLabels, worstFirst } from "./result_text.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
 import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
@@ -24,7 +24,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
   const open = reached
     .filter((check) => ["fail", "manual"].includes(stateOf(check)))
     .toSorted((one, other) => Number(isWaived(one)) - Number(isWaived(other)) || worstFirst(one, other));
-  const changes = changeLines(report, options);
+  const changes = changeTexts(report, options);
   const unread = unreadRules(report).filter((check) => !interrupted.includes(check));
   const lines = [
     ...(unread.length === 0 ? [] : [shorten(`${unreadText(unread)}: ${idsOf(unread)}`, width * 2 - 10)]),
@@ -64,15 +64,15 @@ function ownLimitLines(checks: readonly CheckResult[], width: number): readonly 
   return named.length === 0 ? [] : [shorten(`Own limits: ${limitsText(named)}`, width * 2 - 10)];
 }
 
-/** `4 changes close 14 of 17 rules`, and the first of them. */
-function changeLines(report: Report, { width }: RenderOptions): readonly string[] {
-  if (report.causes.length === 0) return [];
+/** The first changes, each with what it closes. */
+function changeTexts(report: Report, { width }: RenderOptions): readonly string[] {
+  const { headline, changes } = changeLines(report);
+  if (changes.length === 0) return [];
   return [
-    ...indented(`${causesLine(report)}. The first:`, width),
-    ...report.causes.slice(0, maxChanges).map((cause) => {
-      const count = `  ${countOf(cause.checks.length, "rule")}: `;
-      return `${count}${cut(cause.change, width - count.length)}`;
-    }),
+    ...wrapText(`${headline}:`, width),
+    ...changes
+      .slice(0, maxChanges)
+      .flatMap(({ number, change, closes }) => [cut(`  ${number}. ${change}`, width), cut(`     ${closes}`, width)]),
   ];
 }
 

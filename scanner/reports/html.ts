@@ -4,7 +4,7 @@ import { openFindings, stateOf, type RuleState } from "../../shared/rule_result.
 import { attestationLine, findingMarks, noteOf, tailoringLine, worstFirst } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { evidenceLine, orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
-import { causesLine, closedText } from "./cause_lines.ts";
+import { changeLines } from "./cause_lines.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
@@ -27,7 +27,7 @@ export const htmlFormat: ReportFormat = {
       about: html`DISA Okta IDaaS STIG ${revisionName(revision.benchmark)} · ${report.scan.status}
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
       main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}
-        ${changes(report)} ${overview(checks)}
+        ${changeSection(report)} ${overview(checks)}
         <h2>Checks</h2>
         ${checkSections(checks, { report, revision })} ${controlSection({ report, revision }, checks)}`,
       footer: facts(report, options.toolVersion),
@@ -54,21 +54,22 @@ function summary(report: Report): Html {
 /** More changes than this are counted. */
 const maxChanges = 100;
 
-/** What to change, first what closes most. */
-function changes(report: Report): Html | string {
-  const { causes } = report;
-  if (causes.length === 0) return "";
+/** The changes, first what closes most rules. */
+function changeSection(report: Report): Html | string {
+  const { headline, changes } = changeLines(report);
+  if (changes.length === 0) return "";
   const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
-  const left = causes.length - maxChanges;
-  return html`<h2 id="changes">${causesLine(report)}</h2>
+  const left = changes.length - maxChanges;
+  return html`<h2 id="changes">${headline}</h2>
     <ol>
-      ${causes.slice(0, maxChanges).map(
-        (cause) =>
-          html`<li>
-            ${cause.change}.
-            <small>${closedText(cause)}: ${cause.checks.map((check) => ruleLink(vulnIds.get(check) ?? check))}</small>
-          </li> `,
-      )}
+      ${changes
+        .slice(0, maxChanges)
+        .map(
+          ({ change, closes, checks }) =>
+            html`<li>
+              ${change}. <small>${closes}: ${checks.map((check) => ruleLink(vulnIds.get(check) ?? check))}</small>
+            </li> `,
+        )}
     </ol>
     ${left > 0 ? html`<p>And ${countOf(left, "more change")}.</p>` : ""}`;
 }

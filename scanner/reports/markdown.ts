@@ -5,7 +5,7 @@ import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } f
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { orgNameOf } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
-import { causesLine, closedText } from "./cause_lines.ts";
+import { changeLines } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
 import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
@@ -47,18 +47,18 @@ export const markdownFormat: ReportFormat = {
   },
 };
 
-/** What to change, first what closes most. */
+/** The changes, first what closes most rules. */
 function causeSection(report: Report): readonly string[] {
-  const { causes } = report;
-  if (causes.length === 0) return [];
+  const { headline, changes } = changeLines(report);
+  if (changes.length === 0) return [];
   return [
     "",
-    `**${causesLine(report)}:**`,
+    `**${headline}:**`,
     "",
-    ...causes
+    ...changes
       .slice(0, maxListed)
-      .map((cause, index) => `${index + 1}. ${markdownText(cause.change)} (${closedText(cause)}; \`${cause.id}\`)`),
-    ...(causes.length > maxListed ? ["", `And ${causes.length - maxListed} more.`] : []),
+      .map(({ number, change, closes, id }) => `${number}. ${markdownText(change)} (${closes}; \`${id}\`)`),
+    ...(changes.length > maxListed ? ["", `And ${changes.length - maxListed} more.`] : []),
   ];
 }
 

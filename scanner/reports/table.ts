@@ -13,7 +13,7 @@ import {
   worstFirst,
 } from "./result_text.ts";
 import { countOf } from "../../shared/outcome_text.ts";
-import { causesLine, closedText } from "./cause_lines.ts";
+import { changeLines } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
 import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
@@ -61,16 +61,14 @@ function header(report: Report): readonly string[] {
 const maxChanges = 20;
 
 function causeLines(report: Report, width: number): readonly string[] {
-  const { causes } = report;
-  if (causes.length === 0) return [];
-  const left = causes.length - maxChanges;
+  const { headline, changes } = changeLines(report);
+  if (changes.length === 0) return [];
+  const left = changes.length - maxChanges;
   return [
-    ...wrapped(`${causesLine(report)}:`, 2, width),
-    ...causes
+    ...wrapped(`${headline}:`, 2, width),
+    ...changes
       .slice(0, maxChanges)
-      .flatMap((cause, index) =>
-        wrapped(`${index + 1}. ${cause.change} (${closedText(cause)}; ${cause.id})`, 3, width),
-      ),
+      .flatMap(({ number, change, closes, id }) => wrapped(`${number}. ${change} (${closes}; ${id})`, 3, width)),
     ...(left > 0 ? [`and ${countOf(left, "more change")}`] : []),
     "",
   ];
@@ -80,7 +78,7 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
   const state = stateOf(check);
   const status = stateLabels[state];
   const margin = options.width < 60 ? 2 : 7;
-  const label = `${status.padEnd(6)} ${check.vuln_id}  ${levelOf(check).padEnd(7)} ${check.title} (${check.check})`;
+  const label = `${status.padEnd(6)} ${check.vuln_id}  ${levelOf(check).padEnd(7)} ${check.title}`;
   const [first = "", ...more] = wrapped(label, margin, options.width);
   const open = state === "pass" ? [] : check.findings.filter((finding) => finding.status !== "PASS");
   // The expectation is mostly the same for every resource of a check, so it is printed once.

@@ -173,6 +173,7 @@ const causeSchema = object({
     name: v.string(),
   }),
   checks: v.pipe(v.array(v.string()), v.description("The checks whose findings it closes")),
+  closes: v.pipe(v.array(v.string()), v.description("The checks that it closes alone, with no other change")),
   findings: count,
   fingerprints: v.pipe(v.array(v.string()), v.description("Of these findings")),
   change: v.pipe(someText, v.description("What to change, in one sentence")),
@@ -229,7 +230,7 @@ export const reportSchema = object({
   baseline: v.pipe(v.optional(v.nullable(comparisonSchema), null), v.description("Null without a baseline")),
   causes: v.pipe(
     v.optional(v.array(causeSchema), []),
-    v.description("What to change, first what takes most rules from FAIL (since 1.2)"),
+    v.description("What to change, first what closes most rules alone (since 1.2)"),
   ),
   controls: v.exactOptional(
     v.pipe(v.array(controlSchema), v.description("The same verdicts by control of NIST SP 800-53 rev. 5 (since 1.1)")),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ManualReason } from "../../shared/report.ts";
 import { filterFindings, noFilter } from "../../gateway/web/model/findings_filter.ts";
+import { indexDecisions } from "../../gateway/web/model/decisions/decision_index.ts";
 import { causesOfScan, withCauses } from "../../gateway/web/model/scan_causes.ts";
 import { createScanModel, mergeScan } from "../../gateway/web/model/scan_model.ts";
 import { parseFinding, parsePage, parseScan, type Scan } from "../../gateway/web/scan_wire.ts";
@@ -56,10 +57,9 @@ test("what a monitor sees failing has the causes of the last scan, where that fa
     [found("a", "FAIL", 1), found("b", "FAIL", 2), found("c", "FAIL", 3), found("d", "PASS", 4)],
     [scanned("a", "FAIL"), scanned("b", "FAIL"), scanned("c", "PASS"), scanned("d", "FAIL")],
   );
-  expect(causesOfScan(now)).toEqual({
-    causes: [{ id: "0123456789ab", change: 'In rule "A": set a; set b', checks: 2, findings: 2 }],
-    failing: 3,
-    closed: 2,
+  expect(causesOfScan(now, indexDecisions([], { orgUrl: null, nowMs: 0 }))).toEqual({
+    headline: "1 change closes all 2 rules that can be closed by a change (of 3 that fail)",
+    causes: [{ id: "0123456789ab", change: 'In rule "A": set a; set b', closes: "closes 2 rules now" }],
   });
 });
 

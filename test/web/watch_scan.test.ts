@@ -168,15 +168,17 @@ test("a scan that has ended begins with the changes that close most rules, also 
   await page.getByText("7 findings", { exact: true }).waitFor();
   expect(await page.locator(".causes").count()).toBe(0);
   await scan.end("completed", { pass: 1, fail: 3, manual: 0 });
-  await page.getByRole("heading", { name: "4 changes close 4 of 5 rules" }).waitFor();
+  await page
+    .getByRole("heading", { name: "4 changes close all 4 rules that can be closed by a change (of 5 that fail)" })
+    .waitFor();
   const listed = await page.locator(".causes > .causes-list li").allInnerTexts();
   expect(listed.map((text) => text.replaceAll(/\n+/g, "\n"))).toEqual([
-    'In rule "Lax" of the policy "P": set b; set c\n2 rules, 2 findings · aaaaaaaaaaaa',
-    "In the app: set d\n1 rule, 1 finding · bbbbbbbbbbbb",
-    "In the zone: set c\n1 rule, 1 finding · cccccccccccc",
+    'In rule "Lax" of the policy "P": set b; set c\ncloses 1 rule now, 1 more together with change 4 · aaaaaaaaaaaa',
+    "In the zone: set c\ncloses 1 rule now · cccccccccccc",
+    "In the zone: set d\ncloses 1 rule now · dddddddddddd",
   ]);
   await page.getByText("1 more change", { exact: true }).click();
-  await page.getByText("In the zone: set d").waitFor();
+  await page.getByText("closes 1 rule together with change 1 · bbbbbbbbbbbb").waitFor();
   await page.getByText(findings[2]?.resource_name ?? "", { exact: true }).click();
   await page.getByText("In the app: set d").nth(1).waitFor();
   expect(await page.locator(".evaluation-rules").innerText()).toContain(

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { countOf } from "../../../shared/outcome_text.ts";
 import { listAllFindings, type Api } from "../model/api.ts";
+import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import { formatTime } from "../model/format.ts";
 import { causesOfScan, withCauses } from "../model/scan_causes.ts";
 import type { Finding } from "../model/scan_model.ts";
@@ -14,23 +15,22 @@ interface CausesProps {
   readonly findings: { values(): Iterable<Finding> };
   /** Changes with the findings. */
   readonly frame: number;
+  readonly decisions: DecisionIndex;
   readonly note?: string;
 }
 
 /** What to change, first what closes most rules. */
-export function Causes({ findings, frame, note }: CausesProps) {
-  const { causes, failing, closed } = useMemo(
-    () => causesOfScan(findings.values()),
+export function Causes({ findings, frame, decisions, note }: CausesProps) {
+  const { headline, causes } = useMemo(
+    () => causesOfScan(findings.values(), decisions),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
-    [findings, frame],
+    [findings, frame, decisions],
   );
   if (causes.length === 0) return null;
   const others = causes.slice(listedFirst, maxListed);
   return (
     <section class="card causes" aria-labelledby="causes-title">
-      <h2 id="causes-title">
-        {`${causes.length === 1 ? "1 change closes" : `${causes.length} changes close`} ${closed} of ${countOf(failing, "rule")}`}
-      </h2>
+      <h2 id="causes-title">{headline}</h2>
       <CauseList causes={causes.slice(0, listedFirst)} start={1} />
       {others.length > 0 && (
         <details>
@@ -49,10 +49,10 @@ export function Causes({ findings, frame, note }: CausesProps) {
 function CauseList(props: { readonly causes: ReturnType<typeof causesOfScan>["causes"]; readonly start: number }) {
   return (
     <ol class="causes-list" start={props.start}>
-      {props.causes.map(({ id, change, checks, findings: count }) => (
+      {props.causes.map(({ id, change, closes }) => (
         <li key={id}>
           <p class="text">{change}</p>
-          <p class="fine">{`${countOf(checks, "rule")}, ${countOf(count, "finding")} · ${id}`}</p>
+          <p class="fine">{`${closes} · ${id}`}</p>
         </li>
       ))}
     </ol>
@@ -83,7 +83,12 @@ export function useLastScan(api: Api, scanId: string | null): LastScan {
 }
 
 /** For what a monitor sees failing now, as far as the last scan names a cause of it. */
-export function LastScanCauses({ lastScan, findings, frame }: CausesProps & { readonly lastScan: LastScan }) {
+export function LastScanCauses({
+  lastScan,
+  findings,
+  frame,
+  decisions,
+}: CausesProps & { readonly lastScan: LastScan }) {
   const explained = useMemo(
     () => (lastScan.name === "read" ? withCauses(findings.values(), lastScan.findings) : []),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
@@ -96,6 +101,7 @@ export function LastScanCauses({ lastScan, findings, frame }: CausesProps & { re
     <Causes
       findings={explained}
       frame={frame}
+      decisions={decisions}
       note={`For what fails now, as far as the last scan${time} explains it.`}
     />
   );

@@ -133,7 +133,7 @@ export function ScanPage(props: ScanPageProps) {
         <div class="scan-content">
           <Progress model={model} scan={scan} counts={counts} />
           {!isShown && <p role="status">Loading findings…</p>}
-          {isShown && isEnded(scan.status) && <Causes findings={model.findings} frame={frame} />}
+          {isShown && isEnded(scan.status) && <Causes findings={model.findings} frame={frame} decisions={index} />}
           {isShown && more}
           {isShown && (
             <div class="split">

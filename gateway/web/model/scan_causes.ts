@@ -1,39 +1,40 @@
+import { causesHeadline, closesText, joinChanges, rankCauses } from "../../../shared/causes.ts";
 import { stateOf } from "../../../shared/rule_result.ts";
 import type { FindingRecord } from "../scan_wire.ts";
+import { findCheck } from "./check_catalog.ts";
+import type { DecisionIndex } from "./decisions/decision_index.ts";
 import type { Finding } from "./scan_model.ts";
 
-/** One change, and what it closes. */
+/** One change, in the words of the reports. */
 export interface ScanCause {
   readonly id: string;
   /** Where, and what to change there. */
   readonly change: string;
-  readonly checks: number;
-  readonly findings: number;
+  readonly closes: string;
 }
 
 export interface ScanCauses {
-  /** First what closes most checks. */
+  readonly headline: string;
   readonly causes: readonly ScanCause[];
-  /** Checks that fail, and those of them whose failing findings all have a cause. */
-  readonly failing: number;
-  readonly closed: number;
 }
 
 /** By the failing findings as they are stored. */
-export function causesOfScan(findings: Iterable<Finding>): ScanCauses {
+export function causesOfScan(findings: Iterable<Finding>, { waiverOf }: Pick<DecisionIndex, "waiverOf">): ScanCauses {
   const failing = [...findings].filter((finding) => stateOf(finding) === "fail" && !finding.advisory);
-  const groups = Map.groupBy(failing, ({ cause }) => cause);
-  const causes = [...groups].flatMap(([id, closed]): readonly ScanCause[] => {
-    if (id === null) return [];
-    const changes = [...new Set(closed.flatMap(({ to_pass }) => to_pass ?? []))].toSorted();
-    const checks = new Set(closed.map(({ check }) => check));
-    return [{ id, change: joined(changes), checks: checks.size, findings: closed.length }];
-  });
-  const byCheck = [...Map.groupBy(failing, ({ check }) => check).values()];
+  const ranked = rankCauses(
+    failing.map((finding) => ({
+      ...finding,
+      vuln_id: findCheck(finding.check)?.vulnId ?? finding.check,
+      waived: waiverOf(finding) !== null,
+    })),
+  );
   return {
-    causes: causes.toSorted((one, other) => other.checks - one.checks || (one.id < other.id ? -1 : 1)),
-    failing: byCheck.length,
-    closed: byCheck.filter((ofCheck) => ofCheck.every(({ cause }) => cause !== null)).length,
+    headline: causesHeadline(ranked),
+    causes: ranked.causes.map((cause) => ({
+      id: cause.id,
+      change: joinChanges(cause.findings.flatMap(({ to_pass }) => to_pass ?? [])),
+      closes: closesText(cause),
+    })),
   };
 }
 
@@ -44,10 +45,4 @@ export function withCauses(findings: Iterable<Finding>, scanned: readonly Findin
     const known = failed.get(finding.fingerprint);
     return { ...finding, cause: known?.cause ?? null, to_pass: known?.to_pass ?? null };
   });
-}
-
-/** `In rule "A": set b` and `In rule "A": set c` as `In rule "A": set b; set c`. */
-function joined([first = "", ...more]: readonly string[]): string {
-  const place = first.slice(0, first.lastIndexOf(": ") + 2);
-  return [first, ...more.map((change) => (change.startsWith(place) ? change.slice(place.length) : change))].join("; ");
 }

@@ -46,7 +46,7 @@ test("prints what a check expects once, and what was found for each open resourc
   const lines = linesOf([aCheckResult({ findings: [...findings, closed] })], 80);
   expect(lines.slice(lines.indexOf("") + 1, -3)).toEqual([
     "FAIL   V-273186  CAT II  Okta must log out a session after a 15-minute",
-    "       period of inactivity. (signon_global_session_idle_timeout_15min)",
+    "       period of inactivity.",
     "       expected 15 minutes",
     "       FAIL One: 120 minutes: see the rule.",
     "       FAIL Two: 120 minutes: see the rule.",

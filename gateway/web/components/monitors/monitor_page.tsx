@@ -126,7 +126,7 @@ export function MonitorPage(props: MonitorPageProps) {
             <Tiles counts={toCounts(monitor)} />
           </section>
           {!isShown && <p role="status">Loading findings…</p>}
-          {isShown && <LastScanCauses lastScan={lastScan} findings={findings} frame={frame} />}
+          {isShown && <LastScanCauses lastScan={lastScan} findings={findings} frame={frame} decisions={index} />}
           {isShown && more}
           {isShown && (
             <div class="split">

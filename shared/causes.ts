@@ -1,0 +1,175 @@
+import { countOf } from "./outcome_text.ts";
+import type { CheckResult, Finding, Severity } from "./report.ts";
+import { stateOf } from "./rule_result.ts";
+
+/** The changes that close failing findings: one order, one numbering and one wording for every screen, page and file. */
+
+/** A finding that fails and decides the result of its rule. */
+export interface Failure {
+  readonly check: string;
+  readonly vuln_id: string;
+  readonly severity: Severity;
+  /** A waived finding is closed already: it counts nowhere. */
+  readonly waived: boolean;
+  /** The id of the object whose change closes it; null: it has none. */
+  readonly cause: string | null;
+}
+
+/** A failing finding of a report. */
+export interface ReportFailure extends Failure {
+  readonly result: CheckResult;
+  readonly finding: Finding;
+}
+
+/** The findings that fail and decide the results of their rules. */
+export function failuresOf(results: readonly CheckResult[]): readonly ReportFailure[] {
+  return results
+    .filter((result) => stateOf(result) === "fail")
+    .flatMap((result) => {
+      const { check, vuln_id, severity, findings } = result;
+      const failing = findings.filter(({ status, advisory }) => status === "FAIL" && !advisory);
+      return failing.map((finding) => {
+        const { waived, cause } = finding;
+        return { check, vuln_id, severity, waived, cause, result, finding };
+      });
+    });
+}
+
+/** One change. Checks are in the order of their V-numbers. */
+export interface RankedCause<Item extends Failure> {
+  readonly id: string;
+  /** Its place in the list, from 1. */
+  readonly number: number;
+  readonly findings: readonly Item[];
+  /** The checks that it closes findings of. */
+  readonly checks: readonly string[];
+  /** The checks of which no failing finding is left after this change alone. */
+  readonly closes: readonly string[];
+  readonly together: readonly Together[];
+}
+
+/** Checks that several changes close, and only all of them: their numbers, in order. */
+export interface Together {
+  readonly checks: readonly string[];
+  readonly changes: readonly number[];
+}
+
+export interface RankedCauses<Item extends Failure> {
+  readonly causes: readonly RankedCause<Item>[];
+  /** How many rules fail, those left out whose failing findings are all waived. */
+  readonly failing: number;
+  /** How many of `failing` all changes close. */
+  readonly closable: number;
+  /** How many rules fail in waived findings only. */
+  readonly waived: number;
+}
+
+interface Rule {
+  readonly check: string;
+  readonly isCatI: boolean;
+  readonly causes: ReadonlySet<string>;
+}
+
+/** First the changes that close most rules alone, CAT I first among equals; then those that close most with others. */
+export function rankCauses<Item extends Failure>(failures: readonly Item[]): RankedCauses<Item> {
+  const open = failures
+    .filter(({ waived }) => !waived)
+    .toSorted((one, other) => (one.vuln_id < other.vuln_id ? -1 : Number(one.vuln_id > other.vuln_id)));
+  const byRule = [...Map.groupBy(open, ({ check }) => check)];
+  const closable = byRule.flatMap(([check, own]): readonly Rule[] => {
+    const causes = own.flatMap(({ cause }) => cause ?? []);
+    const isCatI = own.some(({ severity }) => severity === "high");
+    return causes.length < own.length ? [] : [{ check, isCatI, causes: new Set(causes) }];
+  });
+  const byCause = Map.groupBy(
+    closable.flatMap((rule) => [...rule.causes].map((cause) => ({ rule, cause }))),
+    ({ cause }) => cause,
+  );
+  const ranked = [...Map.groupBy(open, ({ cause }) => cause)]
+    .flatMap(([id, findings]) => {
+      if (id === null) return [];
+      const rules = (byCause.get(id) ?? []).map(({ rule }) => rule);
+      const alone = rules.filter(({ causes }) => causes.size === 1);
+      const shared = rules.filter(({ causes }) => causes.size > 1);
+      const rank = [alone, alone.filter(isCatI), shared, shared.filter(isCatI)].map(({ length }) => length);
+      return [{ id, findings, alone, shared, rank }];
+    })
+    .toSorted((one, other) => compareRanks(one.rank, other.rank) || (one.id < other.id ? -1 : 1));
+  const numbers = new Map(ranked.map(({ id }, index) => [id, index + 1]));
+  const groups = groupByChanges(closable, numbers);
+  return {
+    causes: ranked.map(({ id, findings, alone, shared }, index) => ({
+      id,
+      number: index + 1,
+      findings,
+      checks: [...new Set(findings.map(({ check }) => check))],
+      closes: alone.map(({ check }) => check),
+      together: [...new Set(shared.flatMap((rule) => groups.get(rule) ?? []))],
+    })),
+    failing: byRule.length,
+    closable: closable.length,
+    waived: new Set(failures.map(({ check }) => check)).size - byRule.length,
+  };
+}
+
+function isCatI(rule: Rule): boolean {
+  return rule.isCatI;
+}
+
+function compareRanks(one: readonly number[], other: readonly number[]): number {
+  const index = one.findIndex((count, at) => count !== other[at]);
+  return index === -1 ? 0 : (other[index] ?? 0) - (one[index] ?? 0);
+}
+
+/** Rules of the same changes share one group: a rule may need a thousand changes. */
+function groupByChanges(rules: readonly Rule[], numbers: ReadonlyMap<string, number>): ReadonlyMap<Rule, Together> {
+  const withChanges = rules.map((rule) => {
+    const changes = [...rule.causes].map((cause) => numbers.get(cause) ?? 0).toSorted((one, other) => one - other);
+    return { rule, changes };
+  });
+  return new Map(
+    [...Map.groupBy(withChanges, ({ changes }) => changes.join(" ")).values()].flatMap((group) => {
+      const together = { checks: group.map(({ rule }) => rule.check), changes: group[0]?.changes ?? [] };
+      return group.map(({ rule }) => [rule, together] as const);
+    }),
+  );
+}
+
+/** `8 changes close all 14 rules that can be closed by a change (of 16 that fail)`; empty without a change. */
+export function causesHeadline({ causes, failing, closable, waived }: RankedCauses<Failure>): string {
+  if (causes.length === 0) return "";
+  const changes = causes.length === 1 ? "1 change closes" : `${causes.length} changes close`;
+  const fail = `${failing === 1 ? "fails" : "fail"}${waived === 0 ? "" : " without a waiver"}`;
+  if (closable === 0) return `${changes} findings, but no rule (of ${failing} that ${fail})`;
+  const rules = closable === 1 ? "the one rule" : `all ${closable} rules`;
+  if (closable === failing) return `${changes} ${rules} that ${fail}`;
+  return `${changes} ${rules} that can be closed by a change (of ${failing} that ${fail})`;
+}
+
+/** More changes than this are counted. */
+const maxNumbers = 5;
+
+/** `closes 1 rule now, 6 more together with change 3`. */
+export function closesText({ number, findings, closes, together }: RankedCause<Failure>): string {
+  const parts = together.map(({ checks, changes }, index) => {
+    const others = changes.filter((other) => other !== number);
+    const more = index === 0 && closes.length === 0 ? countOf(checks.length, "rule") : `${checks.length} more`;
+    return `${more} together with ${numbersText(others)}`;
+  });
+  if (closes.length === 0 && parts.length === 0) return `closes ${countOf(findings.length, "finding")}, but no rule`;
+  return `closes ${[...(closes.length === 0 ? [] : [`${countOf(closes.length, "rule")} now`]), ...parts].join(", ")}`;
+}
+
+function numbersText(numbers: readonly number[]): string {
+  if (numbers.length > maxNumbers) return `${numbers.length} other changes`;
+  const [last = 0, ...others] = numbers.toReversed();
+  return others.length === 0 ? `change ${last}` : `changes ${others.toReversed().join(", ")} and ${last}`;
+}
+
+/** `In rule "A": set b` and `In rule "A": set c` as `In rule "A": set b; set c`. */
+export function joinChanges(changes: readonly string[]): string {
+  const placeOf = (change: string) => change.slice(0, change.lastIndexOf(": ") + 2);
+  return [...Map.groupBy(new Set(changes), placeOf)]
+    .map(([place, own]) => `${place}${own.map((change) => change.slice(place.length)).join("; ")}`)
+    .join("; ");
+}
