@@ -23,7 +23,7 @@ function builtInApps({
   });
 }
 
-/** Whether this run saw every app of the org: each org has both of Okta's own. */
+/** Returns whether this run saw every app of the org: each org has both of Okta's own. */
 export function areAllAppsSeen({ apps }: CollectedArtifacts): boolean {
   if (apps?.state !== "obtained") return false;
   const names = new Set(apps.value.map((app) => app["name"]));

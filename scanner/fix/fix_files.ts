@@ -1,8 +1,8 @@
 import { alignedLines, attributeLines, comment, expression, quote } from "./hcl.ts";
 import type { FixPlan } from "./plan_fixes.ts";
-import { addressOf, type Attribute, type Attributes, type TerraformResource, type Variable } from "./terraform.ts";
+import { addressOf, type Attributes, type TerraformResource, type Variable } from "./terraform.ts";
 
-/** Where a plan comes from. */
+/** The source of a plan. */
 export interface Origin {
   readonly orgUrl: string;
   /** ISO 8601, UTC: when the evidence was collected. */
@@ -12,8 +12,12 @@ export interface Origin {
 /** The Terraform files of a plan by name; none where nothing is planned. */
 export function renderFiles(plan: FixPlan, origin: Origin): Readonly<Record<string, string>> {
   if (plan.resources.length === 0) return {};
+  const values = plan.resources.flatMap(({ attributes }) => [...attributes.values()].map(({ value }) => value));
+  const pages = values.flatMap((value) =>
+    typeof value === "object" && "kind" in value && value.kind === "file" ? [[value.path, value.text]] : [],
+  );
   return {
-    ...Object.fromEntries(pagesOf(plan)),
+    ...Object.fromEntries(pages),
     "main.tf": renderMain(plan, origin),
     ...(plan.variables.length > 0 && {
       "variables.tf": renderVariables(plan, origin),
@@ -48,21 +52,6 @@ const scopeNames: Readonly<Record<string, string>> = {
   okta_customized_signin_page: "brands",
 };
 
-/** The sign-in pages, each in a separate file. */
-function pagesOf({ resources }: FixPlan): readonly (readonly [name: string, text: string])[] {
-  return resources.flatMap((resource) =>
-    [...resource.attributes.values()].flatMap(({ value }) =>
-      typeof value === "object" && "kind" in value && value.kind === "page"
-        ? [[pageName(resource), value.text] as const]
-        : [],
-    ),
-  );
-}
-
-function pageName({ name }: TerraformResource): string {
-  return `pages/${name}.html`;
-}
-
 const terraformBlock = `terraform {
   required_version = ">= 1.7"
 
@@ -79,11 +68,11 @@ function providerBlock(scopes: readonly string[], { orgUrl }: Origin): string {
   const { protocol, host, origin } = new URL(orgUrl);
   const [name = "", ...domain] = host.split(".");
   const entries = [
-    { name: "org_name", text: quote(name), note: null },
-    { name: "base_url", text: quote(domain.join(".")), note: null },
+    { name: "org_name", text: quote(name) },
+    { name: "base_url", text: quote(domain.join(".")) },
     // A practice org: the provider reaches one without TLS as its proxy only.
-    ...(protocol === "http:" ? [{ name: "http_proxy", text: quote(origin), note: null }] : []),
-    { name: "scopes", text: expression(scopes), note: null },
+    ...(protocol === "http:" ? [{ name: "http_proxy", text: quote(origin) }] : []),
+    { name: "scopes", text: expression(scopes) },
   ];
   return `provider "okta" {\n${alignedLines(entries, "  ")}\n}`;
 }
@@ -97,7 +86,7 @@ function resourceBlocks(resource: TerraformResource): string {
 
 function resourceBlock(resource: TerraformResource): string {
   const { type, name, ignored } = resource;
-  const blocks = Map.groupBy(withPageFile(resource), ([attribute]) => blockOf(attribute));
+  const blocks = Map.groupBy(resource.attributes, ([attribute]) => blockOf(attribute));
   const lifecycle = [
     "    prevent_destroy = true",
     ...(ignored.length === 0 ? [] : [`    ignore_changes  = [${ignored.join(", ")}]`]),
@@ -116,14 +105,6 @@ function resourceBlock(resource: TerraformResource): string {
 /** `network` for `network.include`; empty for an attribute of the resource itself. */
 function blockOf(attribute: string): string {
   return attribute.slice(0, Math.max(0, attribute.indexOf(".")));
-}
-
-function withPageFile(resource: TerraformResource): readonly (readonly [string, Attribute])[] {
-  return [...resource.attributes].map(([name, { value, change }]) => {
-    const isPage = typeof value === "object" && "kind" in value && value.kind === "page";
-    const file = { kind: "reference", to: `file("\${path.module}/${pageName(resource)}")` } as const;
-    return [name, { value: isPage ? file : value, change }];
-  });
 }
 
 /** `variables.tf`: the values that a person has to choose. */
@@ -145,10 +126,10 @@ function renderExample({ variables }: FixPlan, { orgUrl }: Origin): string {
 
 function variableBlock({ name, type, description, default: value, isSensitive }: Variable): string {
   const entries = [
-    { name: "type", text: type, note: null },
-    { name: "description", text: quote(description), note: null },
-    ...(value === undefined ? [] : [{ name: "default", text: expression(value), note: null }]),
-    ...(isSensitive === true ? [{ name: "sensitive", text: "true", note: null }] : []),
+    { name: "type", text: type },
+    { name: "description", text: quote(description) },
+    ...(value === undefined ? [] : [{ name: "default", text: expression(value) }]),
+    ...(isSensitive === true ? [{ name: "sensitive", text: "true" }] : []),
   ];
   const validation = type === "string" ? "" : `\n\n${nonEmpty(name)}`;
   return `variable "${name}" {\n${alignedLines(entries, "  ")}${validation}\n}`;

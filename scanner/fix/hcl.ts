@@ -31,8 +31,8 @@ export function comment(text: string, indent = ""): string {
 /** `name = value` lines; what a rule changes has a comment above it. */
 export function attributeLines(attributes: Attributes, indent: string): string {
   const entries = [...attributes].map(([name, { value, change }]): Entry => {
-    const note = change === null ? null : `${change.rules.join(", ")}: ${change.was}`;
-    return { name, text: expression(value, indent), note };
+    const note = change !== null && { note: `${change.rules.join(", ")}: ${change.was}` };
+    return { name, text: expression(value, indent), ...note };
   });
   return alignedLines(entries, indent);
 }
@@ -41,14 +41,15 @@ export interface Entry {
   readonly name: string;
   /** Lines of its value. */
   readonly text: string;
-  readonly note: string | null;
+  /** A comment above it. */
+  readonly note?: string;
 }
 
 /** Lines with their equals signs below one another in neighboring lines. */
 export function alignedLines(entries: readonly Entry[], indent: string): string {
   return entries
     .map(({ name, text, note }, index) => {
-      const above = note === null ? "" : `${comment(note, indent)}\n`;
+      const above = note === undefined ? "" : `${comment(note, indent)}\n`;
       const width = isLong(text) ? name.length : widthOfRun(entries, index);
       return `${above}${indent}${name.padEnd(width)} = ${text}`;
     })
@@ -59,7 +60,7 @@ export function alignedLines(entries: readonly Entry[], indent: string): string 
 function widthOfRun(entries: readonly Entry[], index: number): number {
   const goesOn = (at: number) => {
     const [before, after] = [entries[at - 1], entries[at]];
-    return before !== undefined && after !== undefined && after.note === null && !isLong(before.text + after.text);
+    return before !== undefined && after !== undefined && after.note === undefined && !isLong(before.text + after.text);
   };
   let start = index;
   while (goesOn(start)) start -= 1;
@@ -78,7 +79,7 @@ export function expression(value: Value | null, indent = ""): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (!("kind" in value)) return listExpression(value, indent);
   if (value.kind === "reference") return value.to;
-  if (value.kind === "page") return quote(value.text);
+  if (value.kind === "file") return `file("\${path.module}/${value.path}")`;
   return `jsonencode(${jsonExpression(value.value, indent)})`;
 }
 
@@ -101,7 +102,7 @@ function jsonExpression(value: JsonValue, indent: string): string {
   }
   const entries = Object.entries(value).map(([name, item]): Entry => {
     const key = /^[A-Za-z_]\w*$/.test(name) ? name : quote(name);
-    return { name: key, text: jsonExpression(item, inner), note: null };
+    return { name: key, text: jsonExpression(item, inner) };
   });
   return entries.length === 0 ? "{}" : `{\n${alignedLines(entries, inner)}\n${indent}}`;
 }

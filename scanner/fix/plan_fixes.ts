@@ -135,7 +135,7 @@ function resourceOf(group: readonly Planned[]): TerraformResource {
     name,
     title,
     importId,
-    warnings: [...new Set(group.flatMap(({ change }) => change.warnings))],
+    warnings: [...new Set(group.flatMap(({ change }) => change.warnings ?? []))],
     attributes,
     ignored: (first.found ?? []).filter((name) => !isSet(name)),
   };

@@ -25,7 +25,7 @@ export function renderPlanPage({ plan, results, artifacts, origin }: PlanPageInp
     ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan)),
     ...acceptedSection(plan.accepted),
     ...byHandSection(plan.byHand, artifacts),
-    ...manualSection(results),
+    ...manualSection(results, plan),
   ];
   return `${sections.join("\n\n")}\n`;
 }
@@ -84,7 +84,7 @@ function changeLine(name: string, { value, change }: Attribute): readonly string
 const maxValueLength = 120;
 
 function valueText(value: Value): string {
-  if (typeof value === "object" && "kind" in value && value.kind === "page") return "the file in `pages/`";
+  if (typeof value === "object" && "kind" in value && value.kind === "file") return `\`${value.path}\``;
   const text = shorten(expression(value).replaceAll(/\s+/g, " "), maxValueLength);
   return /^[\w ."()[\]{}=:,/…-]+$/.test(text) ? `\`${text}\`` : markdownText(text);
 }
@@ -132,10 +132,11 @@ function byHandSection(byHand: readonly ByHand[], artifacts: CollectedArtifacts)
   return ["## Steps in the Admin Console", ...parts];
 }
 
-/** Without a verdict there is no plan, so the page names the reason. */
-function manualSection(results: readonly CheckResult[]): readonly string[] {
+/** The rules that a person has to review first. */
+function manualSection(results: readonly CheckResult[], { fixed }: FixPlan): readonly string[] {
+  const planned = new Set(fixed.map(({ finding }) => finding));
   const lines = results.flatMap(({ check, vuln_id: rule, findings }) => {
-    const first = findings.find(({ status }) => status === "MANUAL");
+    const first = findings.find((finding) => finding.status === "MANUAL" && !planned.has(finding));
     return first === undefined ? [] : [`- ${rule} ${check}: ${markdownText(first.detail)}`];
   });
   return lines.length === 0 ? [] : [`## Manual review, so not in the plan\n\n${lines.join("\n")}`];

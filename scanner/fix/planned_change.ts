@@ -8,7 +8,7 @@ import { causeId } from "../evaluate.ts";
 import { sha256 } from "../digest.ts";
 import { availableValue, type CollectedArtifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { pathSegment } from "../evidence/collectors/collector.ts";
-import type { TerraformResource, Value, Variable } from "./terraform.ts";
+import { identifier, type TerraformResource, type Value, type Variable } from "./terraform.ts";
 
 /** A finding that fails, or a missing log stream that nobody attested. */
 export interface Failed {
@@ -24,7 +24,8 @@ export interface PlannedOrg {
 }
 
 /** The object that decides about one finding, and what makes it stricter. */
-export interface PlannedChange extends Omit<TerraformResource, "attributes" | "ignored"> {
+export interface PlannedChange extends Omit<TerraformResource, "attributes" | "ignored" | "warnings"> {
+  readonly warnings?: readonly string[];
   /** Attributes that the provider wants in every configuration. */
   readonly required: Readonly<Record<string, Value>>;
   /** Other attributes of a new object, or that Terraform could not find. */
@@ -50,6 +51,8 @@ export interface Planner {
 /** A type of resource by the fields that the provider reads and writes back. */
 export interface ResourceKind {
   readonly type: string;
+  /** The first word of each resource's name. */
+  readonly prefix: string;
   /** The parts of the object that the provider replaces: a field there that it does not know is lost. */
   readonly replaced: readonly string[];
   /** The paths in Okta's JSON that each attribute holds; `[]` stands for the entries of a list. */
@@ -68,11 +71,13 @@ export function below(path: string, fields: string): readonly string[] {
 export function importChange(
   kind: ResourceKind,
   object: JsonObject,
-  planned: Omit<PlannedChange, "type" | "found">,
+  planned: Omit<PlannedChange, "type" | "found" | "name" | "importId"> & Partial<PlannedChange>,
 ): PlannedChange | string {
   const lost = lostFields(kind, object);
   if (lost.length > 0) return `Terraform would reset ${lost.join(", ")}`;
-  return { type: kind.type, ...planned, found: Object.keys(kind.paths) };
+  const id = String(object["id"]);
+  const name = identifier(kind.prefix, id, object["name"]);
+  return { type: kind.type, name, importId: id, ...planned, found: Object.keys(kind.paths) };
 }
 
 /** The attribute that decides, by the check's own setting, with the value that it needs: the same if it complies. */
@@ -124,7 +129,7 @@ export function failedFindings(
 ): { readonly open: readonly Failed[]; readonly accepted: readonly Failed[] } {
   const failed = results.flatMap(({ check: name, findings, attestation }) => {
     const check = checks.find((one) => one.name === name);
-    // Where no log stream is active a person may attest another way: until then it is to fix.
+    // Without an active log stream the result is MANUAL; it stays to fix until a person attests another way.
     const isOpen = name === "systemlog_streaming_enabled" && attestation === null;
     return findings
       .filter(({ status, reason }) => status === "FAIL" || (isOpen && reason === "needs_review"))

@@ -14,8 +14,8 @@ export type Expression =
   | { readonly kind: "reference"; readonly to: string }
   /** A text that holds JSON, written as `jsonencode(…)`. */
   | { readonly kind: "json"; readonly value: JsonValue }
-  /** A text of several lines. */
-  | { readonly kind: "page"; readonly text: string };
+  /** A text in a file of its own, by its path from `main.tf`. */
+  | { readonly kind: "file"; readonly path: string; readonly text: string };
 
 export interface Attribute {
   readonly value: Value;

@@ -19,7 +19,7 @@ export function applyPlan(org: OrgAnswers, { resources, variables }: FixPlan): O
   return resources.reduce<OrgAnswers>((applied, resource) => applyResource(applied, resource, given), org);
 }
 
-/** What may be set of an object that the org has, and the field that holds it. */
+/** The attributes that a plan may set of an object that the org has, and the field of each. */
 const settable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   okta_policy_rule_signon: {
     session_idle: "actions.signon.session.maxSessionIdleMinutes",

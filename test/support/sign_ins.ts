@@ -3,13 +3,12 @@ import type { OrgAnswers } from "../verdicts/generated_orgs.ts";
 import { paths } from "./compliant_org.ts";
 
 /**
- * Who may sign in and with what, evaluated sign-in by sign-in: a second reading of Okta's order of evaluation, without any
- * code of the scanner.
+ * An evaluator of sign-ins: a second reading of Okta's order of evaluation, without any code of the scanner.
  */
 
 const signInsOfPolicy = 40;
 
-/** What goes wrong for sign-ins, the same ones before and after a change of the organization. */
+/** Lists the sign-ins that a change of the organization allows, or asks for less. */
 export function compareSignIns(before: OrgAnswers, after: OrgAnswers, random: () => number): readonly string[] {
   const policies = [
     ...listOf(before, paths.signOn).map((policy) => ({
@@ -49,7 +48,7 @@ function decide(rules: readonly JsonObject[], holds: (fact: string) => boolean):
   return found === undefined || /"access":"DENY"/i.test(JSON.stringify(found["actions"] ?? null)) ? null : found;
 }
 
-/** What the second rule needs less of than the first. */
+/** Lists the demands of the first rule that the second one does not meet. */
 function weaker(was: JsonObject, is: JsonObject): readonly string[] {
   const [one, other] = [demandsOf(was), demandsOf(is)];
   const numbers = Object.keys(one.numbers).filter((name) => (other.numbers[name] ?? 0) < (one.numbers[name] ?? 0));

@@ -8,6 +8,7 @@ import { identifier, variableReference, type Variable } from "../terraform.ts";
 
 const kind: ResourceKind = {
   type: "okta_api_token",
+  prefix: "token",
   replaced: ["network"],
   paths: {
     name: "name",
@@ -37,9 +38,7 @@ export const apiTokens: Planner = {
     if (typeof zones === "string") return zones;
     const connection = isJsonObject(token["network"]) ? token["network"]["connection"] : undefined;
     return importChange(kind, token, {
-      name: identifier("token", id, token["name"]),
       title: `API token "${nameOf(token)}"`,
-      importId: id,
       required: { id },
       attributes: {
         ...(excluded?.kind === "value" && excluded.value.length > 0 && { "network.exclude": excluded.value }),

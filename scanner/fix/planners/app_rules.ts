@@ -1,4 +1,6 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import { mfaRequiredChecks } from "../../checks/application_mfa_required.ts";
+import { phishingResistantChecks } from "../../checks/application_phishing_resistant_authentication.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { readBoolean, readList, readText, showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
@@ -15,7 +17,7 @@ import {
   type Planner,
   type ResourceKind,
 } from "../planned_change.ts";
-import { identifier, type JsonValue, type Value } from "../terraform.ts";
+import type { JsonValue, Value } from "../terraform.ts";
 
 const method = "actions.appSignOn.verificationMethod";
 const factors = "authenticationMethods[] excludedAuthenticationMethods[]"
@@ -28,6 +30,7 @@ const ofPossession =
 
 const kind: ResourceKind = {
   type: "okta_app_signon_policy_rule",
+  prefix: "rule",
   replaced: ["conditions", "actions"],
   paths: {
     name: "name",
@@ -65,12 +68,7 @@ const kind: ResourceKind = {
 
 /** The factors that the Admin Console and the Dashboard ask for, in the rule that decides. */
 export const appRules: Planner = {
-  checks: [
-    "application_admin_console_mfa_required",
-    "application_admin_console_phishing_resistant_authentication",
-    "application_dashboard_mfa_required",
-    "application_dashboard_phishing_resistant_authentication",
-  ],
+  checks: [...mfaRequiredChecks, ...phishingResistantChecks].map(({ name }) => name),
   plan(failed, org) {
     const { app, rules } = builtInApp(failed, org);
     const policyId = app === null ? null : accessPolicyId(app);
@@ -81,7 +79,6 @@ export const appRules: Planner = {
     if (problem !== null) return problem;
     const apps = appsOfPolicy(org.artifacts, policyId);
     return importChange(kind, rule, {
-      name: identifier("rule", String(rule["id"]), rule["name"]),
       title: `Rule "${nameOf(rule)}" of the authentication policy of ${listTexts(apps)}`,
       importId: `${policyId}/${String(rule["id"])}`,
       required: { policy_id: policyId, name: nameOf(rule) },
@@ -121,9 +118,33 @@ function twoFactors(rule: JsonObject): Readonly<Record<string, NewValue>> {
   return { factor_mode: { value: "2FA", was: mode.kind === "value" ? `was ${showValue(mode.value)}` : "was not set" } };
 }
 
-/** The provider reads a factor that does not say whether it is required as one that is not, and Okta means that it is. */
+/** The constraints as they are. */
 function constraintsOf(rule: JsonObject): { readonly constraints?: Value } {
-  const constraints = alternativesOf(rule).map((constraint) =>
+  const constraints = alternativesOf(rule);
+  return constraints.length === 0 ? {} : { constraints: constraints.map(asJson) };
+}
+
+/** The same alternatives, each with a possession factor that cannot be phished. */
+function phishingResistance(rule: JsonObject): Readonly<Record<string, NewValue>> {
+  const alternatives = alternativesOf(rule);
+  const value = (alternatives.length === 0 ? [{}] : alternatives).map(({ possession, ...others }: JsonObject) =>
+    asJson({
+      ...others,
+      possession: { ...(isJsonObject(possession) && possession), required: true, phishingResistant: "REQUIRED" },
+    }),
+  );
+  const was = alternatives.length === 0 ? "had no constraints" : "accepted factors that can be phished";
+  return { constraints: { value, was } };
+}
+
+/**
+ * The constraints, of which one has to be met. Okta requires a factor that does not say otherwise, and the provider does not,
+ * so each says it.
+ */
+function alternativesOf(rule: JsonObject): JsonList {
+  const list = readList(rule, `${method}.constraints`);
+  const constraints = list.kind === "value" ? list.value.filter(isJsonObject) : [];
+  return constraints.map((constraint) =>
     Object.fromEntries(
       Object.entries(constraint).map(([name, factor]) => [
         name,
@@ -131,28 +152,6 @@ function constraintsOf(rule: JsonObject): { readonly constraints?: Value } {
       ]),
     ),
   );
-  return constraints.length === 0 ? {} : { constraints: constraints.map(asJson) };
-}
-
-/** The same alternatives, each with a possession factor that cannot be phished. */
-function phishingResistance(rule: JsonObject): Readonly<Record<string, NewValue>> {
-  const alternatives = alternativesOf(rule);
-  const value = (alternatives.length === 0 ? [{}] : alternatives).map((constraint: JsonObject) => {
-    const { knowledge, possession } = constraint;
-    return asJson({
-      ...constraint,
-      ...(isJsonObject(knowledge) && { knowledge: { required: true, ...knowledge } }),
-      possession: { ...(isJsonObject(possession) && possession), required: true, phishingResistant: "REQUIRED" },
-    });
-  });
-  const was = alternatives.length === 0 ? "had no constraints" : "accepted factors that can be phished";
-  return { constraints: { value, was } };
-}
-
-/** The constraints are alternatives: one of them has to be met. */
-function alternativesOf(rule: JsonObject): JsonList {
-  const list = readList(rule, `${method}.constraints`);
-  return list.kind === "value" ? list.value.filter(isJsonObject) : [];
 }
 
 function asJson(object: JsonObject): Value {

@@ -3,10 +3,11 @@ import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { below, idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
-import { identifier, type JsonValue } from "../terraform.ts";
+import type { JsonValue } from "../terraform.ts";
 
 const kind: ResourceKind = {
   type: "okta_authenticator",
+  prefix: "authenticator",
   replaced: ["settings"],
   paths: {
     status: "status",
@@ -40,9 +41,7 @@ export const oktaVerify: Planner = {
     };
     const fips = isJsonObject(compliance) ? compliance["fips"] : undefined;
     return importChange(kind, authenticator, {
-      name: identifier("authenticator", String(authenticator["id"]), authenticator["name"]),
       title: `Authenticator "${nameOf(authenticator)}"`,
-      importId: String(authenticator["id"]),
       required: { key: String(authenticator["key"]), name: nameOf(authenticator) },
       // It came from JSON.
       changes: {

@@ -9,10 +9,11 @@ import {
   type Planner,
   type ResourceKind,
 } from "../planned_change.ts";
-import { identifier, variableReference, type Variable } from "../terraform.ts";
+import { variableReference, type Variable } from "../terraform.ts";
 
 const kind: ResourceKind = {
   type: "okta_log_stream",
+  prefix: "stream",
   replaced: ["settings"],
   paths: {
     name: "name",
@@ -49,9 +50,7 @@ export const logStream: Planner = {
       return "the provider does not know the type of the log stream";
     }
     return importChange(kind, stream, {
-      name: identifier("stream", String(stream["id"]), stream["name"]),
       title: `Log stream "${nameOf(stream)}"`,
-      importId: String(stream["id"]),
       required: { name: nameOf(stream), type },
       changes: { status: { value: "ACTIVE", was: "was INACTIVE" } },
       warnings: ["It was switched off: check that its destination is still the right one."],
@@ -81,6 +80,5 @@ function newStream(name: string): PlannedChange {
     ),
     changes: { status: { value: "ACTIVE", was: "the org has no log stream" } },
     variables: [streamType, ...settings.map(({ variable }) => variable)],
-    warnings: [],
   };
 }

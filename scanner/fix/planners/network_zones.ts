@@ -11,10 +11,10 @@ import {
   type Planner,
   type ResourceKind,
 } from "../planned_change.ts";
-import { identifier } from "../terraform.ts";
 
 const kind: ResourceKind = {
   type: "okta_network_zone",
+  prefix: "zone",
   replaced: ["ipServiceCategories", "locations", "asns"],
   paths: {
     name: "name",
@@ -41,9 +41,7 @@ export const anonymizerZone: Planner = {
     ];
     if (zone !== undefined) {
       return importChange(kind, zone, {
-        name: identifier("zone", String(zone["id"]), zone["name"]),
         title: `Network zone "${nameOf(zone)}"`,
-        importId: String(zone["id"]),
         required: { name: nameOf(zone), type: "DYNAMIC_V2" },
         changes: { status: { value: "ACTIVE", was: "was INACTIVE" } },
         warnings,

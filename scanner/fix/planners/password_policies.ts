@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../shared/json.ts";
+import { passwordChecks } from "../../checks/authenticator_password_settings.ts";
 import { readBoolean, readNumber, readText, readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { compareSetting, idOf, importChange, listed, type Planner, type ResourceKind } from "../planned_change.ts";
-import { identifier } from "../terraform.ts";
 
 const password = "settings.password";
 const factors = "settings.recovery.factors";
@@ -38,42 +38,32 @@ const settings = {
   skip_unlock: "settings.delegation.options.skipUnlock",
 };
 
-const replaced = ["conditions", "settings"];
-const conditions = {
-  groups_included: "conditions.people.groups.include",
-  auth_provider: "conditions.authProvider.provider",
-};
-
 const custom: ResourceKind = {
   type: "okta_policy_password",
-  replaced,
+  prefix: "policy",
+  replaced: ["conditions", "settings"],
   paths: {
     name: "name",
     description: "description",
     status: "status",
     priority: "priority",
-    ...conditions,
+    groups_included: "conditions.people.groups.include",
+    auth_provider: "conditions.authProvider.provider",
     ...settings,
   },
 };
 
 /** The provider reads what belongs to the policy itself, and has no attributes for it. */
-const builtIn: ResourceKind = { type: "okta_policy_password_default", replaced: ["settings"], paths: settings };
+const builtIn: ResourceKind = {
+  type: "okta_policy_password_default",
+  prefix: "policy",
+  replaced: ["settings"],
+  paths: settings,
+};
 
 /** The rules about passwords: the setting that fails, in the policy that has it. */
 export const passwordPolicies: Planner = {
-  checks: [
-    "authenticator_password_minimum_length_15",
-    "authenticator_password_complexity_uppercase",
-    "authenticator_password_complexity_lowercase",
-    "authenticator_password_complexity_number",
-    "authenticator_password_complexity_symbol",
-    "authenticator_password_minimum_age_24h",
-    "authenticator_password_maximum_age_60d",
-    "authenticator_password_history_5",
-    "authenticator_password_common_password_check",
-    "authenticator_password_lockout_threshold_3",
-  ],
+  checks: passwordChecks.map(({ name }) => name),
   plan({ check, finding }, org) {
     const policy = listed(org.artifacts.password_policies).find((one) => idOf(one) === finding.resource.id);
     if (policy === undefined) return "the org has no active password policy";
@@ -84,10 +74,9 @@ export const passwordPolicies: Planner = {
     if (typeof setting === "string") return setting;
     if (problem !== null) return problem;
     return importChange(kind, policy, {
-      name: isDefault ? "default" : identifier("policy", String(policy["id"]), policy["name"]),
       title: `Password policy "${nameOf(policy)}"`,
-      importId: isDefault ? "." : String(policy["id"]),
       required: isDefault ? {} : { name: nameOf(policy) },
+      ...(isDefault && { name: "default", importId: "." }),
       changes: { [setting.attribute]: { value: setting.needed, was: `was ${setting.found}` } },
       warnings: warningsOf(setting.attribute, showValue(setting.needed), policy),
     });

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { readBoolean, readNumber, readText } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
+import { globalSessionChecks } from "../../checks/signon_global_session.ts";
 import { restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
 import { inOrder, isBuiltIn, isSure } from "../../checks/parsing/rule_order.ts";
 import type { JsonList } from "../../evidence/artifacts.ts";
@@ -42,6 +43,7 @@ const actions = {
 
 const kind: ResourceKind = {
   type: "okta_policy_rule_signon",
+  prefix: "rule",
   replaced: ["conditions", "actions"],
   paths: {
     name: "name",
@@ -66,11 +68,7 @@ const kind: ResourceKind = {
 
 /** The rules about global sessions: the rule that decides, or a new rule before the built-in one. */
 export const sessionRules: Planner = {
-  checks: [
-    "signon_global_session_idle_timeout_15min",
-    "signon_global_session_lifetime_18h",
-    "signon_global_session_cookies_not_persistent",
-  ],
+  checks: globalSessionChecks.map(({ name }) => name),
   plan(failed, org) {
     const parent = listed(org.artifacts.global_session_policies).find(
       ({ policy }) => idOf(policy) === failed.finding.resource.id,
@@ -105,15 +103,13 @@ interface OfPolicy {
 function changeRule({ policy, rule }: OfPolicy, { check }: Failed, org: PlannedOrg): PlannedChange | string {
   const setting = compareSetting(kind, rule, { check, org });
   if (typeof setting === "string") return setting;
-  const [policyId, ruleId] = [String(policy["id"]), String(rule["id"])];
+  const policyId = String(policy["id"]);
   return importChange(kind, rule, {
-    name: identifier("rule", ruleId, rule["name"]),
     title: `Rule "${nameOf(rule)}" of the global session policy "${nameOf(policy)}"`,
-    importId: `${policyId}/${ruleId}`,
+    importId: `${policyId}/${String(rule["id"])}`,
     required: { policy_id: policyId, name: nameOf(rule) },
     attributes: riskLevel(rule),
     changes: { [setting.attribute]: { value: setting.needed, was: `was ${setting.found}` } },
-    warnings: [],
   });
 }
 
@@ -141,7 +137,6 @@ function addRule({ policy, rules, rule }: OfPolicy, { check }: Failed, org: Plan
     required: { policy_id: policyId, name: freeName("STIG session", rules.map(nameOf)) },
     attributes: { status: "ACTIVE", priority: lastPriority(rules) + 1, ...copied },
     changes: { [setting.attribute]: { value: setting.needed, was: `the built-in rule has ${setting.found}` } },
-    warnings: [],
   };
 }
 

@@ -37,15 +37,19 @@ export const signInPages: Planner = {
     );
     if (version?.kind !== "value" || generation?.kind !== "value")
       return "the evidence does not have the widget's version";
+    const name = identifier("brand", id, brand["name"]);
     const page = {
-      name: identifier("brand", id, brand["name"]),
+      name,
       title: `Sign-in page of the brand "${nameOf(brand)}"`,
       required: { brand_id: id, "widget_customizations.widget_generation": generation.value },
-      changes: { page_content: { value: { kind: "page", text: withBanner }, was } },
+      changes: { page_content: { value: { kind: "file", path: `pages/${name}.html`, text: withBanner }, was } },
       warnings: ["Okta accepts a customized page only for a brand with a custom domain. Open the page afterwards."],
     } as const;
     if (!isStored) return { type, ...page, importId: null, attributes: { widget_version: version.value } };
-    return importChange({ type, replaced: Object.keys(settings), paths }, settings, { ...page, importId: id });
+    return importChange({ type, prefix: "brand", replaced: Object.keys(settings), paths }, settings, {
+      ...page,
+      importId: id,
+    });
   },
 };
 

@@ -13,8 +13,8 @@ import { startOrg } from "../../practice_org/start_org.ts";
 import recorded from "../../fixtures/terraform/requests.json" with { type: "json" };
 
 /**
- * What Terraform 1.11.4 with okta/okta 6.12.0 sent for the plan of an org in which every fixable rule fails: it was
- * recorded once, by a proxy on port 80 before this same practice org, with the variables of `terraform.tfvars`. Another
+ * The requests of Terraform 1.11.4 with okta/okta 6.12.0 for the plan of an org in which every fixable rule fails: recorded
+ * once, by a proxy on port 80 before this same practice org, with the variables of `terraform.tfvars`. Another
  * plan has to be recorded again.
  */
 
