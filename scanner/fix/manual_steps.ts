@@ -32,7 +32,7 @@ const appZones = "application_authentication_policy_network_zone_enforced";
 const defineZones =
   "Open Security > Networks in the Admin Console, and add the zones of the Access Control Policy that are missing";
 
-/** The rule that decides, and the next one, which decides about everybody outside its zones. */
+/** The next rule comes first, because it will decide about everybody outside the zones. */
 function sessionZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts): readonly string[] {
   const steps = failed.flatMap((item) => {
     const parent = listed(artifacts.global_session_policies).find(
@@ -45,34 +45,33 @@ function sessionZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifac
     const next = rule === null ? undefined : active[active.indexOf(rule) + 1];
     return [
       `Open Security > Global Session Policy and the policy "${nameOf(parent.policy)}"`,
-      `Edit ${rule === null ? "the rule at priority 1" : ruleText(rule)}: set "IF User's IP is" to In zone or Not in zone, choose the zones of the Access Control Policy, and save`,
       ...(next === undefined
         ? []
-        : [
-            `Review ${ruleText(next)}, which now decides about users outside these zones: it ` +
-              (accessOf(next, "actions.signon.access") === "DENY" ? "denies them" : "allows them"),
-          ]),
+        : [`Review ${ruleText(next)}: it will decide about users outside the zones, and ${effectOf(next)} them`]),
+      `Edit ${rule === null ? "the rule at priority 1" : ruleText(rule)}: set "IF User's IP is" to In zone or Not in zone, choose the zones of the Access Control Policy, and save`,
     ];
   });
   return [defineZones, ...steps];
 }
 
-/** Each rule that lets people in from anywhere, and the catch-all last. */
 function appZoneSteps(failed: readonly ByHand[], artifacts: CollectedArtifacts): readonly string[] {
   const appOf = new Map(listed(artifacts.apps).map((app) => [idOf(app), app]));
-  const policies = new Set(
-    failed.flatMap(({ finding }) => {
-      const app = appOf.get(finding.resource.id);
-      const id = app === undefined ? null : accessPolicyId(app);
-      return typeof id === "string" ? [id] : [];
-    }),
+  const byPolicy = Map.groupBy(failed, ({ finding }) => {
+    const app = appOf.get(finding.resource.id);
+    const id = app === undefined ? null : accessPolicyId(app);
+    return typeof id === "string" ? id : null;
+  });
+  const steps = [...byPolicy].flatMap(([policyId, items]) =>
+    policyId === null
+      ? items.map(({ finding }) => `Give the app "${finding.resource.name}" an authentication policy with such zones`)
+      : policySteps(policyId, artifacts),
   );
-  return [defineZones, ...[...policies].flatMap((policyId) => policySteps(policyId, artifacts))];
+  return [defineZones, ...steps];
 }
 
 const accessPath = "actions.appSignOn.access";
 
-/** The catch-all denies before a rule is narrowed, so that nobody comes to it in the meantime. */
+/** The last rule comes first, so that nobody outside the zones comes to a rule that asks less of them. */
 function policySteps(policyId: string, artifacts: CollectedArtifacts): readonly string[] {
   const { app_policy_rules: byId, network_zones, built_in_groups } = artifacts;
   const active = inOrder(listed(byId === undefined ? null : availableValue(byId)?.[policyId])).filter(isSure);
@@ -84,16 +83,25 @@ function policySteps(policyId: string, artifacts: CollectedArtifacts): readonly 
   );
   const catchAll = active.find((rule) => isBuiltIn(rule) === true);
   const name = catchAll === undefined ? "the Catch-all Rule" : ruleText(catchAll);
+  const isClosed = catchAll !== undefined && accessOf(catchAll, accessPath) === "DENY";
+  const factors = isClosed ? "for the users and with the factors that you decide" : "with its factors";
+  const needsRule = isClosed
+    ? allowing.length === 0
+    : allowing.every((one) => restrictionsOf(one, everyone).size > 0);
   return [
     `Open Security > Authentication Policies and the policy of ${listTexts(appsOfPolicy(artifacts, policyId))}`,
-    ...(allowing.every((rule) => restrictionsOf(rule, everyone).size > 0)
-      ? [`Add a rule above ${name} with its factors: set "User's IP is" to the zones of the Access Control Policy`]
+    ...(needsRule
+      ? [`Add a rule above ${name} ${factors}: set "User's IP is" to the zones of the Access Control Policy`]
       : []),
-    ...(catchAll !== undefined && accessOf(catchAll, accessPath) === "DENY"
-      ? []
-      : [`Edit ${name}: set "Access is" to Denied, and sign in from one of the zones to try it`]),
-    ...open.map((rule) => `Edit ${ruleText(rule)}: set "User's IP is" to the zones of the Access Control Policy`),
+    ...(isClosed ? [] : [`Edit ${name}: set "Access is" to Denied, and sign in from one of the zones to try it`]),
+    ...open
+      .toReversed()
+      .map((rule) => `Edit ${ruleText(rule)}: set "User's IP is" to the zones of the Access Control Policy`),
   ];
+}
+
+function effectOf(rule: JsonObject): string {
+  return accessOf(rule, "actions.signon.access") === "DENY" ? "denies" : "allows";
 }
 
 function ruleText(rule: JsonObject): string {

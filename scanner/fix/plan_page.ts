@@ -126,7 +126,10 @@ function byHandSection(byHand: readonly ByHand[], artifacts: CollectedArtifacts)
       `Not in the plan: ${markdownText(why)}.`,
       items.map(({ finding }) => `- ${markdownText(`${finding.resource.name}: ${finding.actual}`)}`).join("\n"),
     ]);
-    const steps = manualSteps(check, failed, artifacts).map((step, index) => `${index + 1}. ${markdownText(step)}`);
+    const steps = manualSteps(check, failed, artifacts).map(
+      // Inside of a line it is no markup.
+      (step, index) => `${index + 1}. ${markdownText(step).replaceAll("&gt;", ">")}`,
+    );
     return [`### ${check.rule.vuln_id} ${check.name}`, ...reasons, steps.join("\n")].join("\n\n");
   });
   return ["## Steps in the Admin Console", ...parts];

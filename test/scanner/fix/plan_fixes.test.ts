@@ -137,7 +137,7 @@ describe("plan.md", () => {
     const text = await page(await guarded);
     expect(text).toMatch(/\d+\. .*Global Session Policy and the policy "Shadowed"\n/);
     expect(text).toMatch(/\d+\. Edit the rule "All of them": set "IF User's IP is"/);
-    expect(text).toMatch(/\d+\. Review the rule "Never reached", .* denies them\n/);
+    expect(text).toMatch(/\d+\. Review the rule "Never reached": .* denies them\n/);
     expect(text).toMatch(/\d+\. .*Authentication Policies and the policy of .*"Department 1"/);
     expect(text).toMatch(/\d+\. Edit the rule "Catch-all Rule": set "Access is" to Denied/);
   });
