@@ -85,9 +85,7 @@ function policySteps(policyId: string, artifacts: CollectedArtifacts): readonly 
   const name = catchAll === undefined ? "the Catch-all Rule" : ruleText(catchAll);
   const isClosed = catchAll !== undefined && accessOf(catchAll, accessPath) === "DENY";
   const factors = isClosed ? "for the users and with the factors that you decide" : "with its factors";
-  const needsRule = isClosed
-    ? allowing.length === 0
-    : allowing.every((one) => restrictionsOf(one, everyone).size > 0);
+  const needsRule = isClosed ? allowing.length === 0 : allowing.every((one) => restrictionsOf(one, everyone).size > 0);
   return [
     `Open Security > Authentication Policies and the policy of ${listTexts(appsOfPolicy(artifacts, policyId))}`,
     ...(needsRule

@@ -109,7 +109,7 @@ function applies(conditions: JsonObject, holds: (fact: string) => boolean): bool
     if (isNothing(condition)) return true;
     if (name === "people" && isJsonObject(condition)) return appliesTo(condition, holds);
     if (name === "network" && isJsonObject(condition)) return appliesFrom(condition, holds);
-    return holds(`${name} ${JSON.stringify(condition)}`);
+    return holds(`${name} ${canonicalText(condition)}`);
   });
 }
 
@@ -126,7 +126,7 @@ function appliesTo({ users, groups, ...others }: JsonObject, holds: (fact: strin
   ];
   const isIn = included.length === 0 || included.some((fact) => fact === "group 00gEveryone" || holds(fact));
   const isOut = excluded.some((fact) => fact === "group 00gEveryone" || holds(fact));
-  return isIn && !isOut && (isNothing(others) || holds(JSON.stringify(others)));
+  return isIn && !isOut && (isNothing(others) || holds(canonicalText(others)));
 }
 
 function appliesFrom({ connection, include, exclude }: JsonObject, holds: (fact: string) => boolean): boolean {
@@ -135,6 +135,15 @@ function appliesFrom({ connection, include, exclude }: JsonObject, holds: (fact:
     return isNothing(connection) || connection === "ANYWHERE" || holds(`network ${JSON.stringify(connection)}`);
   const [ins, outs] = [zones(include), zones(exclude)];
   return (ins.length === 0 || ins.some(holds)) && !outs.some(holds);
+}
+
+/** The provider writes fields in another order. */
+function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    isJsonObject(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  );
 }
 
 function isNothing(value: unknown): boolean {

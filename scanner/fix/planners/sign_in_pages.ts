@@ -24,12 +24,17 @@ const paths: ResourceKind["paths"] = {
 export const signInPages: Planner = {
   checks: ["signon_dod_warning_banner_configured"],
   plan({ finding }, { artifacts }) {
-    const branded = listed(artifacts.brand_sign_in_pages).find(({ brand }) => idOf(brand) === finding.resource.id);
+    const brands = listed(artifacts.brand_sign_in_pages);
+    const branded = brands.find(({ brand }) => idOf(brand) === finding.resource.id);
     if (branded === undefined || branded.page.state === "missing") return "the evidence does not have the page";
     const { content, settings, kind: pageKind, is_stored: isStored = false } = branded.page.value;
     const withBanner = typeof content === "string" ? insertBanner(content) : null;
     if (withBanner === null || settings === undefined) return "fix cannot tell where the page would show the banner";
     const { brand } = branded;
+    // https://developer.okta.com/docs/concepts/brands/: "About subdomain brands and custom brands".
+    if (brand["isDefault"] === true && brands.length > 1) {
+      return "Okta lets nobody edit the page of the Okta subdomain once the org has a brand of its own";
+    }
     const id = String(brand["id"]);
     const was = pageKind === "default" ? "the page was not customized" : "the banner was missing or incomplete";
     const [version, generation] = ["widgetVersion", "widgetCustomizations.widgetGeneration"].map((path) =>

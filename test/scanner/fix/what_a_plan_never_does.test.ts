@@ -102,6 +102,17 @@ test("an inactive Okta Verify stays inactive, because it would be another way to
   expect(plan.resources).toEqual([]);
 });
 
+test("the page of the Okta subdomain stays where the org has a brand of its own: Okta refuses any other", async () => {
+  const artifacts = await failing;
+  const pages = editEach(artifacts.brand_sign_in_pages, (one) => ({
+    ...one,
+    brand: { ...one.brand, isDefault: true },
+  }));
+  const plan = planFor("signon_dod_warning_banner_configured", { ...artifacts, brand_sign_in_pages: pages });
+  expect(plan.resources).toEqual([]);
+  expect(plan.byHand.length).toBeGreaterThan(0);
+});
+
 test("findings that a waiver accepts are in no plan", async () => {
   const { results, document } = await scanPracticeOrg(await startOrg({ profile: { name: "guarded" } }));
   const waived = results.map((result) => ({
