@@ -47,8 +47,8 @@ test.each([
   if (isDefault) expect(await call("DELETE", `/api/v1/brands/${brand?.id}`)).toMatchObject(forbidden);
 });
 
-test("the custom role of the profile edge sees lists without the Default Policies", async () => {
-  const lists = ["/api/v1/policies?type=OKTA_SIGN_ON", "/api/v1/policies?type=PASSWORD"];
+test("the custom role of the profile edge sees lists without the Default Policies and the subdomain brand", async () => {
+  const lists = ["/api/v1/policies?type=OKTA_SIGN_ON", "/api/v1/policies?type=PASSWORD", "/api/v1/brands"];
   const [seen, whole] = await Promise.all(
     (["custom", "super"] as const).map(async (role) => {
       const { get } = await signedIn(await startOrg({ profile: { name: "edge" }, role }));
