@@ -1,6 +1,7 @@
 import {
-  missing,
+  availableValue,
   type Artifacts,
+  type Evidence,
   type JsonList,
   type MissingEvidence,
   type PolicyWithRules,
@@ -14,9 +15,9 @@ import {
   type AutomationRule,
   type JudgedAutomation,
 } from "./evaluating/automations.ts";
-import { limitOf, type NumberParameter } from "./parameter.ts";
+import { limitOf, type NumberParameter, type ParameterValues } from "./parameter.ts";
 import { isUnidentified } from "./parsing/activity.ts";
-import { showValue } from "./parsing/fields.ts";
+import { readText, showValue } from "./parsing/fields.ts";
 import { sortBy, resourceOf } from "./parsing/names.ts";
 import { directoryEvidence, directoryFields, type DirectoryEvidence } from "./parsing/directory.ts";
 import { everyoneIn } from "./parsing/rule_conditions.ts";
@@ -42,11 +43,13 @@ export const userInactivityAutomationEnabled = defineCheck({
   name: "user_inactivity_automation_35d_enabled",
   artifacts: ["user_lifecycle_policies"],
   conditionalArtifacts: (
-    { user_lifecycle_policies: policies },
+    { user_lifecycle_policies: policies, built_in_groups: groups },
     parameters,
-  ): readonly (DirectoryEvidence | "built_in_groups")[] => {
-    const drafts = judgeAutomations(policies, { maxDays: limitOf(inactiveDays, parameters), everyone: null });
-    if (drafts.some(({ status }) => status === "PASS")) return ["built_in_groups"];
+  ): readonly (DirectoryEvidence | "built_in_groups" | "automation_groups")[] => {
+    const drafts = judgeAutomations(policies, criteriaOf(parameters, [groups]));
+    const [passing] = drafts.filter((draft) => draft.status === "PASS");
+    if (passing !== undefined && groups === undefined) return ["built_in_groups"];
+    if (passing !== undefined) return "uncovered" in passing ? ["automation_groups"] : [];
     return drafts.some(({ status }) => status === "FAIL") ? directoryEvidence : [];
   },
   parameters: [inactiveDays],
@@ -66,19 +69,35 @@ export const userInactivityAutomationEnabled = defineCheck({
     deciding_fields: [
       "GET /api/v1/policies?type=USER_LIFECYCLE: status, conditions.people.users.inactivity, conditions.people.groups.include",
       "GET /api/v1/policies/{id}/rules: status, actions.updateUserLifecycle.targetStatus",
-      "GET /api/v1/groups: type, profile.name (which group is Everyone)",
+      "GET /api/v1/groups: type, profile.name (which group is Everyone, and the names of others)",
       "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider (is a directory in use?)",
       ...directoryFields,
     ],
   },
-  evaluate({ user_lifecycle_policies: policies, built_in_groups: groups, ...directory }, { parameters }) {
-    const drafts = judgeAutomations(policies, {
-      maxDays: limitOf(inactiveDays, parameters),
-      everyone: everyoneIn(groups),
-    });
+  evaluate(
+    { user_lifecycle_policies: policies, built_in_groups: builtIn, automation_groups: named, ...directory },
+    { parameters },
+  ) {
+    const drafts = judgeAutomations(policies, criteriaOf(parameters, [builtIn, named]));
     return drafts.map((draft) => unlessDirectory(draft, directory));
   },
 });
+
+function criteriaOf(
+  parameters: ParameterValues | undefined,
+  groups: readonly (Evidence<JsonList> | undefined)[],
+): AutomationCriteria {
+  const listed = groups.flatMap((evidence) => (evidence === undefined ? [] : (availableValue(evidence) ?? [])));
+  const names = listed.flatMap((group) => {
+    const name = readText(group, "profile.name");
+    return typeof group["id"] === "string" && name.kind === "value" ? [[group["id"], name.value] as const] : [];
+  });
+  return {
+    maxDays: limitOf(inactiveDays, parameters),
+    everyone: everyoneIn(groups[0]),
+    groupNames: new Map(names),
+  };
+}
 
 function judgeAutomations(
   policies: Artifacts["user_lifecycle_policies"],
@@ -107,15 +126,7 @@ interface SeenAutomations {
   readonly missing: MissingEvidence<JsonList> | null;
 }
 
-/** More than any org has: many policies that share one long list of rules must not cost the product of both. */
-const maxAutomations = 10_000;
-
 function judgePolicies(policies: readonly PolicyWithRules[], criteria: AutomationCriteria): SeenAutomations {
-  const count = policies.reduce((sum, { rules }) => sum + (rules?.state === "obtained" ? rules.value.length : 0), 0);
-  if (count > maxAutomations) {
-    const problem = `The org names more than ${maxAutomations} automations, which this version does not evaluate`;
-    return { automations: [], missing: missing("unreadable", problem) };
-  }
   const automations = sortBy(
     policies.flatMap((policy) => judgePolicy(policy, criteria)),
     ({ resource }) => JSON.stringify(resource),

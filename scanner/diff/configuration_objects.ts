@@ -55,6 +55,7 @@ export function objectLists(artifacts: CollectedArtifacts): readonly ObjectList[
     list("api_token_owners", artifacts.api_token_owners, (owners) =>
       Object.entries(owners).map(([id, owner]) => ({ type: "api_token_owner", id, name: id, value: asObject(owner) })),
     ),
+    list("automation_groups", artifacts.automation_groups, (found) => ofType("group", found)),
     list("built_in_groups", artifacts.built_in_groups, (found) => ofType("group", found)),
     list("log_streams", artifacts.log_streams, (found) => ofType("log_stream", found)),
     list("saml_idps", artifacts.saml_idps, (found) => ofType("identity_provider", found)),

@@ -5,6 +5,7 @@ export const artifactRequests: Readonly<Record<ArtifactName, string>> = {
   global_session_policies: "GET /api/v1/policies?type=OKTA_SIGN_ON, GET /api/v1/policies/{id}/rules",
   password_policies: "GET /api/v1/policies?type=PASSWORD",
   user_lifecycle_policies: "GET /api/v1/policies?type=USER_LIFECYCLE, GET /api/v1/policies/{id}/rules",
+  automation_groups: "GET /api/v1/groups/{id}",
   apps: "GET /api/v1/apps",
   app_policy_rules: "GET /api/v1/policies/{id}/rules",
   access_policies: "GET /api/v1/policies?type=ACCESS_POLICY",

@@ -44,6 +44,8 @@ export interface Artifacts {
   readonly password_policies: Evidence<JsonList>;
   /** `GET /policies?type=USER_LIFECYCLE` (the console calls them automations) and each policy's `/rules`. */
   readonly user_lifecycle_policies: Evidence<readonly PolicyWithRules[]>;
+  /** The groups that automations name, for their names: `GET /groups/{id}`. One that cannot be read is left out. */
+  readonly automation_groups: Evidence<JsonList>;
   /** `GET /apps`: id, name, label, status, how people sign in, and the link to the access policy. */
   readonly apps: Evidence<JsonList>;
   /** The rules of every access policy that an active app of `apps` names, by policy id. */

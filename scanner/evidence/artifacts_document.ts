@@ -142,6 +142,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]
   global_session_policies: evidence(policiesWithRules),
   password_policies: evidence(jsonList),
   user_lifecycle_policies: evidence(policiesWithRules),
+  automation_groups: evidence(jsonList),
   apps: evidence(jsonList),
   app_policy_rules: evidence(byId(evidence(jsonList))),
   access_policies: evidence(jsonList),

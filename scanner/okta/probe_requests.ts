@@ -37,6 +37,7 @@ export const firstRequests = {
   api_tokens: { path: "/api/v1/api-tokens", scope: "apiTokens.read" },
   user_lifecycle_policies: { path: "/api/v1/policies?type=USER_LIFECYCLE", scope: "policies.read" },
   admin_console_settings: { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" },
+  automation_groups: null,
   app_policy_rules: null,
   api_token_owners: null,
 } as const satisfies { readonly [Name in ArtifactName]: IdpRequest | null };

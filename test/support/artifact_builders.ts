@@ -281,6 +281,7 @@ export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts 
     ]),
     password_policies: obtained([aPasswordPolicy()]),
     user_lifecycle_policies: obtained([{ policy: anAutomation(), rules: obtained([anAction()]) }]),
+    automation_groups: obtained([anEveryoneGroup()]),
     apps: obtained([adminConsoleApp, dashboardApp, anApp()]),
     app_policy_rules: obtained({ rst1: accessRules }),
     access_policies: obtained([{ id: "rst1", type: "ACCESS_POLICY", name: "Two factors", status: "ACTIVE" }]),

@@ -53,6 +53,7 @@ export const compliantOrg: Answers = {
   "/api/v1/users/00u1/roles": [aRole()],
   "/api/v1/users/00u1/groups": [{ id: "00g1", type: "BUILT_IN", profile: { name: "Everyone" } }],
   "/api/v1/groups/00g1/roles": [],
+  "/api/v1/groups/00gEveryone": listOf(whole.automation_groups)[0] ?? {},
   [paths.groups]: listOf(whole.built_in_groups),
   [paths.logStreams]: listOf(whole.log_streams),
   [paths.idps]: (availableValue(whole.smart_card_idps) ?? []).map(({ idp }) => idp),

@@ -28,13 +28,17 @@ interface Piece {
 /** Judges the automations of one policy; the policy's own part is judged once, however many rules it has. */
 export function createAutomationEvaluator(
   policy: JsonObject,
-  { maxDays, everyone }: AutomationCriteria,
+  { maxDays, everyone, groupNames }: AutomationCriteria,
 ): (rule: AutomationRule, resource: FindingResource) => JudgedAutomation {
   if (isUnidentified(policy)) {
     const nothing = unclear(`the automation ${showValue(policy)}`);
     return (_rule, resource) => ({ ...judgePieces([nothing], resource), isForEveryone: false });
   }
-  const ofPolicy = [activityPiece("the automation", policy), inactivityPiece(policy, maxDays), groupsPiece(policy)];
+  const ofPolicy = [
+    activityPiece("the automation", policy),
+    inactivityPiece(policy, maxDays),
+    groupsPiece(policy, groupNames),
+  ];
   const isForAll = isForEveryone(policy, everyone);
   return (rule, resource) => ({
     ...judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource),
@@ -46,6 +50,8 @@ export interface AutomationCriteria {
   readonly maxDays: number;
   /** The ids of the group that every user is in; null where it is unknown. */
   readonly everyone: ReadonlySet<string> | null;
+  /** By id, as far as they are known. */
+  readonly groupNames: ReadonlyMap<string, string>;
 }
 
 function piecesOfRule(rule: AutomationRule): readonly Piece[] {
@@ -101,11 +107,12 @@ function isForEveryone(policy: JsonObject, everyone: AutomationCriteria["everyon
   return restrictionsOf({ conditions: { people: { ...people.value, users: limits } } }, everyone).size === 0;
 }
 
-function groupsPiece(policy: JsonObject): Piece {
+function groupsPiece(policy: JsonObject, names: AutomationCriteria["groupNames"]): Piece {
   const groups = readTexts(policy, "conditions.people.groups.include");
   if (groups.kind === "unreadable") return unclear(`the groups ${groups.found}`);
   if (groups.kind === "absent" || groups.value.length === 0) return lacking("no groups");
-  return fine(`for the ${groups.value.length === 1 ? "group" : "groups"} ${listTexts(groups.value)}`);
+  const texts = groups.value.map((id) => (names.has(id) ? `"${names.get(id) ?? ""}"` : id));
+  return fine(`for the ${texts.length === 1 ? "group" : "groups"} ${listTexts(texts)}`);
 }
 
 const disablingStatuses = new Set(["SUSPENDED", "DEACTIVATED", "DEPROVISIONED"]);

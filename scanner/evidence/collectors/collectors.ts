@@ -10,13 +10,19 @@ import {
 import { collectBrandSignInPages } from "./brands.ts";
 import type { Collector } from "./collector.ts";
 import { listCollector } from "./lists.ts";
-import { collectGlobalSessionPolicies, collectPasswordPolicies, collectUserLifecyclePolicies } from "./policies.ts";
+import {
+  collectAutomationGroups,
+  collectGlobalSessionPolicies,
+  collectPasswordPolicies,
+  collectUserLifecyclePolicies,
+} from "./policies.ts";
 import { collectSmartCardIdps } from "./smart_card_idps.ts";
 
 export const collectors: { readonly [Name in ArtifactName]: Collector<Name> } = {
   global_session_policies: collectGlobalSessionPolicies,
   password_policies: collectPasswordPolicies,
   user_lifecycle_policies: collectUserLifecyclePolicies,
+  automation_groups: collectAutomationGroups,
   apps: collectApps,
   app_policy_rules: collectAppPolicyRules,
   admin_console_app: collectAdminConsoleApp,

@@ -2,9 +2,10 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { missing, type Evidence, type JsonList, type PolicyWithRules } from "../artifacts.ts";
 import { memoize } from "../../checks/evaluating/memoize.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
+import { textsIn } from "../../checks/parsing/fields.ts";
 import type { IdpClient, IdpRequest } from "../../okta/idp_client.ts";
 import { firstRequests } from "../../okta/probe_requests.ts";
-import { mapEvidence, pathSegment, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
+import { keeping, mapEvidence, pathSegment, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
 export const collectGlobalSessionPolicies: Collector<"global_session_policies"> = async (context) => {
   const policies = await listPolicies(context.client, firstRequests.global_session_policies);
@@ -19,6 +20,18 @@ export const collectUserLifecyclePolicies: Collector<"user_lifecycle_policies"> 
   const policies = await listPolicies(context.client, firstRequests.user_lifecycle_policies);
   return mapEvidence(policies, (found) => withRules(found, context, () => true));
 };
+
+export const collectAutomationGroups: Collector<"automation_groups"> = async ({ client, obtain }) =>
+  mapEvidence(await obtain("user_lifecycle_policies"), async (found) => {
+    const named = found.flatMap(({ policy }) => textsIn(policy, "conditions.people.groups.include"));
+    const ids = [...new Set(named)].map(pathSegment).filter((id) => id !== null);
+    const groups = await Promise.all(
+      ids.map((id) => client.getObject({ path: `/api/v1/groups/${id}`, scope: "groups.read" })),
+    );
+    return groups.flatMap((group) => (group.state === "obtained" ? [keepGroup(group.value)] : []));
+  });
+
+const keepGroup = keeping(["id", "type", "profile.name"]);
 
 /** A policy's rules, fetched once however many apps share the policy. */
 export function createPolicyRules(client: IdpClient): CollectorContext["policyRules"] {

@@ -65,7 +65,7 @@ describe("one automation", () => {
     expect(result.findings).toMatchObject([
       { resource: { type: "automation", id: "rstAuto", name: "User Inactivity" } },
     ]);
-    expect(result.detail).toMatch(/for the group 00gEveryone/);
+    expect(result.detail).toMatch(/for the group "Everyone"/);
   });
 
   test.each<[what: string, groups: JsonObject, found: Evidence<JsonList>, reason: string | null]>([
@@ -78,6 +78,17 @@ describe("one automation", () => {
     const policies = obtained([{ policy, rules: obtained([anAction()]) }]);
     const result = evaluate(check, { user_lifecycle_policies: policies, built_in_groups });
     expect([outcomeOf(result), result.reason]).toEqual(["PASS", reason]);
+  });
+
+  test("for another group names it", () => {
+    const policy = set(anAutomation(), "conditions.people.groups.include", ["00g2"]);
+    const evidence = {
+      user_lifecycle_policies: obtained([{ policy, rules: obtained([anAction()]) }]),
+      built_in_groups: obtained([anEveryoneGroup()]),
+      automation_groups: obtained([{ id: "00g2", profile: { name: "Contractors" } }]),
+    };
+    expect(findCheck(check).conditionalArtifacts(evidence)).toEqual(["automation_groups"]);
+    expect(evaluate(check, evidence).detail).toContain('for the group "Contractors"');
   });
 
   test("for the group Everyone leaves nothing to one for another group", () => {

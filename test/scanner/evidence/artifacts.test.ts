@@ -18,7 +18,7 @@ import { mapIdpClient } from "../../support/map_idp_client.ts";
 const names = Object.keys(collectors) as ArtifactName[];
 const setupPage = readFileSync(join(import.meta.dirname, "../../../docs/setup.md"), "utf8");
 /** Derived from other artifacts, whose requests the probe begins with. */
-const derived: readonly ArtifactName[] = ["app_policy_rules", "api_token_owners"];
+const derived: readonly ArtifactName[] = ["automation_groups", "app_policy_rules", "api_token_owners"];
 
 const forOneGroup = { conditions: { people: { groups: { include: ["00g1"] } } } };
 
@@ -37,13 +37,15 @@ describe.each(names)("%s", (name) => {
   });
 
   test("is needed by a check", () => {
+    const forOne = obtained([{ policy: {}, rules: obtained([forOneGroup]) }]);
+    const orgs = [
+      compliantArtifacts({ user_lifecycle_policies: obtained([]), global_session_policies: forOne }),
+      // An automation for a group that is not known to be Everyone.
+      compliantArtifacts({ built_in_groups: obtained([]) }),
+    ];
     const needed = catalog.flatMap((check) => [
       ...check.artifacts,
-      ...check.conditionalArtifacts({
-        ...compliantArtifacts(),
-        user_lifecycle_policies: obtained([]),
-        global_session_policies: obtained([{ policy: {}, rules: obtained([forOneGroup]) }]),
-      }),
+      ...orgs.flatMap((artifacts) => check.conditionalArtifacts(artifacts)),
     ]);
     expect(needed, "a check in scanner/checks/ that declares it").toContain(name);
   });
