@@ -70,8 +70,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/demo", demoRoutes(dependencies));
   app.route("/sign-in", signInRoutes(dependencies));
   app.route("/api/v1/session", sessionRoute(dependencies));
-  const closedPrefixes = features.filter((feature) => feature.isPublishedByGatewayAlone).map(({ prefix }) => prefix);
-  app.route("/api/v1", publishRoute(dependencies, new Set(closedPrefixes)));
+  app.route("/api/v1", publishRoute(dependencies, features));
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));
   const eventStreams = eventStreamsOf(features);
   for (const [mount, route] of eventStreams) app.route(`/api/v1${mount}`, route);

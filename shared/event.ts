@@ -1,4 +1,4 @@
-import { isUuid } from "./channel_name.ts";
+import { isUuid, type ChannelName } from "./channel_name.ts";
 import { isVerb, verbs, type Verb } from "./verbs.ts";
 
 /** `<resource>.<verb>`, lower case, dot-separated. */
@@ -47,6 +47,18 @@ export function isEventType(value: unknown): value is EventType {
   return typeof value === "string" && eventTypePattern.test(value) && isVerb(value.slice(value.indexOf(".") + 1));
 }
 
+/** Returns the type of the event that ends a channel's streams: `model_token.end` for the prefix `model-token`. */
+export function terminalTypeOf(prefix: string): string {
+  return `${prefix.replaceAll("-", "_")}.end`;
+}
+
+/** False for a terminal event of the channel that names another resource than the channel: it must end nobody's stream. */
+export function fitsChannel(channel: ChannelName, { type, data }: EncodedEvent): boolean {
+  if (type !== terminalTypeOf(channel.prefix)) return true;
+  const payload = JSON.parse(data) as EventPayload;
+  return payload[`${type.slice(0, type.indexOf("."))}_id`] === channel.resourceId;
+}
+
 /** True for `*.end`: the last event of its resource. */
 export function isTerminalEventType(type: string): boolean {
   return type.endsWith(".end");
@@ -74,6 +86,13 @@ export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
     throw new EventError("too_large", `Cannot publish an event: the payload is larger than ${maxPayloadBytes} bytes`);
   }
   return { type, data };
+}
+
+/** As `encodeEvent`. Throws `EventError` also for the channel's own terminal event when it names another resource. */
+export function encodeChannelEvent(channel: ChannelName, type: unknown, payload: unknown): EncodedEvent {
+  const event = encodeEvent(type, payload);
+  if (fitsChannel(channel, event)) return event;
+  throw invalid(`${event.type} names another resource than its channel: expected ${channel.resourceId}`);
 }
 
 /** The text that travels over a broker: one line, no newline. */

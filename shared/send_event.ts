@@ -1,13 +1,14 @@
 import type { MessagePublisher } from "./broker.ts";
 import { parseChannelName } from "./channel_name.ts";
-import { encodeEvent, toMessage, type EventType, type PayloadValue, type RequiredFields } from "./event.ts";
+import { encodeChannelEvent, toMessage, type EventType, type PayloadValue, type RequiredFields } from "./event.ts";
 
 /**
  * Publishes one event to every stream that is open on the channel; resolves when the broker has taken it.
  *
  * Rejects with `TypeError` for a malformed channel, an unknown verb, a payload that is not flat or is over 64 KiB, and a
- * terminal event (`*.end`) without its resource's UUID: what the compiler sees, it refuses as well. Rejects with
- * `AppError("unavailable")` when the broker cannot be reached.
+ * terminal event (`*.end`) without its resource's UUID: what the compiler sees, it refuses as well. The terminal event
+ * of the channel (`scan.end` on `scan:…`) names the channel's resource. Rejects with `AppError("unavailable")` when the
+ * broker cannot be reached.
  */
 export type SendEvent = <
   const Type extends EventType,
@@ -27,10 +28,11 @@ export interface Publisher {
 export function createPublisher(broker: MessagePublisher): Publisher {
   return {
     async sendEvent(channel, type, payload) {
-      if (parseChannelName(channel) === null) {
+      const name = parseChannelName(channel);
+      if (name === null) {
         throw new TypeError("Cannot publish an event: the channel is not <prefix>:<tenant_id>:<resource_id>");
       }
-      await broker.publish(channel, toMessage(encodeEvent(type, payload)));
+      await broker.publish(channel, toMessage(encodeChannelEvent(name, type, payload)));
     },
   };
 }

@@ -6,5 +6,4 @@ export const jobEventStream = defineEventStream({
   prefix: "job",
   getChannels,
   getSnapshot,
-  terminalTypes: ["job.end"],
 });

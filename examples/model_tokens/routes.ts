@@ -5,5 +5,4 @@ import { getChannels } from "./channels.ts";
 export const completionEventStream = defineEventStream({
   prefix: "completion",
   getChannels,
-  terminalTypes: ["completion.end"],
 });

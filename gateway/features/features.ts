@@ -19,6 +19,8 @@ export interface Feature {
   readonly tags?: readonly Tag[];
   /** No producer publishes on its channels, no matter what its key may. */
   readonly isPublishedByGatewayAlone?: true;
+  /** The gateway alone publishes its terminal event, for example `scan.end`. */
+  readonly isEndedByGatewayAlone?: true;
   /** Below `/api/v1`. */
   readonly routes?: (dependencies: FeatureDependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */

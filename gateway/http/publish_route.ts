@@ -3,8 +3,14 @@ import { isJsonObject } from "../../shared/json.ts";
 import { Hono } from "hono";
 import * as v from "valibot";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
-import { canReadChannel, channelNamePattern, parseChannelName } from "../../shared/channel_name.ts";
-import { encodeEvent, requireDeliveryId, toMessage, type EncodedEvent } from "../../shared/event.ts";
+import { canReadChannel, channelNamePattern, parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
+import {
+  encodeChannelEvent,
+  requireDeliveryId,
+  terminalTypeOf,
+  toMessage,
+  type EncodedEvent,
+} from "../../shared/event.ts";
 import { batchSizeMessage, maxBatchEvents, newEventSchema, publishedSchema } from "../../shared/schemas/event.ts";
 import { component, json } from "../description/operation.ts";
 import type { Allowed } from "./allow.ts";
@@ -66,8 +72,21 @@ const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
   },
 };
 
-/** Publishing over HTTP, for producers that have a key and no broker; on channels with a closed prefix the gateway alone publishes. */
-export function publishRoute(dependencies: Dependencies, closedPrefixes: ReadonlySet<string>): Hono<Allowed> {
+/** What the gateway alone publishes of a feature. */
+interface Reserved {
+  readonly prefix: string;
+  readonly isPublishedByGatewayAlone?: true;
+  readonly isEndedByGatewayAlone?: true;
+}
+
+/** Publishing over HTTP, for producers that have a key and no broker. */
+export function publishRoute(dependencies: Dependencies, features: readonly Reserved[]): Hono<Allowed> {
+  const closedPrefixes = new Set(
+    features.filter((feature) => feature.isPublishedByGatewayAlone).map(({ prefix }) => prefix),
+  );
+  const closedTypes = new Set<unknown>(
+    features.filter((feature) => feature.isEndedByGatewayAlone).map(({ prefix }) => terminalTypeOf(prefix)),
+  );
   const { broker, metrics } = dependencies;
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, {
@@ -81,18 +100,20 @@ export function publishRoute(dependencies: Dependencies, closedPrefixes: Readonl
   });
 
   resource.on("POST /channels/:channel/events", publishing, async ({ c, principal, id: channel }) => {
-    if (!canReadChannel(principal, channel)) {
+    const name = parseChannelName(channel);
+    if (name === null || !canReadChannel(principal, channel)) {
       throw new PermissionDenied(
         "The channel does not belong to this key's tenant: expected <prefix>:<tenant_id>:<resource_id>",
       );
     }
-    const { prefix = "" } = parseChannelName(channel) ?? {};
-    if (closedPrefixes.has(prefix)) {
-      throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${prefix}:`);
+    if (closedPrefixes.has(name.prefix)) {
+      throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${name.prefix}:`);
     }
     const body = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes, maxValues: 50_000 }));
     // All are checked before the first is published: a batch is taken as a whole or not at all.
-    const messages = body.events.map((event) => toMessage(encodeBodyEvent(event)));
+    const closed = body.events.find(({ type }) => closedTypes.has(type));
+    if (closed !== undefined) throw new PermissionDenied(`Only the gateway publishes ${String(closed.type)}`);
+    const messages = body.events.map((event) => toMessage(encodeBodyEvent(name, event)));
     await handOver(() => publishAll(channel, messages), messages.length);
     return c.json(body.isBatch ? { channel, count: messages.length } : { channel, type: body.events[0]?.type }, 202);
   });
@@ -144,8 +165,8 @@ function toBodyEvent(body: Readonly<Record<string, unknown>>): BodyEvent {
   return { type: body["type"], data: body["data"], deliveryId: body["delivery_id"] };
 }
 
-function encodeBodyEvent({ type, data, deliveryId }: BodyEvent): EncodedEvent {
-  const event = encodeEvent(type, data);
+function encodeBodyEvent(channel: ChannelName, { type, data, deliveryId }: BodyEvent): EncodedEvent {
+  const event = encodeChannelEvent(channel, type, data);
   return deliveryId === undefined ? event : { ...event, deliveryId: requireDeliveryId(deliveryId) };
 }
 

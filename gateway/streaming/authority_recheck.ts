@@ -107,12 +107,11 @@ export class AuthorityRecheck {
 
   /** Never rejects: a failure is counted, and the next check retries. */
   async #closeEnded({ tenant }: TenantRecheck, streams: readonly OpenStream[]): Promise<void> {
-    const ending = streams.filter((stream) => stream.terminalTypes.length > 0);
-    const channels = new Set(ending.flatMap((stream) => stream.channels));
+    const channels = new Set(streams.flatMap((stream) => stream.channels));
     if (this.#options.findEnded === undefined || channels.size === 0) return;
     try {
       const ended = await this.#options.findEnded(tenant.id, [...channels]);
-      for (const stream of ending) if (stream.channels.every((channel) => ended.has(channel))) stream.close("ended");
+      for (const stream of streams) if (stream.channels.every((channel) => ended.has(channel))) stream.close("ended");
     } catch {
       this.#options.metrics.recheckFailed();
     }

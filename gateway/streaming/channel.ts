@@ -1,13 +1,11 @@
 import { AppError } from "../../shared/app_error.ts";
-import { parseChannelName } from "../../shared/channel_name.ts";
-import { isTerminalEventType, type EncodedEvent } from "../../shared/event.ts";
+import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
+import { fitsChannel, isTerminalEventType, terminalTypeOf, type EncodedEvent } from "../../shared/event.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import type { Chunk } from "./encoded_chunk.ts";
 
 /** What receives a channel's events: one open stream. Neither method may throw, publish or wait. */
 export interface HubMember {
-  /** After one of these `end("ended")` follows at once; empty: no event ends it. */
-  readonly terminalTypes: readonly string[];
   deliver(chunk: Chunk, nowMs: number): void;
   /** `lost`: an event may have been missed. `ended`: every channel of the member had its terminal event. */
   end(reason: "lost" | "ended"): void;
@@ -39,11 +37,19 @@ export class Channel {
 
   /** Resources that had their terminal event here, other than the channel's own: least recent first. */
   readonly #endedResources = new Set<string>();
-  readonly #ownResourceId: string | null;
+  readonly #parsed: ChannelName | null;
+  readonly #terminalType: string | null;
 
   constructor(name: string) {
     this.name = name;
-    this.#ownResourceId = parseChannelName(name)?.resourceId ?? null;
+    this.#parsed = parseChannelName(name);
+    this.#terminalType = this.#parsed === null ? null : terminalTypeOf(this.#parsed.prefix);
+  }
+
+  /** Returns `own` for the event that ends this channel's streams, and `foreign` for one that only claims to. */
+  endOf(event: EncodedEvent): "own" | "foreign" | null {
+    if (this.#parsed === null || event.type !== this.#terminalType) return null;
+    return fitsChannel(this.#parsed, event) ? "own" : "foreign";
   }
 
   hasMembers(): boolean {
@@ -73,7 +79,7 @@ export class Channel {
     const [resource = ""] = type.split(".");
     const payload: unknown = JSON.parse(data);
     const id = isJsonObject(payload) ? payload[`${resource}_id`] : undefined;
-    if (typeof id !== "string" || id === this.#ownResourceId) return false;
+    if (typeof id !== "string" || id === this.#parsed?.resourceId) return false;
     const key = `${resource}:${id}`;
     if (this.#endedResources.has(key)) return type !== `${resource}.deleted`;
     if (!isTerminal) return false;

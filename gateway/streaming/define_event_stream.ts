@@ -134,7 +134,6 @@ async function openEventStream(
     request,
     principal,
     channels,
-    terminalTypes: stream.definition.terminalTypes ?? [],
     ...(hasSnapshot ? { snapshot } : {}),
     platform,
   });

@@ -8,7 +8,10 @@ export type DefaultPath = "/:id/event-stream";
 
 /** A feature's event stream; the platform does the rest. */
 export interface EventStreamDefinition<Path extends string = DefaultPath> {
-  /** The first segment of the feature's channels, and of no other feature's. */
+  /**
+   * The first segment of the feature's channels, and of no other feature's. It names the terminal event: after `scan.end` the
+   * channel `scan:…` is over, and a stream closes after the end of its last channel.
+   */
   readonly prefix: string;
   /**
    * The channels of the requested resource. Runs in the tenant's transaction under row-level security, and only
@@ -21,11 +24,6 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
    * any event. Runs as `getChannels` does. Without it `snapshot` has no effect.
    */
   readonly getSnapshot?: (request: ChannelsRequest<Path>) => Promise<Snapshot>;
-  /**
-   * The events after which the stream closes, such as `scan.end`; a stream of several channels closes after the last one's. No other
-   * `*.end` on the channel closes it. Default: none.
-   */
-  readonly terminalTypes?: readonly EventType[];
   /** Relative to where the route is mounted; each parameter is a UUID. Default `/:id/event-stream`. */
   readonly path?: Path;
   /** Among several streams on one path: whether the query asks for this one. Default: always. */

@@ -1,6 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
-import { isTerminalEventType, parseMessage } from "../../shared/event.ts";
+import { parseMessage } from "../../shared/event.ts";
 import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
 import { nextTurn } from "../next_turn.ts";
 import { silentLog, type Log } from "../observability/log.ts";
@@ -186,6 +186,12 @@ export class Hub {
       this.#lose(channel);
       return;
     }
+    const end = channel.endOf(event);
+    if (end === "foreign") {
+      // No publisher of ours sends it; whoever did must not end the streams of another resource.
+      this.#metrics.messageDropped();
+      return;
+    }
     if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId)) return;
     if (channel.isAfterEnd(event)) return;
     const frame = encodeEventFrame(event);
@@ -198,17 +204,15 @@ export class Hub {
       queue.source = length === 1 || queue.source === channel ? channel : null;
     }
     this.#queuedChars += frame.length;
-    if (isTerminalEventType(event.type)) this.#endMembers(channel, event.type);
+    if (end === "own") this.#endMembers(channel);
     else if (this.#queuedChars > maxQueuedChars) this.#flush();
   }
 
-  /** The terminal event is first delivered whole to every member; what comes after it goes only to the ones that stay. */
-  #endMembers(channel: Channel, type: string): void {
+  /** The terminal event is first delivered whole to every member. */
+  #endMembers(channel: Channel): void {
     this.#flush();
-    const endsWithIt = ({ member }: SubscriptionLease) => member?.terminalTypes.includes(type) ?? false;
-    for (const lease of channel.singleChannelMembers) if (endsWithIt(lease)) this.#end(lease, "ended");
+    for (const lease of channel.singleChannelMembers) this.#end(lease, "ended");
     for (const [lease, queue] of channel.multiChannelMembers) {
-      if (!endsWithIt(lease)) continue;
       queue.ended.add(channel);
       if (queue.ended.size === lease.channels.length) this.#end(lease, "ended");
     }

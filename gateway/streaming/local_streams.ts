@@ -129,8 +129,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     requireNotDraining();
     const end = endOf(request.principal);
     const tenant = limits.admit(request.principal.tenantId);
-    const { principal, channels, terminalTypes } = request;
-    const stream = new OpenStream(tenant, principal, { channels, terminalTypes, checkedMs, context });
+    const { principal, channels } = request;
+    const stream = new OpenStream(tenant, principal, { channels, checkedMs, context });
     let lease: SubscriptionLease | null = null;
     try {
       // Before the first await: a client that leaves in the meantime releases its slot at once.
@@ -142,7 +142,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       requireNotDraining();
       if (stream.isOver) return clientLeft(lease);
       const response = stream.start(sink, end, snapshot?.chunk ?? null);
-      if (snapshot?.hasEnded === true && terminalTypes.length > 0) stream.endBy(now() + endGraceMs, "ended");
+      if (snapshot?.hasEnded === true) stream.endBy(now() + endGraceMs, "ended");
       recheck.admit(tenant, stream);
       return response;
     } catch (error) {

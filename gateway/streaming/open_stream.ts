@@ -42,7 +42,6 @@ const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
 export class OpenStream implements HubMember, SinkOwner, ScheduledTask, HeartbeatTarget {
   readonly principal: Principal;
   readonly channels: readonly string[];
-  readonly terminalTypes: readonly string[];
   dueMs = 0;
   heapIndex = -1;
   wheelSlot = -1;
@@ -74,7 +73,6 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#slot = slot;
     this.principal = principal;
     this.channels = options.channels;
-    this.terminalTypes = options.terminalTypes;
     this.checkedMs = options.checkedMs;
     this.#context = options.context;
   }
@@ -244,7 +242,6 @@ const closePollMs = 100;
 
 export interface StreamOptions {
   readonly channels: readonly string[];
-  readonly terminalTypes: readonly string[];
   readonly checkedMs: number;
   readonly context: StreamContext;
 }

@@ -9,8 +9,6 @@ export interface StreamRequest {
   readonly principal: Principal;
   /** At least one, checked by `requireReadable`. */
   readonly channels: readonly string[];
-  /** The events after which the stream closes; empty: it stays. */
-  readonly terminalTypes: readonly string[];
   /** Read once the broker has confirmed every channel, and sent before any event. Default: none. */
   readonly snapshot?: SnapshotSource;
   /** The runtime's bindings (Hono's `c.env`): on Node, the HTTP response that a sink may write to itself. */

@@ -247,7 +247,7 @@ export const httpCases: readonly GatewayCase[] = [
       { type: "scan.start", data: { nested: { a: 1 } } },
       { type: "scan.start", data: [1] },
       { type: "scan.start", data: null },
-      { type: "scan.end", data: { status: "completed" } },
+      { type: "job.end", data: { status: "completed" } },
       { type: 1, data },
     ]) {
       await refused(await publish(gateway, scan, event), 422);

@@ -9,6 +9,7 @@ import {
   keyOf,
   openStream,
   openStuckReader,
+  publish,
   refused,
   send,
   type GatewayCase,
@@ -62,15 +63,45 @@ export const streamCases: readonly GatewayCase[] = [
       await stream.until(/: heartbeat\n[^]*: heartbeat\n/);
       await send(gateway, scan, progress(1));
       await stream.until(/"n":1\}\n\n[^]*: heartbeat\n/);
-      await send(gateway, scan, { type: "scan.end", data: { scan_id: scan.id, status: "completed" } });
+      const ended = await call(gateway, `/api/v1/scans/${scan.id}`, {
+        method: "PATCH",
+        as,
+        json: { status: "failed" },
+      });
+      assert.equal(ended.status, 200);
       const text = await stream.untilEnd();
       assert.match(text, /: close ended\n $/);
       // Several clients make an empty message of a block without data.
       const blocks = text.split("\n\n").slice(0, -1);
       assert.deepEqual(
         blocks.map((block) => block.replaceAll(/^(?:: .*|retry: \d+)\n/gm, "")),
-        ['event: scan.progress\ndata: {"n":1}', `event: scan.end\ndata: {"scan_id":"${scan.id}","status":"completed"}`],
+        [
+          'event: scan.progress\ndata: {"n":1}',
+          `event: scan.end\ndata: {"scan_id":"${scan.id}","status":"failed","pass":0,"fail":0,"manual":0,"not_applicable":0}`,
+        ],
       );
+    },
+  ),
+  gatewayCase(
+    "only the gateway publishes scan.end and monitor.end, and no other resource's end ends a stream",
+    async (gateway) => {
+      const scan = await createScan(gateway);
+      const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant));
+      for (const id of [scan.id, nowhere]) {
+        await refused(await publish(gateway, scan, { type: "scan.end", data: { scan_id: id, status: "failed" } }), 403);
+        await refused(await publish(gateway, scan, { type: "monitor.end", data: { monitor_id: id } }), 403);
+        await send(gateway, scan, { type: "job.end", data: { job_id: id } });
+      }
+      const job = `job-run:${gateway.tenant.id}:${scan.id}`;
+      await refused(
+        await publish(gateway, { channel: job }, { type: "job_run.end", data: { job_run_id: nowhere } }),
+        422,
+      );
+      await send(gateway, { channel: job }, { type: "job_run.end", data: { job_run_id: scan.id } });
+      await send(gateway, scan, progress(1));
+      await stream.until('{"n":1}\n\n');
+      stream.leave();
+      assert.doesNotMatch(stream.text(), /: close|scan\.end/);
     },
   ),
   gatewayCase("HEAD and POST open no stream", async (gateway) => {

@@ -135,7 +135,7 @@ export const tenantCases: readonly GatewayCase[] = [
     await patch(gateway, first, { status: "completed" });
     await stream.until(`event: scan.end\ndata: {"scan_id":"${first.id}"`);
     // The scan has ended, and its channel is still there.
-    await send(gateway, first, { type: "scan.end", data: { scan_id: first.id, status: "failed" } });
+    await send(gateway, first, { type: "scan.progress", data: { scan_id: first.id, n: 4 } });
     await send(gateway, second, { type: "scan.progress", data: { scan_id: second.id, n: 3 } });
     await patch(gateway, second, { status: "cancelled" });
     const text = await stream.untilEnd();

@@ -69,7 +69,6 @@ export interface StreamServer extends AsyncDisposable {
 
 interface OpenOptions {
   readonly channels?: readonly string[];
-  readonly terminalTypes?: readonly string[];
 }
 
 /** Streams behind a real HTTP server; a header names the principal and the channels, in place of authentication. */
@@ -108,8 +107,8 @@ export async function startStreamServer(
     },
 
     async send(principal = {}, request = {}) {
-      const { channels = [channel], terminalTypes = [], ...rest } = request;
-      const open = JSON.stringify({ principal: { ...user, ...principal }, channels, terminalTypes });
+      const { channels = [channel], ...rest } = request;
+      const open = JSON.stringify({ principal: { ...user, ...principal }, channels });
       const client = await sendRaw({ port, path: "/stream", ...rest, headers: { "x-open": open, ...rest.headers } });
       clients.push(client);
       return client;

@@ -26,7 +26,6 @@ export const monitorEventStream = defineEventStream({
   prefix: monitorPrefix,
   getChannels,
   getSnapshot,
-  terminalTypes: ["monitor.end"],
   text: {
     operationId: "followMonitor",
     summary: "Follow a monitor",

@@ -35,9 +35,10 @@ const theMonitor = json(Monitor, "The monitor now", { example: monitorExample })
 export const monitors = {
   prefix: monitorPrefix,
   tags: [{ name: "monitors", description: "The current results of an org, and their changes" }],
+  isEndedByGatewayAlone: true,
   routes: monitorRoutes,
   eventStreams: { "/monitors": monitorEventStream },
-};
+} as const;
 
 function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { nowMs } = dependencies;

@@ -24,7 +24,6 @@ export const scanEventStream = defineEventStream({
   prefix: scanPrefix,
   getChannels,
   getSnapshot: ({ db, params }) => snapshotOf(db, [params.id]),
-  terminalTypes: ["scan.end"],
   text: {
     operationId: "followScan",
     summary: "Follow a scan",
@@ -44,7 +43,6 @@ export const scansEventStream = defineEventStream({
   isFor: (query) => query.has("scan_id"),
   getChannels: async ({ db, queryAll }) => channelsOf(db, parseScanIds(queryAll("scan_id"))),
   getSnapshot: async ({ db, queryAll }) => snapshotOf(db, parseScanIds(queryAll("scan_id"))),
-  terminalTypes: ["scan.end"],
 });
 
 /** Each once. Throws `NotFound` for one that can name no scan, `AppError("malformed")` for too many. */

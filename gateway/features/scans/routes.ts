@@ -52,9 +52,10 @@ const hasEndedProblem = problem("The scan has ended");
 export const scans = {
   prefix: scanPrefix,
   tags: [{ name: "scans", description: "Scans, findings and reports" }],
+  isEndedByGatewayAlone: true,
   routes: scanRoutes,
   eventStreams: { "/scans": scanEventStream, "/": scansEventStream },
-};
+} as const;
 
 function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();

@@ -7,7 +7,7 @@ import type { StreamRequest } from "../../streaming/stream_opener.ts";
  * What the Worker has decided about a stream, as the object that opens it reads it. The object can be reached through the
  * Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
  */
-export interface HandOver extends Pick<StreamRequest, "principal" | "channels" | "terminalTypes"> {
+export interface HandOver extends Pick<StreamRequest, "principal" | "channels"> {
   /** The name of the stream that begins with a snapshot, which the object reads; null: without one. */
   readonly snapshotOf: string | null;
 }
@@ -16,11 +16,10 @@ export const handOverHeader = "x-scanstream-hand-over";
 
 /** The request for the object: it has no credential, cookie or query of the client's, only its disconnect signal. */
 export function toObjectRequest(stream: StreamRequest): Request {
-  const { principal, channels, terminalTypes, snapshot, request } = stream;
+  const { principal, channels, snapshot, request } = stream;
   const decided: HandOver = {
     principal,
     channels,
-    terminalTypes,
     snapshotOf: snapshot?.streamName ?? null,
   };
   return new Request("https://streams.internal/", {
@@ -40,8 +39,7 @@ export function parseHandOver(request: Request): HandOver {
 
 function isHandOver(value: unknown): value is HandOver {
   if (!isJsonObject(value)) return false;
-  const { principal, channels, terminalTypes, snapshotOf } = value;
-  if (!Array.isArray(terminalTypes) || !terminalTypes.every((type) => typeof type === "string")) return false;
+  const { principal, channels, snapshotOf } = value;
   if (snapshotOf !== null && typeof snapshotOf !== "string") return false;
   if (!isPrincipal(principal) || !Array.isArray(channels) || channels.length === 0) return false;
   return channels.every(

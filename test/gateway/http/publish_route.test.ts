@@ -39,10 +39,7 @@ const start = { type: "scan.start", data: { scan_id: "x", checks_total: 3 } };
 test("a terminal event of another resource closes no stream of a scan", async () => {
   const own = await createScan(gateway, gateway.acme);
   const stream = await gateway.request(own.event_stream, { as: key });
-  for (const type of ["monitor.end", "x.end"]) {
-    const data = { monitor_id: own.id, x_id: own.id };
-    expect((await publish(own.channel, { type, data })).status).toBe(202);
-  }
+  expect((await publish(own.channel, { type: "x.end", data: { x_id: own.id } })).status).toBe(202);
   expect((await publish(own.channel, start)).status).toBe(202);
   expect(await readStream(stream, "scan.start")).toMatch(/event: x\.end\n[^]*event: scan\.start/);
 });
@@ -147,7 +144,7 @@ describe("the event", () => {
     ["a line break in the type", { type: "scan.start\nevent: x", data: {} }],
     ["a nested payload", { type: "scan.start", data: { a: { b: 1 } } }],
     ["a list as payload", { type: "scan.start", data: [] }],
-    ["a terminal event without its id", { type: "scan.end", data: {} }],
+    ["a terminal event without its id", { type: "job.end", data: {} }],
     ["events beside it", { type: "scan.start", data: {}, events: [{ type: "scan.start", data: {} }] }],
     ["null", null],
   ])("with %s is 422", async (_what, body) => {

@@ -13,13 +13,12 @@ const recheckMs = 30_000;
 interface FakeStream {
   readonly principal: AuthoritySubject;
   checkedMs: number;
-  readonly terminalTypes: readonly string[];
   readonly closed: { readonly reason: string; readonly atMs: number }[];
 }
 
 function createStream(id: string, kind: "user" | "api_key" = "user"): FakeStream {
   const closed: FakeStream["closed"] = [];
-  return { principal: { kind, id }, checkedMs: Date.now(), terminalTypes: [], closed };
+  return { principal: { kind, id }, checkedMs: Date.now(), closed };
 }
 
 /** A tenant whose streams leave it when they are closed, as open streams do. */

@@ -7,8 +7,10 @@ import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.t
 import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 
 const tenantId = "11111111-1111-4111-8111-111111111111";
-const a = `job:${tenantId}:a`;
-const b = `job:${tenantId}:b`;
+const aId = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+const bId = "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb";
+const a = `job:${tenantId}:${aId}`;
+const b = `job:${tenantId}:${bId}`;
 const uuid = "22222222-2222-4222-8222-222222222222";
 const lingerMs = 20;
 const decoder = new TextDecoder();
@@ -23,13 +25,12 @@ interface RecordingMember extends HubMember {
   text(): string;
 }
 
-function createMember(options: { readonly terminalTypes?: readonly string[] } = {}): RecordingMember {
+function createMember(): RecordingMember {
   const chunks: Chunk[] = [];
   const ends: string[] = [];
   return {
     chunks,
     ends,
-    terminalTypes: options.terminalTypes ?? [],
     deliver: (chunk) => void chunks.push(chunk),
     end: (reason) => void ends.push(reason),
     text: () => chunks.map((chunk) => decoder.decode(chunk.bytes)).join(""),
@@ -329,38 +330,50 @@ test("a malformed message on a channel without members is ignored", async () => 
   hub.close();
 });
 
-test("the terminal event is delivered whole, and ends the members that end with it", async () => {
-  const { broker, hub } = setUp();
-  const [ends, stays] = [createMember({ terminalTypes: ["job.end"] }), createMember()];
-  await join(hub, [a], ends);
-  await join(hub, [a], stays);
+test("the channel's terminal event is delivered whole and ends its members; another resource's ends nothing", async () => {
+  const messageDropped = vi.fn();
+  const { broker, hub } = setUp({ metrics: { ...noStreamMetrics, messageDropped } });
+  const member = createMember();
+  await join(hub, [a], member);
   broker.publish(a, "job.delta", delta(1));
-  // Another terminal type than the member's is an event like any other.
   broker.publish(a, "part.end", { part_id: uuid });
-  broker.publish(a, "job.end", { job_id: uuid });
+  broker.publish(a, "job.end", { job_id: bId });
+  expect(messageDropped).toHaveBeenCalledTimes(1);
+  expect(member.ends).toEqual([]);
+  broker.publish(a, "job.end", { job_id: aId });
   broker.publish(a, "job.delta", delta(2));
   await turn();
-  const untilEnd =
+  expect(member.ends).toEqual(["ended"]);
+  expect(member.text()).toBe(
     frame("job.delta", `{"n":1}`) +
-    frame("part.end", `{"part_id":"${uuid}"}`) +
-    frame("job.end", `{"job_id":"${uuid}"}`);
-  expect(ends.ends).toEqual(["ended"]);
-  expect(ends.text()).toBe(untilEnd);
-  expect(stays.ends).toEqual([]);
-  expect(stays.text()).toBe(untilEnd + frame("job.delta", `{"n":2}`));
+      frame("part.end", `{"part_id":"${uuid}"}`) +
+      frame("job.end", `{"job_id":"${aId}"}`),
+  );
+  hub.close();
+});
+
+test("the prefix of a channel names its terminal event, with _ for -", async () => {
+  const { broker, hub } = setUp();
+  const channel = `model-token:${tenantId}:${aId}`;
+  const member = createMember();
+  await join(hub, [channel], member);
+  broker.publish(channel, "token.end", { token_id: aId });
+  expect(member.ends).toEqual([]);
+  broker.publish(channel, "model_token.end", { model_token_id: aId });
+  expect(member.ends).toEqual(["ended"]);
   hub.close();
 });
 
 test("a member of several channels is ended after the last terminal event", async () => {
   const { broker, hub } = setUp();
-  const member = createMember({ terminalTypes: ["job.end"] });
+  const member = createMember();
   await join(hub, [a, b], member);
-  broker.publish(a, "job.end", { job_id: uuid });
-  broker.publish(a, "job.end", { job_id: uuid });
+  broker.publish(a, "job.end", { job_id: aId });
+  broker.publish(a, "job.end", { job_id: aId });
   expect(member.ends).toEqual([]);
-  broker.publish(b, "job.end", { job_id: uuid });
+  broker.publish(b, "job.end", { job_id: bId });
   expect(member.ends).toEqual(["ended"]);
-  expect(member.text()).toBe(frame("job.end", `{"job_id":"${uuid}"}`).repeat(2));
+  expect(member.text()).toBe([aId, bId].map((id) => frame("job.end", `{"job_id":"${id}"}`)).join(""));
   hub.close();
 });
 
@@ -425,7 +438,7 @@ test("a member that leaves during a delivery does not affect the others", async 
   second.attach({ ...createMember(), deliver: () => second.release() });
   await join(hub, [a], third);
   broker.publish(a, "job.delta", delta(1));
-  broker.publish(a, "job.end", { job_id: uuid });
+  broker.publish(a, "job.delta", delta(2));
   await turn();
   expect(first?.text()).toBe(third?.text());
   expect(hub.stats().members).toBe(2);

@@ -70,7 +70,6 @@ function setUp(options: Partial<LocalStreamsOptions> & { readonly sink?: (owner:
       request: new Request("http://gateway.test/"),
       principal,
       channels: [channel],
-      terminalTypes: [],
     });
     const sink = opened.at(-1);
     if (sink === undefined) throw new Error("No sink was made");

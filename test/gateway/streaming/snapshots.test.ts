@@ -37,7 +37,7 @@ function createApp() {
     return { events: [{ type: "thing.snapshot", data }] };
   });
   const getChannels = () => [channel];
-  const definition = { prefix: "thing", getChannels, getSnapshot, terminalTypes: ["thing.end"] as const };
+  const definition = { prefix: "thing", getChannels, getSnapshot };
   const app = createRouteApp(database, defineEventStream(definition));
   return {
     app,

@@ -14,7 +14,7 @@ const principal: Principal = {
 };
 
 function streamOf(request: Request) {
-  return { request, principal, channels: [channel], terminalTypes: ["scan.end"] };
+  return { request, principal, channels: [channel] };
 }
 
 test("the decision arrives unchanged, without anything else of the client's request", () => {
@@ -25,7 +25,6 @@ test("the decision arrives unchanged, without anything else of the client's requ
   expect(parseHandOver(handed)).toEqual({
     principal,
     channels: [channel],
-    terminalTypes: ["scan.end"],
     snapshotOf: null,
   });
   expect([...handed.headers.keys()]).toEqual([handOverHeader]);
@@ -49,14 +48,13 @@ test("the object's request aborts when the client disconnects", () => {
 test.each([
   ["nothing", null],
   ["no JSON", "x"],
-  ["no principal", JSON.stringify({ channels: [channel], terminalTypes: ["scan.end"], snapshotOf: null })],
-  ["no channel", JSON.stringify({ principal, channels: [], terminalTypes: ["scan.end"], snapshotOf: null })],
+  ["no principal", JSON.stringify({ channels: [channel], snapshotOf: null })],
+  ["no channel", JSON.stringify({ principal, channels: [], snapshotOf: null })],
   [
     "another tenant's channel",
     JSON.stringify({
       principal,
       channels: [channel.replaceAll("1", "3")],
-      terminalTypes: ["scan.end"],
       snapshotOf: null,
     }),
   ],
@@ -65,11 +63,10 @@ test.each([
     JSON.stringify({
       principal: { ...principal, kind: "root" },
       channels: [channel],
-      terminalTypes: ["scan.end"],
       snapshotOf: null,
     }),
   ],
-  ["no word of a snapshot", JSON.stringify({ principal, channels: [channel], terminalTypes: ["scan.end"] })],
+  ["no word of a snapshot", JSON.stringify({ principal, channels: [channel] })],
 ])("parseHandOver rejects a request with %s", (_what, decided) => {
   const headers = decided === null ? undefined : { [handOverHeader]: encodeURIComponent(decided) };
   expect(() => parseHandOver(new Request("https://streams.internal/", { ...(headers && { headers }) }))).toThrow();

@@ -11,7 +11,6 @@ function createRequest(signal: AbortSignal): StreamRequest {
     request: new Request("http://gateway.test/", { signal }),
     principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyStream: null },
     channels: [],
-    terminalTypes: [],
   };
 }
 

@@ -41,7 +41,6 @@ export function describeSink(name: string, createSink: CreateSink): void {
           request: c.req.raw,
           principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyStream: null } as const,
           channels: [],
-          terminalTypes: [],
           platform: c.env,
         };
         const sink = createSink(stream, owner);
