@@ -10,7 +10,6 @@ export interface AttestationEntry extends Attestation {
 
 const entry = v.strictObject({
   ...decisionFields,
-  by: v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("must not be empty")),
   status: v.pipe(
     v.string("expected a text"),
     v.toUpperCase(),

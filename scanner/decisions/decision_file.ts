@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { JSONPath } from "jsonc-parser";
 import { issueText } from "../../shared/issue_text.ts";
-import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
+import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../../shared/decisions/expiry.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { lineFinder, parseOptionJson, issuePath } from "./option_file.ts";
@@ -38,8 +38,19 @@ const date = v.pipe(
 export const decisionFields = {
   check: nonEmptyText,
   reason: nonEmptyText,
-  expires: v.optional(v.nullable(date), null),
+  by: nonEmptyText,
+  expires: v.pipe(
+    v.string(endMessage),
+    v.check((text) => toExpires(text) === null || !Number.isNaN(endOfExpiry(text)), endMessage),
+    v.transform(toExpires),
+  ),
 } as const;
+
+const missing: Readonly<Record<string, string>> = {
+  reason: "expected why it was decided",
+  by: "expected who decided it",
+  expires: endMessage,
+};
 
 const milestone = v.union(
   [
@@ -88,7 +99,14 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
   const parsed = v.safeParse(v.array(entry), list);
   if (!parsed.success) {
     throw fail(
-      parsed.issues.map((issue) => issueText(issue, lineOf(issuePath(issue)) + place(key, v.getDotPath(issue)))),
+      parsed.issues.map((issue) => {
+        const path = issuePath(issue);
+        const hint = issue.received === "undefined" ? missing[String(path.at(-1))] : undefined;
+        return [
+          issueText(issue, lineOf(path) + place(key, v.getDotPath(issue))),
+          ...(hint === undefined ? [] : [hint]),
+        ].join(": ");
+      }),
     );
   }
   const { rules, warn } = source;

@@ -12,13 +12,14 @@ import {
 } from "../../shared/decisions/resource_index.ts";
 import { decisionFields, parseDecisionFile, planFields, type DecisionFileSource } from "./decision_file.ts";
 
-/**
- * A finding that a person accepts: it keeps its status and is shown, but does not fail the run. With a remediation date and
- * no end it is no waiver but a plan: the finding still fails.
- */
-export interface WaiverEntry extends Waiver, ResourceDecision, Partial<Pick<Plan, "remediation_date" | "milestones">> {}
+/** A finding that a person accepts: it keeps its status and is shown, but does not fail the run. */
+export interface WaiverEntry
+  extends Omit<Waiver, "expires">, ResourceDecision, Partial<Pick<Plan, "remediation_date" | "milestones">> {
+  /** Null: never. Absent: a plan, and not a waiver: the finding still fails. */
+  readonly expires?: string | null;
+}
 
-const entry = v.strictObject({
+const waiver = v.strictObject({
   ...decisionFields,
   ...planFields,
   resource: v.optional(
@@ -32,6 +33,13 @@ const entry = v.strictObject({
     null,
   ),
 });
+const { expires: _, ...entries } = waiver.entries;
+const plan = v.strictObject({ ...entries, by: v.exactOptional(entries.by) });
+const entry = v.lazy((input) => (isPlan(input) ? plan : waiver));
+
+function isPlan(input: unknown): boolean {
+  return typeof input === "object" && input !== null && "remediation_date" in input && !("expires" in input);
+}
 
 /** Throws `UsageError` naming everything that is wrong with the file. */
 export function parseWaivers(text: string, source: DecisionFileSource): readonly WaiverEntry[] {
@@ -44,7 +52,7 @@ export function applyWaivers(
   entries: readonly WaiverEntry[],
   nowMs: number,
 ): { readonly results: readonly CheckResult[]; readonly warnings: readonly string[] } {
-  const waivers = entries.filter(isWaiver);
+  const waivers = entries.filter(({ expires }) => expires !== undefined);
   const inForce = new Set(waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)));
   const byCheck = Map.groupBy(inForce, (waiver) => waiver.check);
   const used = new Set<WaiverEntry>();
@@ -68,13 +76,9 @@ export function applyWaivers(
   return { results: waived, warnings };
 }
 
-/** True when it waives something then; a plan without an end does not. */
-export function isWaiverInForce(entry: WaiverEntry, nowMs: number): boolean {
-  return isWaiver(entry) && !isExpired(entry.expires, nowMs);
-}
-
-function isWaiver({ remediation_date: planned, expires }: WaiverEntry): boolean {
-  return planned === undefined || expires !== null;
+/** True when it waives something then; a plan does not. */
+export function isWaiverInForce({ expires }: WaiverEntry, nowMs: number): boolean {
+  return expires !== undefined && !isExpired(expires, nowMs);
 }
 
 interface WaiveOptions {
@@ -89,7 +93,7 @@ function waive(finding: Finding, { index, used, budget }: WaiveOptions): Finding
   const waiver = findDecision(finding.resource, index, budget);
   if (waiver === undefined) return finding;
   used.add(waiver);
-  const { reason, expires, by, source } = waiver;
+  const { reason, expires = null, by, source } = waiver;
   const author = { ...(by === undefined ? {} : { by }), ...(source === undefined ? {} : { source }) };
   return { ...finding, waived: true, waiver: { reason, expires, ...author } };
 }

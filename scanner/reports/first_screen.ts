@@ -36,6 +36,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
     ...categoryLines(report.checks, width),
     ...baselineLines(report),
     ...ownLimitLines(report.checks, width),
+    ...neverExpiresLines(report.checks),
     "",
   ].flatMap((line) => indented(line, width));
   const room = maxLines - 1 - lines.length - changes.length;
@@ -62,6 +63,20 @@ function ownLimitLines(checks: readonly CheckResult[], width: number): readonly 
   const limits = checks.flatMap(({ tailoring }) => tailoring?.parameters ?? []);
   const named = [...new Map(limits.map((limit) => [limit.name, limit])).values()];
   return named.length === 0 ? [] : [shorten(`Own limits: ${limitsText(named)}`, width * 2 - 10)];
+}
+
+/** Decisions of people only: an own limit has no author, and an answer in a checklist has no end. */
+function neverExpiresLines(checks: readonly CheckResult[]): readonly string[] {
+  const findings = checks.flatMap((check) => check.findings);
+  const waived = findings.filter(({ waiver }) => waiver?.by !== undefined && waiver.expires === null).length;
+  const attested = checks.filter(
+    ({ attestation }) => attestation?.expires === null && attestation.source !== "checklist",
+  );
+  const parts = [
+    ...(waived === 0 ? [] : [countOf(waived, "waived finding")]),
+    ...(attested.length === 0 ? [] : [countOf(attested.length, "attested rule")]),
+  ];
+  return parts.length === 0 ? [] : [`Decisions that never expire: ${parts.join(", ")}.`];
 }
 
 /** The first changes, each with what it closes. */

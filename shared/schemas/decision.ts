@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { endOfExpiry, expiryMessage } from "../decisions/expiry.ts";
+import { endMessage, endOfExpiry, toExpires } from "../decisions/expiry.ts";
 import { maxPatternLength } from "../decisions/name_pattern.ts";
 import { fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
@@ -17,10 +17,10 @@ const reasonMessage = "expected text that is not blank";
 const maxTimeMs = Date.UTC(9999, 11, 31);
 
 const expires = v.pipe(
-  v.string(expiryMessage),
-  v.check((value) => endOfExpiry(value) <= maxTimeMs, expiryMessage),
-  v.description("A day (until its end, UTC) or a date-time with its offset; null: until it is withdrawn"),
-  v.metadata({ pattern: "^\\d{4}-\\d{2}-\\d{2}(T[\\d:.]+(Z|[+-]\\d{2}:\\d{2}))?$" }),
+  v.string(endMessage),
+  v.check((value) => toExpires(value) === null || endOfExpiry(value) <= maxTimeMs, endMessage),
+  v.description("A day (until its end, UTC), a date-time with its offset, or `never`: until it is withdrawn"),
+  v.metadata({ pattern: "^(never|\\d{4}-\\d{2}-\\d{2}(T[\\d:.]+(Z|[+-]\\d{2}:\\d{2}))?)$" }),
 );
 
 const common = {
@@ -36,7 +36,7 @@ const common = {
     v.exactOptional(v.nullable(v.string("expected text"))),
     v.description("Ignored: the author is the caller"),
   ),
-  expires: v.exactOptional(v.nullable(expires)),
+  expires,
   org_url: v.pipe(
     v.exactOptional(v.nullable(webAddress)),
     v.description("The organization that it is about; null: every one of the tenant"),
@@ -87,7 +87,7 @@ export const decisionSchema = v.object({
   reason: v.string(),
   by: v.pipe(v.string(), v.description("The member's subject, or the API key's name")),
   by_kind: actorKindSchema,
-  expires: v.nullable(v.string()),
+  expires: v.pipe(v.nullable(v.string()), v.description("Null: never")),
   org_url: v.nullable(v.string()),
   state: v.picklist(["active", "expired", "withdrawn", "contradicted"]),
   created_at: time,

@@ -5,7 +5,7 @@ import { object, type Output } from "./primitives.ts";
 
 const expires = v.pipe(
   v.nullable(v.string()),
-  v.description("ISO 8601 date or time after which it no longer holds; null: no end was set"),
+  v.description("ISO 8601 date or time after which it no longer holds; null: never"),
 );
 
 const decisionSource = v.exactOptional(
@@ -20,7 +20,10 @@ export const waiverSchema = object({
   reason: v.string(),
   expires,
   by: v.exactOptional(
-    v.pipe(v.string(), v.description("Who waived it; absent: a file, which does not say (since 1.2)")),
+    v.pipe(
+      v.string(),
+      v.description("Who waived it; absent: nobody, as it meets the organization's own limit (since 1.2)"),
+    ),
   ),
   source: decisionSource,
 });

@@ -7,10 +7,10 @@ type Decision = Readonly<Record<string, unknown>>;
 export const decisionCases: readonly GatewayCase[] = [
   gatewayCase("keeps a decision with the caller as its author, once, and withdraws it", async (gateway) => {
     const check = `check_${crypto.randomUUID()}`;
-    const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January", by: "somebody else" };
+    const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January", expires: "2099-01-31" };
     const as = `Bearer ${gateway.tenant.token}`;
     const stream = await openStream(gateway, "/api/v1/event-stream", as);
-    const created = await call(gateway, "/api/v1/decisions", { as, json: { ...waiver, expires: "2099-01-31" } });
+    const created = await call(gateway, "/api/v1/decisions", { as, json: { ...waiver, by: "somebody else" } });
     const decision = (await created.json()) as Decision;
     assert.deepEqual([created.status, decision["by"], decision["state"]], [201, gateway.tenant.sub, "active"]);
     await stream.until(`"decision_id":"${String(decision["id"])}"`);
@@ -31,7 +31,7 @@ export const decisionCases: readonly GatewayCase[] = [
   gatewayCase("ends an attestation that a later scan contradicts, when that scan completes", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const check = `check_${crypto.randomUUID()}`;
-    const attestation = { kind: "attestation", check, status: "PASS", reason: "Looked at it" };
+    const attestation = { kind: "attestation", check, status: "PASS", reason: "Looked at it", expires: "never" };
     assert.equal((await call(gateway, "/api/v1/decisions", { as, json: attestation })).status, 201);
     const scan = await createScan(gateway);
     const path = `/api/v1/scans/${scan.id}`;

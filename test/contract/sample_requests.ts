@@ -93,7 +93,7 @@ async function aStoredReport(world: World): Promise<SampleRequest> {
 
 /** A separate check: the same is decided once. */
 function aDecision(): unknown {
-  return { kind: "waiver", check: randomUUID(), reason: "accepted" };
+  return { kind: "waiver", check: randomUUID(), reason: "accepted", expires: "never" };
 }
 
 function reportOf(path: string): unknown {

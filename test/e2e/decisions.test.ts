@@ -21,7 +21,7 @@ const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}
 const scan = (...args: readonly string[]) => run(["scan", "--check", check, "--quiet", "--status", "fail", ...args]);
 
 async function waive(more: object = {}): Promise<{ readonly withdraw: () => Promise<void> }> {
-  const json = { kind: "waiver", check, reason: "Moves in January", ...more };
+  const json = { kind: "waiver", check, reason: "Moves in January", expires: "never", ...more };
   const { id } = (await stage.gateway.call("POST", "/api/v1/decisions", json)) as { readonly id: string };
   return { withdraw: async () => void (await stage.gateway.call("DELETE", `/api/v1/decisions/${id}`)) };
 }
@@ -43,11 +43,14 @@ test("a waiver is counted by a scan and offline, until it is withdrawn", async (
 
 test("a file's waiver of the same counts before the gateway's, and both are named", async () => {
   const { withdraw } = await waive();
-  await writeFile(join(stage.cwd, "waivers.json"), JSON.stringify([{ check, reason: "of the file" }]));
+  await writeFile(
+    join(stage.cwd, "waivers.json"),
+    JSON.stringify([{ check, reason: "of the file", by: "A. Person", expires: "never" }]),
+  );
   const { code, stdout, stderr } = await scan("--decisions-from-gateway", "--waivers", "waivers.json");
   expect(code).toBe(0);
   expect(stderr).toBe(`The waiver of ${check} by test at the gateway is ignored: --waivers has its own\n`);
-  expect(stdout.replaceAll(/\s+/g, " ")).toContain("waived: of the file");
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain("waived by A. Person: of the file");
   await withdraw();
 });
 

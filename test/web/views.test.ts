@@ -211,7 +211,7 @@ async function fill(tenant: WebTenant, other: WebTenant) {
     aChange({ ...change, explained_by: by }),
     aChange({ ...change, fingerprint: "other", check: hostile(200), explained_by: by }),
   ]);
-  const waiver = { kind: "waiver", check: "systemlog_streaming_enabled", reason: text };
+  const waiver = { kind: "waiver", check: "systemlog_streaming_enabled", reason: text, expires: "never" };
   await call("POST", "/decisions", waiver);
   await call("POST", "/members", { sub: hostile(255), role: "viewer" });
   await call("POST", "/api-keys", { name: hostile(200), scopes: ["read"] });

@@ -17,7 +17,7 @@ async function decide(tenant: WebTenant, json: object): Promise<void> {
   const response = await fetch(`${gateway.url}/api/v1/decisions`, {
     method: "POST",
     headers: { authorization: `Bearer ${tenant.accessToken}`, "content-type": "application/json" },
-    body: JSON.stringify({ org_url: orgUrl, ...json }),
+    body: JSON.stringify({ org_url: orgUrl, expires: "never", ...json }),
   });
   expect(response.status, await response.text()).toBe(201);
 }
@@ -94,14 +94,17 @@ test("an attestation from the page ends with the scan that contradicts it, and s
   const { page } = watched;
   await openDialog(page, "Attest…");
   await page.getByLabel("What you found").selectOption("Not applicable here");
-  await page.getByLabel("Until the end of").fill("");
+  await page.getByLabel("Never expires").check();
   await page.getByLabel("Reason").fill("No session ends here");
   await page.getByRole("dialog").getByRole("button", { name: "Attest", exact: true }).click();
-  await page.locator(".finding").getByText("Attested not applicable", { exact: true }).waitFor();
+  await page.locator(".finding").getByText("Attested not applicable, never expires", { exact: true }).waitFor();
   await page.locator(".checks").getByText(`Attested not applicable by ${author}`).waitFor();
 
   const contradicting = await scanned(tenant, [{ ...manual, status: "FAIL", reason: null }]);
-  await page.locator(".finding").getByText("Attested not applicable", { exact: true }).waitFor({ state: "detached" });
+  await page
+    .locator(".finding")
+    .getByText("Attested not applicable, never expires", { exact: true })
+    .waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Decisions", exact: true }).click();
   await page.getByRole("heading", { name: "No decisions" }).waitFor();
   await page.getByLabel("State").selectOption("Ended");
@@ -164,7 +167,7 @@ test("where the decisions cannot be read, the page says so, and offers none unti
   expect(await page.getByRole("button", { name: "Waive…" }).count()).toBe(0);
   isAway = false;
   await page.locator(".findings").getByRole("button", { name: "Try again" }).click();
-  await page.locator(".finding").getByText("Waived", { exact: true }).waitFor();
+  await page.locator(".finding").getByText("Waived, never expires", { exact: true }).waitFor();
   await page.getByText("Decisions could not be read").waitFor({ state: "detached" });
 });
 
@@ -175,7 +178,7 @@ test("a viewer sees what is decided, and no button", async () => {
   const { id } = await scanned(tenant, [buildFinding({ check })]);
   await using watched = await openPage(browser, `${gateway.url}/#/scans/${id}`);
   const { page } = watched;
-  await page.locator(".finding").getByText("Waived", { exact: true }).waitFor();
+  await page.locator(".finding").getByText("Waived, never expires", { exact: true }).waitFor();
   await page.locator(".finding summary").click();
   await page.getByText("Moves in January").waitFor();
   expect(await page.getByRole("button", { name: /Waive|Attest/ }).count()).toBe(0);

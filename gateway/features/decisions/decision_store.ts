@@ -2,7 +2,7 @@ import { and, desc, eq, gte, isNull, or, type SQL, sql } from "drizzle-orm";
 import { decisions } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { endOfExpiry } from "../../../shared/decisions/expiry.ts";
+import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
 import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
@@ -50,7 +50,8 @@ export async function insertDecision(
   principal: Principal,
   decision: NewDecision,
 ): Promise<DecisionRow> {
-  const { kind, check, resource = null, status = null, reason, expires = null } = decision;
+  const { kind, check, resource = null, status = null, reason } = decision;
+  const expires = toExpires(decision.expires);
   const orgUrl = typeof decision.org_url === "string" ? toOrigin(decision.org_url) : null;
   const isSame = and(
     eq(decisions.kind, kind),

@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { isExpired } from "../../../shared/decisions/expiry.ts";
+import { isExpired, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
 import { requireCheckName } from "../../../shared/rule_names.ts";
 import { component, json, problem } from "../../description/operation.ts";
@@ -101,7 +101,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       },
     },
     async ({ c, principal, body, query }) => {
-      if (isExpired(body.expires ?? null, nowMs())) {
+      if (isExpired(toExpires(body.expires), nowMs())) {
         throw new InvalidBody([{ pointer: "/expires", detail: "is in the past: expected a future day or time" }]);
       }
       const named = requireCheckName(body.check);

@@ -8,29 +8,34 @@ import { aCheckResult, aFinding, aReport } from "../../support/report_builders.t
 const check = "signon_global_session_idle_timeout_15min";
 const source = { option: "--waivers", file: "waivers.json", rules: stigRuleNames };
 const now = Date.parse("2026-11-21T12:00:00Z");
+const given = { check, reason: "accepted", by: "A. Person", expires: "never" };
 
 describe("parseWaivers", () => {
   test.each([
-    ["a list", [{ check, reason: "accepted" }]],
-    ["an object with the list", { waivers: [{ check, reason: "accepted" }] }],
+    ["a list", [given]],
+    ["an object with the list", { waivers: [given] }],
   ])("reads %s", (_, content) => {
-    expect(parseWaivers(JSON.stringify(content), source)).toEqual([
-      { check, reason: "accepted", resource: null, expires: null },
-    ]);
+    expect(parseWaivers(JSON.stringify(content), source)).toEqual([{ ...given, resource: null, expires: null }]);
   });
 
   test.each([
     ["{", /waivers\.json.*the file is cut short/],
     ["{}", /expected a list/],
     ['["x"]', /waivers\[0\]/],
-    [JSON.stringify([{ check }]), /waivers\[0\]\.reason/],
-    [JSON.stringify([{ check, reason: " " }]), /reason: must not be empty/],
-    [JSON.stringify([{ check: "no_such", reason: "x" }]), /unknown check "no_such"/],
-    [JSON.stringify([{ check, reason: "x", expire: "2027-01-01" }]), /expire/],
-    [JSON.stringify([{ check, reason: "x", expires: "next year" }]), /2027-01-31/],
-    [JSON.stringify([{ check, reason: "x", expires: "2027-13-01" }]), /2027-01-31/],
-    [JSON.stringify([{ check, reason: "x", expires: "2027-01-01T10:00:00" }]), /2027-01-31/],
-    [JSON.stringify([{ check, reason: "x", resource: "" }]), /resource: must not be empty/],
+    [JSON.stringify([{ ...given, reason: undefined }]), /waivers\[0\]\.reason: is required: expected why/],
+    [JSON.stringify([{ ...given, by: undefined }]), /waivers\[0\]\.by: is required: expected who/],
+    [
+      JSON.stringify([{ ...given, expires: undefined }]),
+      /waivers\[0\]\.expires: is required: expected a day .* or "never"/,
+    ],
+    [JSON.stringify([{ ...given, expires: null }]), /waivers\[0\]\.expires: expected a day .* or "never"/],
+    [JSON.stringify([{ ...given, reason: " " }]), /reason: must not be empty/],
+    [JSON.stringify([{ ...given, check: "no_such" }]), /unknown check "no_such"/],
+    [JSON.stringify([{ ...given, expire: "2027-01-01" }]), /expire/],
+    [JSON.stringify([{ ...given, expires: "next year" }]), /2027-01-31/],
+    [JSON.stringify([{ ...given, expires: "2027-13-01" }]), /2027-01-31/],
+    [JSON.stringify([{ ...given, expires: "2027-01-01T10:00:00" }]), /2027-01-31/],
+    [JSON.stringify([{ ...given, resource: "" }]), /resource: must not be empty/],
   ])("refuses %s: %s", (text, message) => {
     expect(() => parseWaivers(text, source)).toThrow(message);
   });
@@ -43,13 +48,13 @@ describe("parseWaivers", () => {
 
   test("names the line of what is wrong, of the entry that lacks something, and of an unknown check", () => {
     const text = `{ "waivers": [
-      { "check": "${check}", "reason": "x",
+      { "check": "${check}", "reason": "x", "by": "me",
         "expires": "soon" },
-      { "check": "${check}" }
+      { "check": "${check}", "by": "me", "expires": "never" }
     ] }`;
     expect(() => parseWaivers(text, source)).toThrow("line 3: waivers[0].expires: expected a day");
     expect(() => parseWaivers(text, source)).toThrow("line 4: waivers[1].reason: is required");
-    const unknown = '[\n{"check": "no_such", "reason": "x"}]';
+    const unknown = `[\n${JSON.stringify({ ...given, check: "no_such" })}]`;
     expect(() => parseWaivers(unknown, source)).toThrow("line 2: waivers[0].check: ");
   });
 });
@@ -57,7 +62,7 @@ describe("parseWaivers", () => {
 test("a decision names its rule by any of its names, and another revision is said", () => {
   const warnings: string[] = [];
   const names = ["V-273186", "sv-273186", "SV-273186r1_rule", "SIGNON_global_session_idle_timeout_15min"];
-  const text = JSON.stringify(names.map((name) => ({ check: name, reason: "accepted" })));
+  const text = JSON.stringify(names.map((name) => ({ ...given, check: name })));
   const waivers = parseWaivers(text, { ...source, warn: (message) => void warnings.push(message) });
   expect(new Set(waivers.map((waiver) => waiver.check))).toEqual(new Set([check]));
   expect(warnings).toEqual([expect.stringContaining("SV-273186r1_rule is another revision of V-273186")]);
@@ -71,7 +76,7 @@ describe("applyWaivers", () => {
     aFinding({ status: "MANUAL", reason: "not_applicable", resource: { type: "policy", id: "00p4", name: "N/A" } }),
   ];
   const waivedIds = (waiver: object) => {
-    const waivers = parseWaivers(JSON.stringify([{ check, reason: "accepted", ...waiver }]), source);
+    const waivers = parseWaivers(JSON.stringify([{ ...given, ...waiver }]), source);
     const { results, warnings } = applyWaivers([aCheckResult({ findings })], waivers, now);
     const ids = results.flatMap((result) => result.findings).filter((f) => f.waived);
     return { ids: ids.map((finding) => finding.resource.id), warnings, results };
@@ -118,10 +123,10 @@ describe("applyWaivers", () => {
 
 describe("applyAttestations", () => {
   const attest = (changes: object) =>
-    parseAttestations(
-      JSON.stringify([{ check, status: "PASS", reason: "looked at it", by: "A. Person", ...changes }]),
-      { ...source, option: "--attestations" },
-    );
+    parseAttestations(JSON.stringify([{ ...given, status: "PASS", ...changes }]), {
+      ...source,
+      option: "--attestations",
+    });
   const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
 
   test("adds an attestation to a MANUAL without changing it", () => {
@@ -142,6 +147,7 @@ describe("applyAttestations", () => {
     [{ by: "" }, /by: must not be empty/],
     [{ status: "MAYBE" }, /expected PASS, FAIL or NOT_APPLICABLE/],
     [{ by: undefined }, /by/],
+    [{ expires: undefined }, /attestations\[0\]\.expires: is required: expected a day/],
   ])("refuses %j", (changes, message) => {
     expect(() => attest(changes)).toThrow(message);
   });

@@ -9,7 +9,7 @@ import { aCheckResult, aFinding } from "../../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
 const source = { option: "--waivers", file: "waivers.json", rules: stigRuleNames };
-const waiver = { check, reason: "x" };
+const waiver = { check, reason: "x", by: "me", expires: "never" };
 
 function waivedNames(patterns: readonly string[], names: readonly string[]) {
   const waivers = parseWaivers(JSON.stringify(patterns.map((resource) => ({ ...waiver, resource }))), source);
@@ -34,7 +34,7 @@ test.each<[string, string, RegExp]>([
   ["a million entries", `[${'{"check":"x","reason":"y"},'.repeat(1_000_000)}0]`, /too many lists and objects/],
   [
     "a key that is given twice",
-    `[{"check":"${check}","reason":"x","expires":"2026-01-01","\\u0065xpires":null}]`,
+    `[{"check":"${check}","reason":"x","expires":"2026-01-01","\\u0065xpires":"never"}]`,
     /the key "expires" is given twice/,
   ],
   ["a prototype", `[{"check":"${check}","reason":"x","__proto__":{"resource":"no"}}]`, /waivers\[0\]\.__proto__/],

@@ -14,8 +14,8 @@ import { startTestGateway, type TestGateway } from "../../support/test_gateway.t
 const check = "signon_global_session_idle_timeout_15min";
 const other = "apitoken_not_super_admin";
 const orgUrl = "https://acme.okta.com";
-const waiver = { kind: "waiver", check, reason: "Moves in January" };
-const attestation = { kind: "attestation", check: other, status: "PASS", reason: "Looked at it" };
+const waiver = { kind: "waiver", check, reason: "Moves in January", expires: "never" };
+const attestation = { kind: "attestation", check: other, status: "PASS", reason: "Looked at it", expires: "never" };
 const noFiles: Decisions = { waivers: [], attestations: [], baseline: null };
 
 let database: Database;
@@ -124,7 +124,7 @@ describe("addGatewayDecisions", () => {
     });
     const past = { ...file, expires: "2020-01-31" };
     expect((await add({ ...noFiles, waivers: [past] })).decisions.waivers).toHaveLength(2);
-    const plan = { ...file, remediation_date: "2099-01-31" };
+    const plan = { check, resource: "00p1", reason: "of the file", remediation_date: "2099-01-31" };
     expect((await add({ ...noFiles, waivers: [plan] })).decisions.waivers).toHaveLength(2);
   });
 

@@ -31,7 +31,7 @@ describe("a decision with a remediation date", () => {
   });
 
   test("and an end is a waiver until then, and a plan all the time", () => {
-    const both = { ...plan, remediation_date: "2026-11-01", expires: "2026-11-21" };
+    const both = { ...plan, remediation_date: "2026-11-01", expires: "2026-11-21", by: "A. Person" };
     expect(firstFinding([both])).toMatchObject({ waived: true, plan: { overdue: false } });
     const later = Date.parse("2026-11-22T00:00:00Z");
     expect(firstFinding([both], aCheckResult(), later)).toMatchObject({ waived: false, plan: { overdue: true } });
@@ -98,7 +98,10 @@ describe("a decision with a remediation date", () => {
       /milestones\[0\]\.date: expected no day after remediation_date, 2026-11-21/,
     ],
     [{ milestones: Array.from({ length: 101 }, () => "x") }, /expected 100 at most/],
-    [{ remediation_date: undefined, milestones: ["x"] }, /milestones: expected a remediation_date/],
+    [
+      { remediation_date: undefined, by: "A. Person", expires: "never", milestones: ["x"] },
+      /milestones: expected a remediation_date/,
+    ],
   ])("refuses %j: %s", (changes, message) => {
     expect(() => parseWaivers(JSON.stringify([{ ...plan, ...changes }]), source)).toThrow(message);
   });

@@ -102,6 +102,24 @@ describe("the first screen", () => {
     ]);
   });
 
+  test("counts the decisions of people that never expire", () => {
+    const waivers = [
+      { reason: "accepted", by: "A. Person", expires: null },
+      { reason: "accepted", by: "A. Person", expires: "2099-01-01" },
+      { reason: "met by the organization's own limit", expires: null },
+    ];
+    const attestation = { status: "PASS", reason: "seen", by: "A. Person", expires: null } as const;
+    const lines = render([
+      ...waivers.map((waiver) => aCheckResult({ findings: [aFinding({ waived: true, waiver })] })),
+      aCheckResult({ findings: [aFinding({ status: "MANUAL" })], attestation }),
+      aCheckResult({
+        findings: [aFinding({ status: "MANUAL" })],
+        attestation: { ...attestation, source: "checklist" },
+      }),
+    ]);
+    expect(lines).toContain("Decisions that never expire: 1 waived finding, 1 attested rule.");
+  });
+
   test("begins with what has no result, and names the role", () => {
     const findings = [aFinding({ status: "MANUAL", reason: "missing_role" })];
     const text = (vulnId: string, check: string) =>

@@ -51,6 +51,7 @@ export function DecideDialog(props: DecideDialogProps) {
   const [status, setStatus] = useState<AttestedStatus | "">("");
   const [reason, setReason] = useState("");
   const [expires, setExpires] = useState(() => toDay(api.nowMs() + presetDays[1] * dayMs));
+  const [isForever, setForever] = useState(false);
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   useLayoutEffect(() => dialog.current?.showModal(), []);
@@ -66,7 +67,7 @@ export function DecideDialog(props: DecideDialogProps) {
       const about =
         kind === "attestation" ? (status === "" ? {} : { status }) : isWhole || resource === null ? {} : { resource };
       const body = { kind, check: finding.check, ...about, reason: reason.trim() };
-      const terms = { expires: expires === "" ? null : expires, org_url: toOrigin(orgUrl) };
+      const terms = { expires: isForever ? "never" : expires, org_url: toOrigin(orgUrl) };
       onDecided(await createDecision(api, { ...body, ...terms }, new AbortController().signal));
       dialog.current?.close();
     } catch (error) {
@@ -139,6 +140,8 @@ export function DecideDialog(props: DecideDialogProps) {
             <input
               id="decide-expires"
               type="date"
+              required
+              disabled={isForever}
               min={toDay(api.nowMs())}
               max="9999-12-30"
               value={expires}
@@ -152,6 +155,7 @@ export function DecideDialog(props: DecideDialogProps) {
                   key={days}
                   type="button"
                   class="button button-small"
+                  disabled={isForever}
                   aria-pressed={expires === day}
                   onClick={() => setExpires(day)}
                 >
@@ -160,8 +164,16 @@ export function DecideDialog(props: DecideDialogProps) {
               );
             })}
           </div>
+          <label class="row">
+            <input
+              type="checkbox"
+              checked={isForever}
+              onChange={({ currentTarget }) => setForever(currentTarget.checked)}
+            />
+            Never expires
+          </label>
           <p id="expires-note" class="fine">
-            In UTC. Without a date, the decision holds until somebody withdraws it.
+            In UTC. A decision that never expires holds until somebody withdraws it.
           </p>
         </div>
         <p class="problem tinted tone-fail" role="alert">

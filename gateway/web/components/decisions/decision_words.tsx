@@ -6,13 +6,13 @@ export function toVerb({ kind, status }: Pick<Decision, "kind" | "status">): str
   return kind === "waiver" ? "Waived" : `Attested ${(status ?? "").toLowerCase().replaceAll("_", " ")}`;
 }
 
-/** `by ada until 2027-01-31: why`. */
+/** `by ada until 2027-01-31: why`, or `by ada, never expires: why`. */
 export function toTerms({ by, expires, reason }: Decision): string {
   return `by ${by}${toUntil(expires)}: ${reason}`;
 }
 
 export function toUntil(expires: string | null): string {
-  return expires === null ? "" : ` until ${expires}`;
+  return expires === null ? ", never expires" : ` until ${expires}`;
 }
 
 /** What it is about, next to its check. */

@@ -129,7 +129,7 @@ function DecisionRow(props: {
       <p class="fine">{[findCheck(check)?.vulnId, check, toScope(decision)].filter(Boolean).join(" · ")}</p>
       <p class="decision-reason">{reason}</p>
       <div class="row spread wrap">
-        <p class="fine">{`By ${by}, ${formatTime(Date.parse(createdAt))}${expires === null ? "" : ` ·${toUntil(expires)} (UTC)`}`}</p>
+        <p class="fine">{`By ${by}, ${formatTime(Date.parse(createdAt))}${toUntil(expires)}${expires === null ? "" : " (UTC)"}`}</p>
         {withdraw !== null && (
           <button
             type="button"

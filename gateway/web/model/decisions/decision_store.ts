@@ -33,7 +33,8 @@ export interface NewDecision {
   readonly resource?: string;
   readonly status?: AttestedStatus;
   readonly reason: string;
-  readonly expires: string | null;
+  /** A day, or `never`. */
+  readonly expires: string;
   readonly org_url: string | null;
 }
 

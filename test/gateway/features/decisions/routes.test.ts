@@ -9,8 +9,8 @@ import { member, problemOf, startTestGateway, type TestGateway } from "../../../
 
 const check = "check_one";
 const orgUrl = "https://acme.okta.com";
-const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January" } as const;
-const attestation = { kind: "attestation", check, status: "PASS", reason: "Looked at it" } as const;
+const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January", expires: "never" } as const;
+const attestation = { kind: "attestation", check, status: "PASS", reason: "Looked at it", expires: "never" } as const;
 
 let database: Database;
 let gateway: TestGateway;
@@ -88,6 +88,8 @@ describe("POST /decisions", () => {
     ["a waiver with a status", { ...waiver, status: "PASS" }, "/status"],
     ["an attestation without a status", { ...attestation, status: undefined }, "/status"],
     ["an attestation of one resource", { ...attestation, resource: "00p1" }, "/resource"],
+    ["no end", { ...waiver, expires: undefined }, "/expires"],
+    ["an end of null, which nobody chose", { ...attestation, expires: null }, "/expires"],
     ["a day that is over", { ...waiver, expires: "2020-01-31" }, "/expires"],
     ["a time beyond what can be stored", { ...waiver, expires: "9999-12-31T23:59:59-12:00" }, "/expires"],
     ["an organization that is no address", { ...waiver, org_url: "acme" }, "/org_url"],

@@ -50,7 +50,12 @@ async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
   const monitor = randomUUID();
   await send("PUT", `/api/v1/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
   await send("POST", `/api/v1/monitors/${monitor}/changes`, { changes: [changeOf()] });
-  await send("POST", "/api/v1/decisions", { kind: "waiver", check: randomUUID(), reason: "accepted" });
+  await send("POST", "/api/v1/decisions", {
+    kind: "waiver",
+    check: randomUUID(),
+    reason: "accepted",
+    expires: "never",
+  });
 }
 
 describe("the tenant", () => {
