@@ -65,9 +65,12 @@ const builtIn: ResourceKind = {
 export const passwordPolicies: Planner = {
   checks: passwordChecks.map(({ name }) => name),
   plan({ check, finding }, org) {
-    const policy = listed(org.artifacts.password_policies).find((one) => idOf(one) === finding.resource.id);
+    const policies = listed(org.artifacts.password_policies);
+    const policy = policies.find((one) => idOf(one) === finding.resource.id);
     if (policy === undefined) return "the org has no active password policy";
-    const isDefault = policy["system"] === true && policy["name"] === "Default Policy";
+    const defaults = policies.filter(({ system, name }) => system === true && name === "Default Policy");
+    const isDefault = defaults.includes(policy);
+    if (isDefault && defaults.length > 1) return "several policies are the default one";
     const kind = isDefault ? builtIn : custom;
     const setting = compareSetting(kind, policy, { check, org });
     const problem = problemOf(policy);

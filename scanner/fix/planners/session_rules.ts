@@ -4,7 +4,7 @@ import { readBoolean, readNumber, readText } from "../../checks/parsing/fields.t
 import { nameOf } from "../../checks/parsing/names.ts";
 import { globalSessionChecks } from "../../checks/signon_global_session.ts";
 import { restrictionsOf } from "../../checks/parsing/rule_conditions.ts";
-import { inOrder, isBuiltIn, isSure } from "../../checks/parsing/rule_order.ts";
+import { isBuiltIn, isSure, priorityOf } from "../../checks/parsing/rule_order.ts";
 import type { JsonList } from "../../evidence/artifacts.ts";
 import {
   compareSetting,
@@ -91,7 +91,7 @@ function onlyRule(rules: JsonList): JsonObject | null {
 }
 
 function mayBeActive(rules: JsonList): JsonList {
-  return inOrder(rules).filter((rule) => activityOf(rule) !== "inactive");
+  return rules.filter((rule) => activityOf(rule) !== "inactive");
 }
 
 interface OfPolicy {
@@ -123,7 +123,8 @@ function riskLevel(rule: JsonObject): { readonly risk_level?: string } {
 function addRule({ policy, rules, rule }: OfPolicy, { check }: Failed, org: PlannedOrg): PlannedChange | string {
   const setting = compareSetting(kind, rule, { check, org });
   if (typeof setting === "string") return setting;
-  if (mayBeActive(rules).at(-1) !== rule) return "the built-in rule is not the last one";
+  const priority = lastPriority(rules) + 1;
+  if (priority > priorityOf(rule)) return "the built-in rule is not the last one";
   const lost = [...restrictionsOf(rule, null).keys(), ...lostFields(kind, rule)];
   if (lost.length > 0) return `the built-in rule has ${lost.join(", ")}, which a new rule would not have`;
   const copied = copyActions(rule);
@@ -135,7 +136,7 @@ function addRule({ policy, rules, rule }: OfPolicy, { check }: Failed, org: Plan
     title: `New rule before the built-in one of the global session policy "${nameOf(policy)}"`,
     importId: null,
     required: { policy_id: policyId, name: freeName("STIG session", rules.map(nameOf)) },
-    attributes: { status: "ACTIVE", priority: lastPriority(rules) + 1, ...copied },
+    attributes: { status: "ACTIVE", priority, ...copied },
     changes: { [setting.attribute]: { value: setting.needed, was: `the built-in rule has ${setting.found}` } },
   };
 }
