@@ -2,6 +2,7 @@ import { countOf } from "./outcome_text.ts";
 import type { Change, Explanation } from "./schemas/change.ts";
 
 type Explained = Pick<Change, "explained_by" | "cause">;
+type Waived = Pick<Change, "from_waived" | "to_waived">;
 
 /** Changes that follow one another and that the same events of the log explain: one act of a person. */
 export function groupChanges<Item extends Explained>(changes: readonly Item[]): readonly (readonly Item[])[] {
@@ -43,6 +44,12 @@ export function groupText(group: readonly Explained[]): string {
 
 function nameOf({ actor }: Explanation): string {
   return actor?.name ?? actor?.login ?? actor?.id ?? "an unknown actor";
+}
+
+/** For a change whose cause is a decision: how the decision changed. */
+export function decisionText({ from_waived: wasWaived, to_waived: isWaived }: Waived): string {
+  if (wasWaived === isWaived) return "an attestation began or ended";
+  return isWaived ? "a waiver began" : "the waiver ended";
 }
 
 /** The log's `NetworkZone`, `PolicyEntity` and `AppInstance` as people call them. */

@@ -82,6 +82,8 @@ CREATE TABLE "changes" (
 	"from_reason" text,
 	"to_status" text,
 	"to_reason" text,
+	"from_waived" boolean NOT NULL,
+	"to_waived" boolean NOT NULL,
 	"actual" text NOT NULL,
 	"rule_status" text,
 	"rule_reason" text,
@@ -94,7 +96,7 @@ CREATE TABLE "changes" (
 	CONSTRAINT "changes_to" CHECK ("changes"."to_status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "changes_rule" CHECK ("changes"."rule_status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "changes_from_or_to" CHECK ("changes"."from_status" is not null or "changes"."to_status" is not null),
-	CONSTRAINT "changes_cause" CHECK ("changes"."cause" in ('log', 'reconciliation', 'start'))
+	CONSTRAINT "changes_cause" CHECK ("changes"."cause" in ('log', 'reconciliation', 'start', 'decision'))
 );
 --> statement-breakpoint
 ALTER TABLE "changes" ENABLE ROW LEVEL SECURITY;
@@ -220,7 +222,7 @@ CREATE TABLE "verdicts" (
 	CONSTRAINT "verdicts_pkey" PRIMARY KEY("tenant_id","organization_id","check","position"),
 	CONSTRAINT "verdicts_status" CHECK ("verdicts"."status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "verdicts_reason" CHECK (("verdicts"."status" = 'MANUAL') = ("verdicts"."reason" is not null)),
-	CONSTRAINT "verdicts_cause" CHECK ("verdicts"."cause" in ('scan', 'log', 'reconciliation', 'start')),
+	CONSTRAINT "verdicts_cause" CHECK ("verdicts"."cause" in ('scan', 'log', 'reconciliation', 'start', 'decision')),
 	CONSTRAINT "verdicts_change" CHECK (("verdicts"."number" is null) = ("verdicts"."fingerprints" is null))
 );
 --> statement-breakpoint

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import {
   bigint,
+  boolean,
   check,
   foreignKey,
   index,
@@ -109,6 +110,8 @@ export const changes = pgTable(
     /** Null: the finding is gone. */
     toStatus: text("to_status").$type<Status>(),
     toReason: text("to_reason").$type<ManualReason>(),
+    fromWaived: boolean("from_waived").notNull(),
+    toWaived: boolean("to_waived").notNull(),
     actual: text("actual").notNull(),
     /** The verdict of the whole rule after the change; null: the producer did not say. */
     ruleStatus: text("rule_status").$type<Status>(),
@@ -132,7 +135,7 @@ export const changes = pgTable(
     check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_rule", sql`${table.ruleStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
-    check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start')`),
+    check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start', 'decision')`),
     ...tenantPolicies("changes", table.tenantId),
   ],
 );

@@ -4,10 +4,13 @@ import { count, fieldMessage, instant, text, time, uuid, type Output } from "./p
 
 /** A verdict that moved, `scanstream.change/1`: a line of `follow`, what it posts, and what the gateway lists. */
 
-/** `start`: the first state of a monitor. `reconciliation`: found by a full scan, and by no event of the log. */
+/**
+ * `start`: the first state of a monitor. `reconciliation`: found by a full scan, and by no event of the log. `decision`: the verdict
+ * is the same, and a waiver or an attestation of it began or ended.
+ */
 export const changeCauseSchema = v.picklist(
-  ["log", "reconciliation", "start"],
-  "expected log, reconciliation or start",
+  ["log", "reconciliation", "start", "decision"],
+  "expected log, reconciliation, start or decision",
 );
 
 const { check, fingerprint, resource_type: name, actual } = findingEntries;
@@ -41,6 +44,8 @@ const verdictSchema = v.strictObject(
   fieldMessage,
 );
 
+const waived = v.optional(v.boolean("expected true or false"), false);
+
 const entries = {
   id: uuid(),
   check,
@@ -48,6 +53,8 @@ const entries = {
   resource: v.strictObject({ type: name, id: name, name }, fieldMessage),
   from: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is new")),
   to: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is gone")),
+  from_waived: v.pipe(waived, v.description("A waiver was in force before it")),
+  to_waived: v.pipe(waived, v.description("A waiver is in force after it")),
   actual,
   rule: v.pipe(
     v.exactOptional(verdictSchema),

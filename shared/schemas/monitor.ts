@@ -60,6 +60,8 @@ export const monitorEventSchemas = {
     fingerprint: findingEntries.fingerprint,
     from: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is new")),
     to: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is gone")),
+    from_waived: v.boolean(),
+    to_waived: v.boolean(),
     resource_type: findingEntries.resource_type,
     resource_id: findingEntries.resource_id,
     resource_name: findingEntries.resource_name,

@@ -98,6 +98,8 @@ const changeValues = {
   resourceId: findingValues.resourceId,
   resourceName: findingValues.resourceName,
   fromStatus: "PASS",
+  fromWaived: false,
+  toWaived: false,
   toStatus: "FAIL",
   actual: findingValues.actual,
   seenAt: new Date("2026-11-22T09:30:00Z"),

@@ -10,6 +10,8 @@ export function aChange(changes: Partial<NewChange> = {}): NewChange {
     resource: { type: "policy", id: "00p1", name: "Default Policy" },
     from: { status: "PASS", reason: null },
     to: { status: "FAIL", reason: null },
+    from_waived: false,
+    to_waived: false,
     actual: "120 minutes",
     seen_at: new Date().toISOString(),
     cause: "log",

@@ -15,6 +15,8 @@ export function changeOf(fields: Partial<NewChange> = {}): NewChange {
     resource: { type: "policy", id: "00p1", name: "Okta Admin Console" },
     from: { status: "PASS", reason: null },
     to: { status: "FAIL", reason: null },
+    from_waived: false,
+    to_waived: false,
     actual: "The rule “Catch-all” allows a password alone",
     seen_at: "2026-11-22T14:03:12.000Z",
     cause: "log",

@@ -29,15 +29,16 @@ export async function storeChanges(
     ), given as (
       select * from jsonb_to_recordset(${JSON.stringify(lines.map(toRow))}::jsonb) as row (
         id uuid, position integer, "check" text, fingerprint text, resource_type text, resource_id text,
-        resource_name text, from_status text, from_reason text, to_status text, to_reason text, actual text,
+        resource_name text, from_status text, from_reason text, to_status text, to_reason text,
+        from_waived boolean, to_waived boolean, actual text,
         rule_status text, rule_reason text, seen_at timestamptz, cause text, explained_by jsonb)
     ), stored as (
       insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id,
-        resource_name, from_status, from_reason, to_status, to_reason, actual, rule_status,
+        resource_name, from_status, from_reason, to_status, to_reason, from_waived, to_waived, actual, rule_status,
         rule_reason, seen_at, cause, explained_by)
       select monitor.tenant_id, monitor.id, given.id, monitor.number + given.position, given."check",
         given.fingerprint, given.resource_type, given.resource_id, given.resource_name, given.from_status,
-        given.from_reason, given.to_status, given.to_reason, given.actual, given.rule_status, given.rule_reason,
+        given.from_reason, given.to_status, given.to_reason, given.from_waived, given.to_waived, given.actual, given.rule_status, given.rule_reason,
         given.seen_at, given.cause, given.explained_by
       from monitor, given
       on conflict (tenant_id, monitor_id, id) do nothing
@@ -141,6 +142,8 @@ function toRow(change: NewChange, index: number) {
     from_reason: change.from?.reason ?? null,
     to_status: change.to?.status ?? null,
     to_reason: change.to?.reason ?? null,
+    from_waived: change.from_waived,
+    to_waived: change.to_waived,
     actual: change.actual,
     rule_status: change.rule?.status ?? null,
     rule_reason: change.rule?.reason ?? null,

@@ -43,6 +43,8 @@ export const changeExample = {
   resource: { type: "policy", id: "00p1a2b3", name: "Okta Admin Console" },
   from: { status: "PASS", reason: null },
   to: { status: "FAIL", reason: null },
+  from_waived: false,
+  to_waived: false,
   actual: "The rule “Catch-all” allows a password alone",
   seen_at: changedAt,
   cause: "log",

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { DecisionKind } from "../../../../shared/schemas/decision.ts";
+import { endOfExpiry } from "../../../../shared/decisions/expiry.ts";
+import type { Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Caller } from "../../caller_wire.ts";
 import type { Api } from "../../model/api.ts";
 import { mayDo } from "../../model/caller.ts";
@@ -9,6 +10,21 @@ import type { Finding } from "../../model/scan_model.ts";
 import { Announcement } from "../connection.tsx";
 import { DecideDialog } from "./decide_dialog.tsx";
 import { toVerb } from "./decision_words.tsx";
+
+/** The longest that a timer of a browser waits. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** Changes when one of the decisions lapses: no event says so. */
+function useLapses(api: Api, decisions: readonly Decision[]): number {
+  const [lapsed, setLapsed] = useState(0);
+  useEffect(() => {
+    const ends = decisions.flatMap(({ expires }) => (expires === null ? [] : [endOfExpiry(expires) - api.nowMs() + 1]));
+    const next = Math.min(...ends.filter((ms) => ms > 0));
+    const timer = setTimeout(() => setLapsed(lapsed + 1), Math.min(next, maxTimerMs));
+    return () => clearTimeout(timer);
+  }, [api, decisions, lapsed]);
+  return lapsed;
+}
 
 interface Deciding {
   readonly api: Api;
@@ -24,9 +40,11 @@ export function useDeciding({ api, caller, decisions, orgUrl, findings }: Decidi
   /** For those who do not see that a badge appeared. */
   const [decided, setDecided] = useState("");
   const isDecided = useRef(false);
+  const lapsed = useLapses(api, decisions.items);
   const index = useMemo(
     () => indexDecisions(decisions.items, { orgUrl, nowMs: api.nowMs() }),
-    [api, decisions.items, orgUrl],
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- a decision that lapses is none from then on
+    [api, decisions.items, orgUrl, lapsed],
   );
   const onDecide = useCallback((kind: DecisionKind, finding: Finding) => setDraft({ kind, finding }), []);
   useEffect(() => decisions.use(), [decisions]);

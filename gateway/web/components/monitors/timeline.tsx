@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { groupChanges, groupText } from "../../../../shared/change_groups.ts";
+import { decisionText, groupChanges, groupText } from "../../../../shared/change_groups.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
 import { toMonitorPath } from "../../model/api.ts";
 import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
@@ -181,9 +181,11 @@ const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
         </span>
         <span class="row change-verdicts">
           {from === null ? <span class="fine">New</span> : <StateTag state={stateOf(from)} />}
+          {change.from_waived && <span class="fine">waived</span>}
           <Icon name="chevron" />
           <span class="visually-hidden"> to </span>
           {to === null ? <span class="fine">Gone</span> : <StateTag state={stateOf(to)} />}
+          {change.to_waived && <span class="fine">waived</span>}
         </span>
       </p>
       {hasName && (
@@ -205,6 +207,7 @@ const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
 function Cause({ change }: { readonly change: Change }) {
   const { cause, explained_by: events } = change;
   if (cause === "start") return <>Initial state</>;
+  if (cause === "decision") return <>{decisionText(change)}</>;
   if (isUnexplained(change)) {
     return (
       <span class="inked tone-manual strong row">

@@ -229,7 +229,8 @@ describe("PATCH /monitors/{id}", () => {
 describe("POST /monitors/{id}/changes", () => {
   test("stores each change once by its id, and lists the line as it was sent", async () => {
     const { post, list, read } = await startMonitor();
-    const change = changeOf();
+    const fail = { status: "FAIL", reason: null } as const;
+    const change = changeOf({ from: fail, to: fail, from_waived: true, cause: "decision", explained_by: [] });
     const { schema: _schema, ...withoutSchema } = change;
     expect(await (await post([withoutSchema, withoutSchema])).json()).toEqual({ received: 2, created: 1 });
     expect(await (await post([change, changeOf({ cause: "reconciliation", explained_by: [] })])).json()).toEqual({
@@ -254,6 +255,8 @@ describe("POST /monitors/{id}/changes", () => {
       resource_type: "policy",
       resource_id: "00p1",
       resource_name: "Okta Admin Console",
+      from_waived: false,
+      to_waived: false,
       seen_at: first.seen_at,
     };
     expect(eventsIn(await text)).toEqual([
