@@ -10,7 +10,6 @@ import { errorCode } from "../../shared/error_code.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readApprovedIssuers, readScannerConfig } from "../config.ts";
-import { applyDecisions } from "../decisions/decisions.ts";
 import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
 import type { FollowEnd } from "../follow/follow_plan.ts";
@@ -33,12 +32,12 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const { revision, checks, parameters } = judging;
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
-  const decisions = await judging.decisionsFor(config.orgUrl);
   const signer = flags.output === undefined ? null : await readSigner(flags.sign, io.env);
+  const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
+  const decisions = await judging.followDecisions(config.orgUrl, say);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   await requireDirectory(directory);
   const lock = await lockDirectory(directory);
-  const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
   const store = createFollowStore(directory);
   const severities = new Map(checks.map(({ name, rule }) => [name, rule.severity]));
   const scopes = [...new Set([...config.scopes, "logs.read"])];
@@ -78,7 +77,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         store,
         clock: systemClock,
         newId: randomUUID,
-        decide: (results) => applyDecisions(results, decisions, io.now().getTime()).results,
+        decisions,
         write(lines) {
           file?.append(lines);
           const color = io.colorStdout;

@@ -3,8 +3,10 @@ import { selectChecks } from "../catalog/select_checks.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import { readApprovedIssuers } from "../config.ts";
-import { readDecisions, type Decisions } from "../decisions/decisions.ts";
-import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
+import type { Decisions } from "../decisions/decisions.ts";
+import { createDecisionFiles, FollowedDecisions } from "../decisions/followed_decisions.ts";
+import { fetchDecisions, withGatewayDecisions } from "../decisions/gateway_decisions.ts";
+import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { readParameters } from "../decisions/parameters.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
@@ -24,6 +26,8 @@ export interface Judging {
   readonly parameters: ParameterValues;
   /** The decisions of the files, and those of the gateway where they are asked for. */
   decisionsFor(orgUrl: string): Promise<Decisions>;
+  /** The same, read again when they change. */
+  followDecisions(orgUrl: string, say: (text: string) => void): Promise<FollowedDecisions>;
 }
 
 /** Throws `UsageError` for an option or a file that cannot be used. */
@@ -32,21 +36,22 @@ export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<J
   const known = revision.checks;
   const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env), known);
-  const files = await readDecisions(
-    {
-      waiversFile: flags.waivers ?? null,
-      attestationsFile: flags.attestations ?? null,
-      baselineFile: null,
-    },
-    { rules: rulesOf(known), warn: warnOn(io) },
-  );
+  const rules = rulesOf(known);
+  const files = await createDecisionFiles({
+    files: { waiversFile: flags.waivers ?? null, attestationsFile: flags.attestations ?? null, baselineFile: null },
+    rules,
+    warn: warnOn(io),
+  });
+  const isAsked = flags.decisionsFromGateway === true;
   return {
     revision,
     checks,
     parameters,
-    decisionsFor(orgUrl) {
-      const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
-      return withGatewayDecisions(files, wanted, io);
+    decisionsFor: (orgUrl) => withGatewayDecisions(files.decisions, { isAsked, orgUrl, rules }, io),
+    followDecisions(orgUrl, say) {
+      const access = isAsked ? requireGatewayAccess(io.env, []) : null;
+      const fetch = access === null ? null : () => fetchDecisions({ access, orgUrl, signal: io.interrupted });
+      return FollowedDecisions.start({ files, fetch, rules, say, nowMs: io.now().getTime() });
     },
   };
 }

@@ -34,7 +34,7 @@ const decision = v.object({
   ),
   org_url: entries.org_url,
 });
-type FetchedDecision = v.InferOutput<typeof decision>;
+export type FetchedDecision = v.InferOutput<typeof decision>;
 
 interface ScannedOrganization {
   /** The organization that is scanned: the decisions about it, and about every one, are the ones that count. */
@@ -71,8 +71,21 @@ export interface GatewayDecisionsRequest extends ScannedOrganization {
 export async function addGatewayDecisions(
   files: Decisions,
   request: GatewayDecisionsRequest,
-): Promise<{ readonly decisions: Decisions; readonly warnings: readonly string[] }> {
-  const { rules, nowMs } = request;
+): Promise<MergedDecisions> {
+  return mergeDecisions(files, await fetchDecisions(request), request);
+}
+
+export interface MergedDecisions {
+  readonly decisions: Decisions;
+  readonly warnings: readonly string[];
+}
+
+/** Same for decisions that were fetched before. */
+export function mergeDecisions(
+  files: Decisions,
+  gateway: readonly FetchedDecision[],
+  { rules, nowMs }: Pick<GatewayDecisionsRequest, "rules" | "nowMs">,
+): MergedDecisions {
   const warnings: string[] = [];
   const ofFiles = new Set([
     ...files.waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)).map((waiver) => keyOf("waiver", waiver)),
@@ -80,7 +93,7 @@ export async function addGatewayDecisions(
   ]);
   const taken = new Set<string>();
   // One about this organization counts before one about every organization.
-  const all = (await fetchDecisions(request)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  const all = gateway.toSorted((a, b) => rankOf(a) - rankOf(b));
   const fetched = all.flatMap((each) => {
     const found = findRule(each.check, rules);
     if (found !== null) return [{ ...each, check: found.rule.check }];
@@ -104,8 +117,12 @@ export async function addGatewayDecisions(
   };
 }
 
-async function fetchDecisions(request: GatewayDecisionsRequest): Promise<readonly FetchedDecision[]> {
-  const { access, orgUrl, signal } = request;
+/** The decisions about the organization that hold at the gateway. Throws `UsageError` where they cannot be read. */
+export async function fetchDecisions({
+  access,
+  orgUrl,
+  signal,
+}: Pick<GatewayDecisionsRequest, "access" | "orgUrl" | "signal">): Promise<readonly FetchedDecision[]> {
   const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
   const all: FetchedDecision[] = [];
   const read = async (cursor: string | null) => {

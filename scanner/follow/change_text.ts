@@ -4,7 +4,7 @@ import type { Severity } from "../../shared/report.ts";
 import { countStates, stateOf } from "../../shared/rule_result.ts";
 import { stateLabels } from "../reports/result_text.ts";
 import { toPrintableJson } from "../../shared/text.ts";
-import { groupChanges, groupText } from "../../shared/change_groups.ts";
+import { decisionText, groupChanges, groupText } from "../../shared/change_groups.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
 interface TextOptions {
@@ -51,22 +51,26 @@ export type ChangeFormat = "table" | "ndjson";
 
 /** One line of a table. */
 function changeText(line: ChangeLine, options: TextOptions, isAlone = true): string {
-  const { seen_at: seenAt, from, to, check, resource, cause } = line;
-  const moved = cause === "start" ? verdict(to, options) : `${verdict(from, options)} → ${verdict(to, options)}`;
+  const { seen_at: seenAt, to, check, resource, cause } = line;
+  const after = verdict(to, line.to_waived, options);
+  const moved = cause === "start" ? after : `${verdict(line.from, line.from_waived, options)} → ${after}`;
   const severity = to?.status === "FAIL" ? options.severityOf(check) : null;
   const parts = [seenAt.slice(11, 19), moved, check, printable(resource.name), isAlone ? reason(line) : "", severity];
   return parts.filter((part) => part !== null && part !== "").join("  ");
 }
 
-function verdict(value: Verdict | null, options: { readonly color: boolean }): string {
+function verdict(value: Verdict | null, isWaived: boolean, options: { readonly color: boolean }): string {
   if (value === null) return "(none)";
   const label = stateLabels[stateOf(value)];
-  return paintStatus(value.reason === null || label === "N/A" ? label : `${label} ${value.reason}`, label, options);
+  const reason = value.reason === null || label === "N/A" ? "" : ` ${value.reason}`;
+  return paintStatus(`${label}${reason}${isWaived ? " waived" : ""}`, label, options);
 }
 
 /** Authors of the change, with their event types; each only once. */
-function reason({ cause, explained_by: events }: ChangeLine): string {
+function reason(line: ChangeLine): string {
+  const { cause, explained_by: events } = line;
   if (cause === "start") return "";
+  if (cause === "decision") return decisionText(line);
   if (events.length === 0) return "not explained by the log";
   const authors = events.map(({ actor, event_type: type }) => {
     const name = actor.login ?? actor.name ?? actor.id;

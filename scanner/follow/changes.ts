@@ -24,13 +24,15 @@ export interface Explanation extends StoredExplanation {
 
 export type Verdict = Pick<Finding, "status" | "reason">;
 
-/** Finding as it is kept: a verdict that moves is seen by it. */
+/** Finding as it is kept: a result that changes is seen by it. */
 export interface KnownFinding extends Verdict {
   readonly check: string;
   readonly fingerprint: string;
   readonly resource: FindingResource;
   readonly isAdvisory: boolean;
   readonly isWaived: boolean;
+  /** A person's answer for its rule, where the finding leaves the rule open. */
+  readonly attested: Attestation["status"] | null;
 }
 
 /** A change before its time, cause and id. */
@@ -53,7 +55,7 @@ export interface Comparison {
 }
 
 /**
- * Compares a check's findings with those known of it. Only status and reason count. While a list is missing its resources
+ * Compares a check's findings with those known of it. Status, reason and the decision about it count. While a list is missing its resources
  * are not gone: each becomes MANUAL with the reason, so that its history goes on.
  */
 export function compareFindings(
@@ -66,10 +68,11 @@ export function compareFindings(
   const known: KnownFinding[] = [];
   for (const finding of result.findings) {
     const from = old.get(finding.fingerprint) ?? null;
-    const to = toKnown(result.check, finding);
+    const to = toKnown(result, finding);
     known.push(to);
     old.delete(finding.fingerprint);
-    if (from === null || !isSameVerdict(from, to)) moves.push({ from, to, actual: finding.actual });
+    if (from === null || !isSameVerdict(from, to) || !isSameDecision(from, to))
+      moves.push({ from, to, actual: finding.actual });
   }
   for (const from of old.values()) {
     // The finding that stood for a whole list which could not be read: it ends when the list can be.
@@ -85,12 +88,23 @@ export function compareFindings(
   return { moves, known };
 }
 
-/** A finding that `--fail-on` names and did not name before, unwaived: what ends the monitor. */
+/** True for a finding that `--fail-on` names and did not name before: what ends the monitor. */
 export function isNewFailure({ from, to }: Move, failOn: FailOn, severity: Severity): boolean {
-  if (to === null || to.isAdvisory || to.isWaived || from?.status === "FAIL") return false;
-  const state = stateOf(to);
-  if (state === "pass" || state === "not_applicable") return false;
-  return (from === null || stateOf(from) !== state) && isNamed(failOn, to.status, severity);
+  const [before, after] = [openStatus(from), openStatus(to)];
+  return after !== null && before !== "FAIL" && before !== after && isNamed(failOn, after, severity);
+}
+
+/** Null for what fails no run. */
+function openStatus(finding: KnownFinding | null): "FAIL" | "MANUAL" | null {
+  if (finding === null || finding.isAdvisory || finding.isWaived) return null;
+  const { attested } = finding;
+  const state = stateOf({ ...finding, attestation: attested === null ? null : { status: attested } });
+  return state === "fail" ? "FAIL" : state === "manual" ? "MANUAL" : null;
+}
+
+/** True when nothing but the decision about it changed. */
+export function isOfDecision({ from, to }: Move): boolean {
+  return from !== null && to !== null && isSameVerdict(from, to);
 }
 
 /** The schema's. */
@@ -122,6 +136,8 @@ export function toLine({ from, to, actual }: Move, facts: LineFacts): ChangeLine
     resource,
     from: toVerdict(from),
     to: toVerdict(to),
+    from_waived: from?.isWaived ?? false,
+    to_waived: to?.isWaived ?? false,
     actual: shorten(actual, maxActualLength),
     rule: facts.rule,
     seen_at: facts.seenAt,
@@ -166,9 +182,10 @@ function objectOf({ targets }: LogEvent): NonNullable<Explanation["object"]> | n
   return found === undefined ? null : { type: found.type ?? "", name: found.name ?? "" };
 }
 
-function toKnown(check: string, finding: Finding): KnownFinding {
+function toKnown({ check, attestation }: CheckResult, finding: Finding): KnownFinding {
   const { fingerprint, resource, status, reason, advisory, waived } = finding;
-  return { check, fingerprint, resource, status, reason, isAdvisory: advisory, isWaived: waived };
+  const attested = stateOf(finding) === "manual" ? (attestation?.status ?? null) : null;
+  return { check, fingerprint, resource, status, reason, isAdvisory: advisory, isWaived: waived, attested };
 }
 
 function toVerdict(finding: KnownFinding | null): Verdict | null {
@@ -177,6 +194,10 @@ function toVerdict(finding: KnownFinding | null): Verdict | null {
 
 function isSameVerdict(one: Verdict, other: Verdict): boolean {
   return one.status === other.status && one.reason === other.reason;
+}
+
+function isSameDecision(one: KnownFinding, other: KnownFinding): boolean {
+  return one.isWaived === other.isWaived && one.attested === other.attested;
 }
 
 /** How many checks are in each state; a check that a person attested counts as what it was attested to. */

@@ -1,5 +1,5 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { isNewFailure, toLine, type ChangeLine } from "./changes.ts";
+import { isNewFailure, isOfDecision, toLine, type ChangeLine } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { JudgedCheck } from "./verdicts.ts";
@@ -41,9 +41,12 @@ export function explainMoves(
   for (const { check, needs, moves, rule, isNew } of judged) {
     const explaining = isNew ? [] : explain(needs, events, recent);
     for (const event of explaining) used.add(event);
-    const cause = isNew ? "start" : explaining.length > 0 ? "log" : otherCause;
-    const facts = { seenAt, cause, events: explaining.map(({ event }) => event), rule, orgUrl, monitorId } as const;
-    for (const move of moves) lines.push(toLine(move, { id: newId(), withAddresses, ...facts }));
+    const facts = { seenAt, events: explaining.map(({ event }) => event), rule, orgUrl, monitorId, withAddresses };
+    for (const move of moves) {
+      const unexplained = isOfDecision(move) ? "decision" : otherCause;
+      const cause = isNew ? "start" : explaining.length > 0 ? "log" : unexplained;
+      lines.push(toLine(move, { id: newId(), cause, ...facts }));
+    }
     hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, plan.failOn, check.rule.severity));
   }
   return { lines, used, hasFailed };

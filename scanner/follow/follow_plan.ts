@@ -38,8 +38,7 @@ export interface FollowParts {
   readonly store: FollowStore;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** The results with waivers and attestations on them. */
-  readonly decide: (results: readonly CheckResult[]) => readonly CheckResult[];
+  readonly decisions: DecisionsPort;
   readonly write: (lines: readonly ChangeLine[]) => void;
   /** After a restart: every verdict, for a file that does not have those of before. */
   readonly writeState?: (lines: readonly ChangeLine[]) => void;
@@ -49,6 +48,14 @@ export interface FollowParts {
   readonly say: (text: string) => void;
   readonly monitor: MonitorPort;
   readonly trace?: ScanTrace | undefined;
+}
+
+/** Waivers and attestations as they are at present. */
+export interface DecisionsPort {
+  /** Reads again what changed; true when others are in force than at the call before. */
+  refresh(nowMs: number): Promise<boolean>;
+  /** The results with the decisions on them. */
+  apply(results: readonly CheckResult[], nowMs: number): readonly CheckResult[];
 }
 
 /** Port to which a follower reports what it does. It never blocks the follower and never fails it. */

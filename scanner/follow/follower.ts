@@ -4,6 +4,7 @@ import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
 import { FollowRecord } from "./follow_record.ts";
 import { explainMoves, type Relevant } from "./explanations.ts";
+import type { CheckResult } from "../../shared/report.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { LogReading } from "./log_reader.ts";
 import { LogWatch } from "./log_watch.ts";
@@ -91,6 +92,7 @@ class Follower {
     if (this.#isRestart) await this.#resume();
     else await this.#reconcile("start");
     for (;;) {
+      await this.#decide();
       const isMore = await this.#look();
       await this.#retry();
       this.#report();
@@ -131,6 +133,12 @@ class Follower {
     await this.#round({ artifacts: null, events: [], cause: "reconciliation" });
     this.#open.planRetry(this.#org.failed(), this.#parts.clock.nowMs());
     this.#record.writeState();
+  }
+
+  /** A decision that begins or ends changes results without any event in the log. */
+  async #decide(): Promise<void> {
+    const areOthers = await this.#parts.decisions.refresh(this.#parts.clock.nowMs());
+    if (areOthers) await this.#round({ artifacts: null, events: [], cause: "reconciliation" });
   }
 
   /** One look at the log, and what follows from it. True when the log goes on. */
@@ -237,7 +245,8 @@ class Follower {
     const artifacts = await this.#org.collect();
     const nowMs = parts.clock.nowMs();
     const seenAt = new Date(nowMs).toISOString();
-    const { newId, decide, trace } = parts;
+    const { newId, decisions, trace } = parts;
+    const decide = (results: readonly CheckResult[]) => decisions.apply(results, nowMs);
     const { engine } = this.#org;
     const { recent } = this.#open;
     const judged = this.#verdicts.judge({ artifacts, touched, engine, evaluatedAt: seenAt, decide, trace });

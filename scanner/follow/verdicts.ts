@@ -1,7 +1,7 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { evaluateTraced, toContext } from "../run_scan.ts";
-import type { Attestation, Engine, StatusCounts } from "../../shared/report.ts";
+import type { Attestation, CheckResult, Engine, StatusCounts } from "../../shared/report.ts";
 import {
   compareFindings,
   countChecks,
@@ -33,7 +33,8 @@ export interface JudgeOptions {
   readonly engine: Engine;
   /** ISO 8601, UTC. */
   readonly evaluatedAt: string;
-  readonly decide: FollowParts["decide"];
+  /** The results with the decisions on them. */
+  readonly decide: (results: readonly CheckResult[]) => readonly CheckResult[];
   readonly trace?: FollowParts["trace"];
 }
 

@@ -24,10 +24,12 @@ function known(changes: Partial<KnownFinding> = {}): KnownFinding {
     reason: null,
     isAdvisory: false,
     isWaived: false,
+    attested: null,
     ...changes,
   };
 }
 
+const review = { status: "MANUAL", reason: "needs_review" } as const;
 const outage = { reason: "provider_error", detail: "GET /api/v1/policies answered 500" } as const;
 
 describe("compareFindings", () => {
@@ -57,6 +59,18 @@ describe("compareFindings", () => {
     const before = [known({ status: "MANUAL", reason: "missing_role" })];
     const result = aCheckResult({ findings: [aFinding({ status: "MANUAL", reason: "missing_scope" })] });
     expect(compareFindings(before, result, null).moves).toHaveLength(1);
+  });
+
+  it("sees a waiver that begins, and an attestation of what is open", () => {
+    const before = [known({ fingerprint: "waived", status: "FAIL" }), known({ fingerprint: "open", ...review })];
+    const findings = [aFinding({ fingerprint: "waived", waived: true }), aFinding({ fingerprint: "open", ...review })];
+    const attestation = { status: "PASS", reason: "seen", by: "Ada", expires: null } as const;
+    const { moves, known: after } = compareFindings(before, aCheckResult({ findings, attestation }), null);
+    expect(moves.map(({ to }) => [to?.isWaived, to?.attested])).toEqual([
+      [true, null],
+      [false, "PASS"],
+    ]);
+    expect(compareFindings(after, aCheckResult({ findings, attestation }), null).moves).toEqual([]);
   });
 
   it("keeps the resources of a list that cannot be read as MANUAL, until it can", () => {
@@ -95,6 +109,11 @@ describe("isNewFailure", () => {
     [move({ status: "FAIL" }, {}), "fail", false],
     [move({ status: "FAIL" }, null), "fail", false],
     [move({}, { status: "FAIL", isWaived: true }), "fail", false],
+    [move({ status: "FAIL", isWaived: true }, { status: "FAIL" }), "fail", true],
+    [move({ status: "FAIL" }, { status: "FAIL", isWaived: true }), "fail", false],
+    [move({ ...review, attested: "PASS" }, review), "manual", true],
+    [move(review, { ...review, attested: "PASS" }), "manual", false],
+    [move(review, { ...review, attested: "FAIL" }), "fail", true],
     [move({}, { status: "FAIL", isAdvisory: true }), "fail", false],
     [move({}, { status: "FAIL" }), "never", false],
     [move({}, { status: "MANUAL", reason: "needs_review" }), "fail", false],
@@ -161,6 +180,10 @@ describe("changeTexts", () => {
       "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log  medium",
     );
     expect(changeText(line("start"), table)).toBe("14:03:12  FAIL  a_check  Default Policy  medium");
+    const lapsed = { ...line("decision"), from: line("start").to, from_waived: true };
+    expect(changeText(lapsed, table)).toBe(
+      "14:03:12  FAIL waived → FAIL  a_check  Default Policy  the waiver ended  medium",
+    );
     const repaired = { ...line("reconciliation"), to: { status: "PASS", reason: null } } as const;
     expect(changeText(repaired, table)).toMatch(/log$/);
   });

@@ -7,7 +7,7 @@ import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { defaultScopes } from "../../../scanner/config.ts";
 import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
-import type { FollowPlan } from "../../../scanner/follow/follow_plan.ts";
+import type { FollowParts, FollowPlan } from "../../../scanner/follow/follow_plan.ts";
 import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
 import type { MonitorPort } from "../../../scanner/follow/follow_plan.ts";
 import type { PollResult } from "../../../scanner/streaming/monitor_updates.ts";
@@ -68,10 +68,14 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
 
   /** A follower of the org; a second one goes on from the state of the first. */
   function start({
+    decisions = { refresh: async () => false, apply: (results) => results },
     isGatewayDown = false,
     registeredAs = null,
     ...overrides
-  }: Partial<FollowPlan> & { readonly isGatewayDown?: boolean; readonly registeredAs?: string | null } = {}) {
+  }: Partial<FollowPlan & Pick<FollowParts, "decisions">> & {
+    readonly isGatewayDown?: boolean;
+    readonly registeredAs?: string | null;
+  } = {}) {
     const stop = new AbortController();
     const lines: ChangeLine[] = [];
     const said: string[] = [];
@@ -113,7 +117,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         store: createFollowStore(directory),
         clock: time.clock,
         newId: () => crypto.randomUUID(),
-        decide: (results) => results,
+        decisions,
         write: (written) => void lines.push(...written),
         say: (text) => void said.push(text),
         monitor,

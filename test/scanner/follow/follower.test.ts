@@ -3,6 +3,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { FollowedDecisions } from "../../../scanner/decisions/followed_decisions.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { setUpOrg } from "./followed_org.ts";
@@ -60,6 +61,29 @@ describe("a follower", () => {
     expect(requests.filter((path) => !path.startsWith("/api/v1/logs"))).toEqual(["/api/v1/authenticators"]);
     expect(follower.looks.at(-1)).toMatchObject({ logStatus: "reading", error: null, counts: { fail: 1 } });
     await follower.stop();
+  });
+
+  it("writes a waiver that lapses as a change of result, which --fail-on counts", async () => {
+    const { org, start, time } = await setUpOrg();
+    org.change("fips-off");
+    const expires = new Date(time.clock.nowMs() + 60_000).toISOString();
+    const waivers = [{ check: fips, resource: null, reason: "accepted", by: "A. Person", expires }];
+    const files = { decisions: { waivers, attestations: [], baseline: null }, readChanged: async () => null };
+    const options = { files, fetch: null, rules: [], say: () => undefined, nowMs: time.clock.nowMs() };
+    const follower = start({
+      decisions: await FollowedDecisions.start(options),
+      failOn: parseFailOn("fail") ?? [],
+    });
+    await follower.settled();
+    expect(follower.lines.filter(({ check }) => check === fips)).toMatchObject([{ cause: "start", to_waived: true }]);
+    const [verdict, waived] = [
+      { status: "FAIL", reason: null },
+      { from_waived: true, to_waived: false },
+    ];
+    expect((await follower.after(60_001)).lines).toMatchObject([
+      { check: fips, from: verdict, to: verdict, ...waived, cause: "decision", explained_by: [] },
+    ]);
+    expect(await follower.finished).toBe("failed");
   });
 
   it("goes on from its state after a restart: what happened meanwhile is explained", async () => {
