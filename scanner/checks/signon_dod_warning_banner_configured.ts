@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { availableValue, type BrandSignInPage } from "../evidence/artifacts.ts";
+import { availableValue, type BrandSignInPage, type SignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
 import {
@@ -14,6 +14,7 @@ import {
 import { showValue } from "./parsing/fields.ts";
 import { readPage, wordsOf, type Doubt } from "./parsing/page_text.ts";
 import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
+import { requireDefault } from "./parsing/whole_list.ts";
 
 const expected = "a sign-in page with the whole Standard Mandatory DOD Notice and Consent Banner";
 
@@ -28,7 +29,8 @@ export const signonDodWarningBannerConfigured = defineCheck({
   explanation: {
     examines:
       "Whether the sign-in page of every brand has DISA's notice and consent banner, word for word. A brand without a domain is left " +
-      "out unless it is the default brand, because nobody sees its page.",
+      "out, because nobody sees its page. Where another brand has a domain, the default brand cannot have a page: a person verifies that " +
+      "nobody signs in at the Okta subdomain. Without another brand's domain the default brand decides.",
     why:
       "Users consent to monitoring only where the page announces it. The words are compared, not their markup: tags, entities, scripts, " +
       "quotation marks, dashes and case make no difference. Text in a comment or in a hidden element does not count. Text in a " +
@@ -46,13 +48,19 @@ export const signonDodWarningBannerConfigured = defineCheck({
       "GET /api/v1/brands/{id}/pages/sign-in/default: pageContent (where nothing is customized)",
     ],
   },
-  evaluate({ brand_sign_in_pages: pages }) {
+  evaluate({ brand_sign_in_pages: given }) {
     const org: Subject = { resource: null, expected };
+    const pages = requireDefault(given, {
+      isDefault: ({ brand }) => !isJsonObject(brand) || brand["isDefault"] !== false,
+      name: "default brand",
+      request: "GET /api/v1/brands",
+    });
+    const others = otherBrands(availableValue(pages) ?? []);
     const unseen = listTexts((availableValue(pages) ?? []).filter(isUnseen).map(({ brand }) => `"${nameOf(brand)}"`));
     const note = `left out, because no domain shows their pages: ${unseen}`;
     const drafts = judgeList(pages, {
       expected,
-      judgeItem: (branded) => (isUnseen(branded) ? null : judgeBrand(branded)),
+      judgeItem: (branded) => (isUnseen(branded) ? null : judgeBrand(branded, others)),
       judgeEmpty: (all) => [all.length === 0 ? fail(org, "no brand") : unreadable(org, "no brand that is shown")],
     });
     if (unseen === "") return drafts;
@@ -66,14 +74,39 @@ function isUnseen({ brand }: BrandSignInPage): boolean {
   return Array.isArray(brand["domains"]) && brand["domains"].length === 0;
 }
 
-/** Its page as users see it. A FAIL is not proven where a brand that is not the default one has domains that are all unreadable. */
-function judgeBrand(branded: BrandSignInPage): FindingDraft {
+/** Whether a brand that is not the default one has a domain of its own: then users come to its page. */
+type OtherBrands = "with a domain" | "unknown" | "none";
+
+function otherBrands(pages: readonly BrandSignInPage[]): OtherBrands {
+  const others = pages.flatMap(({ brand }) => (isJsonObject(brand) && brand["isDefault"] === false ? [brand] : []));
+  if (others.some(hasReadableDomain)) return "with a domain";
+  return others.every(({ domains }) => Array.isArray(domains) && domains.length === 0) ? "none" : "unknown";
+}
+
+function hasReadableDomain({ domains }: JsonObject): boolean {
+  return Array.isArray(domains) && domains.some((domain) => isJsonObject(domain) && Object.keys(domain).length > 0);
+}
+
+/** Its page as users see it. A FAIL is not proven where the domains that decide whether somebody sees it cannot be read. */
+function judgeBrand(branded: BrandSignInPage, others: OtherBrands): FindingDraft {
+  const { brand, page } = branded;
   const draft = judgeShown(branded);
-  const { isDefault, domains } = branded.brand;
-  if (draft.status !== "FAIL" || isDefault !== false || !Array.isArray(domains)) return draft;
-  const isKnown =
-    domains.length === 0 || domains.some((domain) => isJsonObject(domain) && Object.keys(domain).length > 0);
-  return isKnown ? draft : unreadable(subjectOf(branded.brand), `the brand's domains ${showValue(domains)}`);
+  const { isDefault, domains } = brand;
+  if (draft.status !== "FAIL") return draft;
+  if (isDefault === true && others !== "none" && page.state === "obtained" && !hasOwnPage(page.value)) {
+    if (others === "unknown")
+      return unreadable(subjectOf(brand), "no page of its own, and other brands' domains unread");
+    return pass({ ...subjectOf(brand), note: "another brand has a domain" }, "no page of its own", subdomainLeft);
+  }
+  const isKnown = isDefault !== false || !Array.isArray(domains) || domains.length === 0 || hasReadableDomain(brand);
+  return isKnown ? draft : unreadable(subjectOf(brand), `the brand's domains ${showValue(domains)}`);
+}
+
+/** Okta refuses a page for the brand of its own subdomain, which cannot have a domain. */
+const subdomainLeft = "The Okta subdomain cannot show a banner. Verify that nobody signs in there";
+
+function hasOwnPage({ kind, content }: SignInPage): boolean {
+  return kind === "customized" && typeof content === "string";
 }
 
 function subjectOf(brand: JsonObject): Subject {

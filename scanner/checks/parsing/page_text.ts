@@ -1,4 +1,5 @@
 import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from "parse5";
+import { doubtfulElements, inlineElements, unshownElements } from "./page_elements.ts";
 import { textsOfScript, tokensOfScript, type ScriptText } from "./javascript_text.ts";
 import { HidingRules, hidingOf, type Hiding } from "./style_visibility.ts";
 
@@ -158,6 +159,8 @@ function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
       page.texts.push(gap);
       if (node.tagName === "script") readScript(node, page, scripts);
       stack.push(gap);
+      // What a script shows has nothing to do with the place of the script.
+      if (obstacle?.kind === "hidden" || (obstacle !== null && !page.isLoose)) pushReversed(stack, scriptsIn(node));
       if (obstacle?.kind === "hidden") continue;
       const doubt = obstacle === null ? null : beginDoubt(page, obstacle.reason);
       if (doubt !== null) stack.push(doubt);
@@ -165,6 +168,18 @@ function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
       else if (obstacle === closedDetails) pushReversed(stack, node.childNodes.filter(isSummary).slice(0, 1));
     }
   }
+}
+
+/** Scripts of a template do not run; parse5 keeps them apart from the children. */
+function scriptsIn(element: Element): readonly Element[] {
+  const found: Element[] = [];
+  const stack: Node[] = [...element.childNodes];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (!defaultTreeAdapter.isElementNode(node)) continue;
+    if (node.tagName === "script") found.unshift(node);
+    stack.push(...node.childNodes);
+  }
+  return found;
 }
 
 function pushReversed(stack: (Node | DoubtfulPart | string)[], nodes: readonly Node[]): void {
@@ -279,20 +294,3 @@ function isRun(script: Element): boolean {
 function attributeOf(element: Element, name: string): string | undefined {
   return element.attrs.find((attribute) => attribute.name === name)?.value;
 }
-
-/** Elements that a browser with scripts does not show. */
-const unshownElements = new Set("script style title noscript noembed noframes".split(" "));
-
-/** Elements whose content is shown in part, in a way that it can be missed, or only where something fails. */
-const doubtfulElements = new Set(
-  (
-    "textarea select option optgroup datalist iframe object canvas video audio progress meter rp annotation annotation-xml " +
-    "defs desc metadata symbol clippath mask pattern marker"
-  ).split(" "),
-);
-
-const inlineElements = new Set(
-  "a abbr b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q s samp small span strike strong sub sup time tt u var wbr".split(
-    " ",
-  ),
-);

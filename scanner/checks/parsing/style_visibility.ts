@@ -86,12 +86,14 @@ interface Block {
   isImport: boolean;
 }
 
+/** Parts of a page that the provider shows or not: what is between the tags is read. */
+const section = /\{\{[#/^][^{}]*\}\}/g;
 const template = /\{\{\{?[^{}]*\}?\}\}/g;
 const unknown = "var(--)";
 
 /** A template of the provider's, `{{bgImageUrl}}`, could be anything. */
 function withoutTemplates(css: string): string {
-  return css.replaceAll(template, unknown);
+  return css.replaceAll(section, " ").replaceAll(template, unknown);
 }
 
 const cssToken =

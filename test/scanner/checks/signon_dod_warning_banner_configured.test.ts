@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained, type SignInPage } from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type BrandSignInPage, type SignInPage } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { bannerSentences } from "../../../scanner/checks/parsing/dod_banner.ts";
 import { textsOfScript, tokensOfScript } from "../../../scanner/checks/parsing/javascript_text.ts";
 import { wordsOf } from "../../../scanner/checks/parsing/page_text.ts";
+import recorded from "../../fixtures/okta/recorded/brands.pages.sign-in.default/02.json" with { type: "json" };
 import { evaluate, outcomeOf } from "../../support/artifact_builders.ts";
 
 const check = "signon_dod_warning_banner_configured";
@@ -213,6 +214,25 @@ describe("what a page loads from elsewhere", () => {
   });
 });
 
+describe("Okta's own template of a page", () => {
+  const template = recorded.response.body.pageContent;
+  const withScript = (code: string) => template.replace("</head>", `<script>${code}</script></head>`);
+
+  test("with a dialog that shows the banner PASSes", () => {
+    expect(judge(withScript(`alert(${JSON.stringify(banner)})`)).status).toBe("PASS");
+    expect(judge(template).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
+  });
+
+  test("shows what is in its body: sections of styles are read, and no rule of their own", () => {
+    expect(judge(template.replace("<body>", `<body><p>${banner}</p>`)).status).toBe("PASS");
+    const hiding = template.replace("font-size: 87.5%;", "opacity: 0;").replace("<body>", `<body><p>${banner}</p>`);
+    expect(outcomeOf(judge(hiding))).toBe("needs_review");
+    expect(judge(hiding.replace("</head>", `<script>alert(${JSON.stringify(banner)})</script></head>`)).status).toBe(
+      "PASS",
+    );
+  });
+});
+
 describe("a page without it FAILs", () => {
   test.each<[how: string, page: string]>([
     ["in a comment inside a string", script(`x = "<!-- ${banner} -->"`)],
@@ -273,14 +293,14 @@ describe("the pages of the brands", () => {
     expect(result.status).toBe(isLeftOut ? "PASS" : "FAIL");
     expect(/left out.*: "Unseen"\.$/.test(result.detail)).toBe(isLeftOut);
     const alone = evaluate(check, { brand_sign_in_pages: obtained([one]) });
-    expect([alone.status, alone.reason]).toEqual(isLeftOut ? ["MANUAL", "unreadable"] : ["FAIL", null]);
+    expect([alone.status, alone.reason]).toEqual(isLeftOut ? ["MANUAL", "missing_role"] : ["FAIL", null]);
   });
 
   test("with domains that cannot be read it proves nothing without the banner", () => {
     const brand = { id: "b1", name: "Unseen", isDefault: false, domains: [{}] };
     const verdicts = ["bare", banner].map((content) => {
       const page = obtained({ kind: "customized" as const, content });
-      return evaluate(check, { brand_sign_in_pages: obtained([{ brand, page }]) });
+      return evaluate(check, { brand_sign_in_pages: obtained([{ brand, page }, own("default", {}, banner)]) });
     });
     expect(verdicts.map(({ status, reason }) => [status, reason])).toEqual([
       ["MANUAL", "unreadable"],
@@ -288,9 +308,39 @@ describe("the pages of the brands", () => {
     ]);
   });
 
-  test("none is one FAIL for the org", () => {
-    const result = evaluate(check, { brand_sign_in_pages: obtained([]) });
-    expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
+  const own = (id: string, fields: JsonObject, content: unknown) => ({
+    brand: { id, name: id, ...fields },
+    page: obtained({ kind: typeof content === "string" ? ("customized" as const) : ("default" as const), content }),
+  });
+  const custom = (content: unknown) => own("custom", { isDefault: false, domains: [{ id: "OcD1" }] }, content);
+
+  test.each<[what: string, ours: BrandSignInPage, subdomain: unknown, outcome: string]>([
+    ["another brand's page has the banner", custom(banner), null, "partly_automated"],
+    ["another brand's page has none", custom("bare"), null, "FAIL"],
+    ["the default brand has a page of its own, without it", custom(banner), "bare", "FAIL"],
+    ["the default brand has a page of its own, with it", custom(banner), banner, "PASS"],
+    ["the other brand has no domain", own("draft", { isDefault: false, domains: [] }, null), null, "FAIL"],
+    ["the domains of the other are unread", own("other", { isDefault: false }, banner), null, "unreadable"],
+  ])("where %s", (_, ours, subdomain, outcome) => {
+    const result = evaluate(check, {
+      brand_sign_in_pages: obtained([own("default", { isDefault: true }, subdomain), ours]),
+    });
+    expect(result.reason ?? result.status).toBe(outcome);
+    if (outcome === "partly_automated")
+      expect(result).toMatchObject({
+        automated: "PASS",
+        detail: expect.stringContaining("cannot show a banner. Verify that nobody signs in there.") as string,
+      });
+  });
+
+  test("without the default brand, which cannot be deleted, are a part of the list", () => {
+    const judged = (...pages: readonly BrandSignInPage[]) =>
+      outcomeOf(evaluate(check, { brand_sign_in_pages: obtained(pages) }));
+    expect([judged(), judged(custom(banner)), judged(custom("bare"))]).toEqual([
+      "missing_role",
+      "missing_role",
+      "FAIL",
+    ]);
   });
 });
 
