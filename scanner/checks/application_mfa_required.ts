@@ -5,6 +5,9 @@ import type { ChainPath, ChainStep, FactorKind } from "./parsing/authentication_
 import { readWord } from "./parsing/fields.ts";
 import { sortBy, sortTexts } from "./parsing/names.ts";
 
+const chainsLeft =
+  'DISA names "Password/IdP + Another factor" and "Any 2 factor types", and no authentication chain. Verify that the chains demand as much';
+
 const reasons = {
   admin_console: "An intruder in the Admin Console can change everything else in the org.",
   dashboard: "The Dashboard is the way to every app that a user has.",
@@ -13,12 +16,12 @@ const reasons = {
 export const mfaRequiredChecks = builtInAppChecks({
   suffix: "mfa_required",
   expected: "a first rule that requires two different factors",
-  criteria: { assurance, chains },
+  criteria: { assurance, chains, chainsLeft },
   explain: ({ slug, label }) => ({
     examines: `Whether the authentication policy of the ${label} requires two factors, in its first active rule that allows.`,
     why: `${reasons[slug]} A password alone can be guessed, phished or bought.`,
     fix: 'Set "User must authenticate with" to a choice of two factor types and save',
-    deciding_fields: [".verificationMethod.type, .factorMode, .chains"],
+    deciding_fields: [".verificationMethod.type, .factorMode, .chains (with .userVerification)"],
   }),
 });
 
@@ -42,9 +45,8 @@ function chains(unordered: readonly ChainPath[]): VerificationVerdict {
 
 const kinds: readonly FactorKind[] = ["knowledge", "possession"];
 
-/** A user takes the same kind in every step where every step offers it. */
+/** A user takes the same kind in every step where every step offers it; a step that is both kinds is two factors. */
 function factorsOf(path: ChainPath): "one" | "two" | "unknown" | "unclear" {
-  if (path.length < 2) return "one";
   const offers = (...factors: readonly ChainStep[number]["factor"][]) =>
     path.every((step) => step.some((method) => factors.includes(method.factor)));
   if (kinds.some((kind) => offers(kind))) return "one";

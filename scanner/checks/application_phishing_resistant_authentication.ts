@@ -5,10 +5,13 @@ import type { ChainPath, ChainStep } from "./parsing/authentication_chains.ts";
 import { readBoolean, readList, readWord, showValue } from "./parsing/fields.ts";
 import { sortBy, sortTexts } from "./parsing/names.ts";
 
+const chainsLeft =
+  'DISA names the box "Phishing resistant", and no authentication chain. Verify that the chains demand as much';
+
 export const phishingResistantChecks = builtInAppChecks({
   suffix: "phishing_resistant_authentication",
   expected: "a first rule that only phishing-resistant factors satisfy",
-  criteria: { assurance, chains },
+  criteria: { assurance, chains, chainsLeft },
   explain: ({ label }) => ({
     examines:
       `Whether the ${label} accepts phishing-resistant factors only, ` +

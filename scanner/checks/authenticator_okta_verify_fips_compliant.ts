@@ -2,11 +2,13 @@ import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activeOf, judgeAuthenticators } from "./evaluating/authenticators.ts";
-import { fail, judgeField, unreadable, withCause, type Subject } from "./evaluating/finding_drafts.ts";
+import { fail, judgeField, manual, unreadable, withCause, type Subject } from "./evaluating/finding_drafts.ts";
 import { readObject, readWord, type Field } from "./parsing/fields.ts";
 import { sortBy, nameOf } from "./parsing/names.ts";
 
 const keys = ["okta_verify", "okta_verify_totp", "okta_verify_push", "okta_verify_fastpass"];
+
+const notUsed = "verify that nobody uses Okta Verify, and attest the rule as Not Applicable";
 
 export const authenticatorOktaVerifyFipsCompliant = defineCheck({
   name: "authenticator_okta_verify_fips_compliant",
@@ -14,7 +16,8 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
   explanation: {
     examines:
       "Whether Okta Verify enrolls FIPS-compliant devices only. Some orgs have three authenticators instead of one " +
-      "(TOTP, Push, FastPass). The setting of the others applies to one that has no setting.",
+      "(TOTP, Push, FastPass). The setting of the others applies to one that has no setting. " +
+      "Without an active Okta Verify there is nothing to judge, and a person decides.",
     why: "Validated cryptography must create and store the keys with which Okta Verify signs.",
     fix: [
       "Open Security > Authenticators in the Admin Console",
@@ -27,7 +30,8 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
     const active = sortBy(activeOf(authenticators, keys), nameOf);
     return judgeAuthenticators(authenticators, {
       keys,
-      expected: "Okta Verify to be active for FIPS-compliant devices only",
+      expected: "Okta Verify for FIPS-compliant devices only",
+      ifNone: (subject, actual) => manual({ ...subject, note: notUsed }, "needs_review", actual),
       judgeActive: (subject, authenticator) =>
         isSplit(authenticator) && !hasSetting(authenticator)
           ? judgeBySiblings(subject, active.filter(hasSetting))

@@ -1,4 +1,10 @@
-import type { SmartCardIdp, TrustedCertificate } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import {
+  availableValue,
+  type CertificateFields,
+  type SmartCardIdp,
+  type TrustedCertificate,
+} from "../evidence/artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { explicitActivityOf } from "./parsing/activity.ts";
 import { dodIssuers, namesApprovedIssuer } from "./parsing/distinguished_name.ts";
@@ -13,7 +19,7 @@ import {
 } from "./evaluating/finding_drafts.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { listOf, type ListParameter } from "./parameter.ts";
-import { resourceOf } from "./parsing/names.ts";
+import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
 
 const approvedIssuers: ListParameter = {
   kind: "list",
@@ -22,7 +28,7 @@ const approvedIssuers: ListParameter = {
   stigValue: dodIssuers,
 };
 
-const uncovered = "Verify that every certificate of the chain is on the DOD's list";
+const uncovered = "Compare the fingerprint of every certificate of the chain with the DOD's list";
 
 export const idpSmartCardDodApprovedCa = defineCheck({
   name: "idp_smart_card_dod_approved_ca",
@@ -30,11 +36,11 @@ export const idpSmartCardDodApprovedCa = defineCheck({
   parameters: [approvedIssuers],
   explanation: {
     examines:
-      "Whether each Smart Card identity provider is active and trusts a certificate authority of the DOD (or an ECA), " +
-      "by a certificate that can be read and is valid.",
+      "Whether each active Smart Card identity provider trusts a certificate authority of the DOD (or an ECA), " +
+      "by certificates that can be read and are valid. Inactive ones are left out and named.",
     why:
-      "A smart card proves as much as the authority that issued its certificate. The check compares the name of the issuer. " +
-      "It cannot verify that every certificate of the chain is on the DOD's list, so it is partly automated.",
+      "A smart card proves as much as the authority that issued its certificate. A name proves nothing: test authorities (JITC) and " +
+      "anybody's own may have it. So the check is partly automated, and shows subject, issuer, serial number and SHA-256 of each certificate.",
     fix: [
       "Open Security > Identity Providers in the Admin Console",
       'Activate the identity provider of type "Smart Card", or add one',
@@ -42,18 +48,21 @@ export const idpSmartCardDodApprovedCa = defineCheck({
     ],
     deciding_fields: [
       "GET /api/v1/idps?type=X509: status, protocol.credentials.trust.issuer, protocol.credentials.trust.kid",
-      "GET /api/v1/idps/credentials/keys/{kid}: x5c (its issuer and validity)",
+      "GET /api/v1/idps/credentials/keys/{kid}: x5c (of each certificate issuer, validity and fingerprint)",
     ],
     left_to_person: uncovered,
   },
   evaluate({ smart_card_idps: idps }, context) {
     const approved = listOf(approvedIssuers, context.parameters) ?? context.approvedIssuers ?? dodIssuers;
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
-    return judgeList(idps, {
+    const inactive = (availableValue(idps) ?? []).filter(({ idp }) => isSmartCard(idp) && isInactive(idp));
+    const names = listTexts(inactive.map(({ idp }) => `"${nameOf(idp)}"`));
+    const drafts = judgeList(idps, {
       expected,
       judgeItem: (item) => judgeIdp(item, { expected, approved, context }),
-      judgeEmpty: () => [fail({ resource: null, expected }, "no Smart Card identity provider")],
+      judgeEmpty: () => [fail({ resource: null, expected }, "no active Smart Card identity provider")],
     });
+    return names === "" ? drafts : drafts.map((draft) => withNote(draft, `inactive and left out: ${names}`));
   },
 });
 
@@ -71,29 +80,37 @@ interface Approval {
   readonly context: CheckContext;
 }
 
-function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): FindingDraft | null {
-  const { expected, approved } = approval;
+/** False only for what is known to be of another type; the request was for X509, so an unknown type may be a new name of it. */
+function isSmartCard(idp: JsonObject): boolean {
   const type = readText(idp, "type");
-  const word = type.kind === "value" ? type.value.toUpperCase() : null;
-  if (word !== null && otherTypes.has(word)) return null;
+  return type.kind !== "value" || !otherTypes.has(type.value.toUpperCase());
+}
+
+/** Only by a status that says so: one without it may be active. */
+function isInactive(idp: JsonObject): boolean {
+  return readText(idp, "status").kind === "value" && explicitActivityOf(idp) === "inactive";
+}
+
+function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): FindingDraft | null {
+  if (!isSmartCard(idp)) return null;
+  const { expected, approved } = approval;
   const subject: Subject = { resource: resourceOf("identity_provider", idp), expected };
-  // The request was for X509 only, so an unknown type may be a new name of the same thing.
-  if (type.kind === "unreadable" || (word !== null && word !== "X509")) {
+  const type = readText(idp, "type");
+  if (type.kind === "unreadable" || (type.kind === "value" && type.value.toUpperCase() !== "X509")) {
     return unreadable(subject, `the type ${showValue(idp["type"])}`);
   }
-  const status = readText(idp, "status");
-  const activity = explicitActivityOf(idp);
-  if (status.kind !== "value" || activity === "unknown")
-    return unreadable(subject, `the status ${showValue(idp["status"])}`);
-  if (activity === "inactive") return fail(subject, `the status ${status.value}`);
+  if (isInactive(idp)) return null;
+  if (explicitActivityOf(idp) !== "active") return unreadable(subject, `the status ${showValue(idp["status"])}`);
   const issuer = readText(idp, "protocol.credentials.trust.issuer");
   if (issuer.kind === "unreadable") return unreadable(subject, `the issuer ${issuer.found}`);
   if (issuer.kind === "absent" || issuer.value.trim() === "")
     return manual(subject, "needs_review", "an active identity provider with no issuer set");
-  if (!namesApprovedIssuer(issuer.value, approved)) {
-    return manual(subject, "needs_review", `the issuer "${issuer.value}"`);
+  if (certificate.state === "missing") {
+    const named = namesApprovedIssuer(issuer.value, approved);
+    return named
+      ? manualForMissing(subject, certificate)
+      : manual(subject, "needs_review", `the issuer "${issuer.value}"`);
   }
-  if (certificate.state === "missing") return manualForMissing(subject, certificate);
   return judgeCertificate(subject, { issuer: issuer.value, certificate: certificate.value }, approval);
 }
 
@@ -103,19 +120,36 @@ function judgeCertificate(
   { approved, context }: Approval,
 ): FindingDraft {
   const { issuer, certificate } = trust;
+  const all = certificate === null ? [] : [certificate, ...certificate.chain];
+  const shown = { ...subject, ...(all.length > 0 && { note: all.map(describeCertificate).join("; ") }) };
+  const review = (actual: string) => manual(shown, "needs_review", `the issuer "${issuer}"${actual}`);
+  if (!namesApprovedIssuer(issuer, approved)) return review("");
   if (certificate === null) return unreadable(subject, `the certificate of the issuer "${issuer}"`);
   if (!namesApprovedIssuer(certificate.issuer, approved)) {
-    const from = certificate.issuer.trim() === "" ? "from nobody" : `from "${certificate.issuer}"`;
-    return manual(subject, "needs_review", `the issuer "${issuer}" with a certificate ${from}`);
-  }
-  const { valid_from: from, valid_to: to } = certificate;
-  // Both are ISO 8601 in UTC, which sorts as text.
-  if (context.evaluatedAt < from || context.evaluatedAt > to) {
-    return manual(
-      subject,
-      "needs_review",
-      `the issuer "${issuer}" with a certificate valid only from ${from} to ${to}`,
+    return review(
+      ` with a certificate ${certificate.issuer.trim() === "" ? "from nobody" : `from "${certificate.issuer}"`}`,
     );
   }
-  return pass(subject, `the issuer "${issuer}" with a certificate valid until ${to}`, uncovered);
+  const testing = [issuer, ...all.flatMap((one) => [one.issuer, one.subject])].find((name) => /\bJITC\b/i.test(name));
+  if (testing !== undefined) return review(`, and "${testing}" is a test authority (JITC)`);
+  // Both are ISO 8601 in UTC, which sorts as text.
+  const invalid = all.find(
+    ({ valid_from: from, valid_to: to }) => context.evaluatedAt < from || context.evaluatedAt > to,
+  );
+  if (invalid !== undefined)
+    return review(` with a certificate valid only from ${invalid.valid_from} to ${invalid.valid_to}`);
+  return pass(shown, `the issuer "${issuer}" with a certificate valid until ${certificate.valid_to}`, uncovered);
+}
+
+function describeCertificate({ subject, issuer, serial, sha256 }: CertificateFields): string {
+  const names = [`subject ${quoted(subject)}`, `issuer ${quoted(issuer)}`];
+  return `certificate: ${[...names, `serial number ${serial}`, `SHA-256 ${sha256}`].join(", ")}`;
+}
+
+function quoted(name: string): string {
+  return name.trim() === "" ? "empty" : `"${name}"`;
+}
+
+function withNote(draft: FindingDraft, note: string): FindingDraft {
+  return { ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` };
 }

@@ -137,12 +137,21 @@ export interface SmartCardIdp {
 }
 
 /** The fields of a certificate, parsed by its collector: a check cannot parse X.509. */
-export interface TrustedCertificate {
+export interface CertificateFields {
   readonly subject: string;
   readonly issuer: string;
+  /** Hex. */
+  readonly serial: string;
+  /** Of the whole certificate, in hex. */
+  readonly sha256: string;
   /** ISO 8601, UTC. */
   readonly valid_from: string;
   readonly valid_to: string;
+}
+
+export interface TrustedCertificate extends CertificateFields {
+  /** The certificates that follow it in the provider's answer. */
+  readonly chain: readonly CertificateFields[];
   /** As the provider sent it, on one line. */
   readonly x5c: string;
 }

@@ -130,7 +130,8 @@ const policiesWithRules = v.array(
 );
 const builtInApp = v.object({ app: v.nullable(json), rules: v.nullable(evidence(jsonList)) });
 const ownerGroup = v.object({ id: text, name: text, roles: evidence(jsonList) });
-const certificate = v.object({ subject: text, issuer: text, valid_from: time, valid_to: time, x5c: text });
+const certificateFields = { subject: text, issuer: text, serial: text, sha256: text, valid_from: time, valid_to: time };
+const certificate = v.object({ ...certificateFields, chain: v.array(v.object(certificateFields)), x5c: text });
 const signInPage = v.object({
   kind: v.picklist(["customized", "default"]),
   content: v.unknown(),

@@ -1,6 +1,11 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { hash } from "node:crypto";
-import { obtained, type Artifacts, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
+import {
+  obtained,
+  type Artifacts,
+  type CollectedArtifacts,
+  type TrustedCertificate,
+} from "../../scanner/evidence/artifacts.ts";
 import type { CollectedScan } from "../../scanner/evidence/artifacts_document.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { EvaluationContext } from "../../scanner/evaluate.ts";
@@ -255,9 +260,12 @@ export function aSmartCardIdp(changes: JsonObject = {}): JsonObject {
   };
 }
 
-export const dodCertificate = {
+export const dodCertificate: TrustedCertificate = {
   subject: "C=US, O=U.S. Government, OU=DoD, OU=PKI, CN=DOD ID CA-59",
   issuer: "C=US, O=U.S. Government, OU=DoD, OU=PKI, CN=DoD Root CA 3",
+  serial: "0305",
+  sha256: "ab".repeat(32),
+  chain: [],
   valid_from: "2020-01-01T00:00:00.000Z",
   valid_to: "2030-01-01T00:00:00.000Z",
   x5c: "MIIB",

@@ -11,16 +11,18 @@ export interface AuthenticatorCriteria {
   /** More than one where the provider split an authenticator. */
   readonly keys: readonly string[];
   readonly expected: string;
+  /** The verdict where none is active; absent: FAIL. */
+  readonly ifNone?: (subject: Subject, actual: string) => FindingDraft;
   readonly judgeActive: (subject: Subject, authenticator: JsonObject) => FindingDraft;
 }
 
 /**
- * A finding for each active authenticator of the keys. FAIL where none exists, for each inactive one if there are any.
+ * A finding for each active authenticator of the keys. Where none exists, one for each inactive one if there are any.
  * One that cannot be read may be an active one, and makes the verdict MANUAL where no other decides.
  */
 export function judgeAuthenticators(
   authenticators: Evidence<JsonList>,
-  { keys, expected, judgeActive }: AuthenticatorCriteria,
+  { keys, expected, ifNone = fail, judgeActive }: AuthenticatorCriteria,
 ): readonly FindingDraft[] {
   // Among a list that broke off, an active one may be in the rest.
   const mayBeActive = authenticators.state === "missing" || activeOf(authenticators, keys).length > 0;
@@ -39,11 +41,11 @@ export function judgeAuthenticators(
       const cause = first === undefined || !isUsableId(first.resource.id) ? null : first.resource.id;
       if (inactive.length > 0) {
         return inactive.map((one) => ({
-          ...fail(subjectOf(one), statusOf(one)),
-          ...(cause !== null && { cause: { type: "authenticator", id: cause } as const }),
+          ...ifNone(subjectOf(one), statusOf(one)),
+          ...(cause !== null && ifNone === fail && { cause: { type: "authenticator", id: cause } as const }),
         }));
       }
-      return [fail({ resource: null, expected }, "none set up")];
+      return [ifNone({ resource: null, expected }, "none set up")];
     },
   });
 
@@ -53,7 +55,7 @@ export function judgeAuthenticators(
     if (activity === "inactive") return null;
     const ifActive = judgeActive(subject, authenticator);
     // Not active it would FAIL too, as long as there is no other.
-    if (activity === "active" || (ifActive.status === "FAIL" && !mayBeActive)) return ifActive;
+    if (activity === "active" || (ifActive.status === "FAIL" && !mayBeActive && ifNone === fail)) return ifActive;
     return unreadable(subject, statusOf(authenticator));
   }
 

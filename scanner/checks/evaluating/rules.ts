@@ -2,7 +2,7 @@ import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, isUnidentified } from "../parsing/activity.ts";
-import { fail, pass, unreadable, withCause, withPartialCoverage, type Subject } from "./finding_drafts.ts";
+import { fail, manual, pass, unreadable, withCause, withPartialCoverage, type Subject } from "./finding_drafts.ts";
 import { readText, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
@@ -32,7 +32,7 @@ export interface RuleCriteria {
 }
 
 export interface RulesVerdict {
-  /** A PASS says which later rule leaves its coverage partial. */
+  /** A PASS says which later rule it leaves to a person. */
   readonly draft: FindingDraft;
   /** The rules that allow and that the verdict is about, more than one where they have the same priority. */
   readonly deciding: JsonList;
@@ -44,7 +44,21 @@ export interface RulesVerdict {
 export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
   const [first, ...later] = stagesOf(rules.filter((rule) => !hasReadablePriority(rule) || priorityOf(rule) >= 1));
   const isAtOne = first?.some((rule) => priorityOf(rule) === 1) === true;
+  const inactive = rules.find(isInactiveAtOne);
+  if (first !== undefined && !isAtOne && inactive !== undefined) {
+    const walk = new RuleWalk([first, ...later], rules, { subject, criteria, needsFirst: true });
+    const { draft, deciding } = walk.verdict();
+    if (draft.status !== "PASS") return { draft, deciding, proven: null };
+    const actual = `${draft.actual}, behind the inactive rule "${nameOf(inactive)}" at priority 1`;
+    return { draft: manual(subject, "needs_review", actual), deciding, proven: null };
+  }
   return new RuleWalk(isAtOne ? [first, ...later] : [], rules, { subject, criteria, needsFirst: true }).verdict();
+}
+
+function isInactiveAtOne(rule: JsonObject): boolean {
+  return (
+    !isUnidentified(rule) && activityOf(rule) === "inactive" && hasReadablePriority(rule) && priorityOf(rule) === 1
+  );
 }
 
 /** By the rules of an access policy: the active one with the lowest priority, regardless of the number; the catch-all may be it. */
@@ -218,7 +232,8 @@ class RuleWalk {
     if (!isSure(rule)) return `${decides} cannot be read: ${describeUnreadable(rule)}`;
     if (access === "unknown") return `${decides} has ${this.#describeAccess(rule)}`;
     const draft = criteria.judgeRule(subject, rule);
-    if (draft.status === "PASS") return null;
+    if (draft.status === "PASS")
+      return draft.uncovered === undefined ? null : `${decides} is partly automated: ${draft.uncovered}`;
     return `${decides} is ${draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status}: ${draft.actual}`;
   }
 

@@ -6,6 +6,7 @@ import {
   type JsonList,
   type PolicyWithRules,
 } from "../../evidence/artifacts.ts";
+import { isJsonObject } from "../../../shared/json.ts";
 import { memoize } from "./memoize.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
@@ -19,7 +20,8 @@ import {
   type Subject,
 } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
-import { resourceOf } from "../parsing/names.ts";
+import { listTexts, nameOf, resourceOf } from "../parsing/names.ts";
+import { isSystem, requireDefault } from "../parsing/whole_list.ts";
 import { everyoneIn, includesGroups } from "../parsing/rule_conditions.ts";
 
 export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judgeDeny" | "judgeFirst"> {
@@ -49,11 +51,28 @@ export function judgeSessionPolicies(
   const everyone = everyoneIn(groups);
   // A list of rules is judged once, however many policies of one id share it.
   const judgeOnce = memoize((rules: Evidence<JsonList>) => judgeRules(rules, criteria, everyone));
-  return judgeList(policies, {
+  const whole = requireDefault(policies, {
+    isDefault: ({ policy }) => isSystem(policy),
+    name: "Default Policy",
+    request: "GET /api/v1/policies?type=OKTA_SIGN_ON",
+  });
+  const unruled = (availableValue(whole) ?? []).filter(isWithoutRules).map(({ policy }) => `"${nameOf(policy)}"`);
+  const note = `left out, because Okta does not consider policies without active rules: ${listTexts(unruled)}`;
+  const drafts = judgeList(whole, {
     expected,
-    judgeItem: (item) => judgePolicy(item, expected, judgeOnce),
+    judgeItem: (item) => (isWithoutRules(item) ? null : judgePolicy(item, expected, judgeOnce)),
     judgeEmpty: () => [fail({ resource: null, expected }, "no active global session policy")],
   });
+  if (unruled.length === 0) return drafts;
+  return drafts.map((draft) => ({ ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` }));
+}
+
+/** A custom policy whose rules are known, none of them active. Okta's own policy needs one. */
+function isWithoutRules({ policy, rules }: PolicyWithRules): boolean {
+  if (!isJsonObject(policy) || policy["system"] !== false || activityOf(policy) !== "active") return false;
+  return (
+    rules?.state === "obtained" && rules.value.every((rule) => isJsonObject(rule) && activityOf(rule) === "inactive")
+  );
 }
 
 function judgePolicy(

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
-import { fail, manual, unreadable, type Subject } from "./finding_drafts.ts";
+import { fail, manual, pass, unreadable, type Subject } from "./finding_drafts.ts";
 import { readList, readObject, readText } from "../parsing/fields.ts";
 import { readChains, type ChainPath } from "../parsing/authentication_chains.ts";
 import { nameOf } from "../parsing/names.ts";
@@ -10,18 +10,22 @@ export interface VerificationCriteria {
   readonly assurance: (method: JsonObject) => VerificationVerdict;
   /** The method AUTH_METHOD_CHAIN: every path that a user may take; at least one. */
   readonly chains: (paths: readonly ChainPath[]) => VerificationVerdict;
+  /** What good chains leave to a person: they are no choice that DISA names. */
+  readonly chainsLeft: string;
 }
 
 export interface VerificationVerdict {
   readonly verdict: "pass" | "fail" | "review" | "unreadable";
   readonly actual: string;
+  /** With `pass`: what it leaves to a person. */
+  readonly uncovered?: string;
 }
 
 /** What a rule of an access policy that allows demands of a user; other methods are for a person to judge. */
 export function judgeVerification(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
-  const { verdict, actual } = verdictOf(rule, criteria);
+  const { verdict, actual, uncovered } = verdictOf(rule, criteria);
   const inRule = `${actual} in rule "${nameOf(rule)}"`;
-  if (verdict === "pass") return { ...subject, status: "PASS", actual: inRule };
+  if (verdict === "pass") return pass(subject, inRule, uncovered);
   if (verdict === "fail") return fail(subject, inRule);
   return verdict === "review" ? manual(subject, "needs_review", inRule) : unreadable(subject, inRule);
 }
@@ -45,7 +49,8 @@ function verdictOf(rule: JsonObject, criteria: VerificationCriteria): Verificati
   }
   if (paths.kind === "absent" || paths.value.length === 0)
     return { verdict: "fail", actual: "no authentication chain" };
-  return criteria.chains(paths.value);
+  const judged = criteria.chains(paths.value);
+  return judged.verdict === "pass" ? { ...judged, uncovered: criteria.chainsLeft } : judged;
 }
 
 /** Chains are alternatives, so the FAIL of one stands no matter what the others are. */

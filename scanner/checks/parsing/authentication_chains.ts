@@ -4,8 +4,8 @@ import { readList, readText, readWord, showValue, type Field } from "./fields.ts
 
 export type FactorKind = "knowledge" | "possession";
 
-/** `unclear`: a known method; a person has to judge what it proves here. */
-type ChainFactor = FactorKind | "unclear";
+/** `both`: two factors in one step. `unclear`: a known method; a person has to judge what it proves here. */
+type ChainFactor = FactorKind | "both" | "unclear";
 
 /** One way to take a step. */
 interface ChainMethod {
@@ -69,9 +69,18 @@ function readMethod(value: unknown): ChainMethod {
   const name = method !== null && method !== key ? `${key ?? "method"} (${method})` : (key ?? "unnamed");
   return {
     name: shorten(name, maxNameLength),
-    factor: known?.factor ?? null,
+    factor: factorOf(value, known),
     isPhishingResistant: phishingResistance(value, known, method),
   };
+}
+
+/** A key or FastPass that also verifies its user proves possession, and a PIN or a trait of the person. */
+function factorOf(value: JsonObject, known: KnownMethod | undefined): ChainMethod["factor"] {
+  const isCode = ["push", "totp"].includes(textOf(value, "method") ?? "");
+  if (known?.verifiesUser !== true || isCode) return known?.factor ?? null;
+  const demanded = readWord(value, "userVerification", ["REQUIRED", "OPTIONAL", "PREFERRED", "DISCOURAGED"]);
+  if (demanded.kind === "unreadable") return null;
+  return demanded.kind === "value" && demanded.value === "REQUIRED" ? "both" : known.factor;
 }
 
 function phishingResistance(
@@ -98,12 +107,18 @@ interface KnownMethod {
   readonly isPhishingResistant: boolean | "depends";
   /** Whether it is resistant has nothing to do with what the policy demands of it. */
   readonly ignoresDemand?: true;
+  /** The policy may demand that it verifies its user, too. */
+  readonly verifiesUser?: true;
 }
 
 const knowledge: KnownMethod = { factor: "knowledge", isPhishingResistant: false };
 const possession: KnownMethod = { factor: "possession", isPhishingResistant: false };
 const resistant: KnownMethod = { factor: "possession", isPhishingResistant: true };
 const depends: KnownMethod = { factor: "possession", isPhishingResistant: "depends" };
+const securityKey: KnownMethod = { ...resistant, verifiesUser: true };
+const fastPass: KnownMethod = { ...depends, verifiesUser: true };
+// A smart card is used with its PIN.
+const smartCard: KnownMethod = { factor: "both", isPhishingResistant: true };
 const neverResistant: KnownMethod = { ...possession, ignoresDemand: true };
 // How it reaches its user, and what they had to show for it, the organization alone knows.
 const temporaryCode: KnownMethod = { factor: "unclear", isPhishingResistant: "depends", ignoresDemand: true };
@@ -118,10 +133,10 @@ const knownMethods: ReadonlyMap<string, KnownMethod> = new Map([
   ["phone_number", possession],
   ["sms", possession],
   ["voice", possession],
-  ["okta_verify", possession],
+  ["okta_verify", { ...possession, verifiesUser: true }],
   ["okta_verify_totp", neverResistant],
   ["okta_verify_push", neverResistant],
-  ["okta_verify_fastpass", depends],
+  ["okta_verify_fastpass", fastPass],
   ["push", possession],
   ["totp", possession],
   ["otp", possession],
@@ -135,9 +150,9 @@ const knownMethods: ReadonlyMap<string, KnownMethod> = new Map([
   ["duo", depends],
   ["external_idp", depends],
   ["idp", depends],
-  ["signed_nonce", depends],
-  ["webauthn", resistant],
-  ["smart_card_idp", resistant],
-  ["cert", resistant],
+  ["signed_nonce", fastPass],
+  ["webauthn", securityKey],
+  ["smart_card_idp", smartCard],
+  ["cert", smartCard],
   ["tac", temporaryCode],
 ]);

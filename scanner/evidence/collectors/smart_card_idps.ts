@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import { X509Certificate } from "node:crypto";
-import { obtained, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
+import { obtained, type CertificateFields, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
 import { memoize } from "../../checks/evaluating/memoize.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import type { IdpClient } from "../../okta/idp_client.ts";
@@ -9,7 +9,7 @@ import { cleanDistinguishedName } from "../../okta/provider_text.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 const trust = "protocol.credentials.trust";
-const idpFields = ["id", "name", "type", "status", `${trust}.issuer`, `${trust}.kid`];
+const idpFields = ["id", "name", "type", "status", `${trust}.issuer`, `${trust}.kid`, "properties.additionalAmr"];
 
 export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ client }) => {
   const idps = await client.getList({ ...firstRequests.smart_card_idps, keep: keeping(idpFields) });
@@ -39,10 +39,17 @@ function kidOf(idp: JsonObject): string | null {
   return kid.kind === "value" ? kid.value : null;
 }
 
-/** Null where the key holds no readable certificate. */
+/** Null where the key holds no certificate, or one that cannot be read. */
 export function readCertificate(key: JsonObject): TrustedCertificate | null {
-  const chain = key["x5c"];
-  const x5c: unknown = Array.isArray(chain) ? chain[0] : null;
+  const encoded: readonly unknown[] = Array.isArray(key["x5c"]) ? key["x5c"] : [];
+  const [x5c] = encoded;
+  const [first = null, ...chain] = encoded.map(fieldsOf);
+  if (typeof x5c !== "string" || first === null) return null;
+  const readable = chain.filter((fields) => fields !== null);
+  return readable.length === chain.length ? { ...first, chain: readable, x5c } : null;
+}
+
+function fieldsOf(x5c: unknown): CertificateFields | null {
   if (typeof x5c !== "string") return null;
   try {
     // Some answers contain line breaks within the base64.
@@ -50,9 +57,10 @@ export function readCertificate(key: JsonObject): TrustedCertificate | null {
     return {
       subject: cleanDistinguishedName(certificate.subject),
       issuer: cleanDistinguishedName(certificate.issuer),
+      serial: certificate.serialNumber.toLowerCase(),
+      sha256: certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
       valid_from: certificate.validFromDate.toISOString(),
       valid_to: certificate.validToDate.toISOString(),
-      x5c,
     };
   } catch {
     return null;

@@ -88,10 +88,15 @@ describe.each(mfaChecks)("%s", (check) => {
 
   test.each<[what: string, chains: unknown, outcome: string]>([
     ["one step", [chain([webauthn])], "FAIL"],
+    ["one step of two factors: a smart card", [chain([{ key: "smart_card_idp", method: "idp" }])], "PASS"],
+    ["one step of two factors: a key that verifies its user", [chain([verified])], "PASS"],
+    ["one step with a choice of one factor", [chain([verified, email])], "FAIL"],
+    ["a verification that is not demanded", [chain([{ ...webauthn, userVerification: "OPTIONAL" }])], "FAIL"],
+    ["a demand of another shape", [chain([{ ...webauthn, userVerification: 1 }])], "unreadable"],
     ["two steps of one kind", [chain([email], [webauthn])], "FAIL"],
     ["steps with alternatives of one kind", [chain([password, email], [webauthn])], "FAIL"],
     ["an unknown method", [chain([password], [{ key: "brain_wave", method: "think" }])], "unreadable"],
-    ["an unknown method in a chain of one step", [chain([{ key: "brain_wave" }])], "FAIL"],
+    ["an unknown method in a chain of one step", [chain([{ key: "brain_wave" }])], "unreadable"],
     ["a branch of one kind", [{ ...chain([email]), next: [chain([password]), chain([webauthn])] }], "FAIL"],
     ["no chain", [], "FAIL"],
     ["chains not set", null, "FAIL"],
@@ -132,7 +137,16 @@ describe.each(phishingChecks)("%s", (check) => {
 const password = { key: "okta_password", method: "password" };
 const email = { key: "okta_email", method: "email" };
 const webauthn = { key: "webauthn", method: "webauthn" };
+const verified = { ...webauthn, userVerification: "REQUIRED" };
 const fastPass = { key: "okta_verify", method: "signed_nonce" };
+
+test.each([...mfaChecks, ...phishingChecks])("%s: good chains are no choice that DISA names", (check) => {
+  const result = judgeChains(check, [chain([password], [webauthn])]);
+  expect(result).toMatchObject({ status: "MANUAL", reason: "partly_automated", automated: "PASS" });
+  expect(result.detail).toMatch(
+    /DISA names .*, and no authentication chain\. Verify that the chains demand as much\.$/,
+  );
+});
 
 function chain(...steps: readonly (readonly JsonObject[])[]): JsonObject {
   const [methods = [], ...rest] = steps;

@@ -55,6 +55,19 @@ describe("an identity provider", () => {
     expect(outcomeOf(judge(set(aSmartCardIdp(), "type", type)))).toBe(outcome);
   });
 
+  test("that is inactive is left out and named", () => {
+    const inactive = {
+      idp: aSmartCardIdp({ id: "0oaOld", name: "Old", status: "INACTIVE" }),
+      certificate: obtained(null),
+    };
+    const active = { idp: aSmartCardIdp(), certificate: obtained(dodCertificate) };
+    const result = evaluate(check, { smart_card_idps: obtained([inactive, active]) });
+    expect(result.findings).toHaveLength(1);
+    expect(result).toMatchObject({ automated: "PASS", detail: expect.stringContaining('left out: "Old"') as string });
+    const alone = evaluate(check, { smart_card_idps: obtained([inactive]) });
+    expect(alone.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
+  });
+
   test("none FAILs for the org", () => {
     const result = evaluate(check, { smart_card_idps: obtained([]) });
     expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
@@ -79,7 +92,28 @@ describe("its certificate", () => {
   test("in its PASS leaves the whole chain to a person", () => {
     const result = judge(aSmartCardIdp());
     expect(result.automated).toBe("PASS");
-    expect(result.findings[0]?.detail).toMatch(/every certificate of the chain/);
+    expect(result.findings[0]?.detail).toMatch(/Compare the fingerprint of every certificate of the chain/);
+  });
+
+  test("and those that follow it are shown by subject, issuer, serial number and SHA-256, and judged", () => {
+    const root = { ...dodCertificate, subject: "CN=DoD Root CA 3", serial: "01", sha256: "cd".repeat(32) };
+    const result = judge(aSmartCardIdp(), certificate({ chain: [root] }));
+    expect(outcomeOf(result)).toBe("PASS");
+    for (const { subject, issuer: from, serial, sha256 } of [dodCertificate, root])
+      expect(result.detail).toContain(
+        `certificate: subject "${subject}", issuer "${from}", serial number ${serial}, SHA-256 ${sha256}`,
+      );
+    const old = { ...root, valid_to: "2026-01-01T00:00:00.000Z" };
+    expect(outcomeOf(judge(aSmartCardIdp(), certificate({ chain: [old] })))).toBe("needs_review");
+  });
+
+  test.each([
+    certificate({ subject: "CN=DOD JITC ID CA-59, OU=PKI, OU=DoD" }),
+    certificate({ issuer: "CN=DoD JITC Root CA 3, OU=PKI, OU=DoD" }),
+  ])("of a test authority is for a person: %j", (evidence) => {
+    const result = judge(aSmartCardIdp(), evidence);
+    expect([result.reason, result.automated]).toEqual(["needs_review", null]);
+    expect(result.detail).toContain("is a test authority (JITC)");
   });
 });
 

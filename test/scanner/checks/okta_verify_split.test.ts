@@ -126,13 +126,13 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
     [
       "none active",
       [whole("REQUIRED", "INACTIVE"), push("REQUIRED", "INACTIVE")],
-      "FAIL",
+      "MANUAL",
       [
-        ["Okta Verify", "FAIL"],
-        ["Push", "FAIL"],
+        ["Okta Verify", "MANUAL"],
+        ["Push", "MANUAL"],
       ],
     ],
-    ["an unknown status and OPTIONAL", [push("OPTIONAL", 1)], "FAIL", [["Push", "FAIL"]]],
+    ["an unknown status and OPTIONAL", [push("OPTIONAL", 1)], "MANUAL", [["Push", "MANUAL"]]],
     [
       "an unknown status beside an active one",
       [push("OPTIONAL", 1), fastPass("REQUIRED")],
@@ -144,7 +144,7 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
     ],
     ["one without a key", [noKey()], "MANUAL", [["New", "MANUAL"]]],
     ["one without a key beside one that FAILs", [noKey(), push("OPTIONAL")], "FAIL", [["Push", "FAIL"]]],
-    ["an inactive one without a key", [noKey({ status: "INACTIVE" })], "FAIL", [["acme.okta.com", "FAIL"]]],
+    ["an inactive one without a key", [noKey({ status: "INACTIVE" })], "MANUAL", [["acme.okta.com", "MANUAL"]]],
   ])("%s", (_, authenticators, status, findings) => {
     for (const list of [authenticators, authenticators.toReversed()]) {
       const result = evaluate(fipsCheck, { authenticators: obtained(list) });
@@ -152,6 +152,14 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
         status,
         findings,
       ]);
+    }
+  });
+
+  test("without one that is active is for a person, who may attest that it is not used", () => {
+    for (const list of [[], [push("OPTIONAL", "INACTIVE")]]) {
+      const result = evaluate(fipsCheck, { authenticators: obtained(list) });
+      expect(outcomeOf(result)).toBe("needs_review");
+      expect(result.detail).toContain("verify that nobody uses Okta Verify, and attest the rule as Not Applicable");
     }
   });
 
@@ -177,6 +185,7 @@ describe("in an authentication chain", () => {
   const push = { key: "okta_verify_push", method: "push" };
   const fastPass = { key: "okta_verify_fastpass", method: "signed_nonce" };
   const accessCode = { key: "tac", method: "tac" };
+  const verified = (method: JsonObject) => ({ ...method, userVerification: "REQUIRED" });
   const resistant = (method: JsonObject) => ({ ...method, phishingResistant: "REQUIRED" });
   type Verdict = "PASS" | "FAIL" | "needs_review";
 
@@ -190,7 +199,10 @@ describe("in an authentication chain", () => {
     [[[password], [accessCode]], "needs_review", "needs_review"],
     [[[accessCode], [email]], "needs_review", "needs_review"],
     [[[accessCode], [webauthn]], "needs_review", "PASS"],
-    [[[accessCode]], "FAIL", "needs_review"],
+    [[[accessCode]], "needs_review", "needs_review"],
+    [[[fastPass]], "FAIL", "needs_review"],
+    [[[verified(fastPass)]], "PASS", "needs_review"],
+    [[[verified(push)]], "FAIL", "FAIL"],
     [[[password], [accessCode, email]], "needs_review", "FAIL"],
     [[[password], [{ method: "tac" }]], "needs_review", "needs_review"],
   ])("%j", (steps, mfa, phishing) => {
@@ -202,7 +214,6 @@ describe("in an authentication chain", () => {
     const method = { type: "AUTH_METHOD_CHAIN", chains: [chain] };
     const rule = set(anAccessRule(), "actions.appSignOn.verificationMethod", method);
     const app = obtained({ app: adminConsoleApp, rules: obtained([rule]) });
-    const { status, reason } = evaluate(check, { admin_console_app: app });
-    return reason ?? status;
+    return outcomeOf(evaluate(check, { admin_console_app: app }));
   }
 });

@@ -107,6 +107,46 @@ describe("which policies are judged", () => {
   );
 });
 
+describe("policies as Okta keeps them", () => {
+  const withRules = (policy: JsonObject, ...rules: readonly JsonObject[]) => ({ policy, rules: obtained(rules) });
+  const custom = aSessionPolicy({ id: "00p2", name: "Contractors", system: false });
+  const judgeAll = (...policies: readonly ReturnType<typeof withRules>[]) =>
+    evaluate(idle, { global_session_policies: obtained(policies) });
+  const good = withRules(aSessionPolicy(), aSessionRule(), idleFor(15));
+
+  test.each([[[]], [[idleFor(60)].map((rule) => ({ ...rule, status: "INACTIVE" }))]])(
+    "a custom one without active rules is left out and named: %j",
+    (rules) => {
+      const result = judgeAll(good, withRules(custom, ...rules));
+      expect(outcomeOf(result)).toBe("PASS");
+      expect(result.findings).toHaveLength(1);
+      expect(result.detail).toContain('does not consider policies without active rules: "Contractors"');
+    },
+  );
+
+  test("the Default Policy needs a rule, and a custom one with a lax rule FAILs", () => {
+    expect(judgeAll(withRules(aSessionPolicy())).status).toBe("FAIL");
+    expect(judgeAll(good, withRules(custom, idleFor(60))).status).toBe("FAIL");
+  });
+
+  test("without the Default Policy they are a part of the list: only a FAIL is proven", () => {
+    expect(outcomeOf(judgeAll(withRules(custom, aSessionRule())))).toBe("missing_role");
+    expect(outcomeOf(judgeAll())).toBe("missing_role");
+    expect(judgeAll(withRules(custom, idleFor(60))).findings.map(({ status }) => status)).toContain("FAIL");
+  });
+
+  test.each([
+    ["a compliant rule", { ...idleFor(15), priority: 2 }, "needs_review"],
+    ["a lax rule", { ...idleFor(60), priority: 2 }, "FAIL"],
+    ["the built-in rule", aDefaultRule(), "FAIL"],
+  ])("an inactive rule at priority 1 with %s behind it", (_, behind, outcome) => {
+    const inactive = aSessionRule({ id: "0prOff", name: "Off", status: "INACTIVE" });
+    const result = judge(idle, [inactive, behind]);
+    expect(outcomeOf(result)).toBe(outcome);
+    if (outcome === "needs_review") expect(result.detail).toContain('behind the inactive rule "Off" at priority 1');
+  });
+});
+
 describe("rules that broke off", () => {
   test.each<[what: string, partial: JsonList | null, outcome: string]>([
     ["another rule seen", [aDefaultRule()], "provider_error"],

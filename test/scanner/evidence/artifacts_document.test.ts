@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
 import { artifactsDocument, parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
 import { AppError } from "../../../shared/app_error.ts";
-import { aScan, compliantArtifacts, set } from "../../support/artifact_builders.ts";
+import { aScan, compliantArtifacts, dodCertificate, set } from "../../support/artifact_builders.ts";
 
 const document = artifactsDocument({
   scan: aScan(),
@@ -81,9 +81,7 @@ describe("another file is refused with what is wrong with it", () => {
     [
       broken(
         "artifacts.smart_card_idps",
-        obtained([
-          { idp: {}, certificate: obtained({ subject: "", issuer: "", valid_from: "", valid_to: "", x5c: "" }) },
-        ]),
+        obtained([{ idp: {}, certificate: obtained({ ...dodCertificate, valid_from: "" }) }]),
       ),
       "valid_from",
     ],
