@@ -15,6 +15,7 @@ import {
   manualForMissing,
   pass,
   unreadable,
+  withNote,
   type Subject,
 } from "./evaluating/finding_drafts.ts";
 import { readText, showValue } from "./parsing/fields.ts";
@@ -148,8 +149,4 @@ function describeCertificate({ subject, issuer, serial, sha256 }: CertificateFie
 
 function quoted(name: string): string {
   return name.trim() === "" ? "empty" : `"${name}"`;
-}
-
-function withNote(draft: FindingDraft, note: string): FindingDraft {
-  return { ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` };
 }

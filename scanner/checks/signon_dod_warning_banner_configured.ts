@@ -9,6 +9,7 @@ import {
   manualForMissing,
   pass,
   unreadable,
+  withNote,
   type Subject,
 } from "./evaluating/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
@@ -63,8 +64,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
       judgeItem: (branded) => (isUnseen(branded) ? null : judgeBrand(branded, others)),
       judgeEmpty: (all) => [all.length === 0 ? fail(org, "no brand") : unreadable(org, "no brand that is shown")],
     });
-    if (unseen === "") return drafts;
-    return drafts.map((draft) => ({ ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` }));
+    return unseen === "" ? drafts : drafts.map((draft) => withNote(draft, note));
   },
 });
 

@@ -141,7 +141,7 @@ function judgeNotBuiltIn(subject: Subject, rule: JsonObject, draft: FindingDraft
 
 function decidingFields(setting: string): readonly string[] {
   return [
-    "GET /api/v1/policies?type=OKTA_SIGN_ON: status",
+    "GET /api/v1/policies?type=OKTA_SIGN_ON: status, system",
     "GET /api/v1/policies/{id}/rules: status, priority, system, name",
     "GET /api/v1/policies/{id}/rules: conditions (whether the rule is for everybody), actions.signon.access",
     "GET /api/v1/groups: type, profile.name (which group is Everyone, where a rule names groups)",

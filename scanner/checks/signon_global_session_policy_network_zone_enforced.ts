@@ -28,7 +28,7 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
       'Set "IF User\'s IP is" to In zone or Not in zone and choose the zones of the Access Control Policy',
     ],
     deciding_fields: [
-      "GET /api/v1/policies?type=OKTA_SIGN_ON: status",
+      "GET /api/v1/policies?type=OKTA_SIGN_ON: status, system",
       "GET /api/v1/policies/{id}/rules: status, priority",
       "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
       "GET /api/v1/policies/{id}/rules: conditions (whether the rule is for everybody), actions.signon.access",

@@ -37,6 +37,12 @@ export function withCause<Draft extends FindingDraft | null>(draft: Draft, type:
   return { ...draft, cause: { type, id } };
 }
 
+/** Adds to what the finding's sentence ends with. */
+export function withNote(draft: FindingDraft, note: string | undefined): FindingDraft {
+  if (note === undefined) return draft;
+  return { ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` };
+}
+
 export function manual(subject: Subject, reason: ManualReason, actual: string): FindingDraft {
   return { ...subject, status: "MANUAL", reason, actual };
 }

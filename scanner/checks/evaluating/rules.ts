@@ -2,7 +2,16 @@ import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, isUnidentified } from "../parsing/activity.ts";
-import { fail, manual, pass, unreadable, withCause, withPartialCoverage, type Subject } from "./finding_drafts.ts";
+import {
+  fail,
+  manual,
+  pass,
+  unreadable,
+  withCause,
+  withNote,
+  withPartialCoverage,
+  type Subject,
+} from "./finding_drafts.ts";
 import { readText, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
 import { restrictionsOf } from "../parsing/rule_conditions.ts";
@@ -46,11 +55,12 @@ export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, crit
   const isAtOne = first?.some((rule) => priorityOf(rule) === 1) === true;
   const inactive = rules.find(isInactiveAtOne);
   if (first !== undefined && !isAtOne && inactive !== undefined) {
-    const walk = new RuleWalk([first, ...later], rules, { subject, criteria, needsFirst: true });
+    const walk = new RuleWalk([first, ...later], rules, { subject, criteria, needsFirst: false });
     const { draft, deciding } = walk.verdict();
     if (draft.status !== "PASS") return { draft, deciding, proven: null };
     const actual = `${draft.actual}, behind the inactive rule "${nameOf(inactive)}" at priority 1`;
-    return { draft: manual(subject, "needs_review", actual), deciding, proven: null };
+    const behind = withNote(manual(subject, "needs_review", actual), draft.uncovered);
+    return { draft: behind, deciding, proven: null };
   }
   return new RuleWalk(isAtOne ? [first, ...later] : [], rules, { subject, criteria, needsFirst: true }).verdict();
 }

@@ -16,6 +16,7 @@ import {
   manual,
   manualForMissing,
   unreadable,
+  withNote,
   withPartialCoverage,
   type Subject,
 } from "./finding_drafts.ts";
@@ -63,8 +64,7 @@ export function judgeSessionPolicies(
     judgeItem: (item) => (isWithoutRules(item) ? null : judgePolicy(item, expected, judgeOnce)),
     judgeEmpty: () => [fail({ resource: null, expected }, "no active global session policy")],
   });
-  if (unruled.length === 0) return drafts;
-  return drafts.map((draft) => ({ ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` }));
+  return unruled.length === 0 ? drafts : drafts.map((draft) => withNote(draft, note));
 }
 
 /** A custom policy whose rules are known, none of them active. Okta's own policy needs one. */
