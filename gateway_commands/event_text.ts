@@ -1,4 +1,6 @@
 import { outcomeText } from "../shared/outcome_text.ts";
+import { vulnIdOf } from "../shared/rule_names.ts";
+import { categoryText } from "../shared/severity.ts";
 import type { ScanEvents } from "../shared/schemas/scan_events.ts";
 import { printable } from "../command_line/terminal.ts";
 import type { Resource } from "./gateway_api.ts";
@@ -10,13 +12,14 @@ type FieldName = { [Type in keyof ScanEvents]: keyof ScanEvents[Type] }[keyof Sc
 export function eventText(type: string, data: Resource, color: boolean): string {
   const field = (name: FieldName) => shown(data[name]);
   const status = () => statusText(data["reason"] === "not_applicable" ? "N/A" : data["status"], color);
+  const rule = () => vulnIdOf(field("check"));
   switch (type) {
     case "scan.start":
       return `Scan ${field("scan_id")} started: ${field("checks_total")} checks`;
     case "scan.progress":
-      return `[${field("checks_done")}/${field("checks_total")}] ${status()} ${field("check")}`;
+      return `[${field("checks_done")}/${field("checks_total")}] ${status()} ${rule()}`;
     case "finding.created":
-      return `${status()} ${field("check")}: ${field("detail")}`;
+      return `${status()} ${rule()} ${categoryText(field("severity"))}: ${field("detail")}`;
     case "scan.error":
       return `${type} ${field("code")}: ${field("detail")}`;
     case "scan.end":

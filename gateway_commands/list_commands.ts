@@ -2,7 +2,8 @@ import { requireGatewayAccess } from "../command_line/gateway_access.ts";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import { ruleStates } from "../shared/rule_result.ts";
-import { stigRuleNames } from "../shared/rule_names.ts";
+import { vulnIdOf } from "../shared/rule_names.ts";
+import { categoryText } from "../shared/severity.ts";
 import { parseStates, stateWords } from "../shared/rule_states.ts";
 import { shorten, toPrintableJson } from "../shared/text.ts";
 import { scanIdProblems, withGateway, type GatewayApi, type Resource } from "./gateway_api.ts";
@@ -138,19 +139,18 @@ function stateText({ status, reason }: Resource): string {
   return status === "MANUAL" && reason === "not_applicable" ? reason : String(status).toLowerCase();
 }
 
-const vulnIds: ReadonlyMap<string, string> = new Map(stigRuleNames.map((rule) => [rule.check, rule.vuln_id]));
-
 /** Failures first, and what was found. */
 function findingsTable(findings: readonly Resource[]): string {
   const rank = (finding: Resource) => ruleStates.findIndex((state) => state === stateText(finding));
   return tableText(
-    ["STATUS", "RULE", "SEVERITY", "CHECK", "RESOURCE", "FOUND"],
+    ["STATUS", "RULE", "CAT", "RESOURCE", "FOUND"],
     findings
       .toSorted((one, other) => rank(one) - rank(other))
       .map((finding) => [
         stateText(finding) === "not_applicable" ? "N/A" : valueText(finding["status"]),
-        vulnIds.get(valueText(finding["check"])) ?? "",
-        ...["severity", "check", "resource_name"].map((name) => valueText(finding[name])),
+        vulnIdOf(valueText(finding["check"])),
+        categoryText(valueText(finding["severity"])),
+        valueText(finding["resource_name"]),
         shorten(valueText(finding["actual"]), maxDetailLength),
       ]),
   );

@@ -39,11 +39,16 @@ export function unknownRule(name: string, rules: readonly RuleNames[], otherwise
   );
   const nearest = nearestName(wanted, [...names.keys()]);
   const advice = nearest === null ? otherwise : `did you mean ${JSON.stringify(names.get(nearest))}?`;
-  return `unknown check ${JSON.stringify(name)}: ${advice}`;
+  return `unknown rule ${JSON.stringify(name)}: ${advice}`;
 }
 
 function namesOf({ check, vuln_id: vulnId, stig_id: stigId, rule_id: ruleId }: RuleNames): readonly string[] {
   return [check, vulnId, stigId, ruleId];
+}
+
+/** The V-number of a check's rule, as people read it; the name itself where the STIG has no such check. */
+export function vulnIdOf(check: string): string {
+  return stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? check;
 }
 
 /** The check's name for any name of a rule of the STIG; other names stay as they are. */

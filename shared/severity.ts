@@ -3,6 +3,15 @@ import type { Severity } from "./report.ts";
 /** From the worst. */
 export const severities: readonly Severity[] = ["high", "medium", "low"];
 
+/** As people read them. */
+export const categoryNames: Readonly<Record<Severity, string>> = { high: "CAT I", medium: "CAT II", low: "CAT III" };
+
+/** A severity of unchecked data as people read it; the text itself where it is none. */
+export function categoryText(text: string): string {
+  const severity = parseSeverity(text);
+  return severity === null ? text : categoryNames[severity];
+}
+
 /** What a severity may be called, for messages. */
 export const severityWords = "high, medium or low, or CAT I, CAT II or CAT III";
 

@@ -19,10 +19,10 @@ export function listChecks(checks: readonly CatalogCheck[]): string {
 
 /** `explain CHECK`: what it examines, why, how to fix it in the console, which API fields decide. */
 export function explainCheck(check: CatalogCheck): string {
-  const { name, rule, explanation, unjudged } = check;
+  const { rule, explanation, unjudged } = check;
   const sections = [
-    `${name}\n${rule.title}`,
-    `${rule.vuln_id} · ${rule.stig_id} · ${rule.rule_id} · CAT ${rule.category} (${rule.severity})`,
+    `${rule.vuln_id} ${levelOf(rule)}\n${rule.title}`,
+    `${rule.stig_id} · ${rule.rule_id}`,
     `Examines\n${indent(explanation.examines)}`,
     `Why\n${indent(explanation.why)}`,
     ...(unjudged === undefined ? judgedSections(check) : []),

@@ -198,7 +198,7 @@ function scopesResult({ tokens, requestedScopes }: AuthorizedClient): DoctorResu
   if (missing.length === 0) return ok("scopes", count);
   return warn(
     "scopes",
-    `${count}; missing: ${missing.join(", ")}; checks that need them become MANUAL`,
+    `${count}; missing: ${missing.join(", ")}; rules that need them become MANUAL`,
     remedies.scopes,
   );
 }

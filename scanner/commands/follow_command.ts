@@ -39,7 +39,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   await requireDirectory(directory);
   const lock = await lockDirectory(directory);
   const store = createFollowStore(directory);
-  const severities = new Map(checks.map(({ name, rule }) => [name, rule.severity]));
+  const rules = new Map(checks.map(({ name, rule }) => [name, rule]));
   const scopes = [...new Set([...config.scopes, "logs.read"])];
   let file: ChangeFile | null = null;
   try {
@@ -81,7 +81,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         write(lines) {
           file?.append(lines);
           const color = io.colorStdout;
-          const texts = changeTexts(lines, { format, color, severityOf: (check) => severities.get(check) ?? null });
+          const texts = changeTexts(lines, { format, color, ruleOf: (check) => rules.get(check) });
           io.stdout(texts.map((text) => `${text}\n`).join(""));
         },
         writeState: (lines) => file?.begin(lines),

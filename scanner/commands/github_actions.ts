@@ -5,6 +5,7 @@ import { printable } from "../../command_line/terminal.ts";
 import type { Report } from "../../shared/report.ts";
 import type { RuleState } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
+import { levelOf } from "../reports/benchmark_rules.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 
 export interface NamedReport {
@@ -77,7 +78,7 @@ function annotations(reports: readonly NamedReport[], page: { readonly isInSumma
       check.findings
         .filter((finding) => finding.status === "FAIL" && !finding.waived)
         .map((finding) => {
-          const title = `${name === null ? "" : `${name} `}${check.vuln_id} ${check.check}`;
+          const title = `${name === null ? "" : `${name} `}${check.vuln_id} ${levelOf(check)}`;
           return `::error title=${property(title)}::${message(finding.detail)}`;
         }),
     ),

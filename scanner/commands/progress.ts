@@ -1,3 +1,4 @@
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { stateLabels } from "../reports/result_text.ts";
@@ -132,7 +133,7 @@ function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, c
   const parts = [
     ` · ${verdicts(counts)}`,
     ...(leftSeconds === 0 ? [] : [` · about ${leftSeconds} s left`]),
-    ...(running === undefined ? [] : [` · ${running}`]),
+    ...(running === undefined ? [] : [` · ${vulnIdOf(running)}`]),
   ];
   let text = `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}] ${done}/${total}`;
   for (const part of parts) {

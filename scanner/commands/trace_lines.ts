@@ -1,3 +1,4 @@
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import { printable } from "../../command_line/terminal.ts";
 import type { ScanTrace } from "../run_scan.ts";
 
@@ -17,7 +18,7 @@ export function createTrace(
     waitBegun: ({ reason, ms }) => say(`wait for the ${reason === "retry" ? "next attempt" : reason} ${duration(ms)}`),
     collected: (artifact, ms, outcome) =>
       say(`collected ${artifact} ${duration(ms)}${outcome === "obtained" ? "" : `, missing: ${outcome}`}`),
-    evaluated: (check, ms) => say(`evaluated ${check} ${duration(ms)}`),
+    evaluated: (check, ms) => say(`evaluated ${vulnIdOf(check)} ${duration(ms)}`),
   };
 }
 

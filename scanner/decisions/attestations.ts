@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Attestation, CheckResult } from "../../shared/report.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import { decisionFields, parseDecisionFile, type DecisionFileSource } from "./decision_file.ts";
 
@@ -36,9 +37,11 @@ export function applyAttestations(
   for (const { check, ...attestation } of attestations) {
     const result = results.find((candidate) => candidate.check === check);
     if (isExpired(attestation.expires, nowMs)) {
-      warnings.push(`The attestation of ${check} expired on ${attestation.expires} and is ignored`);
+      warnings.push(`The attestation of ${vulnIdOf(check)} expired on ${attestation.expires} and is ignored`);
     } else if (result?.status === "FAIL" && attestation.status !== "FAIL") {
-      warnings.push(`The attestation of ${check} is ignored: the check found a FAIL, which only a waiver accepts`);
+      warnings.push(
+        `The attestation of ${vulnIdOf(check)} is ignored: the scan found a FAIL, which only a waiver accepts`,
+      );
     } else {
       byCheck.set(check, attestation);
     }

@@ -6,7 +6,7 @@ import { printable } from "../../command_line/terminal.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
-import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
+import { findRule, vulnIdOf, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { AttestationEntry } from "./attestations.ts";
 import { maxDecisions } from "./decision_file.ts";
@@ -165,5 +165,5 @@ function toAttestation({ kind, check, status, reason, expires, by }: FetchedDeci
 }
 
 function describe({ kind, check, resource, by }: FetchedDecision): string {
-  return `The ${kind} of ${check}${resource === null ? "" : ` for ${JSON.stringify(resource)}`} by ${by} at the gateway`;
+  return `The ${kind} of ${vulnIdOf(check)}${resource === null ? "" : ` for ${JSON.stringify(resource)}`} by ${by} at the gateway`;
 }

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
 import { maxPatternLength, type StepBudget } from "../../shared/decisions/name_pattern.ts";
 import {
@@ -100,5 +101,5 @@ function waive(finding: Finding, { index, used, budget }: WaiveOptions): Finding
 
 function describe(waiver: WaiverEntry): string {
   const place = waiver.source === "gateway" ? ` by ${waiver.by ?? "?"} at the gateway` : "";
-  return `The waiver of ${waiver.check}${waiver.resource === null ? "" : ` for ${JSON.stringify(waiver.resource)}`}${place}`;
+  return `The waiver of ${vulnIdOf(waiver.check)}${waiver.resource === null ? "" : ` for ${JSON.stringify(waiver.resource)}`}${place}`;
 }

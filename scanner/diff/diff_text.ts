@@ -4,6 +4,8 @@ import {
   type ComparedVerdict,
   type FindingChangeKind,
 } from "../../shared/finding_diff.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
+import { categoryNames } from "../../shared/severity.ts";
 import type { Diff, FieldChange, ObjectChange } from "../../shared/schemas/diff.ts";
 import { printable, wrapText } from "../../command_line/terminal.ts";
 import { shorten, toLine } from "../../shared/text.ts";
@@ -17,8 +19,8 @@ export function renderText(diff: Diff, { width }: { readonly width: number }): s
   const findings = findingChangeKinds.flatMap((kind) => {
     const found = diff.findings.filter(({ change }) => change === kind);
     if (found.length === 0) return [];
-    const lines = found.flatMap(({ check, resource, before, after }) => [
-      `  ${check}: ${resource.type} "${resource.name}"`,
+    const lines = found.flatMap(({ check, severity, resource, before, after }) => [
+      `  ${vulnIdOf(check)} ${categoryNames[severity]}: ${resource.type} "${resource.name}"`,
       `    ${verdictMove(before, after)}`,
     ]);
     return [findingChangeTitles[kind], ...lines, ""];
@@ -79,8 +81,12 @@ function valueText(value: unknown): string {
 
 const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
 
+function idsOf(checks: readonly string[]): string {
+  return checks.map(vulnIdOf).join(", ");
+}
+
 function concernText(checks: readonly string[]): string {
-  return checks.length === 0 ? "not evaluated by any check" : `read by ${checks.join(", ")}`;
+  return checks.length === 0 ? "not read for any rule" : `read by ${idsOf(checks)}`;
 }
 
 /** `2 new, 1 resolved; 1 object changed`. */
@@ -103,7 +109,7 @@ function limitLines({ before: old, after: now, evidence, not_compared: notCompar
   const of = (side: "before" | "after") => notCompared.filter(({ only_in: only }) => only === side);
   const lines = (["before", "after"] as const).flatMap((side) => {
     const checks = of(side).map(({ check }) => check);
-    return checks.length === 0 ? [] : [`Not compared, as only the scan ${side} evaluated them: ${checks.join(", ")}`];
+    return checks.length === 0 ? [] : [`Not compared, as only the scan ${side} evaluated them: ${idsOf(checks)}`];
   });
   const ofRules = (["added", "removed", "changed"] as const).flatMap((change) => {
     const ids = (rules ?? []).filter((rule) => rule.change === change).map(({ vuln_id: vulnId }) => vulnId);

@@ -1,21 +1,24 @@
 import { paintStatus, printable } from "../../command_line/terminal.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
-import type { Severity } from "../../shared/report.ts";
 import { countStates, stateOf } from "../../shared/rule_result.ts";
+import { levelOf } from "../reports/benchmark_rules.ts";
 import { stateLabels } from "../reports/result_text.ts";
-import { toPrintableJson } from "../../shared/text.ts";
+import { shorten, toPrintableJson } from "../../shared/text.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
+import type { StigRule } from "../catalog/catalog.ts";
 import { decisionText, groupChanges, groupText } from "../../shared/change_groups.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
 interface TextOptions {
   readonly format: ChangeFormat;
   readonly color: boolean;
-  /** How bad it is that a check fails. */
-  readonly severityOf: (check: string) => Severity | null;
+  /** The rule of a check; undefined for one that the scan does not know. */
+  readonly ruleOf: (check: string) => Pick<StigRule, "vuln_id" | "category" | "title"> | undefined;
 }
 
 /** The first results of an org would fill screens: more of them than this are one line of a table. */
 const maxStartLines = 20;
+const maxTitle = 50;
 
 /** Lines without their ends. In a table, what one act moved is one entry. */
 export function changeTexts(lines: readonly ChangeLine[], options: TextOptions): readonly string[] {
@@ -54,9 +57,11 @@ function changeText(line: ChangeLine, options: TextOptions, isAlone = true): str
   const { seen_at: seenAt, to, check, resource, cause } = line;
   const after = verdict(to, line.to_waived, options);
   const moved = cause === "start" ? after : `${verdict(line.from, line.from_waived, options)} → ${after}`;
-  const severity = to?.status === "FAIL" ? options.severityOf(check) : null;
-  const parts = [seenAt.slice(11, 19), moved, check, printable(resource.name), isAlone ? reason(line) : "", severity];
-  return parts.filter((part) => part !== null && part !== "").join("  ");
+  const rule = options.ruleOf(check);
+  const name =
+    rule === undefined ? vulnIdOf(check) : `${rule.vuln_id} ${levelOf(rule)} ${shorten(rule.title, maxTitle)}`;
+  const parts = [seenAt.slice(11, 19), moved, name, printable(resource.name), isAlone ? reason(line) : ""];
+  return parts.filter((part) => part !== "").join("  ");
 }
 
 function verdict(value: Verdict | null, isWaived: boolean, options: { readonly color: boolean }): string {

@@ -1,6 +1,9 @@
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Exposure, History, HistoryActor, RuleHistory } from "../../shared/schemas/history.ts";
 
+import { catalog } from "../catalog/catalog.ts";
+import { levelOf } from "../reports/benchmark_rules.ts";
+
 /** Content for people, before it is laid out. */
 export interface HistoryPage {
   readonly title: string;
@@ -43,10 +46,9 @@ export function historyPage(history: History): HistoryPage {
         tables: [
           {
             caption: dayLegend,
-            columns: ["Rule", "Check", "Now", `Last ${Math.min(daysIn(rules), maxShownDays)} days`, "Known", "Failed"],
+            columns: ["Rule", "Now", `Last ${Math.min(daysIn(rules), maxShownDays)} days`, "Known", "Failed"],
             rows: rules.map((rule) => [
-              rule.vuln_id ?? "",
-              rule.check,
+              ruleText(rule),
               nowText(rule),
               rule.days.slice(-maxShownDays).map(dayMark).join(""),
               durationText(secondsIn(rule, isKnown)),
@@ -111,13 +113,18 @@ function exposureCells(
   { opened, closed, actor, least_seconds: least, most_seconds: most }: Exposure,
 ): readonly string[] {
   return [
-    rule.vuln_id ?? rule.check,
+    ruleText(rule),
     betweenText(opened.not_before, opened.known_at),
     closed === null ? "open" : betweenText(closed.not_before, closed.known_at),
     least === most ? durationText(most) : `${durationText(least)} to ${durationText(most)}`,
     actorText(actor),
     closed === null ? "" : actorText(closed.actor),
   ];
+}
+
+function ruleText({ vuln_id: vulnId, check }: RuleHistory): string {
+  const known = catalog.find(({ name }) => name === check);
+  return known === undefined ? (vulnId ?? check) : `${known.rule.vuln_id} ${levelOf(known.rule)}`;
 }
 
 function betweenText(notBefore: string | null, knownAt: string): string {

@@ -28,7 +28,7 @@ export const htmlFormat: ReportFormat = {
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
       main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}
         ${changeSection(report)} ${overview(checks)}
-        <h2>Checks</h2>
+        <h2>Rules</h2>
         ${checkSections(checks, { report, revision })} ${controlSection({ report, revision }, checks)}`,
       footer: facts(report, options.toolVersion),
     });
@@ -77,14 +77,14 @@ function changeSection(report: Report): Html | string {
 function overview(checks: readonly CheckResult[]): Html {
   return html`<table>
     <caption>
-      Every check that this page lists
+      Every rule that this page lists
     </caption>
     <thead>
       <tr>
         <th scope="col">Verdict</th>
-        <th scope="col">Check</th>
-        <th scope="col">STIG</th>
+        <th scope="col">Rule</th>
         <th scope="col">CAT</th>
+        <th scope="col">Title</th>
         <th scope="col">Open findings</th>
       </tr>
     </thead>
@@ -93,9 +93,9 @@ function overview(checks: readonly CheckResult[]): Html {
         (check) =>
           html`<tr>
             <td>${badge(stateOf(check))}</td>
-            <td><a href="#${check.vuln_id}">${check.title}</a></td>
-            <td>${check.vuln_id}</td>
-            <td>${check.category}</td>
+            <td><a href="#${check.vuln_id}">${check.vuln_id}</a></td>
+            <td>${levelOf(check)}</td>
+            <td>${check.title}</td>
             <td>${openFindings(check).length} of ${check.findings.length}</td>
           </tr> `,
       )}
@@ -158,10 +158,10 @@ function checkSections(checks: readonly CheckResult[], judged: Judged): Html {
 function checkSection(check: CheckResult, { report, revision }: Judged): Html {
   const attestation = attestationLine(check);
   const state = stateOf(check);
-  const heading = html`<h3>${badge(state)} ${check.title}</h3>`;
+  const heading = html`<h3>${badge(state)} ${check.vuln_id} ${levelOf(check)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
-    <code>${check.check}</code> · ${idsOf(check)} ·
-    ${levelOf(check)}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    ${check.stig_id} · ${check.rule_id} ·
+    <code>${check.check}</code>${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
     <br />${evidenceLine(check, report, revision)}
   </p>`;
   const open = openFindings(check);
@@ -235,10 +235,6 @@ function fix(check: CheckResult, revision: Revision): Html | string {
     <summary>How to fix</summary>
     <pre>${text}</pre>
   </details>`;
-}
-
-function idsOf(check: CheckResult): string {
-  return `${check.vuln_id} · ${check.stig_id}`;
 }
 
 function wordsOf(reason: ManualReason): string {

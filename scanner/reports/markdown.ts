@@ -1,9 +1,10 @@
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
-import { orgNameOf } from "./benchmark_rules.ts";
+import { levelOf, orgNameOf } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { changeLines } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
@@ -76,7 +77,7 @@ function controlSection(report: Report, revision: Revision): readonly string[] {
         `- ${countOf(total, "control")} of the ${baseline} baseline: ${outcomeText((state) => counts[state])}`,
     ),
     "",
-    "| | control | title | baselines | checks |",
+    "| | control | title | baselines | rules |",
     "|---|---|---|---|---|",
     ...results.map(controlRow),
     "",
@@ -84,7 +85,7 @@ function controlSection(report: Report, revision: Revision): readonly string[] {
 }
 
 function controlRow({ label, title, baselines, checks, ...verdict }: ControlResult): string {
-  const names = checks.map((name) => markdownCell(name)).join(", ");
+  const names = checks.map((name) => markdownCell(vulnIdOf(name))).join(", ");
   return `| ${icons[stateOf(verdict)]} | ${markdownCell(label)} | ${markdownCell(title)} | ${baselines.join(", ") || "none"} | ${names} |`;
 }
 
@@ -97,8 +98,8 @@ function comparisonLines({ baseline }: Report): readonly string[] {
 }
 
 function checkRow(check: CheckResult): string {
-  const ids = [...new Set([check.vuln_id, check.stig_id, check.check])].map(markdownCell);
-  return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${check.category} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
+  const ids = [check.vuln_id, check.stig_id].map(markdownCell);
+  return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${levelOf(check)} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
 }
 
 function waivedNote(check: CheckResult): string {
@@ -111,7 +112,7 @@ function checkSection(check: CheckResult): readonly string[] {
   const findings = check.findings.filter((finding) => finding.status !== "PASS");
   const attestation = attestationLine(check);
   return [
-    `## ${icons[stateOf(check)]} ${markdownText(`${check.vuln_id} ${check.title}`)}`,
+    `## ${icons[stateOf(check)]} ${markdownText(`${check.vuln_id} ${levelOf(check)} ${check.title}`)}`,
     "",
     ...findings.slice(0, maxListed).map(findingItem),
     ...(findings.length > maxListed ? [`- and ${findings.length - maxListed} more findings`] : []),

@@ -65,7 +65,7 @@ export function findingMarks(finding: Finding): readonly string[] {
     ...labelledNotes(finding)
       .filter(({ isInReports }) => isInReports)
       .map(({ label, text }) => `${label}: ${text}`),
-    ...(advisory ? ["does not change the result of the check"] : []),
+    ...(advisory ? ["does not change the result of the rule"] : []),
     ...(change === null ? [] : [change]),
   ];
 }

@@ -1,3 +1,4 @@
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import { randomUUID } from "node:crypto";
 import { pause } from "../../shared/abortable.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
@@ -224,7 +225,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
         },
         (change, problem) => {
           queue?.settle([change]);
-          warn(`A change of ${change.check} was not stored at the gateway: ${problem}`);
+          warn(`A change of ${vulnIdOf(change.check)} was not stored at the gateway: ${problem}`);
         },
       );
     }

@@ -1,3 +1,4 @@
+import { vulnIdOf } from "../../shared/rule_names.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
@@ -239,7 +240,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     await storeAccepted(
       findings,
       (batch) => retryUntilAccepted((signal) => gateway.storeFindings(scanId, batch, signal)),
-      ({ check }, problem) => warn(`A finding of ${check} was not stored: ${problem}`),
+      ({ check }, problem) => warn(`A finding of ${vulnIdOf(check)} was not stored: ${problem}`),
     );
   }
 

@@ -83,7 +83,7 @@ describe("diff", () => {
     await run("evaluate", "--from-artifacts", "evidence.json", "--output", "after", "--format", "json");
     const { code, stdout, stderr } = await run("diff", "before/scan.json", "after/scan.json");
     expect([code, stderr]).toEqual([1, ""]);
-    expect(stdout).toMatch(/Verdict changed\n {2}authenticator_password_maximum_age_60d: policy /);
+    expect(stdout).toMatch(/Verdict changed\n {2}V-273201 CAT II: policy /);
     expect(stdout).toMatch(/PASS 60 days → FAIL 90 days/);
     expect(stdout).not.toContain("\u001b");
   });

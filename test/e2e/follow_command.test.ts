@@ -31,7 +31,7 @@ test("writes a line for a change while it runs, and ends with 0 on SIGTERM and S
   org.change("fips-off", "dana@practice.example");
   await first.until(
     "stdout",
-    /PASS → FAIL {2}authenticator_okta_verify_fips_compliant {2}Okta Verify {2}by dana@practice\.example \(security\.authenticator\.lifecycle\.update\) {2}medium$/m,
+    /PASS → FAIL {2}V-273205 CAT II .+ {2}Okta Verify {2}by dana@practice\.example \(security\.authenticator\.lifecycle\.update\)$/m,
   );
   expect(await first.stop("SIGTERM")).toMatchObject({ code: 0, stderr: "" });
   const second = start();

@@ -203,7 +203,7 @@ describe("several organizations", () => {
       expect.stringMatching(
         /^Organization globex \(scanstream\.config\.json, number 2\): private_key_file names a file that cannot be read/,
       ),
-      expect.stringMatching(/^Organization third \(scanstream\.config\.json, number 3\): Unknown check "nonsense"/),
+      expect.stringMatching(/^Organization third \(scanstream\.config\.json, number 3\): Unknown rule "nonsense"/),
       "Organization fourth (scanstream.config.json, number 4): private_key_env: the variable NOT_SET is not set: expected a private key in it",
     ]);
   });

@@ -111,7 +111,7 @@ describe("scan", () => {
     const env = { ...(await envOf(readOnly)), GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: summary };
     const { stdout, stderr } = await scan(env, "--severity", "medium", "--format", "json", "--quiet");
     parseReport(stdout);
-    expect(stderr).toMatch(/^::error title=V-\d+ \w+::/m);
+    expect(stderr).toMatch(/^::error title=V-\d+ CAT I+::/m);
     expect(await readFile(summary, "utf8")).toMatch(/^# Scan of /);
   });
 
@@ -220,7 +220,7 @@ describe("usage and configuration exit with 2", () => {
     [["evaluate"], /--from-artifacts/],
     [["evaluate", "--from-artifacts", "missing.json"], /no such file/],
     [["collect"], /--save-artifacts/],
-    [["explain", "no_such_check"], /Unknown check "no_such_check"/],
+    [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
     [["scan", "--check", ""], /--check "": expected names or ids of checks/],
     [["evaluate", "--from-artifacts", "none", "--check", " , "], /--check " , ": expected names or ids of checks/],
     [["scan", "--severity", ""], /--severity "": expected one or more of high, medium or low/],

@@ -116,7 +116,7 @@ describe("findCheck", () => {
     ["", "run `scanstream checks` for the list"],
   ])("refuses %j and helps: %s", (name, advice) => {
     expect(() => findCheck(name)).toThrow(AppError);
-    expect(() => findCheck(name)).toThrow(`Unknown check "${name}": `);
+    expect(() => findCheck(name)).toThrow(`Unknown rule "${name}": `);
     expect(() => findCheck(name)).toThrow(advice);
   });
 });
@@ -159,8 +159,8 @@ describe("selectChecks", () => {
   });
 
   test.each([
-    [{ check: ["no_such_check_anywhere"] }, 'Unknown check "no_such_check_anywhere"'],
-    [{ exclude: ["no_such_check_anywhere"] }, 'Unknown check "no_such_check_anywhere"'],
+    [{ check: ["no_such_check_anywhere"] }, 'Unknown rule "no_such_check_anywhere"'],
+    [{ exclude: ["no_such_check_anywhere"] }, 'Unknown rule "no_such_check_anywhere"'],
     [{ severity: ["urgent"] }, '--severity "urgent": expected high, medium or low'],
     [{ severity: ["low"] }, "The selection leaves no check: --severity low"],
     [

@@ -39,7 +39,7 @@ test("follows a scan from its start to its end without a reload", async () => {
   // The findings are other events, and may come a moment later.
   await expect.poll(() => page.locator(".tile.tone-fail dd").textContent()).toBe("1");
   expect(await page.locator(".progress-latest").textContent()).toBe(
-    "FailOkta must log out a session after a 15-minute period of inactivity.",
+    "FailV-273186 · CAT II · Okta must log out a session after a 15-minute period of inactivity.",
   );
   expect(await page.locator(".checks-table tbody tr").count()).toBe(1);
   expect(await page.locator(".finding").count()).toBe(2);

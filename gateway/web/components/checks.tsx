@@ -1,6 +1,7 @@
 import { ruleStates } from "../../../shared/rule_result.ts";
 import type { Decision } from "../../../shared/schemas/decision.ts";
-import { categoryNames, checkTitle, findCheck } from "../model/check_catalog.ts";
+import { categoryNames } from "../../../shared/severity.ts";
+import { checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import { formatCount } from "../model/format.ts";
 import type { CheckState } from "../model/scan_model.ts";
@@ -68,7 +69,7 @@ function CheckRow(props: {
   const { check, state, severity, findingCount } = props.state;
   const info = findCheck(check);
   const category = severity ?? info?.severity;
-  const facts = [category === undefined ? undefined : categoryNames[category], info?.vulnId, info?.stigId].filter(
+  const facts = [info?.vulnId, category === undefined ? undefined : categoryNames[category], info?.stigId].filter(
     (part) => part !== undefined,
   );
   return (
@@ -79,9 +80,7 @@ function CheckRow(props: {
       <th scope="row">
         <button type="button" class="check-button" aria-pressed={props.isChosen} onClick={() => props.choose(check)}>
           <span class="check-title">{checkTitle(check)}</span>
-          <span class="fine one-line" title={check}>
-            {facts.length === 0 ? check : facts.join(" · ")}
-          </span>
+          <span class="fine one-line">{facts.length === 0 ? check : facts.join(" · ")}</span>
           {props.attestation !== null && (
             <span class="fine">{`${toVerb(props.attestation)} by ${props.attestation.by}`}</span>
           )}

@@ -4,7 +4,8 @@ import type { ManualReason } from "../../../shared/report.ts";
 import { stateOf } from "../../../shared/rule_result.ts";
 import type { Decision, DecisionKind } from "../../../shared/schemas/decision.ts";
 import { labelledNotes } from "../../../shared/schemas/finding_notes.ts";
-import { categoryNames, checkTitle, findCheck } from "../model/check_catalog.ts";
+import { categoryNames } from "../../../shared/severity.ts";
+import { checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { Finding } from "../model/scan_model.ts";
 import { formatTime } from "../model/format.ts";
 import { diffWords, type DiffPart } from "../model/word_diff.ts";
@@ -140,7 +141,6 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
   const { expected, actual } = finding;
   const isDifferent = stateOf(finding) === "fail" && expected !== null && actual !== null;
   const [wanted, found] = isDifferent ? diffWords(expected, actual) : [null, null];
-  const names = [info?.vulnId, info?.stigId, ...(info?.controls ?? [])].filter((name) => name !== undefined);
   return (
     <>
       <dl class="facts">
@@ -164,7 +164,11 @@ function Explanation(props: { readonly finding: Finding; readonly isComplete: bo
           </Fact>
         )}
         {resourceText(finding) !== "" && <Fact term="Resource">{resourceText(finding)}</Fact>}
-        <Fact term="Rule">{info === null ? finding.check : `${names.join(" · ")} · ${finding.check}`}</Fact>
+        <Fact term="Rule">
+          {info === null
+            ? finding.check
+            : [info.vulnId, categoryNames[finding.severity], info.stigId, ...info.controls].join(" · ")}
+        </Fact>
         <Fact term="Read">
           {finding.read_from?.replaceAll("; ", "\n") ?? readText}
           {info !== null &&

@@ -4,7 +4,8 @@ import { countOf } from "../../../shared/outcome_text.ts";
 import type { Severity } from "../../../shared/report.ts";
 import { ruleStates } from "../../../shared/rule_result.ts";
 import type { DecisionKind } from "../../../shared/schemas/decision.ts";
-import { categoryNames, checkTitle } from "../model/check_catalog.ts";
+import { categoryNames } from "../../../shared/severity.ts";
+import { ruleName } from "../model/check_catalog.ts";
 import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import type { DecisionStore } from "../model/decisions/decision_store.ts";
 import {
@@ -129,7 +130,7 @@ export function Findings(props: FindingsProps) {
       {filter.check !== null && (
         <p class="check-filter row wrap text">
           {"Only "}
-          <span>{checkTitle(filter.check)}</span>
+          <span>{ruleName(filter.check)}</span>
           <button
             type="button"
             class="button button-small"

@@ -1,6 +1,7 @@
 import { outcomeText } from "../../../shared/outcome_text.ts";
 import { ruleStates, type RuleState } from "../../../shared/rule_result.ts";
-import { categoryNames, checkTitle } from "../model/check_catalog.ts";
+import { categoryNames } from "../../../shared/severity.ts";
+import { ruleName } from "../model/check_catalog.ts";
 import { formatCount } from "../model/format.ts";
 import { countDone, type CheckCounts, type CheckState, type ScanModel } from "../model/scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
@@ -56,7 +57,7 @@ function Latest({ check }: { readonly check: CheckState | undefined }) {
   return (
     <>
       <StateTag state={check.state} />
-      <span class="one-line">{checkTitle(check.check)}</span>
+      <span class="one-line">{ruleName(check.check)}</span>
     </>
   );
 }

@@ -1,4 +1,5 @@
 import type { Severity } from "../../../shared/report.ts";
+import { categoryNames } from "../../../shared/severity.ts";
 import { formatCheckName } from "./format.ts";
 
 /** What the page says of a check next to its findings. */
@@ -30,13 +31,21 @@ export function findRule(name: string): string | null {
   return check;
 }
 
-/** As the STIG calls it. */
-export const categoryNames: Readonly<Record<Severity, string>> = { high: "CAT I", medium: "CAT II", low: "CAT III" };
-
 /** `STIG V1R2` for `okta-idaas-stig-v1r2`; null where the producer did not say. */
 export function revisionText(benchmark: string | null): string | null {
   const name = /-(v\d+r\d+)$/.exec(benchmark ?? "")?.[1];
   return name === undefined ? null : `STIG ${name.toUpperCase()}`;
+}
+
+/** `V-273186 · CAT II`; empty for a check that the catalog does not have. */
+export function ruleIds(check: string): string {
+  const rule = findCheck(check);
+  return rule === null ? "" : `${rule.vulnId} · ${categoryNames[rule.severity]}`;
+}
+
+/** `V-273186 · CAT II · title`. */
+export function ruleName(check: string): string {
+  return [ruleIds(check), checkTitle(check)].filter((part) => part !== "").join(" · ");
 }
 
 export function checkTitle(check: string): string {

@@ -1,6 +1,7 @@
 import type { Severity, StatusCounts } from "../../../shared/report.ts";
 import { countStates, ruleStates, stateOf, type RuleState } from "../../../shared/rule_result.ts";
-import { categoryNames, findCheck } from "./check_catalog.ts";
+import { categoryNames } from "../../../shared/severity.ts";
+import { findCheck } from "./check_catalog.ts";
 import type { Finding } from "./scan_model.ts";
 
 export type FindingOrder = "worst" | "newest" | "resource";

@@ -56,7 +56,7 @@ describe("on a terminal", () => {
       expect(textWidth(bar)).toBeLessThan(columns);
       expect(bar).toContain(`/${total}`);
       expect(bar).toMatch(
-        /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ needs? manual review, \d+ N\/A( · about \d+ s left)?( · [a-z][a-z0-9_]+)?)?$/,
+        /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ needs? manual review, \d+ N\/A( · about \d+ s left)?( · V-\d+)?)?$/,
       );
     }
   });

@@ -30,7 +30,7 @@ describe("parseWaivers", () => {
     ],
     [JSON.stringify([{ ...given, expires: null }]), /waivers\[0\]\.expires: expected a day .* or "never"/],
     [JSON.stringify([{ ...given, reason: " " }]), /reason: must not be empty/],
-    [JSON.stringify([{ ...given, check: "no_such" }]), /unknown check "no_such"/],
+    [JSON.stringify([{ ...given, check: "no_such" }]), /unknown rule "no_such"/],
     [JSON.stringify([{ ...given, expire: "2027-01-01" }]), /expire/],
     [JSON.stringify([{ ...given, expires: "next year" }]), /2027-01-31/],
     [JSON.stringify([{ ...given, expires: "2027-13-01" }]), /2027-01-31/],

@@ -118,8 +118,8 @@ describe("addGatewayDecisions", () => {
     expect(await add(files)).toEqual({
       decisions: files,
       warnings: [
-        `The attestation of ${other} by member@acme.test at the gateway is ignored: --attestations has its own`,
-        `The waiver of ${check} for "00p1" by member@acme.test at the gateway is ignored: --waivers has its own`,
+        "The attestation of V-279690 by member@acme.test at the gateway is ignored: --attestations has its own",
+        'The waiver of V-273186 for "00p1" by member@acme.test at the gateway is ignored: --waivers has its own',
       ],
     });
     const past = { ...file, expires: "2020-01-31" };
@@ -133,7 +133,7 @@ describe("addGatewayDecisions", () => {
     expect(await add()).toEqual({
       decisions: noFiles,
       warnings: [
-        'The waiver of no_such by member@acme.test at the gateway is ignored: unknown check "no_such": this scan does not know it',
+        'The waiver of no_such by member@acme.test at the gateway is ignored: unknown rule "no_such": this scan does not know it',
       ],
     });
   });

@@ -1,4 +1,3 @@
-import type { Severity } from "../../../shared/report.ts";
 import { describe, expect, it } from "vitest";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { changeTexts } from "../../../scanner/follow/change_text.ts";
@@ -11,6 +10,7 @@ import {
   type KnownFinding,
   type Move,
 } from "../../../scanner/follow/changes.ts";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { toLogEvent, type LogEvent } from "../../../scanner/follow/log_event.ts";
 import { documentText, fencedAfter } from "../../support/documented_commands.ts";
 import { aCheckResult, aFinding } from "../../support/report_builders.ts";
@@ -170,19 +170,21 @@ describe("changeTexts", () => {
         withAddresses: false,
       },
     );
-  const table = { format: "table", color: false, severityOf: (): Severity => "medium" } as const;
+  const ruleOf = (check: string) =>
+    catalog.find(({ name }) => name === check)?.rule ?? { vuln_id: "V-1", category: "II" as const, title: "Rule." };
+  const table = { format: "table", color: false, ruleOf } as const;
 
   it("says what moved, and who did it", () => {
     expect(changeText(line("log", [event("a@x.example"), event("a@x.example"), event("b@x.example")]), table)).toBe(
-      "14:03:12  PASS → FAIL  a_check  Default Policy  by a@x.example (policy.rule.update), by b@x.example (policy.rule.update)  medium",
+      "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  by a@x.example (policy.rule.update), by b@x.example (policy.rule.update)",
     );
     expect(changeText(line("reconciliation"), table)).toBe(
-      "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log  medium",
+      "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  not explained by the log",
     );
-    expect(changeText(line("start"), table)).toBe("14:03:12  FAIL  a_check  Default Policy  medium");
+    expect(changeText(line("start"), table)).toBe("14:03:12  FAIL  V-1 CAT II Rule.  Default Policy");
     const lapsed = { ...line("decision"), from: line("start").to, from_waived: true };
     expect(changeText(lapsed, table)).toBe(
-      "14:03:12  FAIL waived → FAIL  a_check  Default Policy  the waiver ended  medium",
+      "14:03:12  FAIL waived → FAIL  V-1 CAT II Rule.  Default Policy  the waiver ended",
     );
     const repaired = { ...line("reconciliation"), to: { status: "PASS", reason: null } } as const;
     expect(changeText(repaired, table)).toMatch(/log$/);
@@ -196,7 +198,7 @@ describe("changeTexts", () => {
       seen_at: "2026-11-01T09:34:06.000Z",
       resource: { ...written.resource, name: "Okta Admin Console" },
     };
-    expect(changeText(at, { ...table, severityOf: () => "high" })).toBe(example);
+    expect(changeText(at, table)).toBe(example);
   });
 
   it("counts the first results of an org in one line, where they would fill a screen", () => {
@@ -217,23 +219,23 @@ describe("changeTexts", () => {
     const lines = [line("log", [moved]), line("log", [moved]), line("reconciliation"), line("reconciliation")];
     expect(changeTexts(lines, table)).toEqual([
       '14:03:12  1 change to zone "Offices" by Alex Admin changed 2 verdicts (zone.update)',
-      "  14:03:12  PASS → FAIL  a_check  Default Policy  medium",
-      "  14:03:12  PASS → FAIL  a_check  Default Policy  medium",
-      "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log  medium",
-      "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log  medium",
+      "  14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy",
+      "  14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy",
+      "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  not explained by the log",
+      "14:03:12  PASS → FAIL  V-1 CAT II Rule.  Default Policy  not explained by the log",
     ]);
   });
 
   it.each(["\u001b[31mred", "two\nlines", "\u202Ebidi"])("writes one harmless line where the actor is %j", (login) => {
     for (const format of ["table", "ndjson"] as const) {
-      const text = changeText(line("log", [event(login)]), { format, color: false, severityOf: () => null });
+      const text = changeText(line("log", [event(login)]), { format, color: false, ruleOf: () => undefined });
       expect(text).not.toMatch(/[\p{Cc}\u202a-\u202e]/u);
     }
   });
 
   it("writes the whole line as JSON, without addresses", () => {
     const written = line("log", [event("a@x.example")]);
-    const text = changeText(written, { format: "ndjson", color: false, severityOf: () => "high" });
+    const text = changeText(written, { format: "ndjson", color: false, ruleOf });
     expect(JSON.parse(text)).toEqual(written);
     expect(text).not.toContain("192.0.2.1");
   });

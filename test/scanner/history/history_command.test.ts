@@ -200,7 +200,7 @@ describe("history --from-reports", () => {
     await expect(run({ fromReports: place }, "initech")).rejects.toThrow(/expected one of https:\/\/acme.okta.com/);
     const { stdout } = await run({ fromReports: place, rule: "V-279692,V-273186", format: "csv", days: "1" });
     expect(stdout.split("\r\n").filter((row) => row.includes("V-279692"))).toHaveLength(2);
-    await expect(run({ fromReports: place, rule: "V-1" })).rejects.toThrow(/unknown check/);
+    await expect(run({ fromReports: place, rule: "V-1" })).rejects.toThrow(/unknown rule/);
     for (const days of ["0", "401", "1.5", "x"])
       await expect(run({ fromReports: place, days })).rejects.toThrow(/1 to 400/);
     for (const days of ["1", "400"]) expect(await run({ fromReports: place, days })).toMatchObject({ code: 0 });

@@ -128,8 +128,8 @@ test("prose stays prose, and what is unusual in it stands as code, as it is", ()
 test("the table and the headings name every check that is open", () => {
   const report = aReport(everyVerdict());
   const markdown = renderAs("markdown", report);
-  for (const { check, vuln_id: vulnId, ...verdict } of report.checks) {
-    expect(markdown).toMatch(new RegExp(`^\\| . \\| \`${vulnId}\`.*\`${check}\` \\|`, "mu"));
+  for (const { vuln_id: vulnId, ...verdict } of report.checks) {
+    expect(markdown).toMatch(new RegExp(`^\\| . \\| \`${vulnId}\` `, "mu"));
     const icon = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" }[stateOf(verdict)];
     const isOpen = verdict.status !== "PASS" || verdict.attestation?.status === "FAIL";
     expect(markdown.includes(`\n## ${icon} \`${vulnId}\` `)).toBe(isOpen);

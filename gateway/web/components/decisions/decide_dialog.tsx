@@ -2,7 +2,7 @@ import type { TargetedSubmitEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { AttestedStatus, Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Api } from "../../model/api.ts";
-import { checkTitle } from "../../model/check_catalog.ts";
+import { ruleName } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
 import { createDecision } from "../../model/decisions/decision_store.ts";
@@ -80,7 +80,7 @@ export function DecideDialog(props: DecideDialogProps) {
     <dialog ref={dialog} class="dialog card" aria-labelledby="decide-title" onClose={onClose}>
       <form class="stack" noValidate onSubmit={(event) => void submit(event)}>
         <h2 id="decide-title">{title}</h2>
-        <p class="strong">{checkTitle(finding.check)}</p>
+        <p class="strong">{ruleName(finding.check)}</p>
         <p class="note">
           {`Later scans of ${orgUrl === null ? "every organization" : formatOrg({ orgUrl })} with `}
           <code>--decisions-from-gateway</code>

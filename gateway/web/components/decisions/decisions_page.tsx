@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import type { Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
 import type { Api } from "../../model/api.ts";
-import { checkTitle, findCheck } from "../../model/check_catalog.ts";
+import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { listDecisions, withdrawDecision, type DecisionStore } from "../../model/decisions/decision_store.ts";
 import { findUnneeded } from "../../model/decisions/unneeded_waivers.ts";
@@ -126,7 +126,7 @@ function DecisionRow(props: {
         {isUnneeded && <span class="badge tinted tone-pass">No longer needed</span>}
       </div>
       <h2>{checkTitle(check)}</h2>
-      <p class="fine">{[findCheck(check)?.vulnId, check, toScope(decision)].filter(Boolean).join(" · ")}</p>
+      <p class="fine">{[ruleIds(check), toScope(decision)].filter(Boolean).join(" · ")}</p>
       <p class="decision-reason">{reason}</p>
       <div class="row spread wrap">
         <p class="fine">{`By ${by}, ${formatTime(Date.parse(createdAt))}${toUntil(expires)}${expires === null ? "" : " (UTC)"}`}</p>

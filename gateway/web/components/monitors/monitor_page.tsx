@@ -4,7 +4,7 @@ import type { Caller } from "../../caller_wire.ts";
 import { toCounts } from "../../scan_wire.ts";
 import type { Api } from "../../model/api.ts";
 import { actorOf, isUnexplained, toChecks } from "../../model/change_view.ts";
-import { checkTitle, revisionText } from "../../model/check_catalog.ts";
+import { ruleName, revisionText } from "../../model/check_catalog.ts";
 import { hasTried } from "../../model/connection.ts";
 import type { DecisionStore } from "../../model/decisions/decision_store.ts";
 import { formatDuration, formatOrg, formatTime, formatVerdict } from "../../model/format.ts";
@@ -214,5 +214,5 @@ function toSentence(change: Change): string {
   const who = isUnexplained(change)
     ? "unexplained"
     : `by ${(first === undefined ? null : actorOf(first)) ?? "someone the log does not name"}`;
-  return `${checkTitle(check)}, ${resource.name}: ${verdicts.join(" to ")}, ${who}.`;
+  return `${ruleName(check)}, ${resource.name}: ${verdicts.join(" to ")}, ${who}.`;
 }

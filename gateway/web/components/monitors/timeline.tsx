@@ -3,7 +3,7 @@ import { decisionText, groupChanges, groupText } from "../../../../shared/change
 import { stateOf } from "../../../../shared/rule_result.ts";
 import { toMonitorPath } from "../../model/api.ts";
 import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
-import { checkTitle } from "../../model/check_catalog.ts";
+import { ruleName } from "../../model/check_catalog.ts";
 import type { FindingsFilter } from "../../model/findings_filter.ts";
 import { formatCount, formatDay, zoneName } from "../../model/format.ts";
 import type { MonitorFollower } from "../../model/monitor_follower.ts";
@@ -191,7 +191,7 @@ const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
       {hasName && (
         <p>
           <span class="strong">{resource.name === "" ? "Unnamed resource" : resource.name}</span>
-          <span class="fine">{` · ${checkTitle(check)}`}</span>
+          <span class="fine">{` · ${ruleName(check)}`}</span>
         </p>
       )}
       {change.actual !== "" && to !== null && <p class="text">{change.actual}</p>}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../../model/api.ts";
-import { checkTitle, findCheck } from "../../model/check_catalog.ts";
+import { checkTitle, ruleIds } from "../../model/check_catalog.ts";
 import { toProblem } from "../../model/connection.ts";
 import { formatDuration, formatTime } from "../../model/format.ts";
 import { listOpenExposures, type Organization, type OrganizationExposure } from "../../organization_wire.ts";
@@ -46,7 +46,7 @@ function Exposures({ api, id }: { readonly api: Api; readonly id: string }) {
     <ul class="exposures stack">
       {view.exposures.map((exposure) => (
         <li key={exposure.check} class="text">
-          <span class="fine">{`${exposure.vuln_id ?? findCheck(exposure.check)?.vulnId ?? ""} `}</span>
+          <span class="fine">{`${ruleIds(exposure.check) || (exposure.vuln_id ?? "")} `}</span>
           {checkTitle(exposure.check)}
           <p class="fine">{toFacts(exposure)}</p>
         </li>

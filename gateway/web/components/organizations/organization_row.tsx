@@ -1,5 +1,5 @@
 import { actorOf } from "../../model/change_view.ts";
-import { checkTitle } from "../../model/check_catalog.ts";
+import { ruleName } from "../../model/check_catalog.ts";
 import { formatAgo, formatCount, formatTime, formatVerdict } from "../../model/format.ts";
 import type { LastChanges, LastChangesReader } from "../../model/last_changes.ts";
 import { hasWatchProblem, notReviewed, type OverviewRow } from "../../model/overview.ts";
@@ -70,7 +70,7 @@ function LastChange(props: {
   const { check, to, resource, explained_by: events, seen_at: seenAt } = newest;
   const [event] = events;
   const who = event === undefined ? "unexplained" : (actorOf(event) ?? "someone the log does not name");
-  const what = `${checkTitle(check)} · ${resource.name}`;
+  const what = `${ruleName(check)} · ${resource.name}`;
   return (
     <span class="one-line" title={`${what} (${formatTime(Date.parse(seenAt))})`}>
       {`${to === null ? "Gone" : formatVerdict(to)} `}
