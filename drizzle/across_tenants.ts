@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { LogStatus } from "../shared/schemas/monitor_requests.ts";
 import type { Scope } from "../shared/schemas/team.ts";
 import type { Database } from "./database.ts";
-import { withoutTenant } from "./with_tenant.ts";
+import { noTenant, readOne, write } from "./transactions.ts";
 
 /** What is asked before a tenant is known, or of all of them: each is a function of the database with its owner's rights. */
 
@@ -20,14 +20,11 @@ export interface FoundApiKey {
  * is, only the answer says: until then `holder` waits for the database in turns with others.
  */
 export async function findApiKey(database: Database, hash: string, holder = hash): Promise<FoundApiKey | null> {
-  const rows = await withoutTenant(
-    database,
-    (db) =>
-      db.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
+  const { rows } = await readOne(database, { ...noTenant, holder }, (db) =>
+    db.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
       select id, tenant_id, name, array_to_json(scopes)::text as scopes,
         floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
       from scanstream.find_valid_api_key(${hash})`),
-    { holder },
   );
   const [row] = rows;
   if (row === undefined) return null;
@@ -53,7 +50,7 @@ export async function expireStaleScans(database: Database, olderThanMinutes: num
   if (!(olderThanMinutes >= 1 && olderThanMinutes <= 1_000_000)) {
     throw new RangeError(`Cannot expire scans older than ${olderThanMinutes} minutes: expected 1 to 1,000,000`);
   }
-  const rows = await withoutTenant(database, (db) =>
+  const { rows } = await write(database, noTenant, (db) =>
     db.execute<{ id: string; tenant_id: string; pass: number; fail: number; manual: number; not_applicable: number }>(
       sql`select id, tenant_id, pass, fail, manual, not_applicable from scanstream.expire_stale_scans(${olderThanMinutes})`,
     ),
@@ -82,7 +79,7 @@ export async function deleteExpired(
   database: Database,
   { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
 ): Promise<DeletionStep> {
-  const rows = await withoutTenant(database, (db) =>
+  const { rows } = await write(database, noTenant, (db) =>
     db.execute<DeletedByAge | { readonly kind: "more" }>(
       sql`select kind, id, tenant_id as "tenantId", org_url as "orgUrl"
         from scanstream.delete_expired(${olderThanDays}, ${maxRows}::integer)`,
@@ -112,7 +109,7 @@ export interface StaleMonitor {
  * returned to one caller only and once until its next heartbeat, at most 1,000 per call; call again until none is left.
  */
 export async function markStaleMonitors(database: Database): Promise<readonly StaleMonitor[]> {
-  const rows = await withoutTenant(database, (db) =>
+  const { rows } = await write(database, noTenant, (db) =>
     db.execute<Omit<StaleMonitor, "lag_seconds"> & { lag_seconds: string | null }>(sql`
     select id, tenant_id, log_status, error_code, last_look_at, lag_seconds, checks_total, pass, fail, manual, not_applicable
     from scanstream.mark_stale_monitors()`),
@@ -125,7 +122,9 @@ export async function deleteOldHistory(
   database: Database,
   { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
 ): Promise<boolean> {
-  const [step] = await withoutTenant(database, (db) =>
+  const {
+    rows: [step],
+  } = await write(database, noTenant, (db) =>
     db.execute<{ has_more: boolean }>(
       sql`select scanstream.delete_old_history(${olderThanDays}, ${maxRows}::integer) as has_more`,
     ),

@@ -1,32 +1,52 @@
-/** One SQL statement as Drizzle built it. */
-export interface Statement {
-  readonly sql: string;
-  readonly params: readonly unknown[];
+import type { Logger } from "drizzle-orm";
+import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
+import type { RunnableQuery } from "drizzle-orm/runnable-query";
+
+/** The part of a result of raw SQL that every driver has. */
+interface Rows<Row> {
+  readonly rows: readonly Row[];
 }
 
-/** What a statement returned: values are text, boolean, number (int2, int4) or null; Drizzle's columns decode the rest. */
-export interface Rows {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly unknown[])[];
+interface RowsHKT extends PgQueryResultHKT {
+  readonly type: Rows<this["row"]>;
+}
+
+/** Drizzle, inside one transaction. It refuses queries after the end of the transaction. */
+export type TenantDatabase = Omit<
+  PgDatabase<RowsHKT>,
+  "transaction" | "query" | "$count" | "refreshMaterializedView" | "$client"
+>;
+
+/** A query that was built and not executed. */
+export type Query<Result> = RunnableQuery<Result, "pg"> & PromiseLike<Result>;
+
+/** The settings that a transaction begins with; all of them end with it. */
+export interface TransactionSettings {
+  /** Null: the role of `DATABASE_URL`, which has no right on any table. */
+  readonly role: "scanstream_app" | "scanstream_admin" | null;
+  /** Empty: none. */
+  readonly tenantId: string;
+  /** `read`: every statement sees the state at the beginning, and none may write. */
+  readonly access: "read" | "write";
+  /** Who acts, `<kind>:<id>`, for the audit trail. Default: the gateway itself. */
+  readonly actor?: string;
+  /** SQL that fails when the caller lacks the authority; then no other statement runs. */
+  readonly authority?: string;
+  /** Who waits for the database in turns with others. Default: the tenant. */
+  readonly holder?: string;
 }
 
 /**
- * The port to Postgres, one implementation per driver in `databases/`. Nothing but `with_tenant.ts` calls `transact`.
+ * The port to Postgres, one implementation per driver in `databases/`. Only `transactions.ts` calls it.
  *
- * What one `transact` costs, for any number of statements: over TCP one round trip, over Neon's
- * HTTP one request, on PGlite about a millisecond of this process's time.
- *
- * Every failure is an `AppError("unavailable")` (the database is unreachable, slow or full) or a `DatabaseError`.
+ * Every failure is an `AppError("unavailable")` (the database is unreachable, slow or full), a `DatabaseError`, or what
+ * `work` throws; nothing is stored then. A holder that has far too many transactions waiting is refused with `AppError("too_many")`.
  */
 export interface Database {
-  /** The server's limit for one transaction; the client gives up shortly after. */
-  readonly statementTimeoutMs: number;
-  /**
-   * Runs the statements in order as one transaction and returns the rows of the last one. When one fails, all are
-   * undone and none after it runs. Settings made with `set_config(…, true)` end with the transaction. `holder` is whom it is for,
-   * a tenant's id as a rule: holders take turns, and one that has far too many waiting is refused with `AppError("too_many")`.
-   */
-  transact(statements: readonly Statement[], holder?: string): Promise<Rows>;
+  /** Runs `work` in one transaction. Two round trips more than the queries of `work` over Neon, one more over TCP. */
+  transact<Result>(settings: TransactionSettings, work: (db: TenantDatabase) => Promise<Result>): Promise<Result>;
+  /** Runs one query as a transaction: one round trip over TCP, one request over Neon's HTTP. */
+  transactOne<Result>(settings: TransactionSettings, query: (db: TenantDatabase) => Query<Result>): Promise<Result>;
   /** Releases every connection. Idempotent. */
   close(): Promise<void>;
 }
@@ -37,8 +57,10 @@ export interface DatabaseOptions {
   readonly maxConnections?: number;
   /** How long to wait for a connection, from the pool or to the server. */
   readonly connectTimeoutMs?: number;
-  /** How long one transaction may take once it was sent. */
+  /** How long one statement may take on the server, and one transaction in all. */
   readonly statementTimeoutMs?: number;
+  /** Is told each query with its parameters. */
+  readonly logger?: Logger;
 }
 
 export const defaultConnectTimeoutMs = 3_000;

@@ -1,25 +1,57 @@
-import { Client, type ClientConfig, Pool } from "pg";
-import { type Database, type DatabaseOptions, defaultConnectTimeoutMs } from "../database.ts";
-import { createPoolDatabase } from "./pool_database.ts";
-import { PreparedStatements } from "./prepared_statements.ts";
+import { drizzle } from "drizzle-orm/node-postgres";
+import { Client, type ClientConfig, Pool, type PoolClient } from "pg";
+import {
+  answerGraceMs,
+  type Database,
+  type DatabaseOptions,
+  defaultConnectTimeoutMs,
+  defaultStatementTimeoutMs,
+} from "../database.ts";
+import type { Connection } from "../transact.ts";
+import { createPooledDatabase } from "./pooled_database.ts";
 
 /**
- * Any Postgres, over TCP, on Node and Deno. Connects when first used; one round trip a statement. Throws `TypeError` for a
- * URL that cannot be used.
+ * Any Postgres, over TCP, on Node and Deno. Connects when first used. Throws `TypeError` for a URL that cannot be used.
  */
 export function createPgDatabase(url: string, options: DatabaseOptions = {}): Database {
+  const { maxConnections = 10, statementTimeoutMs = defaultStatementTimeoutMs } = options;
   const pool = new Pool({
     ...toClientConfig(url),
     application_name: "scanstream",
-    max: options.maxConnections ?? 10,
+    max: maxConnections,
     connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
+    // Queries are sent without waiting for the answer to the one before.
+    pipeline: true,
+    // A client that does not answer is destroyed: `end` would wait for its answers.
+    query_timeout: statementTimeoutMs + answerGraceMs,
   });
-  const prepared = new PreparedStatements();
-  const { statementTimeoutMs, connectTimeoutMs } = options;
-  return createPoolDatabase(pool, { statementTimeoutMs, connectTimeoutMs, prepared });
+  // A connection that breaks fails its queries and leaves the pool; without listeners the events would end the process.
+  pool.on("error", ignore);
+  pool.on("connect", (client) => client.on("error", ignore));
+  const connect = async () => toConnection(await pool.connect(), options);
+  return createPooledDatabase({ maxConnections, connect, end: () => pool.end() }, options);
 }
+
+function toConnection(client: PoolClient, { logger }: DatabaseOptions): Connection {
+  return {
+    send: (...query) => client.query(...(query as unknown as [string])),
+    async execute(sql) {
+      const results = await client.query(sql);
+      // Several statements have a list of results, contrary to the types.
+      return [results].flat().at(-1)?.command;
+    },
+    drizzle(query) {
+      // The driver calls nothing but `query`.
+      const guarded = { query } as unknown as PoolClient;
+      return drizzle({ client: guarded, ...(logger && { logger }) });
+    },
+    release: (isBroken) => client.release(isBroken),
+  };
+}
+
+function ignore(): void {}
 
 /** Throws `TypeError` that says what is wrong with the URL, or with a file that it names, and quotes no password. */
 export function toClientConfig(url: string): ClientConfig {

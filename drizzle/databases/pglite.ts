@@ -1,13 +1,13 @@
-import type { PGlite } from "@electric-sql/pglite";
-import type { createPgConfig } from "@electric-sql/pglite/node-postgres";
-import { Pool } from "pg";
+import type { PGlite, PGliteOptions } from "@electric-sql/pglite";
+import type { drizzle } from "drizzle-orm/pglite";
 import packageJson from "../../package.json" with { type: "json" };
 import { AppError } from "../../shared/app_error.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { Database } from "../database.ts";
+import type { Database, DatabaseOptions } from "../database.ts";
 import { embeddedPostgres, withMigrations } from "../embedded_files.ts";
-import { createPoolDatabase } from "./pool_database.ts";
+import type { Connection } from "../transact.ts";
+import { createPooledDatabase } from "./pooled_database.ts";
 
 export interface PgliteOptions {
   /** Where the data is kept; in memory when null. */
@@ -25,29 +25,61 @@ export async function openPgliteDatabase(options: PgliteOptions): Promise<Databa
     const place = options.directory === null ? "" : ` in ${options.directory}`;
     throw new AppError("unavailable", `The embedded database${place} cannot be opened: ${problemOf(cause)}`, { cause });
   });
-  return createPgliteDatabase(modules.createPgConfig(pglite), () => pglite.close());
+  return createPgliteDatabase(pglite, modules.drizzle, { onClosed: () => pglite.close() });
 }
 
-/** Over a migrated PGlite that is open already. */
+/** Values that other drivers give as text: a count is the same on each of them. */
+export const pgliteParsers: NonNullable<PGliteOptions["parsers"]> = { 20: (text) => text };
+
+interface PgliteDatabaseOptions extends Pick<DatabaseOptions, "logger"> {
+  readonly onClosed: () => Promise<void>;
+}
+
+/** Over a migrated PGlite that is open already, with `pgliteParsers`. */
 export function createPgliteDatabase(
-  { connection }: ReturnType<typeof createPgConfig>,
-  onClosed: () => Promise<void>,
+  pglite: PGlite,
+  bind: typeof drizzle,
+  { onClosed, logger }: PgliteDatabaseOptions,
 ): Database {
-  // Node-postgres takes a ready connection; its types lack that.
-  const config = { connection, max: 1, idleTimeoutMillis: 0 };
-  return createPoolDatabase(new Pool(config), { connectTimeoutMs: Infinity, onClosed });
+  let isClosed = false;
+  const connection: Connection = {
+    send: (...query) => pglite.query(...(query as unknown as Parameters<PGlite["query"]>)),
+    async execute(sql) {
+      await pglite.exec(sql);
+      return undefined;
+    },
+    drizzle(query) {
+      // The driver calls nothing but `query`.
+      const guarded = { query } as unknown as PGlite;
+      return bind({ client: guarded, ...(logger && { logger }) });
+    },
+    async release(isBroken) {
+      if (isBroken && !isClosed) await pglite.exec("rollback");
+    },
+  };
+  const pool = {
+    maxConnections: 1,
+    async connect() {
+      if (isClosed) throw new Error("The database was closed");
+      return connection;
+    },
+    async end() {
+      isClosed = true;
+      await onClosed();
+    },
+  };
+  return createPooledDatabase(pool, { connectTimeoutMs: Infinity });
 }
 
 /** The package is optional: it is large, and a gateway with a real Postgres does not need it. */
 async function loadPglite() {
   try {
-    const [{ PGlite }, { createPgConfig }, { drizzle }, { migrate }] = await Promise.all([
+    const [{ PGlite }, { drizzle }, { migrate }] = await Promise.all([
       import("@electric-sql/pglite"),
-      import("@electric-sql/pglite/node-postgres"),
       import("drizzle-orm/pglite"),
       import("drizzle-orm/pglite/migrator"),
     ]);
-    return { PGlite, createPgConfig, drizzle, migrate };
+    return { PGlite, drizzle, migrate };
   } catch (cause) {
     if (!hasCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
     const version = packageJson.peerDependencies["@electric-sql/pglite"];
@@ -63,6 +95,7 @@ type Modules = Pick<Awaited<ReturnType<typeof loadPglite>>, "PGlite" | "drizzle"
 async function openPglite({ PGlite, drizzle, migrate }: Modules, options: PgliteOptions): Promise<PGlite> {
   const pglite = await PGlite.create({
     dataDir: options.directory ?? "memory://",
+    parsers: pgliteParsers,
     ...(await embeddedPostgres()),
   });
   await withMigrations((config) => migrate(drizzle(pglite), config));

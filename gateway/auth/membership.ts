@@ -1,8 +1,9 @@
 import { sql } from "drizzle-orm";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
-import type { Database, Statement } from "../../drizzle/database.ts";
+import { literal } from "../../drizzle/begin.ts";
+import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
-import { withTenant, type TenantDatabase } from "../../drizzle/with_tenant.ts";
+import { read, readOne, write, type Caller, type Query, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { badToken } from "./jwt.ts";
 import type { Scope, Role } from "../../shared/schemas/team.ts";
@@ -10,35 +11,48 @@ import { keyMay, permissions, rolesOf, type Permission } from "./permissions.ts"
 import type { AllowedPrincipal, Principal } from "./principal.ts";
 
 /**
- * As `withTenant`, for a principal whose authority has to hold as well: the user's membership with a role that has the
- * permission, or the API key being valid with its scope. Each statement is checked inside its own transaction, so the check
- * costs no round trip and cannot be stale; work that asks the database nothing is checked all the same.
- *
- * Rejects with `PermissionDenied` for a user who is no member, and for a role or scopes without the permission, with
- * `AppError("not_authenticated")` for a key that was revoked or has expired, and with what `withTenant` rejects with.
+ * The ways to query as one principal, see `transactions.ts`. Each transaction begins with the check that the authority holds:
+ * the user's membership with a role that has the permission, or the API key being valid with its scope. So the check costs no
+ * round trip, is of the same moment as the rest, and is made also for work that sends no query.
  */
-export async function withPrincipal<Result>(
-  database: Database,
-  principal: AllowedPrincipal,
-  work: (db: TenantDatabase) => Promise<Result>,
-): Promise<Result> {
-  requireStorableId(principal);
-  try {
-    const actor = `${principal.kind}:${principal.id}`;
-    return await withTenant(database, principal.tenantId, work, { guard: guardOf(principal), actor });
-  } catch (error) {
-    // The guard says that the authority does not hold; a second query, only after that, says why.
-    if (hasSqlState(error, guardSqlState)) await requireAuthority(database, principal);
-    throw error;
+export interface Access {
+  readonly readOne: <Result>(query: (db: TenantDatabase) => Query<Result>) => Promise<Result>;
+  readonly read: <Result>(work: (db: TenantDatabase) => Promise<Result>) => Promise<Result>;
+  readonly write: <Result>(work: (db: TenantDatabase) => Promise<Result>) => Promise<Result>;
+}
+
+/**
+ * The ways reject with `PermissionDenied` for a user who is no member, and for a role or scopes without the permission, with
+ * `AppError("not_authenticated")` for a key that was revoked or has expired, and as those of `transactions.ts` do.
+ */
+export function accessOf(database: Database, principal: AllowedPrincipal): Access {
+  return {
+    readOne: (query) => explained(() => readOne(database, callerOf(principal), query)),
+    read: (work) => explained(() => read(database, callerOf(principal), work)),
+    write: (work) => explained(() => write(database, callerOf(principal), work)),
+  };
+
+  async function explained<Result>(transact: () => Promise<Result>): Promise<Result> {
+    requireStorableId(principal);
+    try {
+      return await transact();
+    } catch (error) {
+      // The transaction says that the authority does not hold; a second one, only after that, says why.
+      if (error instanceof DatabaseError && error.sqlState === lacksAuthority)
+        await requireAuthority(database, principal);
+      throw error;
+    }
   }
 }
 
-/** What `withPrincipal` rejects with for a principal whose authority does not hold; one query. */
+/** Rejects as `accessOf` does for a principal whose authority does not hold; one query. */
 export async function requireAuthority(database: Database, principal: AllowedPrincipal): Promise<void> {
   requireStorableId(principal);
   const { kind, tenantId, id, permission } = principal;
   if (kind === "user") {
-    const [row] = await withTenant(database, tenantId, (db) =>
+    const {
+      rows: [row],
+    } = await readOne(database, { tenantId }, (db) =>
       db.execute<{ role: Role }>(
         sql`select role from memberships where tenant_id = ${tenantId}::uuid and user_id = ${id}`,
       ),
@@ -50,7 +64,9 @@ export async function requireAuthority(database: Database, principal: AllowedPri
     }
     return;
   }
-  const [row] = await withTenant(database, tenantId, (db) =>
+  const {
+    rows: [row],
+  } = await readOne(database, { tenantId }, (db) =>
     db.execute<{ scopes: string }>(sql`
       select array_to_json(scopes)::text as scopes from api_keys
       where tenant_id = ${tenantId}::uuid and id = ${id}::uuid and ${sql.raw(isValidKey)}`),
@@ -92,7 +108,7 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
     async stillAllowed(tenantId, subjects) {
       const userIds = subjects.filter(({ kind }) => kind === "user").map(({ id }) => id);
       const keyIds = subjects.filter(({ kind, id }) => kind === "api_key" && isUuid(id)).map(({ id }) => id);
-      const rows = await withTenant(database, tenantId, (db) =>
+      const { rows } = await readOne(database, { tenantId }, (db) =>
         db.execute<{ kind: string; id: string }>(sql`
           select 'user' as kind, user_id as id from memberships
           where tenant_id = ${tenantId}::uuid and user_id = any (${sql.param(userIds)}::text[])
@@ -107,28 +123,17 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
   };
 }
 
-/** What `require_member` and `require_api_key` of the database raise, and nothing else. */
-const guardSqlState = "SS403";
+/** The SQLSTATE that `require_member` and `require_api_key` of the database raise, and nothing else. */
+const lacksAuthority = "SS403";
 
-function guardOf({ kind, tenantId, id, permission }: AllowedPrincipal): Statement {
-  return kind === "user"
-    ? {
-        sql: "select scanstream.require_member($1::uuid, $2, $3::text[])",
-        params: [tenantId, id, rolesOf(permission)],
-      }
-    : {
-        sql: "select scanstream.require_api_key($1::uuid, $2::uuid, $3::text[])",
-        params: [tenantId, id, permissions[permission].scopes],
-      };
+function callerOf({ kind, tenantId, id, permission }: AllowedPrincipal): Caller {
+  const check = kind === "user" ? "require_member" : "require_api_key";
+  const needed = kind === "user" ? rolesOf(permission) : permissions[permission].scopes;
+  // Roles and scopes are words of ours.
+  const values = [literal(tenantId), literal(id), literal(`{${needed.join(",")}}`)];
+  return { tenantId, actor: `${kind}:${id}`, authority: `select scanstream.${check}(${values.join(", ")})` };
 }
 
 function requireStorableId(principal: Principal): void {
   if (principal.kind === "api_key" && !isUuid(principal.id)) throw badToken();
-}
-
-function hasSqlState(error: unknown, sqlState: string): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof DatabaseError) return cause.sqlState === sqlState;
-  }
-  return false;
 }

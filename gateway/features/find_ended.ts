@@ -1,7 +1,7 @@
 import { and, gte, isNull, or, sql, type Column, type SQL } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { monitors, scans } from "../../drizzle/schema.ts";
-import { withTenant } from "../../drizzle/with_tenant.ts";
+import { readOne } from "../../drizzle/transactions.ts";
 import { endGraceMs } from "../streaming/authority_recheck.ts";
 import { isUuid, makeChannelName, parseChannelName } from "../../shared/channel_name.ts";
 import { monitorPrefix } from "./monitors/events.ts";
@@ -32,7 +32,7 @@ export async function findEnded(
         return isOne ? [name.resourceId] : [];
       });
       if (ids.length === 0) return [];
-      const present = await withTenant(database, tenantId, (db) =>
+      const present = await readOne(database, { tenantId }, (db) =>
         db
           .select({ id: table.id })
           .from(table)

@@ -1,12 +1,11 @@
 import type { Context, Hono } from "hono";
 import * as v from "valibot";
 import type { Database } from "../../drizzle/database.ts";
-import type { TenantDatabase } from "../../drizzle/with_tenant.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import { withPrincipal } from "../auth/membership.ts";
+import { accessOf, type Access } from "../auth/membership.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { AllowedPrincipal } from "../auth/principal.ts";
 import {
@@ -74,7 +73,7 @@ export interface ListOptions<Row, Parameters extends QueryParameters> extends Om
 }
 
 /** A request of an allowed caller. Its parts are read, and refused, before the handler runs. */
-export interface Call<Body, Parameters> {
+export interface Call<Body, Parameters> extends Access {
   readonly c: Context<Allowed>;
   readonly principal: AllowedPrincipal;
   /** What the path names; empty where it names nothing. */
@@ -82,11 +81,7 @@ export interface Call<Body, Parameters> {
   readonly page: PageRequest;
   readonly parameters: Parameters;
   readonly body: Body;
-  readonly query: Query;
 }
-
-/** Queries the database as the caller. */
-export type Query = <Result>(work: (db: TenantDatabase) => Promise<Result>) => Promise<Result>;
 
 export interface Resource {
   /** `route` is method and path below `/api/v1`: `GET /scans/:id`. */
@@ -129,7 +124,7 @@ export function defineResource(
           // Without parameters there are no values.
           parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
           body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
-          query: (work) => withPrincipal(database, principal, work),
+          ...accessOf(database, principal),
         });
       });
     },

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { Hono } from "hono";
 import { openTo } from "../auth/access.ts";
 import type { Database } from "../../drizzle/database.ts";
-import { withTenant } from "../../drizzle/with_tenant.ts";
+import { readOne } from "../../drizzle/transactions.ts";
 import { sessionSchema } from "../../shared/schemas/session.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { PermissionDenied } from "../../shared/app_error.ts";
@@ -82,7 +82,9 @@ interface FoundTenant {
 
 /** Null: a user who is no member there. Row-level security leaves the one tenant. */
 async function findTenant(database: Database, tenantId: string, { kind, id }: Identity): Promise<FoundTenant | null> {
-  const [row] = await withTenant(database, tenantId, (db) =>
+  const {
+    rows: [row],
+  } = await readOne(database, { tenantId }, (db) =>
     db.execute<{ name: string; role: Role | null }>(sql`
       select name, role from tenants
       left join memberships on tenant_id = tenants.id and user_id = ${id}

@@ -2,13 +2,13 @@ import { eq } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { constraintViolation } from "../../drizzle/database_error.ts";
 import { tenants } from "../../drizzle/schema.ts";
-import { asOwner } from "../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../drizzle/transactions.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import { parseTenantId, type AdminArguments } from "./arguments.ts";
 
 /** Throws `NotFound`. */
 export async function requireTenant(database: Database, tenantId: string): Promise<void> {
-  const rows = await asOwner(database, (db) =>
+  const rows = await write(database, everyTenant, (db) =>
     db.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, tenantId)),
   );
   if (rows.length === 0) throw noTenant(tenantId);

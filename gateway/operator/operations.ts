@@ -2,7 +2,7 @@ import { asc, eq, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
-import { asOwner } from "../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
 import { defaultRole, type ApiKey, type AuditEvent, type Member, type Role } from "../../shared/schemas/team.ts";
 import { createApiKey } from "../auth/api_keys.ts";
@@ -84,14 +84,14 @@ const roleDenied = "42501";
 
 async function createTenant({ database }: AdminContext, args: AdminArguments): Promise<Tenant> {
   const name = parseName(args);
-  const [tenant] = await asOwner(database, (db) =>
+  const [tenant] = await write(database, everyTenant, (db) =>
     db.insert(tenants).values({ name }).returning({ id: tenants.id, name: tenants.name }),
   );
   return required(tenant);
 }
 
 async function listTenants({ database }: AdminContext): Promise<readonly Tenant[]> {
-  return asOwner(database, (db) =>
+  return write(database, everyTenant, (db) =>
     db.select({ id: tenants.id, name: tenants.name }).from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id)),
   );
 }
@@ -104,8 +104,10 @@ async function createUser(
   const tenantId = parseTenantId(args);
   const sub = parseSub(args);
   const role = parseRole(args);
-  const [member] = await mapForeignKeyToNotFound(tenantId, () =>
-    asOwner(database, (db) =>
+  const {
+    rows: [member],
+  } = await mapForeignKeyToNotFound(tenantId, () =>
+    write(database, everyTenant, (db) =>
       db.execute<{ role: Role }>(sql`
         with person as (insert into users (sub) values (${sub}) on conflict (sub) do nothing)
         insert into memberships (tenant_id, user_id, role) values (${tenantId}::uuid, ${sub}, ${role ?? defaultRole})
@@ -118,7 +120,7 @@ async function createUser(
 
 async function listUsers({ database }: AdminContext, args: AdminArguments): Promise<readonly Member[]> {
   const tenantId = parseTenantId(args);
-  const rows = await asOwner(database, (db) =>
+  const rows = await write(database, everyTenant, (db) =>
     db
       .select(shownMember)
       .from(memberships)
@@ -136,7 +138,7 @@ async function removeUser(
 ): Promise<{ readonly tenant_id: string; readonly sub: string; readonly removed: true }> {
   const tenantId = parseTenantId(args);
   const sub = parseSub(args);
-  const removed = await asOwner(database, (db) =>
+  const { rows: removed } = await write(database, everyTenant, (db) =>
     db.execute(sql`delete from memberships where tenant_id = ${tenantId}::uuid and user_id = ${sub} returning user_id`),
   );
   if (removed.length === 0) {
@@ -155,7 +157,7 @@ async function createTenantApiKey(
   const expiresAt = parseExpiresAt(args, nowMs());
   const { apiKey, prefix, hash } = await createApiKey();
   const [created] = await mapForeignKeyToNotFound(tenantId, () =>
-    asOwner(database, (db) =>
+    write(database, everyTenant, (db) =>
       db
         .insert(apiKeys)
         .values({ tenantId, name, prefix, hash, scopes: [...scopes], expiresAt })
@@ -168,7 +170,7 @@ async function createTenantApiKey(
 
 async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly TenantApiKey[]> {
   const tenantId = parseTenantId(args);
-  const rows = await asOwner(database, (db) =>
+  const rows = await write(database, everyTenant, (db) =>
     db
       .select(shownApiKey)
       .from(apiKeys)
@@ -182,7 +184,7 @@ async function listApiKeys({ database }: AdminContext, args: AdminArguments): Pr
 /** Ends a key; the first time counts. */
 async function revokeApiKey({ database }: AdminContext, args: AdminArguments): Promise<TenantApiKey> {
   const id = parseUuid(args["id"], "the API key's id");
-  const [row] = await asOwner(database, (db) =>
+  const [row] = await write(database, everyTenant, (db) =>
     db
       .update(apiKeys)
       .set({ revokedAt: sql`coalesce(${apiKeys.revokedAt}, now())` })
@@ -199,7 +201,7 @@ const defaultAuditLimit = 50;
 async function listAuditEvents({ database }: AdminContext, args: AdminArguments): Promise<readonly AuditEvent[]> {
   const tenantId = parseTenantId(args);
   const limit = parseLimit(args, defaultAuditLimit);
-  const rows = await asOwner(database, (db) =>
+  const rows = await write(database, everyTenant, (db) =>
     selectShownEvents(db)
       .where(eq(auditEvents.tenantId, tenantId))
       .orderBy(...newestFirst)

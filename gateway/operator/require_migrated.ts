@@ -2,7 +2,7 @@ import { pause } from "../../shared/abortable.ts";
 import { settingsError } from "../config.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
-import { isMigrated } from "../../drizzle/with_tenant.ts";
+import { isMigrated } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 

@@ -1,26 +1,18 @@
 import * as v from "valibot";
 import type { Database } from "../../drizzle/database.ts";
-import { withTenant } from "../../drizzle/with_tenant.ts";
+import { read, write, type Caller } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { ExportHeader } from "../../shared/schemas/tenant.ts";
 import { readExportPage, type ExportPage } from "../features/tenant/export_tenant.ts";
 import { requireExportedTable } from "../features/tenant/exported_tables.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "../features/tenant/tenant_store.ts";
 
-/** With the rights of the application, bound to the one tenant. */
-const asOperator = { actor: "operator:" };
-
 export async function renameTenantAs(database: Database, tenantId: string, name: string): Promise<unknown> {
-  return withTenant(
-    database,
-    tenantId,
-    async (db) => {
-      await renameTenant(db, name);
-      const { id, name: stored } = await selectTenant(db);
-      return { id, name: stored };
-    },
-    asOperator,
-  );
+  return write(database, operatorOf(tenantId), async (db) => {
+    await renameTenant(db, name);
+    const { id, name: stored } = await selectTenant(db);
+    return { id, name: stored };
+  });
 }
 
 /** One step; the command repeats it until the tenant is gone. */
@@ -29,23 +21,15 @@ export async function deleteTenantAs(
   tenantId: string,
   { name, maxRows }: { readonly name: string; readonly maxRows: number },
 ): Promise<{ readonly isGone: boolean }> {
-  return withTenant(
-    database,
-    tenantId,
-    async (db) => {
-      const tenant = await selectTenant(db);
-      if (tenant.name === name) return { isGone: await deleteTenantStep(db, name, maxRows) };
-      throw new AppError(
-        "invalid",
-        `--confirm is not valid: expected the tenant's name, ${JSON.stringify(tenant.name)}`,
-      );
-    },
-    asOperator,
-  );
+  return write(database, operatorOf(tenantId), async (db) => {
+    const tenant = await selectTenant(db);
+    if (tenant.name === name) return { isGone: await deleteTenantStep(db, name, maxRows) };
+    throw new AppError("invalid", `--confirm is not valid: expected the tenant's name, ${JSON.stringify(tenant.name)}`);
+  });
 }
 
 export async function exportHeader(database: Database, tenantId: string, nowMs: number): Promise<ExportHeader> {
-  const { id, name } = await withTenant(database, tenantId, (db) => selectTenant(db));
+  const { id, name } = await read(database, { tenantId }, (db) => selectTenant(db));
   return { schema: "scanstream.export/1", tenant_id: id, name, exported_at: new Date(nowMs).toISOString() };
 }
 
@@ -56,5 +40,9 @@ export async function exportPage(
 ): Promise<ExportPage> {
   const exported = requireExportedTable(table);
   const key = v.is(v.array(v.string()), after) ? after : null;
-  return withTenant(database, tenantId, (db) => readExportPage(db, exported, key));
+  return read(database, { tenantId }, (db) => readExportPage(db, exported, key));
+}
+/** With the rights of the application, bound to the one tenant. */
+function operatorOf(tenantId: string): Caller {
+  return { tenantId, actor: "operator:" };
 }

@@ -3,7 +3,7 @@ import process from "node:process";
 import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
-import { ping } from "../../drizzle/with_tenant.ts";
+import { ping } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createPublisher } from "../../shared/send_event.ts";

@@ -1,5 +1,5 @@
 import type { ParamKeys } from "hono/types";
-import type { TenantDatabase } from "../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../drizzle/transactions.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Parameter } from "../description/operation.ts";

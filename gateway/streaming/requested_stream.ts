@@ -1,5 +1,5 @@
 import type { Database } from "../../drizzle/database.ts";
-import { requireAuthority, withPrincipal } from "../auth/membership.ts";
+import { accessOf, requireAuthority } from "../auth/membership.ts";
 import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { encodeEvent } from "../../shared/event.ts";
@@ -90,7 +90,7 @@ async function look<Result>(
 ): Promise<Result> {
   const query = Object.fromEntries([...target.query].toReversed());
   const queryAll = (name: string) => target.query.getAll(name);
-  return withPrincipal(database, { ...principal, permission: "read" }, (db) =>
+  return accessOf(database, { ...principal, permission: "read" }).read((db) =>
     find({ principal, params, db, query, queryAll }),
   );
 }

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Database } from "../../drizzle/database.ts";
+import { watchDatabase } from "../support/watched_database.ts";
 import { requestText, sendRaw } from "../support/raw_http_client.ts";
 import {
   audience,
@@ -29,13 +29,12 @@ const maxStreamsOfTenant = 5;
 
 beforeAll(async () => {
   shared = await openSharedDatabase();
-  const database: Database = {
-    ...shared.database,
-    transact(sent) {
-      if (sent.some(({ sql }) => sql.includes("api_key"))) lookups += 1;
-      return shared.database.transact(sent);
-    },
-  };
+  const database = watchDatabase(shared.database, async (run, { queries }) => {
+    const answer = run();
+    await answer.catch(() => undefined);
+    if (queries.some(({ sql }) => sql.includes("find_valid_api_key"))) lookups += 1;
+    return answer;
+  });
   gateway = await startTestGateway(
     { EVENTSTREAM_MAX_STREAMS_PER_TENANT: String(maxStreamsOfTenant), CORS_ORIGINS: "https://app.test" },
     { database },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { boundsFor, Budget } from "../../gateway/http/budget.ts";
 import { aReport } from "../support/report_builders.ts";
+import { watchDatabase } from "../support/watched_database.ts";
 import { createScan, openTestDatabase, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 
 /** One tenant takes all that it can get of what a gateway of 1 GiB has; another one finds its own. */
@@ -23,16 +24,17 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 function counted(database: Database): Database {
-  return {
-    ...database,
-    async transact(statements, holder) {
-      if (statements.some(({ sql }) => sql.includes("find_valid_api_key"))) holders.add(holder);
-      if (holder !== gateway?.acme.id) return database.transact(statements, holder);
-      underWay += 1;
-      mostUnderWay = Math.max(mostUnderWay, underWay);
-      return database.transact(statements, holder).finally(() => (underWay -= 1));
-    },
-  };
+  return watchDatabase(database, async (run, { settings: { tenantId, holder }, queries }) => {
+    const isAttacker = tenantId === gateway?.acme.id;
+    if (isAttacker) underWay += 1;
+    mostUnderWay = Math.max(mostUnderWay, underWay);
+    try {
+      return await run();
+    } finally {
+      if (isAttacker) underWay -= 1;
+      if (queries.some(({ sql }) => sql.includes("find_valid_api_key"))) holders.add(holder);
+    }
+  });
 }
 
 const attacker = () => `Api-Key ${gateway.acme.apiKey}`;

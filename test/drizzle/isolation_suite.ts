@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Database, Statement } from "../../drizzle/database.ts";
+import type { Database } from "../../drizzle/database.ts";
 import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
 import { findings, scans } from "../../drizzle/schema.ts";
-import { withTenant } from "../../drizzle/with_tenant.ts";
+import { write } from "../../drizzle/transactions.ts";
+import { runSql, watchDatabase } from "../support/watched_database.ts";
 import type { OpenDatabase } from "./open_databases.ts";
 import { findingValues, type SeededTenant, seedTenant } from "./seed.ts";
 
@@ -23,7 +24,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
     afterAll(() => opened?.close());
 
     test("every table has row-level security, enabled and forced, and belongs to no role that transactions take on", async () => {
-      const { rows } = await raw(
+      const rows = await runSql(
         database,
         `select format('%I.%I', n.nspname, c.relname), c.relrowsecurity, c.relforcerowsecurity, r.rolname
          from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_roles r on r.oid = c.relowner
@@ -38,19 +39,19 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
     });
 
     test("the application role owns nothing, is no superuser, bypasses nothing and is a member of nothing", async () => {
-      const { rows } = await raw(
+      const rows = await runSql(
         database,
         `select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin,
-           (select count(*)::int from pg_auth_members where member = r.oid),
+           (select count(*)::int from pg_auth_members where member = r.oid) as memberships,
            (select count(*)::int from pg_shdepend where refobjid = r.oid and deptype = 'o'
-              and dbid = (select oid from pg_database where datname = current_database()))
+              and dbid = (select oid from pg_database where datname = current_database())) as owned
          from pg_roles r where rolname = 'scanstream_app'`,
       );
       expect(rows).toEqual([[false, false, false, false, false, 0, 0]]);
     });
 
     test("functions with their owner's rights pin the search path and are for the application role alone", async () => {
-      const { rows } = await raw(
+      const rows = await runSql(
         database,
         `select p.proname, p.proconfig::text, p.proacl::text, p.prorettype = 'trigger'::regtype from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where p.prosecdef and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
@@ -149,7 +150,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
 
     test("a finding cannot be attached to another tenant's scan", async () => {
       const [scanId = ""] = globex.scanIds;
-      const attached = withTenant(database, acme.id, (db) =>
+      const attached = write(database, { tenantId: acme.id }, (db) =>
         db.insert(findings).values({ ...findingValues, fingerprint: "f2", tenantId: acme.id, scanId }),
       );
       const error: unknown = await attached.catch((reason: unknown) => reason);
@@ -159,14 +160,14 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
     test("an insert learns nothing from a row that another tenant has", async () => {
       const [scanId = ""] = globex.scanIds;
       const inserted = (fingerprint: string) =>
-        withTenant(database, acme.id, (db) =>
+        write(database, { tenantId: acme.id }, (db) =>
           db.insert(findings).values({ ...findingValues, fingerprint, tenantId: acme.id, scanId }),
         ).catch((error: unknown) => constraintViolation(error)?.kind);
       expect(await inserted(findingValues.fingerprint)).toBe(await inserted("of no finding"));
     });
 
     test("a row cannot be moved to another tenant", async () => {
-      const moved = withTenant(database, acme.id, (db) => db.update(scans).set({ tenantId: globex.id }));
+      const moved = write(database, { tenantId: acme.id }, (db) => db.update(scans).set({ tenantId: globex.id }));
       await expect(moved).rejects.toMatchObject({ sqlState: "42501" });
     });
 
@@ -174,7 +175,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       const seen = await Promise.all(
         Array.from({ length: 200 }, async (_, index) => {
           const tenant = index % 2 === 0 ? acme : globex;
-          const rows = await withTenant(database, tenant.id, (db) =>
+          const rows = await write(database, { tenantId: tenant.id }, (db) =>
             db.select({ tenantId: scans.tenantId }).from(scans),
           );
           return rows.every(({ tenantId }) => tenantId === tenant.id) && rows.length > 0;
@@ -185,37 +186,40 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
 
     test("role and tenant end with the transaction, also when it fails, also when it set them for the session", async () => {
       const session = async () => {
-        const { rows } = await raw(
+        const rows = await runSql(
           database,
           "select current_user = session_user, coalesce(current_setting('app.tenant_id', true), '')",
         );
         return rows[0];
       };
-      await withTenant(database, acme.id, (db) => db.select().from(scans));
+      await write(database, { tenantId: acme.id }, (db) => db.select().from(scans));
       expect(await session()).toEqual([true, ""]);
 
-      await expect(withTenant(database, acme.id, (db) => db.execute("select 1 / 0"))).rejects.toThrow();
+      await expect(write(database, { tenantId: acme.id }, (db) => db.execute("select 1 / 0"))).rejects.toThrow();
       expect(await session()).toEqual([true, ""]);
 
-      await withTenant(database, acme.id, (db) =>
+      await write(database, { tenantId: acme.id }, (db) =>
         db.execute(
           `select set_config('app.tenant_id', '${globex.id}', false), set_config('search_path', 'pg_catalog', false)`,
         ),
       );
-      const rows = await withTenant(database, acme.id, (db) => db.select({ tenantId: scans.tenantId }).from(scans));
+      const rows = await write(database, { tenantId: acme.id }, (db) =>
+        db.select({ tenantId: scans.tenantId }).from(scans),
+      );
       expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([acme.id]));
-      await raw(database, "select set_config('app.tenant_id', '', false), set_config('search_path', 'public', false)");
+      await runSql(
+        database,
+        "select set_config('app.tenant_id', '', false)",
+        "select set_config('search_path', 'public', false)",
+      );
     });
 
     test("a tenant id that is no canonical UUID is refused before anything is sent", async () => {
-      const sent: Statement[] = [];
-      const silent: Database = {
-        ...database,
-        transact(statements) {
-          sent.push(...statements);
-          return database.transact(statements);
-        },
-      };
+      let sent = 0;
+      const silent = watchDatabase(database, (run) => {
+        sent += 1;
+        return run();
+      });
       const bad = [
         "",
         "*",
@@ -228,18 +232,18 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       ];
       for (const tenantId of bad) {
         await expect(
-          withTenant(silent, tenantId, (db) => db.select().from(scans)),
+          write(silent, { tenantId }, (db) => db.select().from(scans)),
           tenantId,
         ).rejects.toThrow(TypeError);
       }
-      expect(sent).toEqual([]);
-      await withTenant(silent, acme.id, (db) => db.select().from(scans));
-      expect(sent).toHaveLength(2);
+      expect(sent).toBe(0);
+      await write(silent, { tenantId: acme.id }, (db) => db.select().from(scans));
+      expect(sent).toBe(1);
     });
 
     describe("where the application role was granted everything", () => {
       beforeAll(async () => {
-        await raw(database, "grant select, insert, update, delete on all tables in schema public to scanstream_app");
+        await runSql(database, "grant select, insert, update, delete on all tables in schema public to scanstream_app");
       });
 
       test("no policy lets a tenant change, remove or add another's rows, in either direction", async () => {
@@ -263,9 +267,9 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
                 ids,
               ]);
 
-            expect((await touch(own)).rows.length, `own rows of ${table} updated`).toBe(own.length);
-            expect((await touch(foreign)).rows, `foreign rows of ${table} updated`).toEqual([]);
-            expect((await remove(foreign)).rows, `foreign rows of ${table} deleted`).toEqual([]);
+            expect((await touch(own)).length, `own rows of ${table} updated`).toBe(own.length);
+            expect(await touch(foreign), `foreign rows of ${table} updated`).toEqual([]);
+            expect(await remove(foreign), `foreign rows of ${table} deleted`).toEqual([]);
             await expect(insertCopies(database, mine, table, theirs), table).rejects.toMatchObject({
               sqlState: "42501",
             });
@@ -287,20 +291,18 @@ interface Scope {
 const asTenant = (tenantId: string | null): Scope => ({ role: "scanstream_app", tenantId });
 const asAdmin = (): Scope => ({ role: "scanstream_admin", tenantId: null });
 
-function raw(database: Database, sql: string, params: readonly unknown[] = []) {
-  return database.transact([{ sql, params }]);
-}
-
-function runIn(database: Database, scope: Scope, sql: string, params: readonly unknown[] = []) {
-  const statements: Statement[] = [{ sql: "select set_config('role', $1, true)", params: [scope.role] }];
-  if (scope.tenantId !== null) {
-    statements.push({ sql: "select set_config('app.tenant_id', $1, true)", params: [scope.tenantId] });
-  }
-  return database.transact([...statements, { sql, params }]);
+function runIn(database: Database, scope: Scope, text: string, params: readonly unknown[] = []) {
+  const tenant = scope.tenantId;
+  return runSql(
+    database,
+    { sql: "select set_config('role', $1, true)", params: [scope.role] },
+    ...(tenant === null ? [] : [{ sql: "select set_config('app.tenant_id', $1, true)", params: [tenant] }]),
+    { sql: text, params },
+  );
 }
 
 async function listTables(database: Database): Promise<readonly string[]> {
-  const { rows } = await raw(
+  const rows = await runSql(
     database,
     `select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where c.relkind in ('r', 'p') and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
@@ -315,25 +317,24 @@ function rowId(table: string): string {
 }
 
 async function rowIds(database: Database, scope: Scope, table: string): Promise<string[]> {
-  const { rows } = await runIn(database, scope, `select ${rowId(table)} from ${table}`);
+  const rows = await runIn(database, scope, `select ${rowId(table)} from ${table}`);
   return rows.map(([id]) => String(id));
 }
 
 /** Those that can be written. */
 async function columnsOf(database: Database, table: string): Promise<readonly string[]> {
-  const { rows } = await raw(
-    database,
-    `select quote_ident(attname) from pg_attribute
+  const rows = await runSql(database, {
+    sql: `select quote_ident(attname) from pg_attribute
      where attrelid = $1::regclass and attnum > 0 and attgenerated = '' order by attnum`,
-    [table],
-  );
+    params: [table],
+  });
   return rows.map(([name]) => String(name));
 }
 
 /** As the tenant, inserts rows that `source` has, exactly as they are. */
 async function insertCopies(database: Database, tenant: SeededTenant, table: string, source: SeededTenant) {
   const name = table.slice(table.indexOf(".") + 1);
-  const { rows } = await runIn(database, asTenant(source.id), `select to_jsonb(${name})::text from ${table}`);
+  const rows = await runIn(database, asTenant(source.id), `select to_jsonb(${name})::text from ${table}`);
   const copies = `[${rows.map(([json]) => String(json)).join(",")}]`;
   const columns = (await columnsOf(database, table)).join(", ");
   return runIn(

@@ -7,7 +7,8 @@ import type { Database } from "../../drizzle/database.ts";
 import { migrate } from "../../drizzle/migrate.ts";
 import { scans, tenants } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
-import { asOwner, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { everyTenant, isMigrated, ping, write } from "../../drizzle/transactions.ts";
+import { runSql } from "../support/watched_database.ts";
 import { asAdmin, type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { seedTenant } from "./seed.ts";
 
@@ -54,9 +55,9 @@ test("without the roles, an owner who may not create them gets what an administr
   expect(await withDatabase(url, isMigrated)).toBe(false);
   // Nothing remains.
   const tables = await withDatabase(url, (database) =>
-    database.transact([{ sql: "select count(*)::int from pg_tables where schemaname = 'public'", params: [] }]),
+    runSql(database, "select count(*)::int from pg_tables where schemaname = 'public'"),
   );
-  expect(tables.rows).toEqual([[0]]);
+  expect(tables).toEqual([[0]]);
 });
 
 test("the backfill of docs/features.md reaches the rows of every tenant, and without its first line none", async () => {
@@ -69,9 +70,9 @@ test("the backfill of docs/features.md reaches the rows of every tenant, and wit
   await withDatabase(url, async (database) => {
     await seedTenant(database, "acme");
     await seedTenant(database, "globex");
-    const apply = (statements: readonly string[]) => database.transact(statements.map((sql) => ({ sql, params: [] })));
+    const apply = (statements: readonly string[]) => runSql(database, ...statements);
     const filled = () =>
-      asOwner(database, (db) =>
+      write(database, everyTenant, (db) =>
         db.select({ clientId: scans.clientId }).from(scans).where(eq(scans.clientId, "unknown")),
       );
     await apply(rest);
@@ -100,7 +101,7 @@ test("two databases of two owners, and each of them twice, all at once, where no
     await withDatabase(url, async (database) => {
       expect(await isMigrated(database)).toBe(true);
       const { id } = await seedTenant(database);
-      expect(await withTenant(database, id, (db) => db.select().from(scans))).toHaveLength(2);
+      expect(await write(database, { tenantId: id }, (db) => db.select().from(scans))).toHaveLength(2);
     });
   }
 });
@@ -115,7 +116,7 @@ test("an owner who may not create roles, where an administrator has made and gra
   await migrate(url);
   await withDatabase(url, async (database) => {
     const { id, hashes } = await seedTenant(database);
-    expect(await withTenant(database, id, (db) => db.select().from(tenants))).toHaveLength(1);
+    expect(await write(database, { tenantId: id }, (db) => db.select().from(tenants))).toHaveLength(1);
     expect(await findApiKey(database, hashes[0] ?? "")).toMatchObject({ tenantId: id });
   });
 });
@@ -123,10 +124,9 @@ test("an owner who may not create roles, where an administrator has made and gra
 test("an owner who takes on no role sees no row of any table", async () => {
   await withDatabase(urlAs("plain", "plain_db"), async (database) => {
     for (const table of ["tenants", "users", "memberships", "api_keys", "scans", "findings"]) {
-      const count = { sql: `select count(*)::int from ${table}`, params: [] };
-      expect((await database.transact([count])).rows, table).toEqual([[0]]);
-      const asAdminRole = { sql: "select set_config('role', 'scanstream_admin', true)", params: [] };
-      expect((await database.transact([asAdminRole, count])).rows[0]?.[0], table).toBeGreaterThan(0);
+      const count = `select count(*)::int from ${table}`;
+      expect(await runSql(database, count), table).toEqual([[0]]);
+      expect((await runSql(database, "set local role scanstream_admin", count))[0]?.[0], table).toBeGreaterThan(0);
     }
   });
 });
@@ -135,16 +135,16 @@ test("migrating again changes nothing, also after the search path of the role wa
   const url = urlAs("plain", "plain_db");
   const applied = () =>
     withDatabase(url, (database) =>
-      database.transact([{ sql: "select id, hash, created_at from scanstream.migrations order by id", params: [] }]),
+      runSql(database, "select id, hash, created_at from scanstream.migrations order by id"),
     );
   const before = await applied();
-  expect(before.rows.length).toBeGreaterThan(0);
+  expect(before.length).toBeGreaterThan(0);
   await run("alter role plain set search_path to 'nowhere'");
   await migrate(url);
   expect(await applied()).toEqual(before);
   await withDatabase(url, async (database) => {
     expect(await isMigrated(database)).toBe(true);
-    expect((await asOwner(database, (db) => db.select().from(tenants))).length).toBeGreaterThan(0);
+    expect((await write(database, everyTenant, (db) => db.select().from(tenants))).length).toBeGreaterThan(0);
   });
 });
 
@@ -154,7 +154,9 @@ test("a login role that is a member of the application role may serve, but not a
     await ping(database);
     expect(await isMigrated(database)).toBe(true);
     expect(await findApiKey(database, "0".repeat(64))).toBeNull();
-    await expect(asOwner(database, (db) => db.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
+    await expect(write(database, everyTenant, (db) => db.select().from(tenants))).rejects.toMatchObject({
+      sqlState: "42501",
+    });
   });
 });
 
@@ -162,8 +164,9 @@ test("a role that is a member of nothing is refused as such, and not as a databa
   await run("create role stranger login password 'pw'");
   await withDatabase(urlAs("stranger", "plain_db"), async (database) => {
     await expect(isMigrated(database)).rejects.toMatchObject({ sqlState: "42501" });
-    const call = { sql: "select scanstream.find_valid_api_key('x')", params: [] };
-    await expect(database.transact([call])).rejects.toMatchObject({ sqlState: "42501" });
+    await expect(runSql(database, "select scanstream.find_valid_api_key('x')")).rejects.toMatchObject({
+      sqlState: "42501",
+    });
   });
 });
 

@@ -1,9 +1,13 @@
-import { createNeonHttpDatabase } from "../../drizzle/databases/neon_http.ts";
+import { createNeonDatabase, createNeonPoolDatabase } from "../../drizzle/databases/neon.ts";
 import { startNeonProxy } from "../support/neon_proxy.ts";
 import { describeOutages } from "./outage_suite.ts";
 
-describeOutages("Neon's HTTP", {
-  connect: (url, options) =>
-    createNeonHttpDatabase(url, { ...options, endpoint: `http://127.0.0.1:${new URL(url).port}/sql` }),
-  startFront: (postgresPort) => startNeonProxy({ host: "127.0.0.1", port: postgresPort }),
-});
+for (const [name, create] of [
+  ["Neon, a connection a transaction", createNeonDatabase],
+  ["Neon, with kept connections", createNeonPoolDatabase],
+] as const) {
+  describeOutages(name, {
+    connect: (url, options) => create(url, { ...options, endpoint: `http://127.0.0.1:${new URL(url).port}/sql` }),
+    startFront: (postgresPort) => startNeonProxy({ host: "127.0.0.1", port: postgresPort }),
+  });
+}

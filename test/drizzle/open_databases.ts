@@ -1,6 +1,7 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { type NeonProxy, startNeonProxy } from "../support/neon_proxy.ts";
+import { watchedQueries } from "../support/watched_database.ts";
 import { openTestPglite } from "../support/pglite.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
@@ -18,7 +19,7 @@ export async function openPglite(): Promise<OpenDatabase> {
 
 /** One connection, so that the state of one transaction would leak into the next. */
 export function openPg(): Promise<OpenPostgresDatabase> {
-  return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
+  return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1, logger: watchedQueries }));
 }
 
 export interface OpenPostgresDatabase extends OpenDatabase {
@@ -47,7 +48,7 @@ export interface OpenNeonDatabase extends OpenDatabase {
   readonly proxy: NeonProxy;
 }
 
-/** Neon's HTTP before real PostgreSQL, through a proxy of the suite's own. */
+/** Neon before real PostgreSQL, through a proxy of the suite's own. */
 export async function openOnNeon(connect: (ownerUrl: string, endpoint: string) => Database): Promise<OpenNeonDatabase> {
   const server = await suitePostgres();
   const testDatabase = await createTestDatabase(server.adminUrl);

@@ -5,7 +5,7 @@ import { AppError } from "../../shared/app_error.ts";
 import type { Database, DatabaseOptions } from "../../drizzle/database.ts";
 import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
-import { ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { ping, write } from "../../drizzle/transactions.ts";
 import { asAdmin, createTestDatabase, type PostgresServer, type TestDatabase } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
@@ -67,7 +67,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
     }
 
     async function expectWell(database: Database): Promise<void> {
-      const rows = await withTenant(database, acme.id, (db) => db.select().from(scans));
+      const rows = await write(database, { tenantId: acme.id }, (db) => db.select().from(scans));
       expect(rows).toHaveLength(acme.scanIds.length);
     }
 
@@ -84,7 +84,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       const database = open({ statementTimeoutMs: 20_000 });
       await expectWell(database);
       const running = expectUnavailable(() =>
-        withTenant(database, acme.id, (db) => db.execute(sql`select pg_sleep(15)`)),
+        write(database, { tenantId: acme.id }, (db) => db.execute(sql`select pg_sleep(15)`)),
       );
       await untilRunning(server, testDatabase, "pg_sleep(15)");
       proxy.cut();
@@ -102,14 +102,16 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       proxy.restore();
       await expectWellSoon(() => expectWell(database));
       proxy.stall();
-      await expectUnavailable(() => withTenant(database, acme.id, (db) => db.select().from(scans)));
+      await expectUnavailable(() => write(database, { tenantId: acme.id }, (db) => db.select().from(scans)));
       proxy.restore();
       await expectWellSoon(() => expectWell(database));
     });
 
     test("a statement that takes too long is also ended on the server", async () => {
       const database = open();
-      await expectUnavailable(() => withTenant(database, acme.id, (db) => db.execute(sql`select pg_sleep(25)`)));
+      await expectUnavailable(() =>
+        write(database, { tenantId: acme.id }, (db) => db.execute(sql`select pg_sleep(25)`)),
+      );
       await expectWell(database);
       expect(await countRunning(server, testDatabase, "pg_sleep(25)")).toBe(0);
     });

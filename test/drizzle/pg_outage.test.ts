@@ -1,8 +1,7 @@
-import { Pool } from "pg";
 import { expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { createPoolDatabase } from "../../drizzle/databases/pool_database.ts";
-import { ping } from "../../drizzle/with_tenant.ts";
+import { ping } from "../../drizzle/transactions.ts";
+import { runSql } from "../support/watched_database.ts";
 import { describeOutages } from "./outage_suite.ts";
 import { openOnPostgres } from "./open_databases.ts";
 
@@ -12,7 +11,7 @@ test("refuses a statement that waits too long for a connection, and serves the n
   const opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1, connectTimeoutMs: 300 }));
   const { database } = opened;
   await ping(database);
-  const sleeping = database.transact([{ sql: "select pg_sleep(1.5)", params: [] }]);
+  const sleeping = runSql(database, "select pg_sleep(1.5)");
   await expect(ping(database)).rejects.toMatchObject({ code: "unavailable" });
   await sleeping;
   await ping(database);
@@ -34,11 +33,4 @@ test("refuses at once behind ten thousand waiting statements", async () => {
   expect(new Set(outcomes)).toEqual(new Set(["served"]));
   await Promise.all(waiting);
   await opened.close();
-});
-
-test("a connection that breaks while it is idle does not end the process", async () => {
-  const pool = new Pool();
-  const database = createPoolDatabase(pool);
-  expect(() => pool.emit("error", new Error("Connection terminated unexpectedly"))).not.toThrow();
-  await database.close();
 });

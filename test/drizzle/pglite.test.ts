@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { createPoolDatabase } from "../../drizzle/databases/pool_database.ts";
+import { createPooledDatabase } from "../../drizzle/databases/pooled_database.ts";
+import { write, noTenant } from "../../drizzle/transactions.ts";
 import { openTestPglite } from "../support/pglite.ts";
 import { openPglite } from "./open_databases.ts";
 import { describeQueries } from "./query_suite.ts";
@@ -7,9 +8,9 @@ import { describeQueries } from "./query_suite.ts";
 describeQueries("PGlite", openPglite);
 
 test("of transactions that run or wait a tenant has its share, and another one finds its own", async () => {
-  const silent = { options: { max: 1 }, connect: () => new Promise<never>(() => {}), end: async () => {}, on() {} };
-  const database = createPoolDatabase(silent, { connectTimeoutMs: 60_000 });
-  const run = (holder: string) => database.transact([], holder);
+  const silent = { maxConnections: 1, connect: () => new Promise<never>(() => {}), end: async () => {} };
+  const database = createPooledDatabase(silent, { connectTimeoutMs: 60_000 });
+  const run = (holder: string) => write(database, { ...noTenant, holder }, async () => {});
   // They are not answered, and fail when the time is over.
   for (let n = 0; n < 8000; n += 1) run("attacker").catch(() => undefined);
   await expect(run("attacker")).rejects.toMatchObject({ code: "too_many", retryAfterSeconds: expect.any(Number) });
@@ -22,7 +23,7 @@ test("of two holders the one with two transactions waits for two of the other, n
   onTestFinished(() => database.close());
   const order: string[] = [];
   const run = async (holder: string) => {
-    await database.transact([{ sql: "select 1", params: [] }], holder);
+    await write(database, { ...noTenant, holder }, (db) => db.execute("select 1"));
     order.push(holder);
   };
   await Promise.all([...Array.from({ length: 200 }, () => run("a")), run("b"), run("b")]);

@@ -5,7 +5,16 @@ import type { Database } from "../../drizzle/database.ts";
 import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, memberships, scans, tenants } from "../../drizzle/schema.ts";
 import { expireStaleScans, findApiKey } from "../../drizzle/across_tenants.ts";
-import { asOwner, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import {
+  everyTenant,
+  isMigrated,
+  ping,
+  read,
+  readOne,
+  write,
+  type TenantDatabase,
+} from "../../drizzle/transactions.ts";
+import { runSql } from "../support/watched_database.ts";
 import type { OpenDatabase } from "./open_databases.ts";
 import { type SeededTenant, seedTenant } from "./seed.ts";
 
@@ -33,7 +42,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     test("values come back as they were written", async () => {
       const orgUrl = "quotes ' \" back\\slash {a,b} $1 \n\t π 🙂 NULL";
       const startedAt = new Date("2026-02-03T04:05:06.789Z");
-      const [written] = await withTenant(database, acme.id, (db) =>
+      const [written] = await write(database, { tenantId: acme.id }, (db) =>
         db
           .insert(scans)
           .values({
@@ -46,7 +55,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
           })
           .returning(),
       );
-      const [read] = await withTenant(database, acme.id, (db) =>
+      const [read] = await write(database, { tenantId: acme.id }, (db) =>
         db
           .select()
           .from(scans)
@@ -65,7 +74,9 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     });
 
     test("raw SQL gives objects; parameters may be of any kind that Postgres has a text form of", async () => {
-      const [row] = await withTenant(database, acme.id, (db) =>
+      const {
+        rows: [row],
+      } = await write(database, { tenantId: acme.id }, (db) =>
         db.execute(sql`select ${true}::bool as yes, ${7}::int as seven, ${12345678901234567890n}::numeric as big,
           ${new Date(0)}::timestamptz = 'epoch' as epoch, ${sql.param(["a", 'b"\\,{}', null])}::text[] as list,
           ${sql.param({ a: ["1"] })}::jsonb ->> 'a' as json, ${sql.param(new Uint8Array([0, 255]))}::bytea = '\\x00ff' as bytes,
@@ -76,7 +87,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
         seven: 7,
         big: "12345678901234567890",
         epoch: true,
-        list: `{a,"b\\"\\\\,{}",NULL}`,
+        list: ["a", 'b"\\,{}', null],
         json: '["1"]',
         bytes: true,
         nothing: null,
@@ -85,42 +96,65 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       });
     });
 
-    test("a parameter without a text form is a TypeError, and the connection lives on", async () => {
-      const circular: { self?: unknown } = {};
-      circular.self = circular;
-      for (const value of [circular, () => 1, Symbol("s")]) {
-        await expect(database.transact([{ sql: "select $1", params: [value] }])).rejects.toThrow(TypeError);
-      }
-      await ping(database);
-    });
-
-    test("statements of one transaction stand or fall together", async () => {
-      const insert = (name: string) => ({ sql: "insert into tenants (name) values ($1)", params: [name] });
-      const admin = { sql: "select set_config('role', 'scanstream_admin', true)", params: [] };
+    test("a transaction is stored as a whole or not at all", async () => {
+      const insert = (name: string) => `insert into tenants (name) values ('${name}')`;
+      const asOwner = (...statements: readonly string[]) =>
+        runSql(database, "set local role scanstream_admin", ...statements);
       const names = async () => {
-        const rows = await asOwner(database, (db) => db.select({ name: tenants.name }).from(tenants));
+        const rows = await write(database, everyTenant, (db) => db.select({ name: tenants.name }).from(tenants));
         return rows.map(({ name }) => name).filter((name) => name.startsWith("all-"));
       };
 
-      await expect(database.transact([admin, insert("all-1"), insert("")])).rejects.toBeInstanceOf(DatabaseError);
+      await expect(asOwner(insert("all-1"), insert(""))).rejects.toBeInstanceOf(DatabaseError);
+      await expect(asOwner(insert("all-2"), "bogus", insert("all-3"))).rejects.toBeInstanceOf(DatabaseError);
+      const thrown = write(database, everyTenant, async (db) => {
+        await db.execute(insert("all-4"));
+        throw new RangeError("mine");
+      });
+      await expect(thrown).rejects.toThrow(new RangeError("mine"));
       expect(await names()).toEqual([]);
-      await expect(
-        database.transact([admin, insert("all-2"), { sql: "bogus", params: [] }, insert("all-3")]),
-      ).rejects.toBeInstanceOf(DatabaseError);
-      expect(await names()).toEqual([]);
-      await database.transact([admin, insert("all-4"), insert("all-5")]);
-      expect((await names()).sort()).toEqual(["all-4", "all-5"]);
+      await asOwner(insert("all-5"), insert("all-6"));
+      expect((await names()).sort()).toEqual(["all-5", "all-6"]);
     });
 
-    test("the rows are the last statement's, also when it has none", async () => {
-      const one = { sql: "select 1 as one", params: [] };
-      const none = { sql: "set local application_name = 'x'", params: [] };
-      expect(await database.transact([one, { sql: "select 2 as two, null::int as three", params: [] }])).toEqual({
-        columns: ["two", "three"],
-        rows: [[2, null]],
+    test("a transaction in which a statement failed is an error, although its work went on", async () => {
+      const swallowed = write(database, everyTenant, async (db) => {
+        await db.execute("insert into tenants (name) values ('swallowed')");
+        await db.execute("select 1 / 0").catch(() => undefined);
       });
-      expect((await database.transact([one, none])).rows).toEqual([]);
-      expect((await database.transact([one, { sql: "select 1 as one where false", params: [] }])).rows).toEqual([]);
+      await expect(swallowed).rejects.toThrow("Cannot commit");
+      const { rows } = await readOne(database, everyTenant, (db) =>
+        db.execute("select from tenants where name = 'swallowed'"),
+      );
+      expect(rows).toEqual([]);
+    });
+
+    test("read cannot write", async () => {
+      const written = read(database, { tenantId: acme.id }, (db) => db.insert(scans).values({ tenantId: acme.id }));
+      await expect(written).rejects.toMatchObject({ cause: { code: "25006" } });
+    });
+
+    test("without the authority no statement runs, and its error is the one that is thrown", async () => {
+      const caller = { tenantId: acme.id, authority: "select 1 / 0" };
+      const insert = sql`insert into scans (tenant_id, org_url) values (${acme.id}::uuid, 'unauthorized')`;
+      const divisionByZero = { sqlState: "22012" };
+      await expect(write(database, caller, (db) => db.execute(insert))).rejects.toMatchObject(divisionByZero);
+      await expect(write(database, caller, async () => "no query")).rejects.toMatchObject(divisionByZero);
+      await expect(readOne(database, caller, (db) => db.execute(insert))).rejects.toMatchObject(divisionByZero);
+      await expect(write(database, caller, async () => Promise.reject(new RangeError("mine")))).rejects.toMatchObject(
+        divisionByZero,
+      );
+      const found = await readOne(database, { tenantId: acme.id }, (db) =>
+        db.select().from(scans).where(eq(scans.orgUrl, "unauthorized")),
+      );
+      expect(found).toEqual([]);
+    });
+
+    test("a query after the end of its transaction is refused", async () => {
+      const { promise, resolve } = Promise.withResolvers<TenantDatabase>();
+      await write(database, { tenantId: acme.id }, async (db) => resolve(db));
+      const late = (await promise).select().from(scans);
+      await expect(late).rejects.toMatchObject({ cause: { sqlState: "25000" } });
     });
 
     test("a violated constraint is reported by kind and name, without a value in the message", async () => {
@@ -134,30 +168,40 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       };
       const [hash = ""] = acme.hashes;
       const key = { tenantId: acme.id, name: secret, prefix: "p", hash };
-      expect(await refused(asOwner(database, (db) => db.insert(apiKeys).values(key)))).toEqual({
+      expect(await refused(write(database, everyTenant, (db) => db.insert(apiKeys).values(key)))).toEqual({
         kind: "unique",
         constraint: "api_keys_hash",
       });
       expect(
-        await refused(asOwner(database, (db) => db.insert(memberships).values({ tenantId: acme.id, userId: secret }))),
+        await refused(
+          write(database, everyTenant, (db) => db.insert(memberships).values({ tenantId: acme.id, userId: secret })),
+        ),
       ).toMatchObject({ kind: "foreign_key" });
-      expect(await refused(asOwner(database, (db) => db.insert(apiKeys).values({ ...key, hash: secret })))).toEqual({
+      expect(
+        await refused(write(database, everyTenant, (db) => db.insert(apiKeys).values({ ...key, hash: secret }))),
+      ).toEqual({
         kind: "check",
         constraint: "api_keys_hash_is_sha256_hex",
       });
       expect(
-        await refused(asOwner(database, (db) => db.execute(sql`insert into tenants (name) values (${null})`))),
+        await refused(
+          write(database, everyTenant, (db) => db.execute(sql`insert into tenants (name) values (${null})`)),
+        ),
       ).toEqual({ kind: "not_null", constraint: null });
-      expect(await refused(withTenant(database, acme.id, (db) => db.execute(sql`select ${secret}::uuid`)))).toBeNull();
       expect(
-        await refused(withTenant(database, acme.id, (db) => db.execute(sql`select ${`${secret}\0`}::text`))),
+        await refused(write(database, { tenantId: acme.id }, (db) => db.execute(sql`select ${secret}::uuid`))),
+      ).toBeNull();
+      expect(
+        await refused(write(database, { tenantId: acme.id }, (db) => db.execute(sql`select ${`${secret}\0`}::text`))),
       ).toBeNull();
     });
 
     test("findApiKey notes the use once a minute, of that key only", async () => {
       const [hash = "", other = ""] = globex.hashes;
       const lastUse = async (ofHash: string) => {
-        const [key] = await asOwner(database, (db) => db.select().from(apiKeys).where(eq(apiKeys.hash, ofHash)));
+        const [key] = await write(database, everyTenant, (db) =>
+          db.select().from(apiKeys).where(eq(apiKeys.hash, ofHash)),
+        );
         return key?.lastUsedAt ?? null;
       };
       expect(await lastUse(hash)).toBeNull();
@@ -166,7 +210,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       expect(first).not.toBeNull();
       await findApiKey(database, hash);
       expect(await lastUse(hash)).toEqual(first);
-      await asOwner(database, (db) =>
+      await write(database, everyTenant, (db) =>
         db
           .update(apiKeys)
           .set({ lastUsedAt: new Date(Date.now() - 61_000) })
@@ -179,19 +223,15 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
 
     test("expireStaleScans never goes below a minute", async () => {
       await expireStaleScans(database, 1);
-      await asOwner(database, (db) =>
+      await write(database, everyTenant, (db) =>
         db.insert(scans).values({ tenantId: acme.id, updatedAt: new Date(Date.now() - 55_000) }),
       );
       for (const minutes of [0.99, 0, -1, NaN, Infinity, 1_000_001]) {
         await expect(expireStaleScans(database, minutes)).rejects.toThrow(RangeError);
       }
       expect(await expireStaleScans(database, 1)).toEqual([]);
-      const asApplication = { sql: "select set_config('role', 'scanstream_app', true)", params: [] };
-      const { rows } = await database.transact([
-        asApplication,
-        { sql: "select scanstream.expire_stale_scans(0)", params: [] },
-      ]);
-      expect(rows).toEqual([]);
+      const none = await runSql(database, "set local role scanstream_app", "select scanstream.expire_stale_scans(0)");
+      expect(none).toEqual([]);
     });
 
     test("a closed database is unavailable, and closing it again is fine", async () => {

@@ -4,11 +4,11 @@ import { expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { scans } from "../../drizzle/schema.ts";
 import { findApiKey } from "../../drizzle/across_tenants.ts";
-import { ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { ping, read, readOne, type TenantDatabase } from "../../drizzle/transactions.ts";
 import { openOnPostgres } from "./open_databases.ts";
 import { seedTenant } from "./seed.ts";
 
-test("over pg a statement of a tenant costs one round trip, also when it fails", async () => {
+test("over pg a single query costs one round trip, also when it fails, and a transaction with it two", async () => {
   const opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
   const acme = await seedTenant(opened.database);
   const direct = new URL(opened.url);
@@ -35,10 +35,15 @@ test("over pg a statement of a tenant costs one round trip, also when it fails",
     await work();
     return count - before;
   };
-  expect(await costOf(() => withTenant(database, acme.id, (db) => db.select().from(scans)))).toBe(1);
+  const caller = { tenantId: acme.id };
+  const one = (db: TenantDatabase) => db.select().from(scans);
+  expect(await costOf(() => readOne(database, caller, one))).toBe(1);
   expect(await costOf(() => findApiKey(database, acme.hashes[0] ?? ""))).toBe(1);
-  const fail = () => withTenant(database, acme.id, (db) => db.execute("select 1 / 0")).catch(() => "refused");
+  const fail = () => readOne(database, caller, (db) => db.execute("select 1 / 0")).catch(() => "refused");
   expect(await costOf(fail)).toBe(1);
+  // The first query with `begin`, and COMMIT.
+  expect(await costOf(() => read(database, caller, (db) => one(db)))).toBe(2);
+  expect(await costOf(() => read(database, caller, (db) => Promise.all([one(db), one(db)])))).toBe(2);
 
   await database.close();
   proxy.close();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { tenants } from "../../drizzle/schema.ts";
-import { asOwner, withTenant } from "../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../drizzle/transactions.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
 
@@ -71,8 +71,8 @@ test.each(Object.entries(kinds))(
   async (what, { most, insert, free }) => {
     const [tenant, other] = [randomUUID(), randomUUID()];
     const add = (id: string, first: number, count: number) =>
-      withTenant(database, id, (db) => db.execute(insert(id, first, count)));
-    await asOwner(database, (db) =>
+      write(database, { tenantId: id }, (db) => db.execute(insert(id, first, count)));
+    await write(database, everyTenant, (db) =>
       db.insert(tenants).values([
         { id: tenant, name: "acme" },
         { id: other, name: "globex" },
@@ -86,18 +86,18 @@ test.each(Object.entries(kinds))(
       message: expect.stringContaining(`Limit of ${most} ${what} of one tenant reached.`) as string,
     });
     await add(other, 1, 1);
-    await asOwner(database, (db) => db.execute(free(tenant)));
+    await write(database, everyTenant, (db) => db.execute(free(tenant)));
     await add(tenant, most + 3, 1);
   },
 );
 
 test("one statement cannot jump over, and an operator may store more", async () => {
   const tenant = randomUUID();
-  await asOwner(database, (db) => db.insert(tenants).values({ id: tenant, name: "acme" }));
+  await write(database, everyTenant, (db) => db.insert(tenants).values({ id: tenant, name: "acme" }));
   const add = (count: number) =>
-    withTenant(database, tenant, (db) => db.execute(kinds.monitors.insert(tenant, 1, count)));
+    write(database, { tenantId: tenant }, (db) => db.execute(kinds.monitors.insert(tenant, 1, count)));
   await expect(add(1001)).rejects.toMatchObject({ code: "conflict" });
   await add(1000);
   await expect(add(1)).rejects.toMatchObject({ code: "conflict" });
-  await asOwner(database, (db) => db.execute(kinds.monitors.insert(tenant, 1, 1)));
+  await write(database, everyTenant, (db) => db.execute(kinds.monitors.insert(tenant, 1, 1)));
 });

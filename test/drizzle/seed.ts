@@ -18,7 +18,7 @@ import {
   users,
   verdicts,
 } from "../../drizzle/schema.ts";
-import { asOwner } from "../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../drizzle/transactions.ts";
 
 /** A tenant with at least two rows in every table, none of them shared with another tenant (but one row of its own in `tenants`). */
 export interface SeededTenant {
@@ -34,7 +34,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const monitorIds = [randomUUID(), randomUUID()];
   const organizationIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
-  await asOwner(database, async (db) => {
+  await write(database, everyTenant, async (db) => {
     await db.insert(tenants).values({ id, name });
     await db.insert(users).values(subs.map((sub) => ({ sub })));
     await db.insert(memberships).values(subs.map((userId) => ({ tenantId: id, userId })));

@@ -1,7 +1,7 @@
 import { getTableConfig } from "drizzle-orm/pg-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
-import { withTenant } from "../../drizzle/with_tenant.ts";
+import { write } from "../../drizzle/transactions.ts";
 import type { ChannelsRequest, ChannelsResult } from "../../gateway/streaming/define_event_stream.ts";
 import * as jobs from "../../examples/job_checkpoints/channels.ts";
 import { jobEvents } from "../../examples/job_checkpoints/events.ts";
@@ -55,7 +55,7 @@ function protectedTable(name: string, columns: string): readonly string[] {
 type GetChannels = (request: ChannelsRequest) => Promise<ChannelsResult>;
 
 function channelsOf(getChannels: GetChannels, id: string, principal: Principal = ada): Promise<ChannelsResult> {
-  return withTenant(database, principal.tenantId, (db) =>
+  return write(database, { tenantId: principal.tenantId }, (db) =>
     getChannels({ principal, params: { id }, db, query: {}, queryAll: () => [] }),
   );
 }

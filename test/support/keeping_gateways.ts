@@ -1,6 +1,7 @@
-import type { Database, Rows } from "../../drizzle/database.ts";
-import { createNeonHttpDatabase } from "../../drizzle/databases/neon_http.ts";
+import type { Database } from "../../drizzle/database.ts";
+import { createNeonDatabase } from "../../drizzle/databases/neon.ts";
 import { openOnNeon, openPg, openPglite, type OpenDatabase } from "../drizzle/open_databases.ts";
+import { runSql, watchedQueries } from "./watched_database.ts";
 import { startTestGateway, type TestGateway } from "./test_gateway.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 
@@ -11,14 +12,13 @@ export const keptDatabases: readonly (readonly [name: string, open: () => Promis
 ];
 
 /** PostgreSQL over the driver of Workers, whose requests and answers are bounded. */
-export const openNeon = () => openOnNeon((url, endpoint) => createNeonHttpDatabase(url, { endpoint }));
+export const openNeon = () =>
+  openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint, logger: watchedQueries }));
 
 export interface KeptGateway extends TestGateway {
   readonly opened: OpenDatabase;
-  /** The most characters that one transaction has sent or received so far: Neon takes 10 MiB. */
-  readonly largestTransaction: () => number;
   /** The rows of a statement as the owner of every tenant's. */
-  owner(sql: string, ...params: readonly unknown[]): Promise<Rows["rows"]>;
+  owner(sql: string, ...params: readonly unknown[]): ReturnType<typeof runSql>;
 }
 
 export async function startKeptGateway(
@@ -26,33 +26,17 @@ export async function startKeptGateway(
   environment: Environment = {},
 ): Promise<KeptGateway> {
   const opened = await open();
-  let largest = 0;
-  const database: Database = {
-    ...opened.database,
-    close: async () => {},
-    async transact(statements) {
-      const answer = await opened.database.transact(statements);
-      const sent = statements.flatMap(({ sql, params }) => [sql, ...params]);
-      for (const values of [sent, answer.rows.flat()]) largest = Math.max(largest, sizeOf(values));
-      return answer;
-    },
-  };
+  const database: Database = { ...opened.database, close: async () => {} };
   const gateway = await startTestGateway(environment, { database });
   return {
     ...gateway,
     opened,
-    largestTransaction: () => largest,
     async owner(sql, ...params) {
-      const asAdmin = { sql: "select set_config('role', 'scanstream_admin', true)", params: [] };
-      return (await opened.database.transact([asAdmin, { sql, params }])).rows;
+      return runSql(opened.database, "set local role scanstream_admin", { sql, params });
     },
     async stop() {
       await gateway.stop();
       await opened.close();
     },
   };
-}
-
-function sizeOf(values: readonly unknown[]): number {
-  return values.reduce<number>((sum, value) => sum + String(value).length, 0);
 }

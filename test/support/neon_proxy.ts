@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { DatabaseError, Pool, type PoolClient } from "pg";
+import { acceptWebSockets } from "./websocket_server.ts";
 
 /**
- * What stands before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon `proxy/src/serverless/sql_over_http.rs`.
+ * What stands before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon
+ * `proxy/src/serverless/sql_over_http.rs`, and PostgreSQL's own protocol in a WebSocket at `/v2`.
  */
 export interface NeonProxy {
   readonly port: number;
@@ -21,6 +23,7 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
   const server = createServer((request, response) => {
     void answerSql(request, response, poolOf, watchers);
   });
+  acceptWebSockets(server, { path: "/v2", target });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

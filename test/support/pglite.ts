@@ -4,11 +4,11 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { PGlite } from "@electric-sql/pglite";
-import { createPgConfig } from "@electric-sql/pglite/node-postgres";
 import { drizzle } from "drizzle-orm/pglite";
 import { migrate } from "drizzle-orm/pglite/migrator";
-import { createPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import { createPgliteDatabase, pgliteParsers } from "../../drizzle/databases/pglite.ts";
 import type { Database } from "../../drizzle/database.ts";
+import { watchedQueries } from "./watched_database.ts";
 import { migrationConfig } from "../../drizzle/migrations_folder.ts";
 
 interface KeptPglite {
@@ -23,14 +23,19 @@ const maxKept = 2;
 /** The embedded database in memory, migrated and empty. */
 export async function openTestPglite(): Promise<Database> {
   const { pglite, catalog } = kept.pop() ?? (await createPglite());
-  return createPgliteDatabase(createPgConfig(pglite), async () => {
+  const onClosed = async () => {
     if (kept.length < maxKept && (await empty(pglite, catalog))) kept.push({ pglite, catalog });
     else await pglite.close();
-  });
+  };
+  return createPgliteDatabase(pglite, drizzle, { onClosed, logger: watchedQueries });
 }
 
 async function createPglite(): Promise<KeptPglite> {
-  const pglite = await PGlite.create({ dataDir: "memory://", loadDataDir: await readDump() });
+  const pglite = await PGlite.create({
+    dataDir: "memory://",
+    loadDataDir: await readDump(),
+    parsers: pgliteParsers,
+  });
   return { pglite, catalog: await readCatalog(pglite) };
 }
 

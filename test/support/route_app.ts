@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Database } from "../../drizzle/database.ts";
 import { openTestPglite } from "./pglite.ts";
+import { runSql, watchDatabase } from "./watched_database.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
@@ -27,7 +28,7 @@ export async function openTestDatabase(...statements: readonly string[]): Promis
     ...statements,
   ]) {
     // As the owner: no role is taken on.
-    await database.transact([{ sql, params: [] }]);
+    await runSql(database, sql);
   }
   return database;
 }
@@ -36,7 +37,7 @@ export interface RouteApp extends AsyncDisposable {
   readonly app: Hono;
   readonly broker: Broker;
   readonly streams: LocalStreams;
-  /** Statements that reached the database. */
+  /** Transactions that reached the database. */
   readonly statements: () => number;
   get(path: string, principal: Principal | null, init?: RequestInit): Promise<Response>;
 }
@@ -62,13 +63,10 @@ export function createRouteApp(database: Database, route: EventStreamRoute): Rou
       },
     },
     holderOf: () => "",
-    database: {
-      ...database,
-      transact(sent) {
-        statements += 1;
-        return database.transact(sent);
-      },
-    },
+    database: watchDatabase(database, (run) => {
+      statements += 1;
+      return run();
+    }),
     streams,
   };
   const app = new Hono<{ Variables: { dependencies: EventStreamDependencies } }>();

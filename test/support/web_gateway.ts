@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { monitors } from "../../drizzle/schema.ts";
-import { withTenant } from "../../drizzle/with_tenant.ts";
+import { write } from "../../drizzle/transactions.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import type { Role } from "../../shared/schemas/team.ts";
@@ -102,7 +102,7 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
     },
     async silenceMonitor(tenant, monitorId) {
       const updatedAt = new Date(Date.now() - 61_000);
-      await withTenant(database, tenant.id, (db) =>
+      await write(database, { tenantId: tenant.id }, (db) =>
         db.update(monitors).set({ updatedAt }).where(eq(monitors.id, monitorId)),
       );
     },

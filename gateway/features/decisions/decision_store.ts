@@ -1,6 +1,6 @@
 import { and, desc, eq, gte, isNull, or, type SQL, sql } from "drizzle-orm";
 import { decisions } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
 import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
@@ -20,11 +20,11 @@ export interface DecisionFilter {
 }
 
 /** Newest first, one row beyond the limit. */
-export async function selectDecisions(
+export function selectDecisions(
   db: TenantDatabase,
   page: PageRequest,
   { isActive, kind, check, orgUrl }: DecisionFilter,
-): Promise<readonly DecisionRow[]> {
+) {
   return db
     .select()
     .from(decisions)
@@ -43,7 +43,7 @@ export async function selectDecisions(
 
 /**
  * Rejects with `AppError("conflict")`, which names the decision, where the same was decided and still holds. One that has
- * expired gives its place up: it ends with the first statement, which by itself changes nothing that anybody sees.
+ * expired gives its place up.
  */
 export async function insertDecision(
   db: TenantDatabase,

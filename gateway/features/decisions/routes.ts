@@ -78,9 +78,9 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       of: [Decision, "DecisionPage"],
       example: decisionExample,
     },
-    ({ page, parameters: { active, kind, check, org_url }, query }) => {
+    ({ page, parameters: { active, kind, check, org_url }, readOne }) => {
       const filter = { isActive: active === null ? null : active === "true", kind, check, orgUrl: org_url };
-      return query((db) => selectDecisions(db, page, filter));
+      return readOne((db) => selectDecisions(db, page, filter));
     },
   );
 
@@ -100,13 +100,13 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         409: problem("The same decision exists already and is active; `detail` has its id"),
       },
     },
-    async ({ c, principal, body, query }) => {
+    async ({ c, principal, body, write }) => {
       if (isExpired(toExpires(body.expires), nowMs())) {
         throw new InvalidBody([{ pointer: "/expires", detail: "is in the past: expected a future day or time" }]);
       }
       const named = requireCheckName(body.check);
       if ("problem" in named) throw new InvalidBody([{ pointer: "/check", detail: named.problem }]);
-      const row = await query((db) => insertDecision(db, principal, { ...body, check: named.check }));
+      const row = await write((db) => insertDecision(db, principal, { ...body, check: named.check }));
       const decision = toDecision(row, nowMs());
       afterResponse(c, announceDecision(decision, publishDecisionCreated));
       return c.json(decision, 201, { location: `/api/v1/decisions/${row.id}` });
@@ -122,8 +122,8 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       description: "The list keeps it, as an ended decision.",
       answers: { 204: { description: "Withdrawn now, or ended earlier" } },
     },
-    async ({ c, principal, id, query }) => {
-      const { row, isChanged } = await query((db) => withdrawDecision(db, principal, id));
+    async ({ c, principal, id, write }) => {
+      const { row, isChanged } = await write((db) => withdrawDecision(db, principal, id));
       if (isChanged) afterResponse(c, announceDecision(toDecision(row, nowMs()), publishDecisionUpdated));
       return c.body(null, 204);
     },

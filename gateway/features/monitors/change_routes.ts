@@ -4,7 +4,8 @@ import { component, json, problem } from "../../description/operation.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import type { List } from "../../http/paging.ts";
 import { textParameter } from "../../http/query_parameter.ts";
-import type { Query, Resource } from "../../http/resource.ts";
+import type { Access } from "../../auth/membership.ts";
+import type { Resource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { afterResponse } from "../after_response.ts";
@@ -62,8 +63,8 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
         ...hasEnded,
       },
     },
-    async ({ c, principal: { tenantId }, id, body: { changes }, query }) => {
-      const created = await storeNewChanges(query, id, changes);
+    async ({ c, principal: { tenantId }, id, body: { changes }, read, write }) => {
+      const created = await storeNewChanges({ read, write }, id, changes);
       await publishStored(
         { id, tenantId },
         created
@@ -88,8 +89,8 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
       of: [Change, "ChangePage"],
       example: storedChangeExample,
     },
-    ({ id, page, parameters: filter, query }) =>
-      query(async (db) => {
+    ({ id, page, parameters: filter, read }) =>
+      read(async (db) => {
         const found = await selectChanges(db, id, { page, filter });
         // No change is an answer only when there is such a monitor.
         if (found.length === 0) await selectMonitor(db, id);
@@ -110,8 +111,8 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
       example: storedChangeExample,
       answer: "One page, by fingerprint",
     },
-    ({ id, page, query }) =>
-      query(async (db) => {
+    ({ id, page, read }) =>
+      read(async (db) => {
         const found = await selectPresentFindings(db, id, page);
         if (found.length === 0) await selectMonitor(db, id);
         return found;
@@ -121,15 +122,15 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
 
 /** As with an end: the same request again would find nothing new to publish. */
 async function storeNewChanges(
-  query: Query,
+  { read, write }: Pick<Access, "read" | "write">,
   monitorId: string,
   changes: readonly NewChange[],
 ): Promise<readonly NewChange[]> {
   try {
-    return await query((db) => storeChanges(db, monitorId, changes));
+    return await write((db) => storeChanges(db, monitorId, changes));
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    const stored = await query((db) => selectStored(db, monitorId, changes));
+    const stored = await read((db) => selectStored(db, monitorId, changes));
     if (stored.length > 0) return stored;
     throw error;
   }

@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, inArray, sql, type SQL } from "drizzle-orm";
 import { changes } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import { rowsOfPage, type PageRequest } from "../../http/paging.ts";
@@ -20,7 +20,7 @@ export async function storeChanges(
   const lines = given.filter((change) => byId.get(change.id) === change);
   // The first state is not a move.
   const lastChangeAt = lines.findLast(({ cause }) => cause !== "start")?.seen_at;
-  const stored = await db.execute<{ id: string }>(sql`
+  const { rows: stored } = await db.execute<{ id: string }>(sql`
     with monitor as (
       update monitors set last_change_number = last_change_number + ${lines.length}::integer,
         last_change_at = coalesce(${lastChangeAt === undefined ? null : toInstant(lastChangeAt)}::timestamptz, last_change_at)

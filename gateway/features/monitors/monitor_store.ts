@@ -1,15 +1,16 @@
 import { and, desc, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
 import { monitors } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
+import type { Access } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
 import type { MonitorRow } from "./monitor.ts";
 
-/** The monitors of the transaction's tenant. Each write is one statement that checks for itself what it depends on. */
+/** The monitors of the transaction's tenant. */
 
 /**
  * Registers a monitor under an id that its producer keeps; the same id again is a restart. An id is the tenant's own, whether or
@@ -81,15 +82,23 @@ function countsWithin(checksTotal: number): Readonly<Record<Exclude<keyof Counts
   return { pass: kept("pass"), fail: kept("fail"), manual: kept("manual"), notApplicable: kept("notApplicable") };
 }
 
-/** Rejects with `NotFound` for another tenant's monitor as for one that was deleted or never was. */
-export async function selectMonitor(db: TenantDatabase, monitorId: string): Promise<MonitorRow> {
-  const [row] = await db.select().from(monitors).where(eq(monitors.id, monitorId));
+export function monitorById(db: TenantDatabase, monitorId: string) {
+  return db.select().from(monitors).where(eq(monitors.id, monitorId));
+}
+
+/** Throws `NotFound` where no monitor was found: for another tenant's as for one that was deleted or never was. */
+export function requireMonitor([row]: readonly MonitorRow[]): MonitorRow {
   if (row === undefined) throw new NotFound("No such monitor");
   return row;
 }
 
+/** Rejects with `NotFound`. */
+export async function selectMonitor(db: TenantDatabase, monitorId: string): Promise<MonitorRow> {
+  return requireMonitor(await monitorById(db, monitorId));
+}
+
 /** Newest first, one row beyond the limit. */
-export async function selectMonitors(db: TenantDatabase, page: PageRequest): Promise<readonly MonitorRow[]> {
+export function selectMonitors(db: TenantDatabase, page: PageRequest) {
   return db
     .select()
     .from(monitors)
@@ -163,31 +172,35 @@ export async function updateMonitor(
 }
 
 /**
- * Deletes a monitor with its changes. It ends with the first statement, so that nothing more is stored of it; `onEnd` is called before
+ * Deletes a monitor with its changes. It ends with the first transaction, so that nothing more is stored of it; `onEnd` is called before
  * it goes. Rejects with `NotFound`. The same call again goes on where one was interrupted.
  */
 export async function deleteMonitor(
-  db: TenantDatabase,
+  write: Access["write"],
   monitorId: string,
   onEnd: (monitor: MonitorRow) => Promise<void>,
 ): Promise<MonitorRow> {
-  const [row] = await db
-    .update(monitors)
-    .set({ status: "ended", endedAt: sql`coalesce(${monitors.endedAt}, now())`, staleAt: null })
-    .where(eq(monitors.id, monitorId))
-    .returning();
+  const [row] = await write((db) =>
+    db
+      .update(monitors)
+      .set({ status: "ended", endedAt: sql`coalesce(${monitors.endedAt}, now())`, staleAt: null })
+      .where(eq(monitors.id, monitorId))
+      .returning(),
+  );
   if (row === undefined) throw new NotFound("No such monitor");
   await onEnd(row);
   await deleteInBatches(
     (maxRows) =>
-      db.execute<{ count: number }>(sql`
-        with deleted as (delete from changes where ctid = any (array(
-          select ctid from changes where monitor_id = ${monitorId}::uuid limit ${maxRows}::integer)) returning 1)
-        select count(*)::integer as count from deleted`),
-    ([step]) => step?.count === 0,
+      write((db) =>
+        db.execute<{ count: number }>(sql`
+          with deleted as (delete from changes where ctid = any (array(
+            select ctid from changes where monitor_id = ${monitorId}::uuid limit ${maxRows}::integer)) returning 1)
+          select count(*)::integer as count from deleted`),
+      ),
+    ({ rows: [step] }) => step?.count === 0,
   );
   // Another deletion may have been first, and its producer may have made a new one.
-  await db.delete(monitors).where(and(eq(monitors.id, monitorId), eq(monitors.status, "ended")));
+  await write((db) => db.delete(monitors).where(and(eq(monitors.id, monitorId), eq(monitors.status, "ended"))));
   return row;
 }
 

@@ -6,7 +6,8 @@ import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { listByTime } from "../../http/paging.ts";
-import { defineResource, type Query } from "../../http/resource.ts";
+import type { Access } from "../../auth/membership.ts";
+import { defineResource } from "../../http/resource.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { afterResponse } from "../after_response.ts";
 import { announceDeleted } from "../announce_deleted.ts";
@@ -19,6 +20,8 @@ import { toMonitor, toMonitorUpdated, type MonitorRow } from "./monitor.ts";
 import {
   deleteMonitor,
   putMonitor,
+  monitorById,
+  requireMonitor,
   selectMonitor,
   selectMonitors,
   updateMonitor,
@@ -64,8 +67,8 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         409: problem("The monitor has ended, or follows another org"),
       },
     },
-    async ({ c, principal, id: monitorId, body: monitor, query }) => {
-      const { row, isNew } = await query((db) => putMonitor(db, principal, { monitorId, monitor }));
+    async ({ c, principal, id: monitorId, body: monitor, write }) => {
+      const { row, isNew } = await write((db) => putMonitor(db, principal, { monitorId, monitor }));
       const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
       await publishStored(row, [(channel) => publishMonitorStart(channel, start)]);
       afterResponse(c, organizations.updated(row.tenantId, row));
@@ -83,13 +86,14 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       of: [Monitor, "MonitorPage"],
       example: monitorExample,
     },
-    ({ page, query }) => query((db) => selectMonitors(db, page)),
+    ({ page, readOne }) => readOne((db) => selectMonitors(db, page)),
   );
 
   resource.on(
     "GET /monitors/:id",
     { allow: "read", operationId: "getMonitor", summary: "Read a monitor", answers: { 200: theMonitor } },
-    async ({ c, id, query }) => c.json(toMonitor(await query((db) => selectMonitor(db, id)), nowMs())),
+    async ({ c, id, readOne }) =>
+      c.json(toMonitor(requireMonitor(await readOne((db) => monitorById(db, id))), nowMs())),
   );
 
   resource.on(
@@ -106,8 +110,8 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       body: { schema: monitorUpdateSchema, example: monitorUpdateExample },
       answers: { 200: theMonitor, ...hasEnded },
     },
-    async ({ c, id, body: update, query }) => {
-      const { row, previousErrorCode, previousStatus } = await storeUpdate(query, id, update);
+    async ({ c, id, body: update, read, write }) => {
+      const { row, previousErrorCode, previousStatus } = await storeUpdate({ read, write }, id, update);
       const error = toMonitorError(row, update, previousErrorCode);
       const reports: Publish[] = [(channel) => publishMonitorUpdated(channel, toMonitorUpdated(row))];
       if (error !== null) reports.push((channel) => publishMonitorError(channel, error));
@@ -127,8 +131,8 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       description: "Its streams end with `monitor.end`. A PUT under its id makes a new monitor.",
       answers: { 204: { description: "Deleted" } },
     },
-    async ({ c, id, query }) => {
-      const deleted = await query((db) => deleteMonitor(db, id, (row) => publishEnd(row, "deleted")));
+    async ({ c, id, write }) => {
+      const deleted = await deleteMonitor(write, id, (row) => publishEnd(row, "deleted"));
       await announceDeleted({ ...deleted, kind: "monitor" }, dependencies);
       afterResponse(c, organizations.updated(deleted.tenantId, deleted));
       return c.body(null, 204);
@@ -141,12 +145,16 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
 }
 
 /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
-async function storeUpdate(query: Query, monitorId: string, update: MonitorUpdate): Promise<UpdatedMonitor> {
+async function storeUpdate(
+  { read, write }: Pick<Access, "read" | "write">,
+  monitorId: string,
+  update: MonitorUpdate,
+): Promise<UpdatedMonitor> {
   try {
-    return await query((db) => updateMonitor(db, monitorId, update));
+    return await write((db) => updateMonitor(db, monitorId, update));
   } catch (error) {
     if (!isUnavailable(error) || update.status !== "ended") throw error;
-    const row = await query((db) => selectMonitor(db, monitorId));
+    const row = await read((db) => selectMonitor(db, monitorId));
     if (row.status === "ended") return { row, previousErrorCode: row.errorCode, previousStatus: null };
     throw error;
   }

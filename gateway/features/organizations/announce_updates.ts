@@ -1,7 +1,7 @@
 import { eq, sql, type SQL } from "drizzle-orm";
 import { organizations } from "../../../drizzle/schema.ts";
 import type { Database } from "../../../drizzle/database.ts";
-import { withTenant } from "../../../drizzle/with_tenant.ts";
+import { readOne } from "../../../drizzle/transactions.ts";
 import type { OrganizationResource } from "../../../shared/schemas/organization.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
@@ -65,7 +65,7 @@ function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): Org
   };
 
   async function read(tenantId: string, condition: SQL): Promise<OrganizationRow | null> {
-    const [row] = await withTenant(database, tenantId, (db) => selectOrganizationRows(db, { condition, limit: 1 }));
+    const [row] = await readOne(database, { tenantId }, (db) => selectOrganizationRows(db, { condition, limit: 1 }));
     return row ?? null;
   }
 

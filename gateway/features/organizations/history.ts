@@ -1,4 +1,4 @@
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { OrganizationExposure } from "../../../shared/schemas/organization.ts";

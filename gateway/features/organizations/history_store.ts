@@ -1,6 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 import { organizations } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { CarriedExposure } from "../../../shared/history/exposures.ts";
 import type { Span, VerdictSource } from "../../../shared/history/source.ts";
@@ -87,7 +87,7 @@ async function selectChosen(
   db: TenantDatabase,
   { organizationId, period, check, from, isOpenOnly, limit }: RuleQuery,
 ): Promise<readonly ChosenRow[]> {
-  return db.execute<ChosenRow>(sql`
+  const { rows } = await db.execute<ChosenRow>(sql`
     with chosen as (
       select rule.*, coalesce((
         select known_at from verdicts as closing where ${ofRule("closing", "rule")} and known_at <= ${toInstant(isOpenOnly ? period.to : period.from)}
@@ -119,6 +119,7 @@ async function selectChosen(
       and opened."check" = counted."check" and opened.position = counted.open_position
     where ${organizations.id} = ${organizationId}::uuid
     order by counted."check"`);
+  return rows;
 }
 
 type ChosenRule = Pick<ChosenRow, "floor_ms"> & { readonly check: string };
@@ -133,7 +134,7 @@ async function selectVerdicts(
 ): Promise<readonly VerdictRow[]> {
   // A year of a rule that moves often is large with them, and only changes of the period show them.
   const shownFingerprints = sql`case when found.known_at >= ${toInstant(period.from)} then array_to_json(found.fingerprints)::text end`;
-  return db.execute<VerdictRow>(sql`
+  const { rows } = await db.execute<VerdictRow>(sql`
     with rule as (${floorsOf(organizationId, rules)})
     select found."check", found.source_id, found.is_scan, ${toMs(sql`found.known_at`)} as known_ms, found.status, found.reason, found.cause,
       found.actor::text as actor, found.number, ${toMs(sql`found.not_before`)} as not_before_ms,
@@ -150,6 +151,7 @@ async function selectVerdicts(
       ) as before)
     ) as found
     order by found."check", found.position`);
+  return rows;
 }
 
 async function selectLooks(
@@ -158,7 +160,7 @@ async function selectLooks(
   rules: readonly ChosenRule[],
 ): Promise<readonly LookRow[]> {
   const checks = rules.map(({ check }) => check);
-  return db.execute<LookRow>(sql`
+  const { rows } = await db.execute<LookRow>(sql`
     with rule as (${floorsOf(organizationId, rules)})
     select looks.source_id, ${toMs(sql`looks.known_from`)} as from_ms, ${toMs(sql`looks.known_to`)} as to_ms,
       case when looks.verdicts is null then ${toMs(sql`(
@@ -169,6 +171,7 @@ async function selectLooks(
       ))::text end as verdicts
     from looks cross join (select tenant_id, organization_id, min(floor) as floor from rule group by 1, 2) as first
     where ${ofOrganization("looks", "first")} and known_to >= first.floor and known_from <= ${toInstant(period.to)}`);
+  return rows;
 }
 
 function floorsOf(organizationId: string, rules: readonly ChosenRule[]): SQL {

@@ -1,11 +1,12 @@
 import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import { monitors, organizations, scans } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
+import type { Access } from "../../auth/membership.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
-import type { ListedOrganization, OrganizationRow } from "./organization.ts";
+import type { ListedOrganization } from "./organization.ts";
 
 /** The organizations of the transaction's tenant. They are written by triggers, with what they come from. */
 
@@ -34,7 +35,7 @@ async function selectListed(
 export function selectOrganizationRows(
   db: TenantDatabase,
   { condition, limit }: { readonly condition?: SQL; readonly limit: number },
-): Promise<readonly OrganizationRow[]> {
+) {
   return selectRows(db, {}, { condition, limit });
 }
 
@@ -97,15 +98,17 @@ const trend = sql<string>`(
 
 /**
  * Deletes an organization with its history. Scans and monitors stay, and what they find from now on begins another history. Large ones
- * take several statements, and the same call again goes on where one was interrupted. Rejects with `NotFound`.
+ * take several transactions, and the same call again goes on where one was interrupted. Rejects with `NotFound`.
  */
-export async function deleteOrganization(db: TenantDatabase, id: string): Promise<void> {
+export async function deleteOrganization(write: Access["write"], id: string): Promise<void> {
   const isDeleted = await deleteInBatches(
     async (maxRows) => {
-      const [step] = await db.execute<{ is_deleted: boolean | null }>(
-        sql`select scanstream.delete_organization(${id}::uuid, ${maxRows}::integer) as is_deleted`,
+      const { rows } = await write((db) =>
+        db.execute<{ is_deleted: boolean | null }>(
+          sql`select scanstream.delete_organization(${id}::uuid, ${maxRows}::integer) as is_deleted`,
+        ),
       );
-      return step?.is_deleted ?? null;
+      return rows[0]?.is_deleted ?? null;
     },
     (step) => step !== false,
   );

@@ -73,7 +73,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       of: [Organization, "OrganizationPage"],
       example: organizationExample,
     },
-    ({ page, query }) => query((db) => selectOrganizations(db, page)),
+    ({ page, read }) => read((db) => selectOrganizations(db, page)),
   );
 
   resource.on(
@@ -84,7 +84,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "Read an organization",
       answers: { 200: json(Organization, "The organization now", { example: organizationExample }) },
     },
-    async ({ c, id, query }) => c.json(toOrganization(await query((db) => selectOrganization(db, id)), nowMs())),
+    async ({ c, id, read }) => c.json(toOrganization(await read((db) => selectOrganization(db, id)), nowMs())),
   );
 
   resource.on(
@@ -100,7 +100,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       page: ruleList,
       answers: { 200: json(component("History", organizationHistorySchema), "One page", { example: historyExample }) },
     },
-    async ({ c, id: organizationId, page: { limit, after }, parameters, query }) => {
+    async ({ c, id: organizationId, page: { limit, after }, parameters, read }) => {
       const period = toPeriod(parameters, nowMs(), defaultHistoryDays);
       const asked = {
         organizationId,
@@ -111,7 +111,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         withChanges: parameters.resolution !== "day",
         limit,
       };
-      const { orgUrl, rules, next } = await query((db) => readHistory(db, asked));
+      const { orgUrl, rules, next } = await read((db) => readHistory(db, asked));
       const answer: OrganizationHistory = {
         schema: "scanstream.history/1",
         from: new Date(period.from).toISOString(),
@@ -135,7 +135,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       of: [component("Exposure", organizationExposureSchema), "ExposurePage"],
       example: exposureExample,
     },
-    ({ id: organizationId, page: { limit, after }, parameters, query }) => {
+    ({ id: organizationId, page: { limit, after }, parameters, read }) => {
       const asked = {
         organizationId,
         period: toPeriod(parameters, nowMs(), maxDays),
@@ -145,7 +145,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         isOpen: parameters.open === null ? null : parameters.open === "true",
         limit,
       };
-      return query((db) => readExposures(db, asked));
+      return read((db) => readExposures(db, asked));
     },
   );
 
@@ -159,8 +159,8 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "Its scans and monitors stay. Their later findings begin a new history with a new id. The deletion cannot be undone.",
       answers: { 204: { description: "Deleted" } },
     },
-    async ({ c, principal, id, query }) => {
-      await query((db) => deleteOrganization(db, id));
+    async ({ c, principal, id, write }) => {
+      await deleteOrganization(write, id);
       await announcer.deleted(principal.tenantId, id);
       return c.body(null, 204);
     },

@@ -1,10 +1,10 @@
-import { withTenant } from "../../../drizzle/with_tenant.ts";
+import { readOne } from "../../../drizzle/transactions.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { announce } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
 import { tenantChannel, tenantEvents } from "../tenant_events.ts";
 import { hasEnded, toScanResource, type ScanRow } from "./scan.ts";
-import { selectScan } from "./scan_store.ts";
+import { requireScan, scanById } from "./scan_store.ts";
 
 /** Tells the tenant's stream of its scans. Neither rejects. */
 export interface ChangeAnnouncer {
@@ -41,7 +41,7 @@ export function createChangeAnnouncer({
   async function publishUpdate({ id, tenantId }: ScanRow, stored: ScanRow | null): Promise<void> {
     let given = stored;
     await announceChange({ id, tenantId }, async (channel) => {
-      const row = given ?? (await withTenant(database, tenantId, (db) => selectScan(db, id)));
+      const row = given ?? requireScan(await readOne(database, { tenantId }, (db) => scanById(db, id)));
       given = null;
       // Its end is published by the code that ended it.
       if (!hasEnded(row.status)) await publishScanUpdated(channel, toScanResource(row));

@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { rowsOfPage, type PageRequest } from "../../http/paging.ts";
 import { ended, selectScan } from "./scan_store.ts";
 import { toCheckName } from "../../../shared/rule_names.ts";
@@ -28,7 +28,9 @@ export async function storeFindings(
   scanId: string,
   given: readonly NewFinding[],
 ): Promise<StoredCounts> {
-  const [counts] = await db.execute<{ scans: number; created: number; updated: number }>(sql`
+  const {
+    rows: [counts],
+  } = await db.execute<{ scans: number; created: number; updated: number }>(sql`
     with scan as (
       update scans set updated_at = now()
       where id = ${scanId}::uuid and status in ('pending', 'running')

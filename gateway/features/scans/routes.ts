@@ -15,7 +15,8 @@ import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { listByTime, type List } from "../../http/paging.ts";
-import { defineResource, type Query } from "../../http/resource.ts";
+import type { Access } from "../../auth/membership.ts";
+import { defineResource } from "../../http/resource.ts";
 import { afterResponse } from "../after_response.ts";
 import { announceDeleted } from "../announce_deleted.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
@@ -26,7 +27,17 @@ import { findingExample, newScanExample, scanExample, scanUpdateExample } from "
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./finding_store.ts";
 import { defineReportRoutes } from "./report/report_routes.ts";
 import { hasEnded, toScan, type ScanRow } from "./scan.ts";
-import { deleteScan, insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
+import {
+  deleteScan,
+  insertScan,
+  putScan,
+  requestCancel,
+  requireScan,
+  scanById,
+  selectScan,
+  selectScans,
+  updateScan,
+} from "./scan_store.ts";
 
 /** A thousand findings, each with a few kilobytes of text. */
 const maxFindingsBytes = 8 * 1024 * 1024;
@@ -72,8 +83,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       body: registration,
       answers: { 201: registered },
     },
-    async ({ c, principal, body, query }) => {
-      const row = await query((db) => insertScan(db, principal, body));
+    async ({ c, principal, body, write }) => {
+      const row = await write((db) => insertScan(db, principal, body));
       afterResponse(c, announcer.created(row));
       afterResponse(c, organizations.updated(row.tenantId, row));
       return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
@@ -94,8 +105,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         409: problem("Registered before, with another body"),
       },
     },
-    async ({ c, principal, id, body, query }) => {
-      const { row, isNew } = await query((db) => putScan(db, principal, { scanId: id, scan: body }));
+    async ({ c, principal, id, body, write }) => {
+      const { row, isNew } = await write((db) => putScan(db, principal, { scanId: id, scan: body }));
       // Registered before, its creation may not have been published: the answer of the database was lost.
       afterResponse(c, isNew ? announcer.created(row) : announcer.updated(row));
       if (isNew) afterResponse(c, organizations.updated(row.tenantId, row));
@@ -113,13 +124,13 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       of: [Scan, "ScanPage"],
       example: scanExample,
     },
-    ({ page, query }) => query((db) => selectScans(db, page)),
+    ({ page, readOne }) => readOne((db) => selectScans(db, page)),
   );
 
   resource.on(
     "GET /scans/:id",
     { allow: "read", operationId: "getScan", summary: "Read a scan", answers: { 200: theScan } },
-    async ({ c, id, query }) => c.json(toScan(await query((db) => selectScan(db, id)))),
+    async ({ c, id, readOne }) => c.json(toScan(requireScan(await readOne((db) => scanById(db, id))))),
   );
 
   resource.on(
@@ -136,8 +147,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       body: { schema: scanUpdateSchema, example: scanUpdateExample },
       answers: { 200: theScan, 409: hasEndedProblem },
     },
-    async ({ c, id, body, query }) => {
-      const row = await store(query, id, body);
+    async ({ c, id, body, read, write }) => {
+      const row = await store({ read, write }, id, body);
       const { status } = row;
       if (hasEnded(status)) {
         await announceEnd({ ...row, status, not_applicable: row.notApplicable }, dependencies);
@@ -158,9 +169,9 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "scanner stops.",
       answers: { 204: { description: "Deleted" } },
     },
-    async ({ c, id, query }) => {
+    async ({ c, id, write }) => {
       const onEnd = (scan: EndedScan) => announceEnd(scan, dependencies);
-      const deleted = await query((db) => deleteScan(db, id, onEnd));
+      const deleted = await deleteScan(write, id, onEnd);
       await announceDeleted({ kind: "scan", ...deleted }, dependencies);
       afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: id }));
       return c.body(null, 204);
@@ -175,8 +186,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "Ask the scanner to stop",
       answers: { 202: json(Scan, "Requested now or earlier"), 409: hasEndedProblem },
     },
-    async ({ c, id, query }) => {
-      const row = await query((db) => requestCancel(db, id));
+    async ({ c, id, write }) => {
+      const row = await write((db) => requestCancel(db, id));
       afterResponse(c, announcer.updated(row));
       return c.json(toScan(row), 202);
     },
@@ -193,8 +204,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       of: [Finding, "FindingPage"],
       example: { ...findingExample, created_at: scanExample.created_at },
     },
-    ({ id, page, query }) =>
-      query(async (db) => {
+    ({ id, page, read }) =>
+      read(async (db) => {
         const found = await selectFindings(db, id, page);
         // No finding is an answer only when there is such a scan.
         if (found.length === 0) await selectScan(db, id);
@@ -220,8 +231,8 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         409: hasEndedProblem,
       },
     },
-    async ({ c, id, body: { findings }, query }) => {
-      const counts = await query((db) => storeFindings(db, id, findings));
+    async ({ c, id, body: { findings }, write }) => {
+      const counts = await write((db) => storeFindings(db, id, findings));
       return c.json({ received: findings.length, ...counts });
     },
   );
@@ -231,12 +242,16 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
 }
 
 /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
-async function store(query: Query, scanId: string, update: ScanUpdate): Promise<ScanRow> {
+async function store(
+  { read, write }: Pick<Access, "read" | "write">,
+  scanId: string,
+  update: ScanUpdate,
+): Promise<ScanRow> {
   try {
-    return await query((db) => updateScan(db, scanId, update));
+    return await write((db) => updateScan(db, scanId, update));
   } catch (error) {
     if (!isUnavailable(error) || update.status === undefined || !hasEnded(update.status)) throw error;
-    const row = await query((db) => selectScan(db, scanId));
+    const row = await read((db) => selectScan(db, scanId));
     if (row.status === update.status) return row;
     throw error;
   }

@@ -1,8 +1,9 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import type { Access } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
@@ -10,7 +11,7 @@ import type { EndedScan } from "./announce_end.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
 import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.ts";
 
-/** The scans of the transaction's tenant. Each write is one statement that checks for itself what it depends on. */
+/** The scans of the transaction's tenant. */
 
 export async function insertScan(db: TenantDatabase, principal: Principal, scan: NewScan): Promise<ScanRow> {
   const [row] = await db.insert(scans).values(toValues(principal, scan)).returning();
@@ -53,15 +54,23 @@ function toValues(principal: Principal, scan: NewScan) {
   };
 }
 
-/** Rejects with `NotFound` for another tenant's scan as for one that never was. */
-export async function selectScan(db: TenantDatabase, scanId: string): Promise<ScanRow> {
-  const [row] = await db.select().from(scans).where(eq(scans.id, scanId));
+export function scanById(db: TenantDatabase, scanId: string) {
+  return db.select().from(scans).where(eq(scans.id, scanId));
+}
+
+/** Throws `NotFound` where no scan was found: for another tenant's as for one that never was. */
+export function requireScan([row]: readonly ScanRow[]): ScanRow {
   if (row === undefined) throw new NotFound("No such scan");
   return row;
 }
 
+/** Rejects with `NotFound`. */
+export async function selectScan(db: TenantDatabase, scanId: string): Promise<ScanRow> {
+  return requireScan(await scanById(db, scanId));
+}
+
 /** Newest first, one row beyond the limit. */
-export async function selectScans(db: TenantDatabase, page: PageRequest): Promise<readonly ScanRow[]> {
+export function selectScans(db: TenantDatabase, page: PageRequest) {
   return db
     .select()
     .from(scans)
@@ -112,22 +121,25 @@ export async function requestCancel(db: TenantDatabase, scanId: string): Promise
 
 /**
  * Deletes a scan with its findings and its report; nothing is stored of it from the first step on. One that ran has ended with that
- * step, and is given to `onEnd` before it goes. Rejects with `NotFound`. Large scans take several statements, and the same call
- * again goes on where one was interrupted.
+ * step, and is given to `onEnd` before it goes. Rejects with `NotFound`. Each step is a transaction, and the same call again goes
+ * on where one was interrupted.
  */
 export async function deleteScan(
-  db: TenantDatabase,
+  write: Access["write"],
   scanId: string,
   onEnd: (scan: EndedScan) => Promise<void>,
 ): Promise<Pick<EndedScan, "id" | "tenantId">> {
   const last = await deleteInBatches(
     async (maxRows) => {
       // The inner query sees the scan as it was before this step.
-      const [step] = await db.execute<DeletionStep>(
-        sql`select is_deleted, tenant_id, status, pass, fail, manual, not_applicable,
-            exists (select from scans where id = ${scanId}::uuid and ended_at is null) as was_open
-          from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
+      const { rows } = await write((db) =>
+        db.execute<DeletionStep>(
+          sql`select is_deleted, tenant_id, status, pass, fail, manual, not_applicable,
+              exists (select from scans where id = ${scanId}::uuid and ended_at is null) as was_open
+            from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
+        ),
       );
+      const [step] = rows;
       if (step?.was_open === true) {
         const { status, pass, fail, manual, not_applicable } = step;
         await onEnd({ id: scanId, tenantId: step.tenant_id, status, pass, fail, manual, not_applicable });

@@ -1,6 +1,6 @@
 import { desc, sql } from "drizzle-orm";
 import { apiKeys } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
 import type { NewApiKey } from "../../../shared/schemas/team_requests.ts";
@@ -39,7 +39,7 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
 }
 
 /** Newest first, one row beyond the limit; revoked ones too. */
-export async function selectApiKeys(db: TenantDatabase, page: PageRequest): Promise<readonly ApiKeyRow[]> {
+export function selectApiKeys(db: TenantDatabase, page: PageRequest) {
   return db
     .select(shownApiKey)
     .from(apiKeys)
@@ -55,7 +55,9 @@ export async function insertApiKey(
 ): Promise<CreatedApiKey> {
   const { apiKey, prefix, hash } = await createApiKey();
   // Drizzle's insert would name every column, and the application's role may not write them all.
-  const [created] = await db.execute<{ id: string; created_at: string }>(sql`
+  const {
+    rows: [created],
+  } = await db.execute<{ id: string; created_at: string }>(sql`
     insert into api_keys (tenant_id, name, prefix, hash, scopes, expires_at)
     values (${tenantId}::uuid, ${name}, ${prefix}, ${hash}, ${sql.param(scopes)}::text[], ${expiresAt}::timestamptz)
     returning id, created_at`);
@@ -76,6 +78,6 @@ export async function revokeApiKey(db: TenantDatabase, { kind, id: callerId }: P
   if (kind === "api_key" && callerId === id) {
     throw new AppError("conflict", "A key cannot revoke itself: use another key, or ask an admin");
   }
-  const rows = await db.execute(sql`select scanstream.revoke_api_key(${id}::uuid)`);
+  const { rows } = await db.execute(sql`select scanstream.revoke_api_key(${id}::uuid)`);
   if (rows.length === 0) throw new NotFound("No such API key");
 }

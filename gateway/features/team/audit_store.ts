@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { auditEvents } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { AuditEvent } from "../../../shared/schemas/team.ts";
 import type { PageRequest } from "../../http/paging.ts";
 
@@ -62,10 +62,10 @@ function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
 export const newestFirst = [desc(auditEvents.createdAt), desc(auditEvents.number)];
 
 /** Newest first, one row beyond the limit. By time: what is asked of a time is found by it, however much came after. */
-export async function selectAuditEvents(
+export function selectAuditEvents(
   db: TenantDatabase,
   { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
-): Promise<readonly AuditRow[]> {
+) {
   const { action, actor, target, from, to } = filter;
   return selectShownEvents(db)
     .where(

@@ -1,6 +1,6 @@
 import { desc, eq, type SQL, sql } from "drizzle-orm";
 import { memberships } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { defaultRole, type Member, type Role } from "../../../shared/schemas/team.ts";
 import type { NewMember } from "../../../shared/schemas/team_requests.ts";
@@ -18,7 +18,7 @@ export function toMember({ userId, role, createdAt }: MemberRow): Member {
 }
 
 /** Newest first, one row beyond the limit. */
-export async function selectMembers(db: TenantDatabase, page: PageRequest): Promise<readonly MemberRow[]> {
+export function selectMembers(db: TenantDatabase, page: PageRequest) {
   return db
     .select(shownMember)
     .from(memberships)
@@ -35,7 +35,9 @@ export async function putMember(
 ): Promise<{ readonly member: Member; readonly isNew: boolean }> {
   if (role !== undefined) requireOther(principal, { sub, role });
   const { tenantId } = principal;
-  const [row] = await db.execute<Changed & { is_new: boolean }>(sql`
+  const {
+    rows: [row],
+  } = await db.execute<Changed & { is_new: boolean }>(sql`
     with ${lockedAdmins(tenantId)}, person as (select scanstream.register_user(${sub}) as sub)
     insert into memberships (tenant_id, user_id, role)
     -- Counted here as well: the member's own row is held before the condition below is looked at.
@@ -59,7 +61,9 @@ export async function updateMember(
   { sub, role }: { readonly sub: string; readonly role: Role },
 ): Promise<Member> {
   requireOther(principal, { sub, role });
-  const [row] = await db.execute<Changed>(sql`
+  const {
+    rows: [row],
+  } = await db.execute<Changed>(sql`
     with ${lockedAdmins(principal.tenantId)}
     update memberships set role = ${role} where ${isMember(principal, sub)} and ${leavesAnAdmin({ sub, role })}
     returning role, created_at`);
@@ -70,7 +74,7 @@ export async function updateMember(
 /** Rejects as `updateMember` does. The member's streams end with the next recheck. */
 export async function deleteMember(db: TenantDatabase, principal: Principal, sub: string): Promise<void> {
   requireOther(principal, { sub, role: null });
-  const rows = await db.execute(sql`
+  const { rows } = await db.execute(sql`
     with ${lockedAdmins(principal.tenantId)}
     delete from memberships where ${isMember(principal, sub)} and ${leavesAnAdmin({ sub, role: null })}
     returning user_id`);

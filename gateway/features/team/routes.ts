@@ -91,7 +91,7 @@ function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies)
       of: [Member, "MemberPage"],
       example: memberExample,
     },
-    ({ page, query }) => query((db) => selectMembers(db, page)),
+    ({ page, readOne }) => readOne((db) => selectMembers(db, page)),
   );
 
   members.on(
@@ -107,8 +107,8 @@ function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies)
         ...lockedOut,
       },
     },
-    async ({ c, principal, body, query }) => {
-      const { member, isNew } = await query((db) => putMember(db, principal, body));
+    async ({ c, principal, body, write }) => {
+      const { member, isNew } = await write((db) => putMember(db, principal, body));
       return c.json(member, isNew ? 201 : 200);
     },
   );
@@ -123,8 +123,8 @@ function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies)
       body: { schema: memberUpdateSchema, example: { role: "viewer" } },
       answers: { 200: json(Member, "The member now", { example: memberExample }), ...lockedOut },
     },
-    async ({ c, principal, id: sub, body: { role }, query }) =>
-      c.json(await query((db) => updateMember(db, principal, { sub, role }))),
+    async ({ c, principal, id: sub, body: { role }, write }) =>
+      c.json(await write((db) => updateMember(db, principal, { sub, role }))),
   );
 
   members.on(
@@ -136,8 +136,8 @@ function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies)
       description: "Applies from the next request on; open streams close within 30 s.",
       answers: { 204: { description: "Removed" }, ...lockedOut },
     },
-    async ({ c, principal, id: sub, query }) => {
-      await query((db) => deleteMember(db, principal, sub));
+    async ({ c, principal, id: sub, write }) => {
+      await write((db) => deleteMember(db, principal, sub));
       return c.body(null, 204);
     },
   );
@@ -156,7 +156,7 @@ function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies)
       of: [component("ApiKey", apiKeySchema), "ApiKeyPage"],
       example: { ...apiKeyExample, last_used_at: at, revoked_at: null },
     },
-    ({ page, query }) => query((db) => selectApiKeys(db, page)),
+    ({ page, readOne }) => readOne((db) => selectApiKeys(db, page)),
   );
 
   apiKeys.on(
@@ -172,11 +172,11 @@ function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies)
         }),
       },
     },
-    async ({ c, principal, body, query }) => {
+    async ({ c, principal, body, write }) => {
       if (body.expires_at !== null && Date.parse(body.expires_at) <= dependencies.nowMs()) {
         throw new InvalidBody([{ pointer: "/expires_at", detail: "is in the past: expected a future time" }]);
       }
-      return c.json(await query((db) => insertApiKey(db, principal, body)), 201);
+      return c.json(await write((db) => insertApiKey(db, principal, body)), 201);
     },
   );
 
@@ -189,8 +189,8 @@ function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies)
       description: "Cannot be undone. Applies from the next request on; open streams close within 30 s.",
       answers: { 204: { description: "Revoked now or earlier" }, 409: problem("The calling key") },
     },
-    async ({ c, principal, id, query }) => {
-      await query((db) => revokeApiKey(db, principal, id));
+    async ({ c, principal, id, write }) => {
+      await write((db) => revokeApiKey(db, principal, id));
       return c.body(null, 204);
     },
   );
@@ -217,6 +217,6 @@ function defineAudit(routes: Hono<Allowed>, dependencies: FeatureDependencies): 
       of: [component("AuditEvent", auditEventSchema), "AuditPage"],
       example: auditExample,
     },
-    ({ page, parameters, query }) => query((db) => selectAuditEvents(db, { page, filter: parameters })),
+    ({ page, parameters, readOne }) => readOne((db) => selectAuditEvents(db, { page, filter: parameters })),
   );
 }

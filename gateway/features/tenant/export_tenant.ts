@@ -1,6 +1,6 @@
 import { getTableName, sql, type SQL } from "drizzle-orm";
 import { currentTenantId } from "../../../drizzle/policies.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { ExportHeader } from "../../../shared/schemas/tenant.ts";
 import { exportedColumns, exportedTables, type ExportedTable } from "./exported_tables.ts";
 
@@ -58,7 +58,7 @@ export async function readExportPage(
   const columns = exportedColumns(exported).map((name) => sql.identifier(name));
   const order = list(names);
   // The database makes the JSON of each row once.
-  const rows = await db.execute<{ json: string; key: string }>(sql`
+  const { rows } = await db.execute<{ json: string; key: string }>(sql`
     with page as materialized (
       select row_to_json(stored)::text as json, row_number() over (order by ${order}) as position,
         array_to_json(array[${list(names.map((name) => sql`${name}::text`))}])::text as key

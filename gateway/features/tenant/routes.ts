@@ -44,7 +44,7 @@ function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "Read the tenant, and its retention",
       answers: { 200: json(Tenant, "The tenant", { example: tenantExample }), ...wasDeleted },
     },
-    async ({ c, query }) => c.json({ ...(await query(selectTenant)), retention_days: retentionDays }),
+    async ({ c, read }) => c.json({ ...(await read(selectTenant)), retention_days: retentionDays }),
   );
 
   resource.on(
@@ -56,8 +56,8 @@ function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       body: nameBody,
       answers: { 200: json(Tenant, "The tenant under its new name", { example: tenantExample }), ...wasDeleted },
     },
-    async ({ c, body: { name }, query }) => {
-      const found = await query(async (db) => {
+    async ({ c, body: { name }, write }) => {
+      const found = await write(async (db) => {
         await renameTenant(db, name);
         return selectTenant(db);
       });
@@ -77,9 +77,9 @@ function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       body: nameBody,
       answers: { 204: { description: "Deleted" } },
     },
-    async ({ c, principal, body: { name }, query }) => {
+    async ({ c, principal, body: { name }, write }) => {
       await deleteInBatches(
-        (maxRows) => query((db) => deleteTenantStep(db, name, maxRows)),
+        (maxRows) => write((db) => deleteTenantStep(db, name, maxRows)),
         (isGone) => isGone,
       );
       // Its audit trail went with it.
@@ -100,15 +100,15 @@ function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
         "was cut. API keys are listed without what they are, and the audit trail stays here.",
       answers: { 200: { description: "The tenant", contentType: "application/x-ndjson" }, ...wasDeleted },
     },
-    async ({ c, principal, query }) => {
+    async ({ c, principal, read }) => {
       const account = accountOf(c.req.raw);
       const body = await account.holdUntilRead(heldBytes, async () => {
-        const { id, name } = await query(selectTenant);
+        const { id, name } = await read(selectTenant);
         const exportedAt = new Date(nowMs()).toISOString();
         const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
         return toStream(
           exportTenant(header, ({ table, after }) =>
-            account.readLarge(() => query((db) => readExportPage(db, requireExportedTable(table), after))),
+            account.readLarge(() => read((db) => readExportPage(db, requireExportedTable(table), after))),
           ),
         );
       });

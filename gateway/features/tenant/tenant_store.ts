@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { tenants } from "../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Tenant } from "../../../shared/schemas/tenant.ts";
 import { InvalidBody } from "../../http/problem.ts";
@@ -23,7 +23,9 @@ export async function renameTenant(db: TenantDatabase, name: string): Promise<vo
  * and keys go last, so that whoever began can go on. Rejects with `InvalidBody` for another name than the tenant's.
  */
 export async function deleteTenantStep(db: TenantDatabase, name: string, maxRows: number): Promise<boolean> {
-  const [step] = await db.execute<{ outcome: string | null }>(
+  const {
+    rows: [step],
+  } = await db.execute<{ outcome: string | null }>(
     sql`select scanstream.delete_tenant(${name}, ${maxRows}::integer) as outcome`,
   );
   if (step === undefined || step.outcome === null) {

@@ -11,7 +11,7 @@ import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream
 import { createLog } from "../../observability/log.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { parseHandOver } from "./hand_over.ts";
-import { createNeonHttpDatabase } from "../../../drizzle/databases/neon_http.ts";
+import { createNeonPoolDatabase } from "../../../drizzle/databases/neon.ts";
 import { parseWorkerConfig } from "./worker_config.ts";
 
 const log = createLog();
@@ -58,7 +58,7 @@ interface OpenedStreams {
 
 function openStreams(environment: WorkerEnvironment): OpenedStreams {
   const config = parseWorkerConfig(environment);
-  const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
+  const database = createNeonPoolDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const streams = createLocalStreams({
     subscriber: createUpstashBroker(config.upstash),
     authority: createAuthorityCheck(database),

@@ -2,7 +2,7 @@ import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
 import type { MessagePublisher } from "../../../shared/broker.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
 import { findApiKey } from "../../../drizzle/across_tenants.ts";
-import { ping } from "../../../drizzle/with_tenant.ts";
+import { ping } from "../../../drizzle/transactions.ts";
 import { createAuthenticator } from "../../auth/authenticate.ts";
 import { boundsFor, Budget, maxLargeReads } from "../../http/budget.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
@@ -17,7 +17,7 @@ import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetFiles, readOpenApi } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { createLog } from "../../observability/log.ts";
-import { createNeonHttpDatabase } from "../../../drizzle/databases/neon_http.ts";
+import { createNeonDatabase } from "../../../drizzle/databases/neon.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import { PolledTurns } from "./polled_turns.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
@@ -31,7 +31,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   const { gateway, shardsPerTenant } = config;
   const nowMs = Date.now;
   const largeReads = new PolledTurns(maxLargeReads, nowMs);
-  const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
+  const database = createNeonDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const broker = createRequestBroker(config);
   const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
   return {

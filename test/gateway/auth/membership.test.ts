@@ -1,13 +1,14 @@
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database, Statement } from "../../../drizzle/database.ts";
-import { createAuthorityCheck, withPrincipal } from "../../../gateway/auth/membership.ts";
+import type { Database } from "../../../drizzle/database.ts";
+import { accessOf, createAuthorityCheck } from "../../../gateway/auth/membership.ts";
 import { executeAdmin, type AdminContext } from "../../../gateway/operator/operations.ts";
 import type { AllowedPrincipal, Principal } from "../../../gateway/auth/principal.ts";
 import { openTestPglite } from "../../support/pglite.ts";
+import { watchDatabase } from "../../support/watched_database.ts";
 
 let database: Database;
-let transactions: (readonly Statement[])[] = [];
+let transactions = 0;
 let context: AdminContext;
 let tenantId: string;
 let otherTenantId: string;
@@ -16,13 +17,10 @@ let key: AllowedPrincipal;
 
 beforeAll(async () => {
   const real = await openTestPglite();
-  database = {
-    ...real,
-    transact(statements) {
-      transactions.push(statements);
-      return real.transact(statements);
-    },
-  };
+  database = watchDatabase(real, (run) => {
+    transactions += 1;
+    return run();
+  });
   context = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
   tenantId = await createTenant("Acme");
   otherTenantId = await createTenant("Globex");
@@ -43,9 +41,9 @@ async function createKey(tenant: string): Promise<AllowedPrincipal> {
   return { kind: "api_key", tenantId: tenant, id, expiresAtMs: null, onlyStream: null, permission: "read" };
 }
 
-test("withPrincipal: rejects callers without authority, and changes nothing", async () => {
+test("accessOf: rejects callers without authority, and changes nothing", async () => {
   const write = (principal: AllowedPrincipal) =>
-    withPrincipal(database, principal, (db) =>
+    accessOf(database, principal).write((db) =>
       db.execute(sql`insert into scans (tenant_id) values (${principal.tenantId}::uuid) returning id`),
     );
   for (const outsider of [
@@ -65,10 +63,10 @@ test("withPrincipal: rejects callers without authority, and changes nothing", as
   }
   for (const tenant of [user, { ...(await createUser(otherTenantId, "carol")) }]) {
     await expect(
-      withPrincipal(database, tenant, (db) => db.execute(sql`select count(*)::integer as count from scans`)),
-    ).resolves.toEqual([{ count: 0 }]);
+      accessOf(database, tenant).readOne((db) => db.execute(sql`select count(*)::integer as count from scans`)),
+    ).resolves.toMatchObject({ rows: [{ count: 0 }] });
   }
-  await expect(write(user)).resolves.toHaveLength(1);
+  expect((await write(user)).rows).toHaveLength(1);
 });
 
 test("the authority check asks for all streams of a tenant in one query", async () => {
@@ -79,7 +77,7 @@ test("the authority check asks for all streams of a tenant in one query", async 
   // A user may be called like a key.
   const namesake: Principal = { ...user, id: key.id };
   const odd: Principal = { ...key, id: "no-uuid" };
-  transactions = [];
+  transactions = 0;
   const allowed = await createAuthorityCheck(database).stillAllowed(tenantId, [
     user,
     key,
@@ -89,7 +87,7 @@ test("the authority check asks for all streams of a tenant in one query", async 
     odd,
   ]);
   expect([...allowed]).toEqual([user, key]);
-  expect(transactions).toHaveLength(1);
+  expect(transactions).toBe(1);
   expect(await createAuthorityCheck(database).stillAllowed(otherTenantId, [user, key])).toEqual(new Set());
   expect(await createAuthorityCheck(database).stillAllowed(tenantId, [])).toEqual(new Set());
 });

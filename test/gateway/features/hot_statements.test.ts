@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Database, Statement } from "../../../drizzle/database.ts";
+import type { Database } from "../../../drizzle/database.ts";
+import { read } from "../../../drizzle/transactions.ts";
+import { toSql, watchDatabase, type SentQuery } from "../../support/watched_database.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 import { createScan, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
@@ -7,19 +9,19 @@ import { createScan, startTestGateway, type TestGateway } from "../../support/te
 
 let pglite: Database;
 let gateway: TestGateway;
-let sent: (readonly Statement[])[] = [];
+let sent: SentQuery[] = [];
 let scanId: string;
 let monitorId: string;
 
 beforeAll(async () => {
   pglite = await openTestPglite();
-  const database: Database = {
-    ...pglite,
-    transact(statements, holder) {
-      sent.push(statements);
-      return pglite.transact(statements, holder);
-    },
-  };
+  const database = watchDatabase(pglite, async (run, { queries }) => {
+    try {
+      return await run();
+    } finally {
+      sent.push(...queries);
+    }
+  });
   gateway = await startTestGateway({}, { database });
   ({ id: scanId } = await createScan(gateway, gateway.acme));
   monitorId = crypto.randomUUID();
@@ -32,10 +34,9 @@ const request = (path: string, init = {}) =>
   gateway.request(`/api/v1${path}`, { as: `Api-Key ${gateway.acme.apiKey}`, ...init });
 
 /** As where tables are large: reading all of one and sorting are the last resort. */
-const asIfLarge = ["enable_seqscan", "enable_bitmapscan", "enable_sort"].map((name) => ({
-  sql: `select set_config('${name}', 'off', true)`,
-  params: [],
-}));
+const asIfLarge = `select ${["enable_seqscan", "enable_bitmapscan", "enable_sort"]
+  .map((name) => `set_config('${name}', 'off', true)`)
+  .join(", ")}`;
 
 test.each([
   ["scans", () => "/scans"],
@@ -46,12 +47,14 @@ test.each([
 ])("a page of %s", async (table, path) => {
   sent = [];
   expect((await request(path())).status).toBe(200);
-  const statements = sent.find((each) => each.at(-1)?.sql.includes(`"${table}"`)) ?? [];
-  const query = statements.at(-1);
+  const query = sent.find(({ sql }) => sql.includes(`"${table}"`));
   expect(query).toBeDefined();
   const explained = { sql: `explain ${query?.sql}`, params: query?.params ?? [] };
-  const { rows } = await pglite.transact([...statements.slice(0, -1), ...asIfLarge, explained]);
-  const plan = rows.flat().join("\n");
+  const { rows } = await read(pglite, { tenantId: gateway.acme.id }, async (db) => {
+    await db.execute(asIfLarge);
+    return db.execute(toSql(explained));
+  });
+  const plan = rows.flatMap((row) => Object.values(row)).join("\n");
   expect(plan).toMatch(new RegExp(`Index (?:Only )?Scan (?:Backward )?using ${table}`));
   expect(plan).not.toMatch(new RegExp(`Seq Scan on ${table}|^ *(?:-> +)?(?:Incremental )?Sort `, "m"));
 });

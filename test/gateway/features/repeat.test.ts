@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Database, Rows } from "../../../drizzle/database.ts";
+import type { Database } from "../../../drizzle/database.ts";
 import { startMarkingStale } from "../../../gateway/features/monitors/mark_stale.ts";
 import { startExpiring } from "../../../gateway/features/scans/expire_scans.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
@@ -13,15 +13,12 @@ test.each([
   ["startMarkingStale", startMarkingStale, 60_000, 15_000],
 ])("%s first waits %3$d ms, then runs every %4$d ms, and never twice at once", async (_, start, firstMs, everyMs) => {
   let begun = 0;
-  let answer = Promise.withResolvers<Rows>();
-  const slow: Database = {
-    statementTimeoutMs: 0,
-    close: async () => {},
-    transact() {
-      begun += 1;
-      return answer.promise;
-    },
+  let answer = Promise.withResolvers<never>();
+  const transact = () => {
+    begun += 1;
+    return answer.promise;
   };
+  const slow: Database = { close: async () => {}, transact, transactOne: transact };
   const stop = start({ database: slow, ...recordEvents(), log: silentLog });
   await vi.advanceTimersByTimeAsync(firstMs - 1);
   expect(begun).toBe(0);
@@ -29,12 +26,12 @@ test.each([
   expect(begun).toBe(1);
   await vi.advanceTimersByTimeAsync(20 * everyMs);
   expect(begun).toBe(1);
-  answer.resolve({ columns: [], rows: [] });
+  answer.resolve({ rows: [] } as never);
   answer = Promise.withResolvers();
   await vi.advanceTimersByTimeAsync(everyMs);
   expect(begun).toBe(2);
   stop();
-  answer.resolve({ columns: [], rows: [] });
+  answer.resolve({ rows: [] } as never);
   await vi.advanceTimersByTimeAsync(20 * everyMs);
   expect(begun).toBe(2);
 });

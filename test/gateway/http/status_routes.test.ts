@@ -2,7 +2,6 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Database } from "../../../drizzle/database.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
@@ -14,6 +13,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from "../../support/test_gateway.ts";
+import { watchDatabase } from "../../support/watched_database.ts";
 
 let gateway: TestGateway;
 let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
@@ -38,7 +38,7 @@ test("healthz and readyz need no credentials, and are not logged", async () => {
 test("a database that is unavailable: not ready but alive; every route is 503, never 401 or 403", async () => {
   let isAway = false;
   const real = shared.database;
-  const database: Database = { ...real, transact: (statements) => (isAway ? away() : real.transact(statements)) };
+  const database = watchDatabase(real, (run) => (isAway ? away() : run()));
   gateway = await startTestGateway({}, { database });
   const scan = await createScan(gateway, gateway.acme);
   isAway = true;

@@ -10,6 +10,7 @@ import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../../gateway/runtime/static_files.ts";
+import { watchDatabase } from "../../support/watched_database.ts";
 import { createScan, openSharedDatabase, readStream, startTestGateway } from "../../support/test_gateway.ts";
 
 let directory: string;
@@ -89,13 +90,11 @@ test("no secret reaches the log, whatever is sent and whatever goes wrong", asyn
   const gateway = await startTestGateway(
     { STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!" },
     {
-      database: {
-        ...database,
-        transact: (statements) =>
-          isBroken
-            ? Promise.reject(new Error(`Broken at postgres://u:hunter2@h/d?access_token=${gateway.acme.token}`))
-            : database.transact(statements),
-      },
+      database: watchDatabase(database, (run) =>
+        isBroken
+          ? Promise.reject(new Error(`Broken at postgres://u:hunter2@h/d?access_token=${gateway.acme.token}`))
+          : run(),
+      ),
     },
   );
   const scan = await createScan(gateway, gateway.acme, { client_id: "client-id-in-a-body" });

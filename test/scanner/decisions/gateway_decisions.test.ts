@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Database } from "../../../drizzle/database.ts";
 import { decisions } from "../../../drizzle/schema.ts";
-import { asOwner } from "../../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../../drizzle/transactions.ts";
 import { applyDecisions, type Decisions } from "../../../scanner/decisions/decisions.ts";
 import { addGatewayDecisions } from "../../../scanner/decisions/gateway_decisions.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({}, { database });
 });
 afterAll(() => gateway.stop());
-beforeEach(() => asOwner(database, async (db) => void (await db.delete(decisions))));
+beforeEach(() => write(database, everyTenant, async (db) => void (await db.delete(decisions))));
 
 async function decide(json: object): Promise<void> {
   const as = `Bearer ${gateway.acme.token}`;
@@ -98,7 +98,7 @@ describe("addGatewayDecisions", () => {
       authorId: "ada",
       authorName: "ada",
     }));
-    await asOwner(database, async (db) => void (await db.insert(decisions).values(values)));
+    await write(database, everyTenant, async (db) => void (await db.insert(decisions).values(values)));
     expect(new Set((await add()).decisions.waivers.map(({ resource }) => resource)).size).toBe(450);
   });
 

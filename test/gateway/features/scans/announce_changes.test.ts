@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { eq } from "drizzle-orm";
 import type { Database } from "../../../../drizzle/database.ts";
 import { scans } from "../../../../drizzle/schema.ts";
-import { withTenant } from "../../../../drizzle/with_tenant.ts";
+import { write } from "../../../../drizzle/transactions.ts";
 import { createChangeAnnouncer } from "../../../../gateway/features/scans/announce_changes.ts";
 import type { ScanRow } from "../../../../gateway/features/scans/scan.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
@@ -36,13 +36,13 @@ beforeEach(() => {
 });
 
 async function createRow(): Promise<ScanRow> {
-  const [row] = await withTenant(database, tenantId, (db) => db.insert(scans).values({ tenantId }).returning());
+  const [row] = await write(database, { tenantId }, (db) => db.insert(scans).values({ tenantId }).returning());
   if (row === undefined) throw new Error("No scan was made");
   return row;
 }
 
 async function store({ id }: ScanRow, change: Partial<ScanRow>): Promise<ScanRow> {
-  const [row] = await withTenant(database, tenantId, (db) =>
+  const [row] = await write(database, { tenantId }, (db) =>
     db.update(scans).set(change).where(eq(scans.id, id)).returning(),
   );
   if (row === undefined) throw new Error("No such scan");

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { announceEnd } from "../../../../gateway/features/scans/announce_end.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
-import type { Database } from "../../../../drizzle/database.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
+import { watchDatabase } from "../../../support/watched_database.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { createScan, readStream, startTestGateway } from "../../../support/test_gateway.ts";
 
@@ -59,15 +59,12 @@ test("a broker that never answers does not hold up the caller", async () => {
 test("an end that the database has stored is published, although its answer was lost", async () => {
   const database = await openTestPglite();
   let isAnswerLost = false;
-  const losing: Database = {
-    ...database,
-    async transact(statements) {
-      const rows = await database.transact(statements);
-      if (!isAnswerLost || !statements.some(({ sql }) => sql.startsWith('update "scans"'))) return rows;
-      isAnswerLost = false;
-      throw new AppError("unavailable", "The database cannot be reached");
-    },
-  };
+  const losing = watchDatabase(database, async (run, { queries }) => {
+    const rows = await run();
+    if (!isAnswerLost || !queries.some(({ sql }) => sql.startsWith('update "scans"'))) return rows;
+    isAnswerLost = false;
+    throw new AppError("unavailable", "The database cannot be reached");
+  });
   const gateway = await startTestGateway({}, { database: losing });
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const own = await createScan(gateway, gateway.acme);

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sql } from "drizzle-orm";
 import type { Database } from "../../../../drizzle/database.ts";
-import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { expireScans } from "../../../../gateway/features/scans/expire_scans.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
+import { watchDatabase } from "../../../support/watched_database.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
@@ -19,7 +20,7 @@ afterAll(() => gateway.stop());
 
 async function createSilentScan(minutes: number) {
   const scan = await createScan(gateway, gateway.acme);
-  await asOwner(database, (db) =>
+  await write(database, everyTenant, (db) =>
     db.execute(
       sql`update scans set updated_at = now() - make_interval(mins => ${minutes}) where id = ${scan.id}::uuid`,
     ),
@@ -70,12 +71,12 @@ test("an unavailable broker costs the event, not the state; an unavailable datab
   const { sendEvent } = createPublisher({ publish: () => Promise.reject(new AppError("unavailable", "away")) });
   expect(await expireScans({ database, sendEvent, log: silentLog, olderThanMinutes: 15 })).toBe(1);
   expect(await statusOf(scan.id)).toBe("expired");
-  const away: Database = { ...database, transact: () => Promise.reject(new AppError("unavailable", "away")) };
+  const away = watchDatabase(database, () => Promise.reject(new AppError("unavailable", "away")));
   expect(await expireScans({ database: away, sendEvent, log: silentLog, olderThanMinutes: 15 })).toBe(0);
 });
 
 test("the ends of a thousand expired scans are not published one after another", async () => {
-  await asOwner(database, (db) =>
+  await write(database, everyTenant, (db) =>
     db.execute(
       sql`insert into scans (tenant_id, updated_at) select ${gateway.acme.id}::uuid, now() - interval '20 minutes' from generate_series(1, 120)`,
     ),

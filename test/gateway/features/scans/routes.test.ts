@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
-import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
 import {
   createScan,
@@ -66,7 +66,7 @@ describe("PUT /scans/{id}", () => {
 describe("POST /scans", () => {
   test("over the bound of scans that have not ended is 409, and says what to do", async () => {
     const { id, apiKey } = gateway.globex;
-    await asOwner(database, (db) =>
+    await write(database, everyTenant, (db) =>
       db.execute(sql`insert into scans (tenant_id) select ${id}::uuid from generate_series(1, 2000)`),
     );
     const response = await send("POST", "/api/v1/scans", {}, `Api-Key ${apiKey}`);
@@ -74,7 +74,7 @@ describe("POST /scans", () => {
     expect((await problemOf(response)).detail).toBe(
       "Limit of 2000 scans that have not ended of one tenant reached. Wait until one ends, or end one.",
     );
-    await asOwner(database, (db) => db.execute(sql`delete from scans where tenant_id = ${id}::uuid`));
+    await write(database, everyTenant, (db) => db.execute(sql`delete from scans where tenant_id = ${id}::uuid`));
   });
 
   test.each(["user", "key"])("registers a scan for a %s", async (who) => {

@@ -1,9 +1,10 @@
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
-import { withTenant } from "../../../../drizzle/with_tenant.ts";
+import { write } from "../../../../drizzle/transactions.ts";
 import { executeAdmin, type AdminContext } from "../../../../gateway/operator/operations.ts";
-import { withPrincipal } from "../../../../gateway/auth/membership.ts";
+import { accessOf, type Access } from "../../../../gateway/auth/membership.ts";
+import { runSql } from "../../../support/watched_database.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
 import { deleteMonitor, putMonitor } from "../../../../gateway/features/monitors/monitor_store.ts";
 import { requestCancel, insertScan } from "../../../../gateway/features/scans/scan_store.ts";
@@ -51,7 +52,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
     async function trail(): Promise<readonly AuditEvent[]> {
       const page = { limit: 200, after: null };
       const filter = { action: null, actor: null, target: null, from: null, to: null };
-      const rows = await withTenant(database, tenantId, (db) => selectAuditEvents(db, { page, filter }));
+      const rows = await write(database, { tenantId }, (db) => selectAuditEvents(db, { page, filter }));
       return rows.map(toAuditEvent);
     }
 
@@ -74,7 +75,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
     ];
     const operator = { kind: "operator", id: "", name: null };
     const ada = { kind: "user", id: "ada:admin@acme", name: null };
-    const asAdmin = <Result>(work: Parameters<typeof withPrincipal<Result>>[2]) => withPrincipal(database, admin, work);
+    const asAdmin: Access["write"] = (work) => accessOf(database, admin).write(work);
 
     test("an operator's commands: one event each", async () => {
       expect((await trail()).map(({ action, actor }) => [action, actor])).toEqual([
@@ -118,7 +119,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       const body = { name: "ci", scopes: ["read"], expires_at: "2099-01-01T00:00:00Z" } as const;
       let id = "";
       const made = await written(async () => {
-        const created = await withPrincipal(database, key, (db) => insertApiKey(db, key, body));
+        const created = await accessOf(database, key).write((db) => insertApiKey(db, key, body));
         secrets.push(created.api_key);
         id = created.id;
       });
@@ -137,7 +138,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       const monitorId = crypto.randomUUID();
       const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
       await asAdmin((db) => putMonitor(db, admin, { monitorId, monitor }));
-      expect(await written(() => asAdmin((db) => deleteMonitor(db, monitorId, async () => {})))).toEqual(
+      expect(await written(() => deleteMonitor(asAdmin, monitorId, async () => {}))).toEqual(
         expected(ada, "monitor.deleted", monitorId),
       );
     });
@@ -162,10 +163,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       ]) {
         const begin = "select set_config('role', $1, true), set_config('app.tenant_id', $2, true)";
         await expect(
-          database.transact([
-            { sql: begin, params: [role, tenantId] },
-            { sql: statement, params: [] },
-          ]),
+          runSql(database, { sql: begin, params: [role, tenantId] }, statement),
           statement,
         ).rejects.toMatchObject({ sqlState: "42501" });
       }
@@ -184,10 +182,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
         `select * from scanstream.delete_scan('${scan.id}', 1000)`,
         `delete from monitors where id = '${monitorId}'`,
       ]) {
-        await database.transact([
-          { sql: begin, params: [tenantId] },
-          { sql: statement, params: [] },
-        ]);
+        await runSql(database, { sql: begin, params: [tenantId] }, statement);
       }
       expect((await trail()).slice(0, 2).map(({ action }) => action)).toEqual(["monitor.deleted", "scan.deleted"]);
     });
@@ -198,19 +193,16 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
         const begin = "select set_config('role', $1, true), set_config('app.tenant_id', $2, true)";
         const statement = `insert into audit_events (number, tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
         select max(number) + 1, '${tenantId}', 'user', 'x', 'x', 'x', 'x', '{}' from audit_events`;
-        await expect(
-          database.transact([
-            { sql: begin, params: [role, tenantId] },
-            { sql: statement, params: [] },
-          ]),
-        ).rejects.toMatchObject({ sqlState: "42501" });
+        await expect(runSql(database, { sql: begin, params: [role, tenantId] }, statement)).rejects.toMatchObject({
+          sqlState: "42501",
+        });
       },
     );
 
     test("an event cannot be written into another tenant's trail, and is not read there", async () => {
       const other = await operate<{ id: string }>("tenant.create", { name: "Globex" });
       await expect(
-        withTenant(database, tenantId, (db) =>
+        write(database, { tenantId }, (db) =>
           db.execute(sql`insert into audit_events (tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
             values (${other.id}::uuid, 'user', 'x', 'x', 'x', 'x', '{}')`),
         ),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../../../drizzle/databases/pg.ts";
 import type { Database } from "../../../../drizzle/database.ts";
-import { withTenant } from "../../../../drizzle/with_tenant.ts";
+import { write } from "../../../../drizzle/transactions.ts";
 import { executeAdmin, type AdminContext } from "../../../../gateway/operator/operations.ts";
-import { withPrincipal } from "../../../../gateway/auth/membership.ts";
+import { accessOf } from "../../../../gateway/auth/membership.ts";
 import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
 import {
   deleteMember,
@@ -42,7 +42,7 @@ test("admins who remove and demote each other at once leave one", async () => {
             onlyStream: null,
             permission: "manage",
           };
-          return withPrincipal(database, principal, async (db) => {
+          return accessOf(database, principal).write(async (db) => {
             if (round % 3 === 0) await deleteMember(db, principal, sub);
             else if (round % 3 === 1) await updateMember(db, principal, { sub, role: "viewer" });
             else await putMember(db, principal, { sub, role: "operator" });
@@ -54,7 +54,7 @@ test("admins who remove and demote each other at once leave one", async () => {
       result.status === "rejected" ? [(result.reason as { readonly code: string }).code] : [],
     );
     for (const code of codes) expect(["conflict", "not_found", "permission_denied"]).toContain(code);
-    const members = await withTenant(database, tenantId, (db) => selectMembers(db, { limit: 10, after: null }));
+    const members = await write(database, { tenantId }, (db) => selectMembers(db, { limit: 10, after: null }));
     expect(members.filter(({ role }) => role === "admin").length).toBeGreaterThanOrEqual(1);
   }
 });

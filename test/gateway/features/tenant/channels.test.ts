@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { sql } from "drizzle-orm";
-import type { Database, Statement } from "../../../../drizzle/database.ts";
-import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import type { Database } from "../../../../drizzle/database.ts";
+import { everyTenant, read, write } from "../../../../drizzle/transactions.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
+import { runSql, toSql, watchDatabase, type SentQuery } from "../../../support/watched_database.ts";
 import {
   createScan,
   problemOf,
@@ -13,26 +14,25 @@ import {
 
 let pglite: Database;
 let gateway: TestGateway;
-let sent: (readonly Statement[])[] = [];
-/** Before and after a snapshot is read: a database that is slow. */
+let sent: (readonly SentQuery[])[] = [];
+/** Transactions that read, since the count was set. */
+let reads = 0;
+/** Before and after each transaction that reads: a database that is slow. */
 let slow: { readonly before: () => Promise<unknown>; readonly after: () => Promise<unknown> } | null = null;
 
-const isSnapshot = (statements: readonly Statement[]) =>
-  /^select .* from "scans" where .*'pending', 'running'/.test(statements.at(-1)?.sql ?? "");
+const isSnapshot = ({ sql: text }: SentQuery) => /^select .* from "scans" where .*'pending', 'running'/.test(text);
 
 beforeAll(async () => {
   pglite = await openTestPglite();
-  const database: Database = {
-    ...pglite,
-    async transact(statements) {
-      sent.push(statements);
-      if (!isSnapshot(statements)) return pglite.transact(statements);
-      await slow?.before();
-      const rows = await pglite.transact(statements);
-      await slow?.after();
-      return rows;
-    },
-  };
+  const database = watchDatabase(pglite, async (run, { settings, queries }) => {
+    sent.push(queries);
+    if (settings.access !== "read") return run();
+    reads += 1;
+    await slow?.before();
+    const rows = await run();
+    await slow?.after();
+    return rows;
+  });
   gateway = await startTestGateway({}, { database });
 });
 afterAll(() => gateway.stop());
@@ -58,14 +58,16 @@ test("S1: with a database that takes 200 ms, the snapshot and then what happened
   const created: string[] = [];
   const create = async () => created.push((await createScan(gateway, gateway.acme)).id);
   let isRead = false;
+  reads = 0;
   slow = {
     async before() {
-      if (isRead) return;
+      // The first one finds the channels.
+      if (reads !== 2) return;
       await Promise.all([create(), patch(1)]);
       await pause();
     },
     async after() {
-      if (isRead) return;
+      if (reads !== 2) return;
       isRead = true;
       await Promise.all([create(), patch(2)]);
       await pause();
@@ -160,14 +162,14 @@ test("a stream of 100 scans costs one round trip to the database, its snapshot a
 
 test("a tenant's snapshot has its newest 1,000 unfinished scans, found by their index", async () => {
   const { id: tenantId } = gateway.globex;
-  await asOwner(pglite, (db) =>
+  await write(pglite, everyTenant, (db) =>
     db.execute(sql`
       insert into scans (tenant_id, status, created_at, ended_at)
       select ${tenantId}::uuid, case when n <= 1002 then 'running' else 'completed' end,
         now() - n * interval '1 second', case when n <= 1002 then null else now() end
       from generate_series(1, 6000) n`),
   );
-  await pglite.transact([{ sql: "analyze scans", params: [] }]);
+  await runSql(pglite, "analyze scans");
   sent = [];
   const response = await gateway.request(`${stream}?snapshot=1`, { as: `Api-Key ${gateway.globex.apiKey}` });
   const events = eventsIn(await readStream(response, ": snapshot complete\n"));
@@ -175,16 +177,16 @@ test("a tenant's snapshot has its newest 1,000 unfinished scans, found by their 
   const createdAt = events.slice(1).map(({ data }) => String(data["created_at"]));
   expect(createdAt).toHaveLength(1000);
   expect(createdAt).toEqual(createdAt.toSorted().toReversed());
-  const [newest] = await asOwner(pglite, (db) =>
+  const {
+    rows: [newest],
+  } = await write(pglite, everyTenant, (db) =>
     db.execute<{ at: string }>(sql`select max(created_at) as at from scans where tenant_id = ${tenantId}::uuid`),
   );
   expect(Date.parse(createdAt[0] ?? "")).toBe(Date.parse(newest?.at ?? ""));
 
-  const snapshot = sent.find(isSnapshot) ?? [];
-  const query = snapshot.at(-1);
-  const plan = await pglite.transact([
-    ...snapshot.slice(0, -1),
-    { sql: `explain ${query?.sql}`, params: query?.params ?? [] },
-  ]);
-  expect(plan.rows.flat().join("\n")).toContain("scans_unfinished");
+  const query = sent.flat().find(isSnapshot);
+  const { rows: plan } = await read(pglite, { tenantId }, (db) =>
+    db.execute(toSql({ sql: `explain ${query?.sql}`, params: query?.params ?? [] })),
+  );
+  expect(plan.flatMap((row) => Object.values(row)).join("\n")).toContain("scans_unfinished");
 });

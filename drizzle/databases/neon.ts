@@ -1,0 +1,169 @@
+import { Client, neon, neonConfig, Pool, type QueryResult } from "@neondatabase/serverless";
+import { sql } from "drizzle-orm";
+import type { BatchItem } from "drizzle-orm/batch";
+import { drizzle as drizzleHttp } from "drizzle-orm/neon-http";
+import { drizzle as drizzleServerless } from "drizzle-orm/neon-serverless";
+import { beginStatement, settingStatements } from "../begin.ts";
+import {
+  answerGraceMs,
+  type Database,
+  type DatabaseOptions,
+  defaultConnectTimeoutMs,
+  defaultStatementTimeoutMs,
+  type Query,
+  type TenantDatabase,
+  type TransactionSettings,
+} from "../database.ts";
+import { databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "../database_error.ts";
+import { type Connection, transact } from "../transact.ts";
+import { createPooledDatabase } from "./pooled_database.ts";
+
+export interface NeonOptions extends DatabaseOptions {
+  /** The URL of a proxy's `/sql`; its WebSocket is `/v2` of the same host. Default: Neon's own, which the host of the URL names. */
+  readonly endpoint?: string | undefined;
+}
+
+/**
+ * Neon, for a Worker: a single query is one HTTP request, and each transaction opens and ends a WebSocket of its own, because
+ * no connection may outlive the request that opened it. Throws `TypeError` for a URL that cannot be used.
+ */
+export function createNeonDatabase(url: string, options: NeonOptions = {}): Database {
+  const config = configure(url, options);
+
+  return {
+    async transact(settings, work) {
+      requireOpen(config);
+      const client = new Client(config.client);
+      client.on("error", ignore);
+      try {
+        await client.connect();
+      } catch (error) {
+        void client.end().catch(ignore);
+        throw toDatabaseError(error);
+      }
+      const connection = toConnection(client, options, () => void client.end().catch(ignore));
+      return await transact(connection, work, { begin: config.begin(settings), ...config.limits, isOne: false });
+    },
+    transactOne: (settings, query) => sendOne(config, settings, query),
+    async close() {
+      config.isClosed = true;
+    },
+  };
+}
+
+/** As `createNeonDatabase`, for a Durable Object, which keeps its connections: a few, and each until it was idle for 10 s. */
+export function createNeonPoolDatabase(url: string, options: NeonOptions = {}): Database {
+  const { maxConnections = 4 } = options;
+  const config = configure(url, options);
+  const pool = new Pool({ ...config.client, max: maxConnections, idleTimeoutMillis: 10_000 });
+  pool.on("error", ignore);
+  pool.on("connect", (client: Client) => client.on("error", ignore));
+  const pooled = createPooledDatabase(
+    {
+      maxConnections,
+      async connect() {
+        const client = await pool.connect();
+        return toConnection(client, options, (isBroken) => client.release(isBroken));
+      },
+      async end() {
+        config.isClosed = true;
+        await pool.end();
+      },
+    },
+    options,
+  );
+  return { ...pooled, transactOne: (settings, query) => sendOne(config, settings, query) };
+}
+
+interface Config {
+  readonly url: string;
+  readonly logger: NeonOptions["logger"];
+  readonly client: { readonly connectionString: string; readonly connectionTimeoutMillis: number };
+  readonly limits: { readonly deadlineMs: number };
+  readonly requestTimeoutMs: number;
+  isClosed: boolean;
+  begin(settings: TransactionSettings): string;
+  settings(settings: TransactionSettings): readonly string[];
+}
+
+/** Where the driver connects to is a setting of its package: a process has one Neon. */
+function configure(url: string, { endpoint, logger, ...options }: NeonOptions): Config {
+  requireUrl(url);
+  if (endpoint !== undefined) {
+    const { host, protocol } = new URL(endpoint);
+    neonConfig.fetchEndpoint = endpoint;
+    neonConfig.wsProxy = `${host}/v2`;
+    neonConfig.useSecureWebSocket = protocol === "https:";
+    // Neon takes the password before it asks for one; a server behind another proxy may ask in another way.
+    neonConfig.pipelineConnect = false;
+  }
+  const connectTimeoutMs = options.connectTimeoutMs ?? defaultConnectTimeoutMs;
+  const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
+  const deadlineMs = statementTimeoutMs + answerGraceMs;
+  const settings = (of: TransactionSettings) => settingStatements(of, statementTimeoutMs);
+  return {
+    url,
+    logger,
+    client: { connectionString: url, connectionTimeoutMillis: connectTimeoutMs },
+    limits: { deadlineMs },
+    requestTimeoutMs: connectTimeoutMs + deadlineMs,
+    isClosed: false,
+    begin: (of) => [beginStatement(of), ...settings(of)].join("; "),
+    settings,
+  };
+}
+
+/** A batch is one transaction: https://neon.com/docs/serverless/serverless-driver */
+async function sendOne<Result>(
+  config: Config,
+  settings: TransactionSettings,
+  query: (db: TenantDatabase) => Query<Result>,
+): Promise<Result> {
+  const { url, logger, requestTimeoutMs } = config;
+  requireOpen(config);
+  // The connection string is for nobody else: a redirect is not followed.
+  const fetchOptions = { redirect: "manual", signal: AbortSignal.timeout(requestTimeoutMs) };
+  const db = drizzleHttp({ client: neon(url, { fetchOptions }), ...(logger && { logger }) });
+  const begin = config.settings(settings).map((statement) => db.execute(sql.raw(statement)));
+  // The driver's own types tell the dialects apart, and not the drivers.
+  const batch = [...begin, query(db)] as unknown as [BatchItem<"pg">];
+  try {
+    return (await db.batch(batch)).at(-1) as Result;
+  } catch (error) {
+    throw toDatabaseError(unwrapDatabaseError(error));
+  }
+}
+
+function toConnection(client: Sender, { logger }: NeonOptions, release: Connection["release"]): Connection {
+  return {
+    send: (...query) => client.query(...(query as unknown as [string])),
+    async execute(text) {
+      const results = (await client.query(text)) as QueryResult | readonly QueryResult[];
+      return [results].flat().at(-1)?.command;
+    },
+    drizzle(query) {
+      // The driver calls nothing but `query`.
+      const guarded = { query } as unknown as Client;
+      return drizzleServerless({ client: guarded, ...(logger && { logger }) });
+    },
+    release,
+  };
+}
+
+/** The part that the driver's types of a client and of a pool's client share. */
+interface Sender {
+  query(text: string): Promise<unknown>;
+}
+
+function requireOpen({ isClosed }: Config): void {
+  if (isClosed) throw databaseUnavailable(new Error("The database was closed"));
+}
+
+function ignore(): void {}
+
+/** Throws `TypeError`, which never quotes the URL: it holds a password. */
+function requireUrl(url: string): void {
+  const parsed = URL.parse(url);
+  if (parsed !== null && /^postgres(ql)?:$/.test(parsed.protocol) && parsed.username && parsed.hostname) return;
+  throw new TypeError("Cannot use the database URL: expected postgres://user:password@host/database");
+}

@@ -1,0 +1,95 @@
+import { isUnavailable } from "../shared/app_error.ts";
+import type { TenantDatabase } from "./database.ts";
+import { DatabaseError, databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
+
+/** The `query` of a driver's client, as Drizzle calls it. */
+export type SendQuery = (...query: readonly never[]) => Promise<unknown>;
+
+/** One connection, while one transaction has it for itself. */
+export interface Connection {
+  readonly send: SendQuery;
+  /** Sends one simple query; resolves with the tag of its last statement, where the driver tells it. */
+  execute(sql: string): Promise<string | undefined>;
+  /** Drizzle's own driver over a client with this `query`. */
+  drizzle(query: SendQuery): TenantDatabase;
+  /** Gives the connection back. A broken one is destroyed. */
+  release(isBroken: boolean): Promise<void> | void;
+}
+
+export interface TransactOptions {
+  readonly begin: string;
+  readonly deadlineMs: number;
+  /** `work` has one query, and COMMIT is sent right behind it. */
+  readonly isOne: boolean;
+}
+
+/**
+ * Runs `work` as one transaction of this connection, and gives the connection back. `begin` is sent together with the first
+ * query: when it fails, the server refuses that query too, and the error of `begin` is the one that is thrown.
+ *
+ * It replaces Drizzle's `transaction`, which waits for `begin`, keeps a client that does not answer, and takes a COMMIT that
+ * the server turned into a ROLLBACK for a success.
+ */
+export async function transact<Result>(
+  connection: Connection,
+  work: (db: TenantDatabase) => Promise<Result>,
+  { begin, deadlineMs, isOne }: TransactOptions,
+): Promise<Result> {
+  let isOpen = true;
+  let hasFailed = false;
+  let isBroken = false;
+  let committed: Promise<string | undefined> | null = null;
+  const deadline = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    isBroken = true;
+    deadline.reject(databaseUnavailable(new Error(`The transaction took longer than ${deadlineMs} ms`)));
+  }, deadlineMs);
+  try {
+    return await Promise.race([run(), deadline.promise]);
+  } catch (error) {
+    throw unwrapDatabaseError(error);
+  } finally {
+    clearTimeout(timer);
+    isOpen = false;
+    await connection.release(isBroken);
+  }
+
+  async function run(): Promise<Result> {
+    const begun = answered(connection.execute(begin));
+    const db = connection.drizzle((...query) => {
+      if (!isOpen) throw new DatabaseError("Cannot query: the transaction has ended", "25000", null);
+      const answer = answered(connection.send(...query));
+      if (isOne) void end();
+      return answer;
+    });
+    try {
+      const result = await work(db);
+      await begun;
+      if (hasFailed || (await end()) === "ROLLBACK") throw new Error("Cannot commit: a statement has failed");
+      return result;
+    } catch (error) {
+      // The answer does not matter: the error has undone everything.
+      await (committed ?? (isBroken ? undefined : connection.execute("rollback")))?.catch(() => {});
+      // The error of `begin` comes first: without it, the statement might not have failed.
+      await begun;
+      throw error;
+    }
+  }
+
+  function end(): Promise<string | undefined> {
+    isOpen = false;
+    return (committed ??= answered(connection.execute("commit")));
+  }
+
+  /** Whoever awaits it gets the failure; nobody has to. */
+  function answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    const known = answer.catch((cause: unknown) => {
+      const error = toDatabaseError(cause);
+      hasFailed = true;
+      isBroken ||= isUnavailable(error);
+      throw error;
+    });
+    known.catch(() => {});
+    return known;
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { createNeonDatabase, createNeonPoolDatabase } from "../../drizzle/databases/neon.ts";
+import { scans } from "../../drizzle/schema.ts";
+import { findApiKey } from "../../drizzle/across_tenants.ts";
+import { readOne } from "../../drizzle/transactions.ts";
+import { describeIsolation } from "./isolation_suite.ts";
+import { openOnNeon } from "./open_databases.ts";
+import { describeQueries } from "./query_suite.ts";
+import { randomHash, seedTenant } from "./seed.ts";
+
+const open = () => openOnNeon((url, endpoint) => createNeonDatabase(url, { endpoint }));
+const openKept = () => openOnNeon((url, endpoint) => createNeonPoolDatabase(url, { endpoint }));
+
+describeQueries("Neon, a connection a transaction", open);
+describeQueries("Neon, with kept connections", openKept);
+describeIsolation("Neon, with kept connections", openKept);
+
+test("over Neon a single query of a tenant is one request", async () => {
+  const opened = await open();
+  const { database, proxy } = opened;
+  const acme = await seedTenant(database);
+  const requests = proxy.watch();
+  await readOne(database, { tenantId: acme.id }, (db) => db.select().from(scans));
+  expect(requests).toHaveLength(1);
+  await findApiKey(database, randomHash());
+  expect(requests).toHaveLength(2);
+  await opened.close();
+});
+
+test("a URL that is none is refused without being quoted", () => {
+  for (const url of ["", "hunter2", "https://u:hunter2@host/db", "postgres://host/hunter2", "postgres:/hunter2"]) {
+    const created = () => createNeonDatabase(url);
+    expect(created, url).toThrow(TypeError);
+    expect(created, url).toThrow(/^(?!.*hunter2).*postgres:\/\/user:password@host\/database$/);
+  }
+});
