@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
 import type { Database } from "../../drizzle/database.ts";
+import { watchedQueries } from "./watched_database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { parseConfig } from "../../gateway/config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
@@ -74,7 +75,7 @@ export const member = "member@acme.test";
 /** PostgreSQL in this process for a fast test and for a program; the run's server, which costs less CPU time, for other tests. */
 export async function openTestDatabase(): Promise<Database> {
   if (process.env["TEST_SPEED"] === "fast" || process.env["VITEST"] === undefined) return openTestPglite();
-  const { database, close } = await openOnPostgres((url) => createPgDatabase(url));
+  const { database, close } = await openOnPostgres((url) => createPgDatabase(url, { logger: watchedQueries }));
   return { ...database, close };
 }
 

@@ -32,8 +32,8 @@ describe("pages of large rows", () => {
     const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
     await gateway.request(`/api/v1/monitors/${monitorId}`, { method: "PUT", as, json: monitor });
     await gateway.owner(
-      `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, actual, seen_at, cause, explained_by)
-       select $1::uuid, $2::uuid, gen_random_uuid(), n, 'check', 'f' || n, '', '', '', 'FAIL', '', now(), 'log',
+      `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, from_waived, to_waived, actual, seen_at, cause, explained_by)
+       select $1::uuid, $2::uuid, gen_random_uuid(), n, 'check', 'f' || n, '', '', '', 'FAIL', false, false, '', now(), 'log',
          case when n % 7 = 0 then '[]' else $4::jsonb end
        from generate_series(1, $3::integer) as n`,
       gateway.acme.id,
