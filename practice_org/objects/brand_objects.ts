@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { appId } from "./app_objects.ts";
 import { link, oktaId } from "./ids_and_links.ts";
-import { signInPage } from "./sign_in_page.ts";
+import { defaultPage } from "./sign_in_page.ts";
 import type { BrandWithPages, OrgContents, Site } from "./org_contents.ts";
 
 export interface BrandSpec {
@@ -41,7 +41,7 @@ export function brand(site: Site, spec: BrandSpec): BrandWithPages {
       _links: { themes: link(`${href}/themes`, "GET"), self: link(href, "GET", "PUT", "DELETE") },
     },
     customizedPage: customizedPage(spec.customizedPage),
-    defaultPage: { pageContent: signInPage(), widgetVersion: "^7", widgetCustomizations: widgetTexts },
+    defaultPage: { pageContent: defaultPage(), widgetVersion: "^7", widgetCustomizations: widgetTexts },
     domains:
       domain === null
         ? []

@@ -9,8 +9,21 @@ const bannerParagraphs = [
   "-Notwithstanding the above, using this IS does not constitute consent to PM, LE or CI investigative searching or monitoring of the content of privileged communications, or work product, related to personal representation or services by attorneys, psychotherapists, or clergy, and their assistants. Such communications and work product are private and confidential. See User Agreement for details.",
 ] as const;
 
-/** The page of an org that customized nothing, or the same with markup above the widget and a script before it is rendered. */
-export function signInPage(script = "", beforeWidget = ""): string {
+const widgetStyle = `        {{#useSiwGen3}}
+        html {
+            font-size: 87.5%;
+        }
+        {{/useSiwGen3}}
+
+`;
+
+/** Okta's page of today, which an org shows that customized nothing. */
+export function defaultPage(): string {
+  return signInPage("", "", widgetStyle);
+}
+
+/** A page that was customized before Okta had styles for the third generation of its widget. */
+export function signInPage(script = "", beforeWidget = "", style = ""): string {
   return `<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">
 <html>
 <head>
@@ -26,7 +39,7 @@ export function signInPage(script = "", beforeWidget = ""): string {
     {{{SignInWidgetResources}}}
 
     <style nonce="{{nonceValue}}">
-        #login-bg-image-id {
+${style}        #login-bg-image-id {
             background-image: {{bgImageUrl}}
         }
     </style>
@@ -70,11 +83,9 @@ export function dodBannerPage(): string {
   return signInPage(bannerScript(bannerParagraphs));
 }
 
-/** The page with a dialog before the sign-in form, as DISA's Okta DOD Warning Banner Configuration Guide has it. */
+/** Okta's page of today with a dialog before the sign-in form, as DISA's Okta DOD Warning Banner Configuration Guide has it. */
 export function bannerDialogPage(): string {
-  return signInPage(`
-        alert(${JSON.stringify(bannerParagraphs.join("\n\n"))});
-`);
+  return signInPage(`\n        alert(${JSON.stringify(bannerParagraphs.join("\n\n"))});\n`, "", widgetStyle);
 }
 
 /** A banner without the paragraphs on privacy. */

@@ -56,7 +56,11 @@ export function compliantOrg(site: Site): OrgContents {
         groupIds: [groupId("Everyone")],
       }),
     ],
-    brands: [brand(site, { name: "practice-org", isDefault: true, customizedPage: { html: bannerDialogPage() } })],
+    // The subdomain brand cannot have a page of its own: Okta answers 404 for it.
+    brands: [
+      brand(site, { name: "practice-org", isDefault: true, customizedPage: "missing" }),
+      brand(site, { name: "Agency sign-in", customizedPage: { html: bannerDialogPage() } }),
+    ],
     authenticators: [
       ...commonAuthenticators(site),
       oktaVerify(site, "REQUIRED"),

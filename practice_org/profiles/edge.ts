@@ -2,13 +2,11 @@ import type { JsonObject } from "../../shared/json.ts";
 import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
 import { appId, directoryApp, webApp } from "../objects/app_objects.ts";
 import { smartCard } from "../objects/authenticator_objects.ts";
-import { brand } from "../objects/brand_objects.ts";
 import { oktaId } from "../objects/ids_and_links.ts";
 import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
 import { apiToken, groupId } from "../objects/people_objects.ts";
 import { defaultPolicy, policyId, withPolicies, type RuleSpec } from "../objects/policy_objects.ts";
-import { bannerDialogPage } from "../objects/sign_in_page.ts";
 import {
   allBut,
   anywhere,
@@ -52,11 +50,6 @@ export function edgeOrg(site: Site): OrgContents {
         groupIds: [groupId("Everyone")],
         settings: { ...stigPassword, maxAttempts: 0 },
       }),
-    ],
-    // Okta answers 404 for the page of this subdomain brand.
-    brands: [
-      brand(site, { name: "practice-org", isDefault: true, customizedPage: "missing" }),
-      brand(site, { name: "Agency sign-in", customizedPage: { html: bannerDialogPage() } }),
     ],
     zones: [...whole.zones, ...zones(site)],
     authenticators: [

@@ -58,7 +58,8 @@ test.each(["application_admin_console_mfa_required", "application_admin_console_
 test.each([
   ["Hidden notice", { status: "FAIL" }],
   ["Invisible notice", { status: "MANUAL", reason: "needs_review" }],
-  ["practice-org", { status: "PASS" }],
+  ["practice-org", { status: "MANUAL", reason: "partly_automated" }],
+  ["Agency sign-in", { status: "PASS" }],
   ["Not launched yet", undefined],
 ])("banner of the brand %s", (name, finding) => {
   const found = findingOf("signon_dod_warning_banner_configured", name);
