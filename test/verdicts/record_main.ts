@@ -12,7 +12,18 @@ import { saveRecordedOrgs, type RecordedOrg } from "./recorded_orgs.ts";
  * Run by hand: `npx node test/verdicts/record_main.ts`, then rewrite the digest. Nothing else here uses the practice org.
  */
 
-const profiles = ["typical", "compliant", "edge", "narrow", "unclear", "guarded", "classic", "empty", "large:230"];
+const profiles = [
+  "typical",
+  "compliant",
+  "directory",
+  "edge",
+  "narrow",
+  "unclear",
+  "guarded",
+  "classic",
+  "empty",
+  "large:230",
+];
 const roles = ["super", "read-only", "custom"] as const;
 
 async function record(profile: string, role: (typeof roles)[number]): Promise<RecordedOrg> {

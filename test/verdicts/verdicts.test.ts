@@ -7,7 +7,7 @@ import { compareDigests, computeDigest, type Digest } from "./digest.ts";
  * Compares what whole scans conclude with `digest.json`: client, collectors and checks together, by `connect` and `runScan` over
  * a `fetch` that replays.
  *
- * - 27 recorded organizations: 9 profiles, each read with 3 roles (`recorded_orgs.json.br`).
+ * - 30 recorded organizations: 10 profiles, each read with 3 roles (`recorded_orgs.json.br`).
  * - 12 faults (`faults.ts`) on each of them: for three on every family of paths and the token endpoint, for each on one path, drawn.
  * - 2,000 organizations from a seeded generator (`generated_orgs.ts`).
  *
