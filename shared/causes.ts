@@ -154,16 +154,16 @@ export function closesText({ number, findings, closes, together }: RankedCause<F
   const parts = together.map(({ checks, changes }, index) => {
     const others = changes.filter((other) => other !== number);
     const more = index === 0 && closes.length === 0 ? countOf(checks.length, "rule") : `${checks.length} more`;
-    return `${more} together with ${numbersText(others)}`;
+    return `${more} together with ${others.length > maxNumbers ? `${others.length} other changes` : numbersText(others, "change")}`;
   });
   if (closes.length === 0 && parts.length === 0) return `closes ${countOf(findings.length, "finding")}, but no rule`;
   return `closes ${[...(closes.length === 0 ? [] : [`${countOf(closes.length, "rule")} now`]), ...parts].join(", ")}`;
 }
 
-function numbersText(numbers: readonly number[]): string {
-  if (numbers.length > maxNumbers) return `${numbers.length} other changes`;
+/** `change 3`, `changes 3, 4 and 7`. */
+export function numbersText(numbers: readonly number[], noun: string): string {
   const [last = 0, ...others] = numbers.toReversed();
-  return others.length === 0 ? `change ${last}` : `changes ${others.toReversed().join(", ")} and ${last}`;
+  return others.length === 0 ? `${noun} ${last}` : `${noun}s ${others.toReversed().join(", ")} and ${last}`;
 }
 
 /** `In rule "A": set b` and `In rule "A": set c` as `In rule "A": set b; set c`. */

@@ -137,6 +137,7 @@ function resourceOf(group: readonly Planned[]): TerraformResource {
     importId,
     warnings: [...new Set(group.flatMap(({ change }) => change.warnings ?? []))],
     attributes,
+    causes: [...new Set(group.flatMap(({ failed }) => failed.finding.cause ?? []))],
     ignored: (first.found ?? []).filter((name) => !isSet(name)),
   };
 }

@@ -1,7 +1,12 @@
+import { numbersText } from "../../shared/causes.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
+import { causesOf } from "../causes/causes.ts";
+import { sha256 } from "../digest.ts";
+import { levelOf } from "../reports/benchmark_rules.ts";
+import { changeLines, type ChangeList } from "../reports/cause_lines.ts";
 import { markdownCell, markdownText } from "../reports/markdown_text.ts";
 import { scopesOf, type Origin } from "./fix_files.ts";
 import { expression } from "./hcl.ts";
@@ -19,10 +24,13 @@ export interface PlanPageInput {
 
 /** `plan.md`: what the plan changes, what a person decides, and the steps in the Admin Console. */
 export function renderPlanPage({ plan, results, artifacts, origin }: PlanPageInput): string {
+  const list = changeLines({ checks: results, causes: causesOf(results, artifacts, sha256) });
+  const numbers = new Map(list.changes.map(({ id, number }) => [id, number]));
   const sections = [
     `# Fixes for ${markdownText(origin.orgUrl)}`,
     `Written by scanstream fix, from evidence of ${origin.collectedAt}. Nothing was changed in the org.`,
-    ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan)),
+    ...changeList(list, plan),
+    ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan, numbers)),
     ...acceptedSection(plan.accepted),
     ...byHandSection(plan.byHand, artifacts),
     ...manualSection(results, plan),
@@ -32,33 +40,56 @@ export function renderPlanPage({ plan, results, artifacts, origin }: PlanPageInp
 
 function nothingToPlan({ byHand }: FixPlan): string {
   return byHand.length === 0
-    ? "Every evaluated check passes or is waived: there is nothing to fix."
+    ? "Every evaluated rule passes or is waived: there is nothing to fix."
     : "Terraform cannot fix any of the failing findings.";
+}
+
+/** The changes as every report numbers them, and the part of this plan that makes each. */
+function changeList({ headline, changes }: ChangeList, plan: FixPlan): readonly string[] {
+  if (changes.length === 0) return [];
+  const byHand = Map.groupBy(plan.byHand, ({ finding }) => finding.cause);
+  const lines = changes.map(({ number, id, change, closes }) => {
+    const addresses = plan.resources.filter(({ causes }) => causes.includes(id)).map(addressOf);
+    const rules = new Set(byHand.get(id)?.map(({ check }) => check.rule.vuln_id));
+    const places = [
+      ...addresses.map((address) => `\`${address}\``),
+      ...(rules.size === 0 ? [] : [`steps below for ${[...rules].join(", ")}`]),
+    ];
+    return `${number}. ${markdownText(change)} (${closes}): ${places.join("; ")}`;
+  });
+  return [`**${headline}:**`, lines.join("\n")];
 }
 
 function acceptedSection(accepted: readonly Failed[]): readonly string[] {
   if (accepted.length === 0) return [];
   const lines = accepted.map(
     ({ check, finding }) =>
-      `- ${check.rule.vuln_id}: ${markdownText(finding.detail)} ${markdownText(finding.waiver?.reason ?? "")}`,
+      `- ${check.rule.vuln_id} ${levelOf(check.rule)}: ${markdownText(finding.detail)} ${markdownText(finding.waiver?.reason ?? "")}`,
   );
   return [`## Waived, so not in the plan\n\n${lines.join("\n")}`];
 }
 
-function planSections(plan: FixPlan): readonly string[] {
+function planSections(plan: FixPlan, numbers: ReadonlyMap<string, number>): readonly string[] {
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   return [
     "## The plan",
     `\`main.tf\` imports ${countOf(imported, "object")} of the org, and creates ${plan.resources.length - imported}. Each change makes one object stricter. ` +
       "Who a rule applies to stays as it is, and nothing is destroyed.",
-    ...plan.resources.map((resource, index) => changeSection(resource, index + 1)),
+    ...plan.resources
+      .map((resource) => ({ resource, changes: numbersOf(resource, numbers) }))
+      .toSorted((one, other) => (one.changes[0] ?? Infinity) - (other.changes[0] ?? Infinity))
+      .map(({ resource, changes }) => changeSection(resource, changes)),
     ...(plan.variables.length === 0 ? [] : [variableTable(plan.variables)]),
     ...useSections(plan),
   ];
 }
 
-/** One change: why, what, whom it concerns, and the way back. */
-function changeSection(resource: TerraformResource, number: number): string {
+function numbersOf({ causes }: TerraformResource, numbers: ReadonlyMap<string, number>): readonly number[] {
+  return causes.flatMap((id) => numbers.get(id) ?? []).toSorted((one, other) => one - other);
+}
+
+/** One resource: why, what, whom it concerns, and the way back. `changes` are the numbers of those that it makes. */
+function changeSection(resource: TerraformResource, changes: readonly number[]): string {
   const { title, importId, warnings, attributes } = resource;
   const rules = new Set([...attributes.values()].flatMap(({ change }) => change?.rules ?? []));
   const back =
@@ -66,7 +97,7 @@ function changeSection(resource: TerraformResource, number: number): string {
       ? "To undo: delete the object in the Admin Console, and remove it from the state with `terraform state rm`."
       : "To undo: put the old values into `main.tf`, and apply.";
   return [
-    `### ${number}. ${markdownText(title)}`,
+    `### ${changes.length === 0 ? "" : `${numbersText(changes, "Change")}: `}${markdownText(title)}`,
     "",
     `\`${addressOf(resource)}\`, ${importId === null ? "new" : "imported"}, for ${[...rules].sort().join(", ")}`,
     "",
@@ -130,7 +161,11 @@ function byHandSection(byHand: readonly ByHand[], artifacts: CollectedArtifacts)
       // Inside of a line it is no markup.
       (step, index) => `${index + 1}. ${markdownText(step).replaceAll("&gt;", ">")}`,
     );
-    return [`### ${check.rule.vuln_id} ${check.name}`, ...reasons, steps.join("\n")].join("\n\n");
+    return [
+      `### ${check.rule.vuln_id} ${levelOf(check.rule)} ${markdownText(check.rule.title)}`,
+      ...reasons,
+      steps.join("\n"),
+    ].join("\n\n");
   });
   return ["## Steps in the Admin Console", ...parts];
 }
@@ -138,9 +173,9 @@ function byHandSection(byHand: readonly ByHand[], artifacts: CollectedArtifacts)
 /** The rules that a person has to review first. */
 function manualSection(results: readonly CheckResult[], { fixed }: FixPlan): readonly string[] {
   const planned = new Set(fixed.map(({ finding }) => finding));
-  const lines = results.flatMap(({ check, vuln_id: rule, findings }) => {
-    const first = findings.find((finding) => finding.status === "MANUAL" && !planned.has(finding));
-    return first === undefined ? [] : [`- ${rule} ${check}: ${markdownText(first.detail)}`];
+  const lines = results.flatMap((result) => {
+    const first = result.findings.find((finding) => finding.status === "MANUAL" && !planned.has(finding));
+    return first === undefined ? [] : [`- ${result.vuln_id} ${levelOf(result)}: ${markdownText(first.detail)}`];
   });
   return lines.length === 0 ? [] : [`## Manual review, so not in the plan\n\n${lines.join("\n")}`];
 }

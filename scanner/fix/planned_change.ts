@@ -24,7 +24,7 @@ export interface PlannedOrg {
 }
 
 /** The object that decides about one finding, and what makes it stricter. */
-export interface PlannedChange extends Omit<TerraformResource, "attributes" | "ignored" | "warnings"> {
+export interface PlannedChange extends Omit<TerraformResource, "attributes" | "ignored" | "causes" | "warnings"> {
   readonly warnings?: readonly string[];
   /** Attributes that the provider wants in every configuration. */
   readonly required: Readonly<Record<string, Value>>;

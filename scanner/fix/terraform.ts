@@ -37,6 +37,8 @@ export interface TerraformResource {
   /** Side effects of the change, such as locking somebody out. */
   readonly warnings: readonly string[];
   readonly attributes: Attributes;
+  /** The causes of the findings that it fixes. */
+  readonly causes: readonly string[];
   /** Attributes that Terraform keeps as it finds them when it applies. */
   readonly ignored: readonly string[];
 }

@@ -11,11 +11,13 @@ export interface ChangeLine {
   readonly checks: readonly string[];
 }
 
-/** The changes of a report in their order, and the line above them; both empty where there is none. */
-export function changeLines({ checks, causes }: Report): {
+/** The changes in their order, and the line above them; both empty where there is none. */
+export interface ChangeList {
   readonly headline: string;
   readonly changes: readonly ChangeLine[];
-} {
+}
+
+export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes">): ChangeList {
   const known = new Map(causes.map(({ id, change }) => [id, change]));
   const failures = failuresOf(checks).map((failure) => {
     const { cause } = failure;

@@ -142,6 +142,14 @@ describe("plan.md", () => {
     expect(text).toMatch(/\d+\. Edit the rule "Catch-all Rule": set "Access is" to Denied/);
   });
 
+  test("resources have the numbers of the changes that they make", async () => {
+    const text = await page(await typical);
+    expect(text).toMatch(
+      /^1\. In the password policy "Default Policy": .+\(closes 2 rules now, .+\): okta_policy_password_default/m,
+    );
+    expect(text).toContain('### Change 1: Password policy "Default Policy"');
+  });
+
   test("other steps end with the object to change", async () => {
     expect(await page(await typical)).toMatch(/\d+\. Set "Token can be used from" .* \(api token "CI"\)/);
   });
