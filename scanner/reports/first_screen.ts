@@ -122,7 +122,7 @@ function categoryLines(checks: readonly CheckResult[], width: number): readonly 
 function ruleLines(check: CheckResult, options: RenderOptions): readonly string[] {
   const label = stateLabels[stateOf(check)];
   const head = ` ${check.vuln_id} ${levelOf(check)} ${check.title}`;
-  const [first, ...more] = openFindings(check).toSorted((one, other) => Number(one.waived) - Number(other.waived));
+  const [first, ...more] = openFindings(check).toSorted(byWeight);
   const others = more.length === 0 ? "" : ` (and ${countOf(more.length, "more finding")})`;
   const found = first === undefined ? "" : `${first.waived ? "[waived] " : ""}${first.resource.name}: ${textOf(first)}`;
   const room = options.width - margin.length - others.length;
@@ -130,6 +130,12 @@ function ruleLines(check: CheckResult, options: RenderOptions): readonly string[
     paintStatus(label, label, options) + cut(head, options.width - label.length),
     ...(found === "" ? [] : [`${margin}${cut(found, room)}${others}`]),
   ];
+}
+
+/** First what fails and nobody waived. */
+function byWeight(one: Finding, other: Finding): number {
+  const rank = (finding: Finding) => Number(finding.waived) * 2 + Number(finding.status !== "FAIL");
+  return rank(one) - rank(other);
 }
 
 /** Where the automated part passed, what a person verifies. */
