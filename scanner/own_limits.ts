@@ -26,7 +26,11 @@ export function withOwnLimits(
   toResult: (findings: readonly Finding[]) => CheckResult,
 ): CheckResult {
   const own = new Map(byOwn.map((finding) => [finding.fingerprint, finding]));
-  const findings = byStig.findings.map((finding) => merge(finding, own.get(finding.fingerprint), limits));
+  const known = new Set(byStig.findings.map(({ fingerprint }) => fingerprint));
+  const findings = [
+    ...byStig.findings.map((finding) => merge(finding, own.get(finding.fingerprint), limits)),
+    ...byOwn.filter(({ status, fingerprint }) => status === "FAIL" && !known.has(fingerprint)),
+  ];
   const effect = limits.some((limit) => limit.effect === "looser") ? "looser" : "stricter";
   return {
     ...toResult(findings),
