@@ -4,9 +4,10 @@ import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 import { readApprovedIssuers } from "../config.ts";
 import type { Decisions } from "../decisions/decisions.ts";
-import { createDecisionFiles, FollowedDecisions } from "../decisions/followed_decisions.ts";
+import { createDecisionFiles, followDecisions } from "../decisions/followed_decisions.ts";
 import { fetchDecisions, withGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
+import type { DecisionsPort } from "../follow/follow_plan.ts";
 import { readParameters } from "../decisions/parameters.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
@@ -27,7 +28,7 @@ export interface Judging {
   /** The decisions of the files, and those of the gateway where they are asked for. */
   decisionsFor(orgUrl: string): Promise<Decisions>;
   /** The same, read again when they change. */
-  followDecisions(orgUrl: string, say: (text: string) => void): Promise<FollowedDecisions>;
+  followDecisions(orgUrl: string, say: (text: string) => void): Promise<DecisionsPort>;
 }
 
 /** Throws `UsageError` for an option or a file that cannot be used. */
@@ -51,7 +52,7 @@ export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<J
     followDecisions(orgUrl, say) {
       const access = isAsked ? requireGatewayAccess(io.env, []) : null;
       const fetch = access === null ? null : () => fetchDecisions({ access, orgUrl, signal: io.interrupted });
-      return FollowedDecisions.start({ files, fetch, rules, say, nowMs: io.now().getTime() });
+      return followDecisions({ files, fetch, rules, say, nowMs: io.now().getTime() });
     },
   };
 }

@@ -51,100 +51,70 @@ export interface FollowedDecisionsOptions {
   readonly nowMs: number;
 }
 
-/** The decisions of files and gateway, kept as they are at present. What cannot be read again leaves the old ones in force. */
-export class FollowedDecisions {
-  readonly #options: FollowedDecisionsOptions;
-  readonly #said = new Set<string>();
-  #ofFiles: Decisions;
-  #ofGateway: readonly FetchedDecision[];
-  #current: Decisions;
-  #atMs: number;
-  #fetchedMs: number;
-  #isFetching = false;
-  #isUnreadable = false;
-  #fetched: readonly FetchedDecision[] | null = null;
+/**
+ * The decisions of files and gateway, kept as they are at present. What cannot be read again leaves the old ones in force. Rejects
+ * with `UsageError` where the gateway's cannot be read at the start: nothing is followed without them.
+ */
+export async function followDecisions({ files, fetch, rules, say, nowMs }: FollowedDecisionsOptions) {
+  let ofFiles = files.decisions;
+  let ofGateway = (await fetch?.()) ?? [];
+  let current = merge(nowMs);
+  let checkedMs = nowMs;
+  let fetchedMs = nowMs;
+  let fetched: readonly FetchedDecision[] | null = null;
+  let isUnreadable = false;
+  return {
+    apply: (results: readonly CheckResult[], atMs: number) => applyDecisions(results, current, atMs).results,
 
-  private constructor(options: FollowedDecisionsOptions, ofGateway: readonly FetchedDecision[]) {
-    this.#options = options;
-    this.#ofFiles = options.files.decisions;
-    this.#ofGateway = ofGateway;
-    this.#atMs = options.nowMs;
-    this.#fetchedMs = options.nowMs;
-    this.#current = this.#merge();
-  }
+    /** True when others are in force than at the call before. The gateway is not waited for: its answer counts from the next call on. */
+    async refresh(atMs: number): Promise<boolean> {
+      const isRead = await readFiles();
+      const isFetched = takeFetched();
+      if (fetch !== null && Math.abs(atMs - fetchedMs) >= fetchEveryMs) {
+        fetchedMs = atMs;
+        void fetchAgain(fetch);
+      }
+      const isOver = [...current.waivers, ...current.attestations].some(
+        ({ expires = null }) => isExpired(expires, checkedMs) !== isExpired(expires, atMs),
+      );
+      checkedMs = atMs;
+      if (!isRead && !isFetched && !isOver) return false;
+      current = merge(atMs);
+      return true;
+    },
+  };
 
-  /** Rejects with `UsageError` where the gateway's decisions cannot be read: nothing is followed without them. */
-  static async start(options: FollowedDecisionsOptions): Promise<FollowedDecisions> {
-    return new FollowedDecisions(options, (await options.fetch?.()) ?? []);
-  }
-
-  apply(results: readonly CheckResult[], nowMs: number): readonly CheckResult[] {
-    return applyDecisions(results, this.#current, nowMs).results;
-  }
-
-  /** True when others are in force than at the call before. The gateway is not waited for: what it answers counts from the next call on. */
-  async refresh(nowMs: number): Promise<boolean> {
-    const isRead = await this.#readFiles();
-    const isFetched = this.#takeFetched();
-    this.#fetchWhenDue(nowMs);
-    const beforeMs = this.#atMs;
-    this.#atMs = nowMs;
-    const hasEnded = [...this.#current.waivers, ...this.#current.attestations].some(
-      ({ expires = null }) => isExpired(expires, beforeMs) !== isExpired(expires, nowMs),
-    );
-    if (!isRead && !isFetched && !hasEnded) return false;
-    this.#current = this.#merge();
-    return true;
-  }
-
-  async #readFiles(): Promise<boolean> {
+  async function readFiles(): Promise<boolean> {
     try {
-      const changed = await this.#options.files.readChanged();
-      if (changed !== null) this.#ofFiles = changed;
+      const changed = await files.readChanged();
+      ofFiles = changed ?? ofFiles;
       return changed !== null;
     } catch (error) {
-      this.#options.say(`${messageOf(error)}. The decisions that were read before stay in force`);
+      say(`${messageOf(error)}. The decisions that were read before stay in force`);
       return false;
     }
   }
 
-  #takeFetched(): boolean {
-    const fetched = this.#fetched;
-    this.#fetched = null;
-    if (fetched === null || JSON.stringify(fetched) === JSON.stringify(this.#ofGateway)) return false;
-    this.#ofGateway = fetched;
-    return true;
+  function takeFetched(): boolean {
+    if (fetched === null || fetched === ofGateway) return false;
+    const areOthers = JSON.stringify(fetched) !== JSON.stringify(ofGateway);
+    ofGateway = fetched;
+    return areOthers;
   }
 
-  #fetchWhenDue(nowMs: number): void {
-    const { fetch, say } = this.#options;
-    if (fetch === null || this.#isFetching || Math.abs(nowMs - this.#fetchedMs) < fetchEveryMs) return;
-    this.#fetchedMs = nowMs;
-    this.#isFetching = true;
-    void fetch()
-      .then(
-        (fetched) => {
-          this.#fetched = fetched;
-          this.#isUnreadable = false;
-        },
-        (error: unknown) => {
-          if (!this.#isUnreadable) say(`${messageOf(error)}. The gateway's decisions of before stay in force`);
-          this.#isUnreadable = true;
-        },
-      )
-      .finally(() => {
-        this.#isFetching = false;
-      });
-  }
-
-  /** Says what does not count, each only once. */
-  #merge(): Decisions {
-    const { rules, say } = this.#options;
-    const { decisions, warnings } = mergeDecisions(this.#ofFiles, this.#ofGateway, { rules, nowMs: this.#atMs });
-    for (const warning of warnings) {
-      if (!this.#said.has(warning)) say(warning);
-      this.#said.add(warning);
+  async function fetchAgain(read: () => Promise<readonly FetchedDecision[]>): Promise<void> {
+    try {
+      fetched = await read();
+      isUnreadable = false;
+    } catch (error) {
+      if (!isUnreadable) say(`${messageOf(error)}. The gateway's decisions of before stay in force`);
+      isUnreadable = true;
     }
+  }
+
+  function merge(atMs: number): Decisions {
+    const { decisions, warnings } = mergeDecisions(ofFiles, ofGateway, { rules, nowMs: atMs });
+    for (const warning of warnings) say(warning);
     return decisions;
   }
 }

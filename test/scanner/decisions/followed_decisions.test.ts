@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createDecisionFiles, FollowedDecisions } from "../../../scanner/decisions/followed_decisions.ts";
+import { createDecisionFiles, followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
 import type { FetchedDecision } from "../../../scanner/decisions/gateway_decisions.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { aCheckResult } from "../../support/report_builders.ts";
@@ -17,7 +17,7 @@ async function follow(text: string, fetch: (() => Promise<readonly FetchedDecisi
   await writeFile(file, text);
   const said: string[] = [];
   const files = { waiversFile: file, attestationsFile: null, baselineFile: null };
-  const decisions = await FollowedDecisions.start({
+  const decisions = await followDecisions({
     files: await createDecisionFiles({ files, rules: stigRuleNames }),
     fetch,
     rules: stigRuleNames,

@@ -3,7 +3,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { FollowedDecisions } from "../../../scanner/decisions/followed_decisions.ts";
+import { followDecisions } from "../../../scanner/decisions/followed_decisions.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { setUpOrg } from "./followed_org.ts";
@@ -71,7 +71,7 @@ describe("a follower", () => {
     const files = { decisions: { waivers, attestations: [], baseline: null }, readChanged: async () => null };
     const options = { files, fetch: null, rules: [], say: () => undefined, nowMs: time.clock.nowMs() };
     const follower = start({
-      decisions: await FollowedDecisions.start(options),
+      decisions: await followDecisions(options),
       failOn: parseFailOn("fail") ?? [],
     });
     await follower.settled();
