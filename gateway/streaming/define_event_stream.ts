@@ -1,5 +1,4 @@
 import { Hono, type MiddlewareHandler } from "hono";
-import type { Database } from "../../drizzle/database.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
@@ -14,13 +13,7 @@ import {
 import type { Operation, Parameter } from "../description/operation.ts";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import type { DefaultPath, EventStreamDefinition } from "./event_stream_definition.ts";
-import {
-  findChannels,
-  isSnapshotRequested,
-  readSnapshot,
-  toStreamTarget,
-  type RequestedStream,
-} from "./requested_stream.ts";
+import { isSnapshotRequested, toStreamTarget } from "./requested_stream.ts";
 import type { StreamOpener } from "./stream_opener.ts";
 
 export { ended, type ChannelsRequest, type ChannelsResult, type Snapshot } from "./event_stream_definition.ts";
@@ -30,7 +23,6 @@ const defaultPath: DefaultPath = "/:id/event-stream";
 /** What the route finds in the context as `dependencies`. */
 export interface EventStreamDependencies {
   readonly authenticator: Pick<Authenticator, "authenticateStream">;
-  readonly database: Database;
   readonly streams: StreamOpener;
   readonly holderOf: (request: Request, env: unknown) => string;
 }
@@ -60,14 +52,16 @@ export function defineEventStream<const Path extends string = DefaultPath>(
       return undefined;
     }
     const stream = { definition, params: c.req.param(), target };
-    const { openings } = c.var.dependencies.streams;
-    const holder = c.var.dependencies.holderOf(c.req.raw, c.env);
-    openings?.take(holder);
+    const { authenticator, streams, holderOf } = c.var.dependencies;
+    const holder = holderOf(c.req.raw, c.env);
+    streams.openings?.take(holder);
     try {
-      const response = await openEventStream(stream, c.var.dependencies, { request: c.req.raw, platform: c.env });
-      return response ?? c.body(null, 204, { "cache-control": "no-store" });
+      // Every refusal comes before any byte of a stream.
+      const principal = await authenticator.authenticateStream(c.req.raw);
+      const hasSnapshot = isSnapshotRequested(new URL(c.req.url));
+      return await streams.open({ stream, principal, hasSnapshot, request: c.req.raw, platform: c.env });
     } finally {
-      openings?.give(holder);
+      streams.openings?.give(holder);
     }
   };
   const declared = declareAccess("read", handler);
@@ -105,36 +99,4 @@ function toOperation({ path, text, getSnapshot }: EventStreamRoute["definition"]
       404: problem(notFound),
     },
   };
-}
-
-interface OpenRequest {
-  readonly request: Request;
-  readonly platform: unknown;
-}
-
-/**
- * From a request to an open stream; null when the resource has ended. Every refusal is thrown, before any byte of a
- * stream: `not_authenticated`, `malformed`, `not_found`, `permission_denied`, `too_many`, `unavailable`.
- */
-async function openEventStream(
-  stream: RequestedStream,
-  { authenticator, database, streams }: EventStreamDependencies,
-  { request, platform }: OpenRequest,
-): Promise<Response | null> {
-  const principal = await authenticator.authenticateStream(request);
-  const lookUp = <Result>(work: () => Promise<Result>) => streams.lookups?.run(principal.tenantId, work) ?? work();
-  const { channels, hasEnded } = await lookUp(() => findChannels(stream, principal, database));
-  const hasSnapshot = isSnapshotRequested(new URL(request.url)) && stream.definition.getSnapshot !== undefined;
-  if (hasEnded) return null;
-  const snapshot = {
-    streamName: stream.target.name,
-    read: () => lookUp(() => readSnapshot(stream, principal, database)),
-  };
-  return streams.open({
-    request,
-    principal,
-    channels,
-    ...(hasSnapshot ? { snapshot } : {}),
-    platform,
-  });
 }

@@ -21,7 +21,7 @@ import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
 import type { CreateSink } from "./sinks/sink.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
 import { TenantLimits } from "./tenant_limits.ts";
-import type { StreamOpener, StreamRequest } from "./stream_opener.ts";
+import type { StreamRequest } from "./stream_request.ts";
 
 export interface LocalStreamsOptions {
   readonly subscriber: Subscriber;
@@ -48,10 +48,14 @@ interface StreamStats extends HubStats {
   readonly streams: number;
 }
 
-export interface LocalStreams extends StreamOpener {
+export interface LocalStreams {
+  /** Rejects as a `StreamOpener` does. */
+  open(stream: StreamRequest): Promise<Response>;
   /** The clock of the times of streams: it is never set back. */
   readonly now: () => number;
+  /** Streams that are being opened, from the arrival of their requests. */
   readonly openings: FairShare;
+  /** Transactions that find or read what is to be followed. */
   readonly lookups: FairTurns;
   stats(): StreamStats;
   /**
@@ -138,7 +142,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       lease = await hub.acquire(channels);
       stream.attach(lease);
       // Without a snapshot nothing is awaited, and no event can come between. With one, what comes in the meantime waits.
-      const snapshot = request.snapshot === undefined || stream.isOver ? null : await request.snapshot.read();
+      const snapshot = request.readSnapshot === undefined || stream.isOver ? null : await request.readSnapshot();
       requireNotDraining();
       if (stream.isOver) return clientLeft(lease);
       const response = stream.start(sink, end, snapshot?.chunk ?? null);

@@ -9,7 +9,7 @@ import { streamDigest } from "../auth/stream_tokens.ts";
 import { requireReadable } from "./require_readable.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import type { ChannelsRequest, EventStreamDefinition } from "./event_stream_definition.ts";
-import type { StreamSnapshot } from "./stream_opener.ts";
+import type { StreamSnapshot } from "./stream_request.ts";
 
 /** The event stream that a path and a query name. */
 export interface RequestedStream {

@@ -1,44 +1,48 @@
-import type { Principal } from "../auth/principal.ts";
-import type { Chunk } from "./encoded_chunk.ts";
+import type { Database } from "../../drizzle/database.ts";
 import type { FairShare } from "../../shared/fair_share.ts";
-import type { FairTurns } from "../../shared/fair_turns.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { LocalStreams } from "./local_streams.ts";
+import { findChannels, readSnapshot, type RequestedStream } from "./requested_stream.ts";
 
-/** A stream that was authenticated and authorized, ready to be opened. */
-export interface StreamRequest {
-  readonly request: Request;
+/** A caller who was authenticated, and the stream that it asks for. */
+export interface RequestedOpening {
+  readonly stream: RequestedStream;
   readonly principal: Principal;
-  /** At least one, checked by `requireReadable`. */
-  readonly channels: readonly string[];
-  /** Read once the broker has confirmed every channel, and sent before any event. Default: none. */
-  readonly snapshot?: SnapshotSource;
-  /** The runtime's bindings (Hono's `c.env`): on Node, the HTTP response that a sink may write to itself. */
+  readonly hasSnapshot: boolean;
+  readonly request: Request;
+  /** As in `StreamRequest`. */
   readonly platform?: unknown;
 }
 
-export interface SnapshotSource {
-  /** Names the stream where `read` cannot be handed over (`StreamTarget`). */
-  readonly streamName: string;
-  /** Rejects with `AppError`. */
-  read(): Promise<StreamSnapshot>;
-}
-
-export interface StreamSnapshot {
-  readonly chunk: Chunk;
-  /** Everything that is followed has ended: no terminal event may come. */
-  readonly hasEnded: boolean;
-}
-
 /**
- * Opens streams: in this process on Node and Deno (`local_streams.ts`), in a Durable Object on Workers (`object_streams.ts`).
+ * Authorizes and opens streams: in this process on Node and Deno (`createStreamOpener`), in the tenant's Durable Object on
+ * Workers (`object_streams.ts`).
  *
- * Resolves with the `200` only after the broker has confirmed every channel (S1). Rejects with `AppError` `too_many`
- * (a tenant's bound), or `unavailable` (the process's bound, an unreachable broker, draining), both with
- * `retryAfterSeconds`.
+ * Resolves with the `200` only after the broker has confirmed every channel (S1), and with `204` for what has ended. Rejects with
+ * `AppError` `not_authenticated`, `not_found`, `permission_denied`, `too_many` (a tenant's bound), or `unavailable` (the process's
+ * bound, an unreachable database or broker, draining); the last two with `retryAfterSeconds`.
  */
 export interface StreamOpener {
-  open(stream: StreamRequest): Promise<Response>;
+  open(opening: RequestedOpening): Promise<Response>;
   /** Streams that are being opened, from the arrival of their requests. Absent in a stateless Worker. */
   readonly openings?: FairShare;
-  /** Lookups of streams that are at the database. Absent in a stateless Worker. */
-  readonly lookups?: FairTurns;
+}
+
+export function createStreamOpener(streams: LocalStreams, database: Database): StreamOpener {
+  return {
+    openings: streams.openings,
+    async open({ stream, principal, hasSnapshot, request, platform }) {
+      const lookUp = <Result>(work: () => Promise<Result>) => streams.lookups.run(principal.tenantId, work);
+      const { channels, hasEnded } = await lookUp(() => findChannels(stream, principal, database));
+      if (hasEnded) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
+      const readsSnapshot = hasSnapshot && stream.definition.getSnapshot !== undefined;
+      return streams.open({
+        request,
+        principal,
+        channels,
+        ...(readsSnapshot && { readSnapshot: () => lookUp(() => readSnapshot(stream, principal, database)) }),
+        platform,
+      });
+    },
+  };
 }

@@ -24,9 +24,14 @@ afterAll(async () => {
 
 describeGateway("the gateway on workerd", workersContract, () => underTest);
 
-test("nothing compresses a stream", async () => {
-  const scan = await createScan(underTest);
-  const stream = await openStream(underTest, scan.event_stream, keyOf(underTest.tenant));
+test("streams of a tenant are authorized over one kept connection, and nothing compresses them", async () => {
+  const tenant = await backends.createTenant("Initech");
+  const scan = await createScan(underTest, tenant);
+  const before = backends.neon.tunnels();
+  const open = () => openStream(underTest, scan.event_stream, `Bearer ${tenant.token}`);
+  for (let n = 0; n < 3; n += 1) (await open()).leave();
+  const stream = await open();
+  expect(backends.neon.tunnels() - before).toBe(1);
   // Else Cloudflare's edge may, and then holds events back.
   expect(stream.response.headers.get("content-encoding")).toBe("identity");
   stream.leave();

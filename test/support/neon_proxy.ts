@@ -12,6 +12,8 @@ export interface NeonProxy {
   readonly sqlEndpoint: string;
   /** The bodies of the requests from now on, in a list that grows. */
   watch(): readonly string[];
+  /** WebSockets that were opened so far. */
+  tunnels(): number;
   close(): Promise<void>;
 }
 
@@ -23,7 +25,8 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
   const server = createServer((request, response) => {
     void answerSql(request, response, poolOf, watchers);
   });
-  acceptWebSockets(server, { path: "/v2", target });
+  let tunnels = 0;
+  acceptWebSockets(server, { path: "/v2", target, onOpen: () => (tunnels += 1) });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -38,6 +41,7 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
       watchers.push(bodies);
       return bodies;
     },
+    tunnels: () => tunnels,
     async close() {
       server.close();
       server.closeAllConnections();

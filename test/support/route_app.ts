@@ -6,6 +6,7 @@ import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import type { EventStreamDependencies, EventStreamRoute } from "../../gateway/streaming/define_event_stream.ts";
+import { createStreamOpener } from "../../gateway/streaming/stream_opener.ts";
 import { createLocalStreams, type LocalStreams } from "../../gateway/streaming/local_streams.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
 import { HttpRefusal, problemResponse } from "../../gateway/http/problem.ts";
@@ -54,6 +55,10 @@ export function createRouteApp(database: Database, route: EventStreamRoute): Rou
   });
   const principals = new Map<string, Principal>();
   let statements = 0;
+  const watched = watchDatabase(database, (run) => {
+    statements += 1;
+    return run();
+  });
   const dependencies: EventStreamDependencies = {
     authenticator: {
       async authenticateStream(request) {
@@ -63,11 +68,7 @@ export function createRouteApp(database: Database, route: EventStreamRoute): Rou
       },
     },
     holderOf: () => "",
-    database: watchDatabase(database, (run) => {
-      statements += 1;
-      return run();
-    }),
-    streams,
+    streams: createStreamOpener(streams, watched),
   };
   const app = new Hono<{ Variables: { dependencies: EventStreamDependencies } }>();
   app.onError((error) => problemResponse(error));

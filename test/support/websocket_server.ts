@@ -6,10 +6,11 @@ import type { Duplex } from "node:stream";
 export interface WebSocketTunnel {
   readonly path: string;
   readonly target: { readonly host: string; readonly port: number };
+  readonly onOpen: () => void;
 }
 
 /** Each WebSocket of the path is a TCP connection to the target: what binary frames hold is what TCP carries. */
-export function acceptWebSockets(server: Server, { path, target }: WebSocketTunnel): void {
+export function acceptWebSockets(server: Server, { path, target, onOpen }: WebSocketTunnel): void {
   server.on("upgrade", (request, client: Duplex, head: Buffer) => {
     const key = request.headers["sec-websocket-key"];
     if (new URL(request.url ?? "", "http://proxy").pathname !== path || key === undefined) {
@@ -21,6 +22,7 @@ export function acceptWebSockets(server: Server, { path, target }: WebSocketTunn
     client.write(
       `HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-accept: ${accept}\r\n\r\n`,
     );
+    onOpen();
     tunnel(client, connect(target), head);
   });
 }

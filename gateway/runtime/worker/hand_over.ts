@@ -1,30 +1,25 @@
 import { isJsonObject } from "../../../shared/json.ts";
-import { isUuid, parseChannelName } from "../../../shared/channel_name.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { StreamRequest } from "../../streaming/stream_opener.ts";
+import type { RequestedOpening } from "../../streaming/stream_opener.ts";
 
 /**
- * What the Worker has decided about a stream, as the object that opens it reads it. The object can be reached through the
- * Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
+ * The caller that the Worker has authenticated, and the stream that it asks for, as the object reads them. The object can be
+ * reached through the Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
  */
-export interface HandOver extends Pick<StreamRequest, "principal" | "channels"> {
-  /** The name of the stream that begins with a snapshot, which the object reads; null: without one. */
-  readonly snapshotOf: string | null;
+export interface HandOver extends Pick<RequestedOpening, "principal" | "hasSnapshot"> {
+  /** Path and query, as in `StreamTarget`. */
+  readonly streamName: string;
 }
 
 export const handOverHeader = "x-scanstream-hand-over";
 
 /** The request for the object: it has no credential, cookie or query of the client's, only its disconnect signal. */
-export function toObjectRequest(stream: StreamRequest): Request {
-  const { principal, channels, snapshot, request } = stream;
-  const decided: HandOver = {
-    principal,
-    channels,
-    snapshotOf: snapshot?.streamName ?? null,
-  };
+export function toObjectRequest({ stream, principal, hasSnapshot, request }: RequestedOpening): Request {
+  const handOver: HandOver = { principal, streamName: stream.target.name, hasSnapshot };
   return new Request("https://streams.internal/", {
     // A subject may be any text, a header may not.
-    headers: { [handOverHeader]: encodeURIComponent(JSON.stringify(decided)) },
+    headers: { [handOverHeader]: encodeURIComponent(JSON.stringify(handOver)) },
     signal: request.signal,
   });
 }
@@ -32,19 +27,15 @@ export function toObjectRequest(stream: StreamRequest): Request {
 /** Throws `TypeError` for a request that the Worker did not make. */
 export function parseHandOver(request: Request): HandOver {
   const header = request.headers.get(handOverHeader);
-  const decided: unknown = header === null ? null : JSON.parse(decodeURIComponent(header));
-  if (!isHandOver(decided)) throw new TypeError("Cannot open a stream: the request was not handed over by the Worker");
-  return decided;
+  const handOver: unknown = header === null ? null : JSON.parse(decodeURIComponent(header));
+  if (!isHandOver(handOver)) throw new TypeError("Cannot open a stream: the request was not handed over by the Worker");
+  return handOver;
 }
 
 function isHandOver(value: unknown): value is HandOver {
   if (!isJsonObject(value)) return false;
-  const { principal, channels, snapshotOf } = value;
-  if (snapshotOf !== null && typeof snapshotOf !== "string") return false;
-  if (!isPrincipal(principal) || !Array.isArray(channels) || channels.length === 0) return false;
-  return channels.every(
-    (channel) => typeof channel === "string" && parseChannelName(channel)?.tenantId === principal.tenantId,
-  );
+  const { principal, streamName, hasSnapshot } = value;
+  return isPrincipal(principal) && typeof streamName === "string" && typeof hasSnapshot === "boolean";
 }
 
 function isPrincipal(value: unknown): value is Principal {

@@ -1,5 +1,5 @@
 import { AppError } from "../../../shared/app_error.ts";
-import type { StreamOpener, StreamRequest } from "../../streaming/stream_opener.ts";
+import type { StreamOpener } from "../../streaming/stream_opener.ts";
 import type { ObjectNamespace } from "./bindings.ts";
 import { toObjectRequest } from "./hand_over.ts";
 
@@ -9,16 +9,18 @@ export interface ObjectStreamsOptions {
 }
 
 /**
- * Streams on Workers, where no request may touch what another one opened: they live in a Durable Object, and the Worker
- * only passes the bytes on.
+ * Streams on Workers, where no request may touch what another one opened: a Durable Object authorizes and opens them, and the
+ * Worker only passes the bytes on.
  */
 export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsOptions): StreamOpener {
   return {
-    async open(stream) {
-      const object = objects.get(objects.idFromName(objectName(stream, shardsPerTenant)));
+    async open(opening) {
+      const { principal, stream } = opening;
+      const name = objectName(principal.tenantId, stream.target.name, shardsPerTenant);
+      const object = objects.get(objects.idFromName(name));
       try {
         // A refusal of the object is a problem document already.
-        return await object.fetch(toObjectRequest(stream));
+        return await object.fetch(toObjectRequest(opening));
       } catch (cause) {
         // Overloaded, moved, or reset because its code was updated.
         throw new AppError("unavailable", "The streams of this tenant cannot be reached now", {
@@ -30,13 +32,10 @@ export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsO
   };
 }
 
-/** All streams of a channel share an object, and so its subscription. Another count of shards names other objects. */
-export function objectName(
-  { principal, channels }: Pick<StreamRequest, "principal" | "channels">,
-  shards: number,
-): string {
-  if (shards === 1) return principal.tenantId;
-  return `${principal.tenantId}:${shardOf(channels.toSorted().join(","), shards)}/${shards}`;
+/** All streams of a name share an object, and so its subscriptions. Another count of shards names other objects. */
+export function objectName(tenantId: string, streamName: string, shards: number): string {
+  if (shards === 1) return tenantId;
+  return `${tenantId}:${shardOf(streamName, shards)}/${shards}`;
 }
 
 /** FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */

@@ -1,11 +1,10 @@
 import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
-import type { Database } from "../../../drizzle/database.ts";
 import { createAuthorityCheck } from "../../auth/membership.ts";
 import { eventStreamsOf, features } from "../../features/features.ts";
 import { findEnded } from "../../features/find_ended.ts";
 import { findEventStream } from "../../streaming/find_event_stream.ts";
-import { createLocalStreams, type LocalStreams } from "../../streaming/local_streams.ts";
-import { readSnapshot } from "../../streaming/requested_stream.ts";
+import { createLocalStreams } from "../../streaming/local_streams.ts";
+import { createStreamOpener, type StreamOpener } from "../../streaming/stream_opener.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
 import { createLog } from "../../observability/log.ts";
@@ -21,28 +20,25 @@ const eventStreams = eventStreamsOf(features);
  * A Durable Object: the streams of one tenant (or one shard of it), with one subscription at the broker for each channel.
  * Everything in it is one I/O context, so what one request opened serves the next.
  *
- * It stores nothing and sets no alarm. Once the last stream has left and its subscription has lingered, no timer and no
- * connection is left, and the runtime may evict it.
+ * It stores nothing and sets no alarm. Once the last stream has left, its subscription has lingered and its connections to the
+ * database were idle for 10 s, no timer is left, and the runtime may evict it.
  */
 export class StreamsObject {
   readonly #environment: WorkerEnvironment;
-  #opened: OpenedStreams | null = null;
+  #opener: StreamOpener | null = null;
 
   constructor(_state: unknown, environment: WorkerEnvironment) {
     this.#environment = environment;
   }
 
-  /** Opens what the Worker has decided. Never rejects: every refusal is a problem document. */
+  /** Authorizes and opens the stream that the Worker names. Never rejects: every refusal is a problem document. */
   async fetch(request: Request): Promise<Response> {
     try {
-      const { snapshotOf, ...handOver } = parseHandOver(request);
-      this.#opened ??= openStreams(this.#environment);
-      const { streams, database } = this.#opened;
-      if (snapshotOf === null) return await streams.open({ ...handOver, request });
-      const stream = findEventStream(eventStreams, new URL(snapshotOf, request.url));
+      const { principal, streamName, hasSnapshot } = parseHandOver(request);
+      const stream = findEventStream(eventStreams, new URL(streamName, request.url));
       if (stream === null) throw new TypeError("Cannot open a stream: the Worker has named none");
-      const read = () => readSnapshot(stream, handOver.principal, database);
-      return await streams.open({ ...handOver, request, snapshot: { streamName: snapshotOf, read } });
+      this.#opener ??= createOpener(this.#environment);
+      return await this.#opener.open({ stream, principal, hasSnapshot, request });
     } catch (error) {
       const refusal = problemResponse(error);
       if (refusal.status === 500) log.error({ error }, "a stream could not be opened");
@@ -51,12 +47,7 @@ export class StreamsObject {
   }
 }
 
-interface OpenedStreams {
-  readonly streams: LocalStreams;
-  readonly database: Database;
-}
-
-function openStreams(environment: WorkerEnvironment): OpenedStreams {
+function createOpener(environment: WorkerEnvironment): StreamOpener {
   const config = parseWorkerConfig(environment);
   const database = createNeonPoolDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const streams = createLocalStreams({
@@ -68,5 +59,5 @@ function openStreams(environment: WorkerEnvironment): OpenedStreams {
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,
   });
-  return { streams, database };
+  return createStreamOpener(streams, database);
 }

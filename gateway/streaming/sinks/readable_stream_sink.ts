@@ -1,5 +1,5 @@
 import type { Chunk } from "../encoded_chunk.ts";
-import type { StreamRequest } from "../stream_opener.ts";
+import type { StreamRequest } from "../stream_request.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
 export interface ReadableStreamSinkOptions {

@@ -1,5 +1,5 @@
 import type { Chunk } from "../encoded_chunk.ts";
-import type { StreamRequest } from "../stream_opener.ts";
+import type { StreamRequest } from "../stream_request.ts";
 
 /** Where one stream's bytes go. */
 export interface Sink {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { encodeChunk } from "../../../../gateway/streaming/encoded_chunk.ts";
 import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
-import type { StreamRequest } from "../../../../gateway/streaming/stream_opener.ts";
+import type { StreamRequest } from "../../../../gateway/streaming/stream_request.ts";
 import { describeSink } from "./sink_suite.ts";
 
 describeSink("ReadableStream sink", createReadableStreamSinks());
