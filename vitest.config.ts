@@ -13,6 +13,7 @@ const system = [
   "test/drizzle/{migrate,neon,neon_outage,pg,pg_outage,round_trips,row_bounds}.test.ts",
   "test/gateway/runtime/{draining,main_node,start_gateway}.test.ts",
   "test/gateway/operator/call_admin.test.ts",
+  "test/gateway/streaming/one_state.test.ts",
   "test/gateway/features/team/on_postgres.test.ts",
   "test/lint/action.test.ts",
   "test/scanner/evidence_matrix.test.ts",

@@ -148,12 +148,15 @@ test("migrating again changes nothing, also after the search path of the role wa
   });
 });
 
-test("a login role that is a member of the application role may serve, but not administer", async () => {
-  await run("create role web login password 'pw' in role scanstream_app");
+test("a login role that is a member of the application role may serve, but not administer, nor read a table without taking that role on", async () => {
+  await run("create role web login noinherit password 'pw' in role scanstream_app");
   await withDatabase(urlAs("web", "plain_db"), async (database) => {
     await ping(database);
     expect(await isMigrated(database)).toBe(true);
     expect(await findApiKey(database, "0".repeat(64))).toBeNull();
+    for (const table of ["tenants", "users", "memberships", "api_keys", "scans", "findings", "audit_events"]) {
+      await expect(runSql(database, `select from ${table}`), table).rejects.toMatchObject({ sqlState: "42501" });
+    }
     await expect(write(database, everyTenant, (db) => db.select().from(tenants))).rejects.toMatchObject({
       sqlState: "42501",
     });

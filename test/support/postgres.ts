@@ -159,7 +159,7 @@ async function prepare(adminUrl: string): Promise<void> {
     await admin.query(`create role ${ownerName} login createrole password '${password}'`);
     await admin.query(`create database ${templateName} owner ${ownerName}`);
     await migrate(urlOf(ownerName, port, templateName));
-    await admin.query(`create role ${appLoginName} login password '${password}' in role scanstream_app`);
+    await admin.query(`create role ${appLoginName} login noinherit password '${password}' in role scanstream_app`);
   });
 }
 
