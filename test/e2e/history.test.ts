@@ -59,9 +59,9 @@ test("a gateway and the files of follow and scan tell one history; the file and 
   const follower = startCommand(follow, { cwd: folder.path, env });
   await follower.until("stdout", /First results: \d+ findings/);
   org.change("fips-off", "dana@practice.example");
-  await follower.until("stdout", /PASS → FAIL {2}authenticator_okta_verify_fips_compliant/);
+  await follower.until("stdout", /PASS → FAIL {2}V-273205/);
   org.change("fips-on", "sam@practice.example");
-  await follower.until("stdout", /FAIL → PASS {2}authenticator_okta_verify_fips_compliant/);
+  await follower.until("stdout", /FAIL → PASS {2}V-273205/);
   expect(await follower.stop("SIGTERM")).toMatchObject({ code: 0 });
   expect((await run("scan", "--format", "json", "--output", "saved/scan", "--fail-on", "never")).code).toBe(0);
 
