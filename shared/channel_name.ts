@@ -19,7 +19,17 @@ export interface ChannelReader {
 const prefixPattern = /^[a-z0-9][a-z0-9-]*$/;
 /** For a canonical lower-case UUID. */
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const anyCaseUuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
 const resourceIdPattern = /^[A-Za-z0-9._~-]+$/;
+const segments = [
+  {
+    name: "prefix",
+    pattern: prefixPattern,
+    expected: "lower-case letters, digits and hyphens, not starting with a hyphen",
+  },
+  { name: "tenant id", pattern: uuidPattern, expected: "a canonical lower-case UUID" },
+  { name: "resource id", pattern: resourceIdPattern, expected: "one or more of A-Z a-z 0-9 . _ ~ -" },
+] as const;
 /** For a whole name, for documents. */
 export const channelNamePattern = /* @__PURE__ */ joinPatterns(prefixPattern, uuidPattern, resourceIdPattern);
 
@@ -28,11 +38,15 @@ export function isUuid(value: unknown): value is string {
   return typeof value === "string" && uuidPattern.test(value);
 }
 
+/** Writes each UUID of a text in lower case: issuers and clients may write them in upper case. */
+export function lowerCaseUuids(text: string): string {
+  return text.replaceAll(anyCaseUuid, (uuid) => uuid.toLowerCase());
+}
+
 /** Builds a channel name. Throws `TypeError` for a segment that could not be parsed back. */
 export function makeChannelName(prefix: string, tenantId: string, resourceId: string): string {
-  requireSegment("prefix", prefix, prefixPattern, "lower-case letters, digits and hyphens, not starting with a hyphen");
-  requireSegment("tenant id", tenantId, uuidPattern, "a canonical lower-case UUID");
-  requireSegment("resource id", resourceId, resourceIdPattern, "one or more of A-Z a-z 0-9 . _ ~ -");
+  const problem = problemOf([prefix, tenantId, resourceId]);
+  if (problem !== null) throw new TypeError(`Cannot make a channel name: ${problem}`);
   return `${prefix}:${tenantId}:${resourceId}`;
 }
 
@@ -43,6 +57,13 @@ export function parseChannelName(name: unknown): ChannelName | null {
   if (prefix === undefined || tenantId === undefined || resourceId === undefined || rest.length > 0) return null;
   if (!prefixPattern.test(prefix) || !uuidPattern.test(tenantId) || !resourceIdPattern.test(resourceId)) return null;
   return { prefix, tenantId, resourceId };
+}
+
+/** Says what is wrong with the shape of a name; `null` for a well-formed one. */
+export function channelNameProblem(name: string): string | null {
+  const parts = name.split(":");
+  if (parts.length === segments.length) return problemOf(parts);
+  return `the name has ${parts.length} parts: expected <prefix>:<tenant_id>:<resource_id>`;
 }
 
 /** The tenant a channel belongs to; `null` for a malformed name. */
@@ -56,17 +77,16 @@ export function canReadChannel(principal: ChannelReader | null | undefined, name
   return tenantId !== null && tenantId === principal?.tenantId;
 }
 
-/** Always false: nothing is replayed, so a client refetches state after every open. */
-export function isChannelReliable(_name: string): false {
-  return false;
-}
-
 function joinPatterns(...patterns: readonly RegExp[]): string {
   return `^${patterns.map(({ source }) => source.slice(1, -1)).join(":")}$`;
 }
 
-function requireSegment(segment: string, value: unknown, pattern: RegExp, expected: string): void {
-  if (typeof value === "string" && pattern.test(value)) return;
-  const shown = typeof value === "string" ? JSON.stringify(value) : typeof value;
-  throw new TypeError(`Cannot make a channel name: ${segment} ${shown} is not valid: expected ${expected}`);
+function problemOf(parts: readonly unknown[]): string | null {
+  for (const [index, { name, pattern, expected }] of segments.entries()) {
+    const value = parts[index];
+    if (typeof value === "string" && pattern.test(value)) continue;
+    const shown = typeof value === "string" ? JSON.stringify(value.slice(0, 80)) : typeof value;
+    return `${name} ${shown} is not valid: expected ${expected}`;
+  }
+  return null;
 }

@@ -1,4 +1,5 @@
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
+import { lowerCaseUuids } from "../../shared/channel_name.ts";
 import type { Scope } from "../../shared/schemas/team.ts";
 import type { Principal } from "./principal.ts";
 
@@ -21,7 +22,8 @@ export function toPrincipal(
   { headers }: Request,
 ): Principal {
   const [first = "", ...others] = tenantIds;
-  const named = headers.get(tenantHeader);
+  const given = headers.get(tenantHeader);
+  const named = given === null ? null : lowerCaseUuids(given);
   if (named === null && others.length > 0) {
     throw new AppError(
       "malformed",

@@ -13,7 +13,7 @@ import {
   type JWTVerifyOptions,
 } from "jose";
 import { AppError } from "../../shared/app_error.ts";
-import { isUuid } from "../../shared/channel_name.ts";
+import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { settingsError } from "../config.ts";
@@ -173,7 +173,8 @@ const latestDateMs = 8_640_000_000_000_000;
 
 function toIdentity(payload: JWTPayload, tenantClaim: string): Identity {
   const claim = payload[tenantClaim];
-  const tenantIds: readonly unknown[] = Array.isArray(claim) ? [...new Set(claim)] : [claim];
+  const named: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  const tenantIds = [...new Set(named.map((id) => (typeof id === "string" ? lowerCaseUuids(id) : id)))];
   const { sub, exp, name } = payload;
   if (tenantIds.length === 0 || tenantIds.length > maxTenants || !tenantIds.every(isUuid)) throw badToken();
   // NUL cannot be stored or compared in Postgres text, so no member can be called that.

@@ -3,7 +3,13 @@ import { isJsonObject } from "../../shared/json.ts";
 import { Hono } from "hono";
 import * as v from "valibot";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
-import { canReadChannel, channelNamePattern, parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
+import {
+  canReadChannel,
+  channelNamePattern,
+  channelNameProblem,
+  parseChannelName,
+  type ChannelName,
+} from "../../shared/channel_name.ts";
 import {
   encodeChannelEvent,
   requireDeliveryId,
@@ -101,10 +107,9 @@ export function publishRoute(dependencies: Dependencies, features: readonly Rese
 
   resource.on("POST /channels/:channel/events", publishing, async ({ c, principal, id: channel }) => {
     const name = parseChannelName(channel);
-    if (name === null || !canReadChannel(principal, channel)) {
-      throw new PermissionDenied(
-        "The channel does not belong to this key's tenant: expected <prefix>:<tenant_id>:<resource_id>",
-      );
+    if (name === null) throw new PermissionDenied(`Not the name of a channel: ${channelNameProblem(channel)}`);
+    if (!canReadChannel(principal, channel)) {
+      throw new PermissionDenied("The channel does not belong to this key's tenant");
     }
     if (closedPrefixes.has(name.prefix)) {
       throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${name.prefix}:`);

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import type { Database } from "../../drizzle/database.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
+import { lowerCaseUuids } from "../../shared/channel_name.ts";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { accessOf, type Access } from "../auth/membership.ts";
@@ -151,7 +152,7 @@ async function readBody<Schema extends v.GenericSchema>(
 function readId(c: Context, path: string, { what, id }: ResourceOptions): string {
   const name = id?.name ?? "id";
   if (!path.includes(`:${name}`)) return "";
-  const value = c.req.param(name) ?? "";
+  const value = lowerCaseUuids(c.req.param(name) ?? "");
   if (v.is(id?.schema ?? uuidSchema, value)) return value;
   throw new NotFound(`No such ${what ?? name}`);
 }

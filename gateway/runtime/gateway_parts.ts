@@ -22,7 +22,7 @@ import { startMarkingStale } from "../features/monitors/mark_stale.ts";
 import { startDeletingByAge } from "../features/retention.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
 import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
-import { createStreamOpener } from "../streaming/stream_opener.ts";
+import { ChannelManager } from "../streaming/channel_manager.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
 import {
   developmentAudience,
@@ -158,7 +158,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       budget: options.budget ?? new Budget(boundsFor(availableMemory())),
       broker,
       sendEvent,
-      streams: createStreamOpener(streams, database),
+      streams: new ChannelManager(streams, database),
       authenticator,
       streamTokens,
       signIn: config.signIn === null ? null : createSignIn(config.signIn, nowMs),

@@ -1,8 +1,6 @@
-import type { Database } from "../../drizzle/database.ts";
 import type { FairShare } from "../../shared/fair_share.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { LocalStreams } from "./local_streams.ts";
-import { findChannels, readSnapshot, type RequestedStream } from "./requested_stream.ts";
+import type { RequestedStream } from "./requested_stream.ts";
 
 /** A caller who was authenticated, and the stream that it asks for. */
 export interface RequestedOpening {
@@ -15,7 +13,7 @@ export interface RequestedOpening {
 }
 
 /**
- * Authorizes and opens streams: in this process on Node and Deno (`createStreamOpener`), in the tenant's Durable Object on
+ * Authorizes and opens streams: in this process on Node and Deno (`ChannelManager`), in the tenant's Durable Object on
  * Workers (`object_streams.ts`).
  *
  * Resolves with the `200` only after the broker has confirmed every channel (S1), and with `204` for what has ended. Rejects with
@@ -26,23 +24,4 @@ export interface StreamOpener {
   open(opening: RequestedOpening): Promise<Response>;
   /** Streams that are being opened, from the arrival of their requests. Absent in a stateless Worker. */
   readonly openings?: FairShare;
-}
-
-export function createStreamOpener(streams: LocalStreams, database: Database): StreamOpener {
-  return {
-    openings: streams.openings,
-    async open({ stream, principal, hasSnapshot, request, platform }) {
-      const lookUp = <Result>(work: () => Promise<Result>) => streams.lookups.run(principal.tenantId, work);
-      const { channels, hasEnded } = await lookUp(() => findChannels(stream, principal, database));
-      if (hasEnded) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
-      const readsSnapshot = hasSnapshot && stream.definition.getSnapshot !== undefined;
-      return streams.open({
-        request,
-        principal,
-        channels,
-        ...(readsSnapshot && { readSnapshot: () => lookUp(() => readSnapshot(stream, principal, database)) }),
-        platform,
-      });
-    },
-  };
 }

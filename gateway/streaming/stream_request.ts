@@ -5,7 +5,7 @@ import type { Chunk } from "./encoded_chunk.ts";
 export interface StreamRequest {
   readonly request: Request;
   readonly principal: Principal;
-  /** At least one, checked by `requireReadable`. */
+  /** At least one, checked by `ChannelManager`. */
   readonly channels: readonly string[];
   /** Read once the broker has confirmed every channel, and sent before any event. Default: none. */
   readonly readSnapshot?: () => Promise<StreamSnapshot>;

@@ -1,12 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  canReadChannel,
-  isChannelReliable,
-  makeChannelName,
-  parseChannelName,
-  tenantIdFromChannel,
-} from "../../shared/channel_name.ts";
+import { canReadChannel, makeChannelName, parseChannelName, tenantIdFromChannel } from "../../shared/channel_name.ts";
 
 const tenant = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
 const other = "5f0e2c1b-93c7-4a51-9d58-6c6f0f1f7a22";
@@ -96,8 +90,4 @@ describe("canReadChannel", () => {
   test("a malformed name does not match a malformed tenant", () => {
     expect(canReadChannel({ tenantId: "" }, "::")).toBe(false);
   });
-});
-
-test("isChannelReliable is false: nothing is replayed", () => {
-  expect(isChannelReliable(`scan:${tenant}:1`)).toBe(false);
 });

@@ -6,7 +6,7 @@ import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import type { EventStreamDependencies, EventStreamRoute } from "../../gateway/streaming/define_event_stream.ts";
-import { createStreamOpener } from "../../gateway/streaming/stream_opener.ts";
+import { ChannelManager } from "../../gateway/streaming/channel_manager.ts";
 import { createLocalStreams, type LocalStreams } from "../../gateway/streaming/local_streams.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
 import { HttpRefusal, problemResponse } from "../../gateway/http/problem.ts";
@@ -68,7 +68,7 @@ export function createRouteApp(database: Database, route: EventStreamRoute): Rou
       },
     },
     holderOf: () => "",
-    streams: createStreamOpener(streams, watched),
+    streams: new ChannelManager(streams, watched),
   };
   const app = new Hono<{ Variables: { dependencies: EventStreamDependencies } }>();
   app.onError((error) => problemResponse(error));

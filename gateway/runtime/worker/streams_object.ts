@@ -4,7 +4,8 @@ import { eventStreamsOf, features } from "../../features/features.ts";
 import { findEnded } from "../../features/find_ended.ts";
 import { findEventStream } from "../../streaming/find_event_stream.ts";
 import { createLocalStreams } from "../../streaming/local_streams.ts";
-import { createStreamOpener, type StreamOpener } from "../../streaming/stream_opener.ts";
+import { ChannelManager } from "../../streaming/channel_manager.ts";
+import type { StreamOpener } from "../../streaming/stream_opener.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
 import { createLog } from "../../observability/log.ts";
@@ -59,5 +60,5 @@ function createOpener(environment: WorkerEnvironment): StreamOpener {
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,
   });
-  return createStreamOpener(streams, database);
+  return new ChannelManager(streams, database);
 }

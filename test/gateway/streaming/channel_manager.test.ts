@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../../gateway/auth/principal.ts";
-import { requireReadable } from "../../../gateway/streaming/require_readable.ts";
+import { requireReadable } from "../../../gateway/streaming/channel_manager.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 
 const tenantId = "11111111-1111-4111-8111-111111111111";

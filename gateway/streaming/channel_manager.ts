@@ -1,0 +1,118 @@
+import type { Database } from "../../drizzle/database.ts";
+import { accessOf, requireAuthority } from "../auth/membership.ts";
+import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
+import { canReadChannel, isUuid, lowerCaseUuids, parseChannelName } from "../../shared/channel_name.ts";
+import { encodeEvent } from "../../shared/event.ts";
+import { encodeComment, encodeEventFrame } from "../../shared/event_stream_encoding.ts";
+import type { FairShare } from "../../shared/fair_share.ts";
+import type { Principal } from "../auth/principal.ts";
+import { streamDigest } from "../auth/stream_tokens.ts";
+import { encodeChunk } from "./encoded_chunk.ts";
+import type { ChannelsRequest } from "./event_stream_definition.ts";
+import type { LocalStreams } from "./local_streams.ts";
+import type { RequestedStream } from "./requested_stream.ts";
+import type { RequestedOpening, StreamOpener } from "./stream_opener.ts";
+import type { StreamSnapshot } from "./stream_request.ts";
+
+/**
+ * Opens and guards channels in this process: `getChannels` finds them in the tenant's transaction, `canReadChannel` checks
+ * their names, and then the stream is opened.
+ */
+export class ChannelManager implements StreamOpener {
+  readonly openings: FairShare;
+  readonly #streams: LocalStreams;
+  readonly #database: Database;
+
+  constructor(streams: LocalStreams, database: Database) {
+    this.openings = streams.openings;
+    this.#streams = streams;
+    this.#database = database;
+  }
+
+  async open({ stream, principal, hasSnapshot, request, platform }: RequestedOpening): Promise<Response> {
+    const lookUp = <Result>(work: () => Promise<Result>) => this.#streams.lookups.run(principal.tenantId, work);
+    const { channels, hasEnded } = await lookUp(() => findChannels(stream, principal, this.#database));
+    if (hasEnded) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
+    const readsSnapshot = hasSnapshot && stream.definition.getSnapshot !== undefined;
+    return this.#streams.open({
+      request,
+      principal,
+      channels,
+      ...(readsSnapshot && { readSnapshot: () => lookUp(() => readSnapshot(stream, principal, this.#database)) }),
+      platform,
+    });
+  }
+}
+
+/**
+ * Both gates before a stream, and whether it has ended. Rejects with `AppError`
+ * `not_found`, `permission_denied`, or `unavailable`.
+ */
+export async function findChannels(
+  stream: RequestedStream,
+  principal: Principal,
+  database: Database,
+): Promise<{ readonly channels: readonly string[]; readonly hasEnded: boolean }> {
+  const { definition, params, target } = stream;
+  if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(target.name))) {
+    throw new PermissionDenied("This stream token is for another event stream");
+  }
+  if (!Object.values(params).every((value) => isUuid(lowerCaseUuids(value)))) {
+    // No lookup follows, so the caller's authority is checked here.
+    await requireAuthority(database, { ...principal, permission: "read" });
+    throw new NotFound("No such resource");
+  }
+  const found = await look(stream, principal, database, async (request) => definition.getChannels(request));
+  const hasEnded = "ended" in found;
+  return { channels: requireReadable(principal, definition.prefix, hasEnded ? found.ended : found), hasEnded };
+}
+
+/** Reads and encodes the stream's snapshot. Rejects as `findChannels` does. */
+async function readSnapshot(
+  stream: RequestedStream,
+  principal: Principal,
+  database: Database,
+): Promise<StreamSnapshot> {
+  return look(stream, principal, database, async (request) => {
+    const { events = [], hasEnded = false } = (await stream.definition.getSnapshot?.(request)) ?? {};
+    const frames = events.map(({ type, data }) => encodeEventFrame(encodeEvent(type, data)));
+    return { chunk: encodeChunk(frames.join("") + encodeComment("snapshot complete")), hasEnded };
+  });
+}
+
+async function look<Result>(
+  { params: given, target }: RequestedStream,
+  principal: Principal,
+  database: Database,
+  find: (request: ChannelsRequest<string>) => Promise<Result>,
+): Promise<Result> {
+  const params = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, lowerCaseUuids(value)]));
+  const query = Object.fromEntries([...target.query].toReversed());
+  const queryAll = (name: string) => target.query.getAll(name);
+  return accessOf(database, { ...principal, permission: "read" }).read((db) =>
+    find({ principal, params, db, query, queryAll }),
+  );
+}
+
+/** More channels on one stream are a bug of the feature, not a wish of the client. */
+const maxChannels = 100;
+
+/**
+ * The second of the two gates before a stream: checks the channels that `getChannels` returned by their names alone, and
+ * returns them without duplicates. Throws `PermissionDenied` when one is malformed or another tenant's, without naming it
+ * or the reason; `NotFound` when none exists; `Error` for a bug of the feature.
+ */
+export function requireReadable(principal: Principal, prefix: string, names: readonly unknown[]): readonly string[] {
+  const readable = names.filter((name): name is string => canReadChannel(principal, name));
+  if (readable.length < names.length) throw new PermissionDenied("Not permitted to read this event stream");
+  if (readable.length === 0) throw new NotFound("No such event stream");
+  const channels = [...new Set(readable)];
+  const misnamed = channels.find((channel) => parseChannelName(channel)?.prefix !== prefix);
+  if (misnamed !== undefined) {
+    throw new Error(`Cannot open an event stream: channel "${misnamed}" is not of the feature's prefix "${prefix}"`);
+  }
+  if (channels.length > maxChannels) {
+    throw new Error(`Cannot open an event stream: ${channels.length} channels: at most ${maxChannels} are allowed`);
+  }
+  return channels;
+}
