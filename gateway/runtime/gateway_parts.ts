@@ -6,13 +6,15 @@ import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { ping } from "../../drizzle/transactions.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
+import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 import { createPublisher } from "../../shared/send_event.ts";
 import { openBroker } from "../../shared/brokers/open_broker.ts";
 import type { AdminContext } from "../operator/operations.ts";
 import { KnownCallers } from "../auth/known_callers.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
-import type { GatewayConfig } from "../config.ts";
+import { settingsError, type GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { methodNotAllowed, problemResponse } from "../http/problem.ts";
@@ -107,6 +109,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   owned.defer(() => database.close());
   const broker = options.broker ?? (await openBroker(config.broker));
   owned.defer(() => broker.close());
+  if (options.broker === undefined) await requireRedisDatabase(broker, config.broker);
   const { sendEvent } = createPublisher(broker);
   const admin = toAdminContext(config, state, database);
   if (config.databaseUrl !== null && config.metricsPort === null) {
@@ -190,6 +193,17 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     },
     close: () => owned.run(),
   };
+}
+
+/** How long a start waits for Redis: whatever else is wrong with it may pass, and is said by `/readyz`. */
+const startPingMs = 2000;
+
+/** Rejects with `UsageError` for a database that Redis does not have: every stream would be 503 for ever. */
+async function requireRedisDatabase(broker: Broker, config: BrokerConfig): Promise<void> {
+  if (config.kind !== "redis") return;
+  const failure: unknown = await withTimeout(broker.ping(), startPingMs).catch((error: unknown) => error);
+  if (!(failure instanceof AppError) || !failure.message.includes("EVENTSTREAM_CACHE_DB")) return;
+  throw settingsError([`EVENTSTREAM_CACHE_DB: Redis has no database ${config.databaseNumber}`]);
 }
 
 /** Made when it is first requested: a start does not wait for it. */

@@ -24,7 +24,7 @@ export async function serve(io: GatewayIo): Promise<number> {
 async function serveAndLog(io: GatewayIo, write: (line: string) => void): Promise<number> {
   const { env, interrupted, skipDelay } = io;
   const config = parseConfig(env);
-  const log = createLog({ write });
+  const log = createLog({ level: config.logLevel, write });
   const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,
@@ -48,6 +48,11 @@ async function serveAndLog(io: GatewayIo, write: (line: string) => void): Promis
   );
   // The log says at once what is wrong with the broker, also where nobody asks for /readyz.
   void gateway.parts.dependencies.readiness.check();
+  const { broker } = config;
+  if (broker.kind === "redis" && broker.ignoredDatabase !== null) {
+    const { databaseNumber, ignoredDatabase } = broker;
+    log.info({}, `database ${databaseNumber} (EVENTSTREAM_CACHE_DB) is used, not ${ignoredDatabase} of REDIS_URL`);
+  }
   if (config.auth.kind === "local" && config.databaseUrl !== null) {
     log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
   }

@@ -4,7 +4,13 @@ import { parseRedisUrl } from "./redis_url.ts";
 /** Which broker the environment names; the same variables for publishers and subscribers. */
 export type BrokerConfig =
   | { readonly kind: "memory" }
-  | { readonly kind: "redis"; readonly url: string; readonly databaseNumber: number }
+  | {
+      readonly kind: "redis";
+      readonly url: string;
+      readonly databaseNumber: number;
+      /** Another number in `REDIS_URL`, which does not count. */
+      readonly ignoredDatabase: number | null;
+    }
   | { readonly kind: "upstash"; readonly url: string; readonly token: string; readonly databaseNumber: number };
 
 /** `memory` when none is named. What is wrong is reported to the reader. */
@@ -13,7 +19,7 @@ export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
   const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
   const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
   const redisUrl = reader.text("REDIS_URL");
-  const isUsable = reader.parsed("REDIS_URL", redisUrl ?? undefined, parseRedisUrl) !== null;
+  const address = reader.parsed("REDIS_URL", redisUrl ?? undefined, parseRedisUrl);
   if (reader.text("UPSTASH_REDIS_REST_URL") !== null && reader.text("UPSTASH_REDIS_REST_TOKEN") === null) {
     reader.report("UPSTASH_REDIS_REST_TOKEN: required with UPSTASH_REDIS_REST_URL: expected the database's REST token");
   }
@@ -22,6 +28,7 @@ export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
   }
   // Both may be set where a platform injects several addresses of one server; REST works on every runtime.
   if (restUrl !== null && token !== null) return { kind: "upstash", url: restUrl, token, databaseNumber };
-  if (redisUrl !== null && isUsable) return { kind: "redis", url: redisUrl, databaseNumber };
-  return { kind: "memory" };
+  if (redisUrl === null || address === null) return { kind: "memory" };
+  const named = address.kind === "single" ? address.database : null;
+  return { kind: "redis", url: redisUrl, databaseNumber, ignoredDatabase: named === databaseNumber ? null : named };
 }

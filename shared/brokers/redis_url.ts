@@ -14,7 +14,7 @@ export interface RedisAccess {
 
 /** What `REDIS_URL` names: one server, or sentinels to ask for the primary. */
 export type RedisAddress = { readonly access: RedisAccess } & (
-  | { readonly kind: "single"; readonly endpoint: RedisEndpoint }
+  | { readonly kind: "single"; readonly endpoint: RedisEndpoint; readonly database: number | null }
   | { readonly kind: "sentinel"; readonly endpoints: readonly RedisEndpoint[]; readonly name: string }
 );
 
@@ -36,7 +36,10 @@ export function parseRedisUrl(value: string): RedisAddress {
     throw new InvalidSetting(`expected a URL like ${forms.single} or ${forms.sentinel}`);
   }
   const access = { ...parseCredentials(kind, credentials), ...(tls === "" ? {} : { tls: {} }) };
-  if (kind === "single") return { kind, endpoint: parseEndpoint(kind, hosts), access };
+  if (kind === "single") {
+    const database = /^\d+$/.test(path) ? Number(path) : null;
+    return { kind, endpoint: parseEndpoint(kind, hosts), access, database };
+  }
   if (/[?#]/.test(value)) throw invalid(kind, "no query and no fragment");
   const endpoints = hosts.split(",").map((host) => parseEndpoint(kind, host));
   return { kind, endpoints, name: parseName(path), access };

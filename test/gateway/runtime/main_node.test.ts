@@ -79,18 +79,16 @@ test("serve prints its address, at the first start of an embedded database a key
   expect(again.written.stdout).not.toContain("scs_");
 });
 
-test("a database that Redis does not have is named in the log, also when nobody asks for /readyz", async () => {
+test("EVENTSTREAM_CACHE_DB wins over REDIS_URL, and must be a database that Redis has", async () => {
   const redis = await startRedis();
-  const { io, written, listening, interrupt } = createIo({
-    ...secret,
-    PORT: "0",
-    REDIS_URL: `redis://127.0.0.1:${redis.port}`,
-    EVENTSTREAM_CACHE_DB: "99",
-  });
+  const env = { ...secret, PORT: "0", REDIS_URL: `redis://127.0.0.1:${redis.port}/5` };
+  const refused = serve(createIo({ ...env, EVENTSTREAM_CACHE_DB: "16" }).io);
+  await expect(refused).rejects.toThrow(UsageError);
+  await expect(refused).rejects.toThrow("EVENTSTREAM_CACHE_DB: Redis has no database 16");
+  const { io, written, listening, interrupt } = createIo(env);
   const served = serve(io);
   await listening;
-  await expect.poll(() => written.terminal).toMatch(/"the broker is unavailable"/);
-  expect(written.terminal).toContain("no such database (EVENTSTREAM_CACHE_DB)");
+  await expect.poll(() => written.terminal).toContain("database 2 (EVENTSTREAM_CACHE_DB) is used, not 5 of REDIS_URL");
   interrupt();
   await expect(served).resolves.toBe(0);
   await redis.stop();

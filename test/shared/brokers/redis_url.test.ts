@@ -2,13 +2,14 @@ import { expect, test } from "vitest";
 import { parseRedisUrl } from "../../../shared/brokers/redis_url.ts";
 
 test.each([
-  ["redis://host", { kind: "single", endpoint: { host: "host", port: 6379 }, access: {} }],
+  ["redis://host", { kind: "single", endpoint: { host: "host", port: 6379 }, access: {}, database: null }],
   [
     "rediss://user:p%40s%2Fs@[::1]:6380/7",
     {
       kind: "single",
       endpoint: { host: "::1", port: 6380 },
       access: { username: "user", password: "p@s/s", tls: {} },
+      database: 7,
     },
   ],
   [
