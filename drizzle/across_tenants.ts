@@ -7,6 +7,8 @@ import { noTenant, readOne, write } from "./transactions.ts";
 /** What is asked before a tenant is known, or of all of them: each is a function of the database with its owner's rights. */
 
 export interface FoundApiKey {
+  /** False: it was revoked or has expired. */
+  readonly isValid: boolean;
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
@@ -16,20 +18,34 @@ export interface FoundApiKey {
 }
 
 /**
- * The key with exactly this SHA-256 (lower-case hex) unless it was revoked or has expired; null otherwise. One round trip. Whose key it
+ * The key with exactly this SHA-256 (lower-case hex), or null. One round trip. Whose key it
  * is, only the answer says: until then `holder` waits for the database in turns with others.
  */
 export async function findApiKey(database: Database, hash: string, holder = hash): Promise<FoundApiKey | null> {
   const { rows } = await readOne(database, { ...noTenant, holder }, (db) =>
-    db.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
+    db.execute<{
+      id: string;
+      tenant_id: string;
+      name: string;
+      scopes: string;
+      expires_at_ms: string | null;
+      is_valid: boolean;
+    }>(sql`
       select id, tenant_id, name, array_to_json(scopes)::text as scopes,
-        floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
-      from scanstream.find_valid_api_key(${hash})`),
+        floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms, is_valid
+      from scanstream.find_api_key(${hash})`),
   );
   const [row] = rows;
   if (row === undefined) return null;
   const expiresAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
-  return { id: row.id, tenantId: row.tenant_id, name: row.name, scopes: JSON.parse(row.scopes), expiresAtMs };
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    scopes: JSON.parse(row.scopes),
+    expiresAtMs,
+    isValid: row.is_valid,
+  };
 }
 
 export interface ExpiredScan {

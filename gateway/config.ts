@@ -1,7 +1,13 @@
 import { defaultHeartbeatSeconds } from "../shared/heartbeat.ts";
 import { UsageError } from "../shared/usage_error.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../shared/brokers/broker_config.ts";
-import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
+import {
+  createEnvironmentReader,
+  InvalidSetting,
+  type Environment,
+  type EnvironmentReader,
+} from "../shared/environment_reader.ts";
+import { levels, type LogLevel } from "./observability/log.ts";
 import { parseKeySet, type Jwks } from "./key_set.ts";
 import { isLoopback } from "../shared/loopback.ts";
 
@@ -15,6 +21,8 @@ export interface GatewayConfig {
   readonly port: number;
   /** When set, `/metrics` is served there and nowhere else. */
   readonly metricsPort: number | null;
+  /** Less severe lines are dropped. */
+  readonly logLevel: LogLevel;
   /** Null: embedded PGlite. */
   readonly databaseUrl: string | null;
   readonly broker: BrokerConfig;
@@ -76,6 +84,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     host: reader.pattern("HOST", /^[A-Za-z0-9._:%-]+$/, "a host name or IP address") ?? "127.0.0.1",
     port,
     metricsPort: parseMetricsPort(reader, port),
+    logLevel: reader.parsed("LOG_LEVEL", reader.text("LOG_LEVEL") ?? undefined, parseLogLevel) ?? "info",
     databaseUrl: parseDatabaseUrl(reader),
     broker: parseBrokerConfig(reader),
     auth,
@@ -250,4 +259,10 @@ function parseCorsOrigins(reader: EnvironmentReader): readonly string[] {
 function toOrigin(entry: string): string | null {
   if (!/^https?:\/\/[^/?#@\s]+$/i.test(entry) || !URL.canParse(entry)) return null;
   return new URL(entry).origin;
+}
+
+function parseLogLevel(text: string): LogLevel {
+  const level = levels.find((each) => each === text.toLowerCase());
+  if (level === undefined) throw new InvalidSetting(`expected one of ${levels.join(", ")}`);
+  return level;
 }

@@ -10,8 +10,22 @@ export type ErrorCode =
   | "too_many"
   | "unavailable";
 
+export type LoginProblem =
+  | "expired"
+  | "issuer"
+  | "audience"
+  | "signature"
+  | "malformed"
+  | "tenant_claim"
+  | "not_a_member"
+  | "unknown_key"
+  | "revoked_key"
+  | "api_key_as_bearer";
+
 export interface AppErrorOptions {
   readonly cause?: unknown;
+  /** Why a login was refused: for the log, never for the response. */
+  readonly loginProblem?: LoginProblem;
   /** When it is worth trying again. */
   readonly retryAfterSeconds?: number;
 }
@@ -19,12 +33,14 @@ export interface AppErrorOptions {
 /** An expected failure. The message is written for the public: it never holds a secret. */
 export class AppError extends Error {
   readonly code: ErrorCode;
+  readonly loginProblem: LoginProblem | null;
   readonly retryAfterSeconds: number | null;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "AppError";
     this.code = code;
+    this.loginProblem = options.loginProblem ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
   }
 }

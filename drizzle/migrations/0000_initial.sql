@@ -803,8 +803,8 @@ GRANT CREATE ON SCHEMA scanstream TO scanstream_admin;
 --> statement-breakpoint
 SET LOCAL ROLE scanstream_admin;
 --> statement-breakpoint
-CREATE FUNCTION scanstream.find_valid_api_key(wanted_hash text)
-RETURNS TABLE (id uuid, tenant_id uuid, name text, scopes text[], expires_at timestamptz)
+CREATE FUNCTION scanstream.find_api_key(wanted_hash text)
+RETURNS TABLE (id uuid, tenant_id uuid, name text, scopes text[], expires_at timestamptz, is_valid boolean)
 LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -818,8 +818,9 @@ AS $$
       FOR UPDATE SKIP LOCKED
     )
   )
-  SELECT found.id, found.tenant_id, found.name, found.scopes, found.expires_at FROM public.api_keys AS found
-  WHERE found.hash = wanted_hash AND found.revoked_at IS NULL AND (found.expires_at IS NULL OR found.expires_at > now());
+  SELECT found.id, found.tenant_id, found.name, found.scopes, found.expires_at,
+    found.revoked_at IS NULL AND (found.expires_at IS NULL OR found.expires_at > now())
+  FROM public.api_keys AS found WHERE found.hash = wanted_hash;
 $$;
 --> statement-breakpoint
 -- A subject that may belong to other tenants already, of whom the caller learns nothing.
@@ -1491,7 +1492,7 @@ END
 $$;
 --> statement-breakpoint
 REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
-  integer), scanstream.expire_stale_scans(double precision), scanstream.find_valid_api_key(text),
+  integer), scanstream.expire_stale_scans(double precision), scanstream.find_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision,
   integer), scanstream.delete_organization(uuid, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
@@ -1501,7 +1502,7 @@ REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), sca
   FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
-  integer), scanstream.expire_stale_scans(double precision), scanstream.find_valid_api_key(text),
+  integer), scanstream.expire_stale_scans(double precision), scanstream.find_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.delete_organization(uuid, integer)
   TO scanstream_app;

@@ -1,4 +1,5 @@
 import { toHex } from "../../shared/hex.ts";
+import { AppError, type LoginProblem } from "../../shared/app_error.ts";
 import { sha256Hex } from "./sha256.ts";
 
 /**
@@ -23,6 +24,10 @@ export async function createApiKey(): Promise<NewApiKey> {
 /** Anything else is refused without a query. */
 export function isApiKey(text: string): boolean {
   return pattern.test(text);
+}
+
+export function badKey(loginProblem: LoginProblem): AppError {
+  return new AppError("not_authenticated", "The API key is not valid", { loginProblem });
 }
 
 export async function hashApiKey(apiKey: string): Promise<string> {

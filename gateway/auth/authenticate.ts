@@ -1,6 +1,6 @@
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import type { FoundApiKey } from "../../drizzle/across_tenants.ts";
-import { hashApiKey, isApiKey } from "./api_keys.ts";
+import { badKey, hashApiKey, isApiKey } from "./api_keys.ts";
 import { toPrincipal, type Identity } from "./identity.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { badToken } from "./jwt.ts";
@@ -29,7 +29,7 @@ export interface AuthenticatorOptions {
   /** Null where no user token can be accepted: an edge without issuer has API keys only. */
   readonly jwtVerifier: JwtVerifier | null;
   readonly streamTokens: StreamTokens;
-  /** The key with this SHA-256 unless it was revoked or has expired. */
+  /** The key with this SHA-256. */
   readonly findApiKey: (hash: string, request: Request) => Promise<FoundApiKey | null>;
   /** SHA-256 in hex, at once: Web Crypto's waits behind what others compress. Default: Web Crypto's. */
   readonly hashKey?: (apiKey: string) => string;
@@ -84,14 +84,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   async function fromApiKey(apiKey: string, request: Request): Promise<Identity> {
     const found = isApiKey(apiKey) ? await options.findApiKey(await hashKey(apiKey), request) : null;
-    if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
-    const { tenantId, ...key } = found;
+    if (found === null) throw badKey("unknown_key");
+    if (!found.isValid) throw badKey("revoked_key");
+    const { tenantId, isValid: _, ...key } = found;
     return { ...key, kind: "api_key", tenantIds: [tenantId], onlyStream: null };
   }
 
   async function fromJwt(token: string): Promise<Identity> {
     requireCompact(token);
-    if (options.jwtVerifier === null) throw badToken();
+    if (options.jwtVerifier === null) throw badToken("issuer");
     return options.jwtVerifier.verify(token);
   }
 
@@ -113,24 +114,34 @@ function requireHolder({ kind, scopes }: Identity, permission: Permission): void
 function parseAuthorization(authorization: string): { readonly scheme: "bearer" | "api-key"; readonly value: string } {
   const [, scheme, value] = authorizationPattern.exec(authorization) ?? [];
   if (scheme === undefined || value === undefined) {
-    throw new AppError("not_authenticated", 'The Authorization header is not "Bearer <token>" or "Api-Key <key>"');
+    throw new AppError("not_authenticated", 'The Authorization header is not "Bearer <token>" or "Api-Key <key>"', {
+      loginProblem: "malformed",
+    });
   }
   return { scheme: scheme.toLowerCase() === "bearer" ? "bearer" : "api-key", value };
 }
 
 /** Decoders of base64url pass over blanks and line ends; a token that was given is the one that was issued, letter for letter. */
 function requireCompact(token: string): void {
-  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw badToken();
+  if (isApiKey(token)) {
+    throw new AppError("not_authenticated", "An API key is sent as `Authorization: Api-Key <key>`", {
+      loginProblem: "api_key_as_bearer",
+    });
+  }
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw badToken("malformed");
 }
 
 /** The query's token. Two tokens are rejected: which of them counts would depend on the parser. */
 function queryToken(request: Request): string {
   const [token, ...others] = new URL(request.url).searchParams.getAll("access_token");
-  if (token === undefined) throw noCredentials();
-  if (others.length > 0 || token === "") throw badToken();
+  if (token === undefined) throw noCredentials(", or a token as ?access_token=<token>");
+  if (others.length > 0 || token === "") throw badToken("malformed");
   return token;
 }
 
-function noCredentials(): AppError {
-  return new AppError("not_authenticated", "No credentials: send an Authorization header");
+function noCredentials(other = ""): AppError {
+  return new AppError(
+    "not_authenticated",
+    `No credentials: send "Authorization: Bearer <token>" or "Authorization: Api-Key <key>"${other}`,
+  );
 }

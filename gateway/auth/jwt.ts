@@ -12,7 +12,7 @@ import {
   type JWTPayload,
   type JWTVerifyOptions,
 } from "jose";
-import { AppError } from "../../shared/app_error.ts";
+import { AppError, type LoginProblem } from "../../shared/app_error.ts";
 import { isUuid, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
@@ -48,13 +48,21 @@ const maxSubjectLength = 512;
 /** For one person; each costs a query where all of them are shown. */
 const maxTenants = 50;
 
-/** One sentence for every bad token: which part was wrong would help to forge one. */
-export function badToken(cause?: unknown): AppError {
-  return new AppError(
-    "not_authenticated",
-    "The token is not valid for this gateway",
-    cause === undefined ? {} : { cause },
-  );
+/** One sentence for every bad token: which part was wrong would help to forge one. The log says it. */
+export function badToken(loginProblem: LoginProblem, cause?: unknown): AppError {
+  return new AppError("not_authenticated", "The token is not valid for this gateway", { loginProblem, cause });
+}
+
+/** Names what jose refused. */
+export function tokenProblem(error: unknown): LoginProblem {
+  if (error instanceof errors.JWTExpired) return "expired";
+  if (error instanceof errors.JWTClaimValidationFailed && error.claim === "iss") return "issuer";
+  if (error instanceof errors.JWTClaimValidationFailed && error.claim === "aud") return "audience";
+  const isUnsigned =
+    error instanceof errors.JWSSignatureVerificationFailed ||
+    error instanceof errors.JWKSNoMatchingKey ||
+    error instanceof errors.JOSEAlgNotAllowed;
+  return isUnsigned ? "signature" : "malformed";
 }
 
 export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
@@ -153,17 +161,21 @@ async function verifySignature(token: string, keys: KeySource, options: JWTVerif
   } catch (error) {
     if (error instanceof errors.JWKSMultipleMatchingKeys) {
       // A token without a key id: each key of its kind may be the one.
+      let problem: LoginProblem = "signature";
       for await (const key of error) {
-        const payload = await jwtVerify(token, key, options).then(
-          (verified) => verified.payload,
-          () => null,
-        );
-        if (payload !== null) return payload;
+        try {
+          return (await jwtVerify(token, key, options)).payload;
+        } catch (refusal) {
+          // Claims are checked after the signature: this key was the one.
+          if (!["signature", "malformed"].includes(tokenProblem(refusal))) problem = tokenProblem(refusal);
+        }
       }
-      throw badToken(error);
+      throw badToken(problem, error);
     }
     // jose answers an unusable key (RSA below 2048 bits) with a TypeError.
-    if (error instanceof errors.JOSEError || error instanceof TypeError || isDomException(error)) throw badToken(error);
+    if (error instanceof errors.JOSEError || error instanceof TypeError || isDomException(error)) {
+      throw badToken(tokenProblem(error), error);
+    }
     throw error;
   }
 }
@@ -176,10 +188,13 @@ function toIdentity(payload: JWTPayload, tenantClaim: string): Identity {
   const named: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
   const tenantIds = [...new Set(named.map((id) => (typeof id === "string" ? lowerCaseUuids(id) : id)))];
   const { sub, exp, name } = payload;
-  if (tenantIds.length === 0 || tenantIds.length > maxTenants || !tenantIds.every(isUuid)) throw badToken();
+  if (tenantIds.length === 0 || tenantIds.length > maxTenants || !tenantIds.every(isUuid)) {
+    throw badToken("tenant_claim");
+  }
   // NUL cannot be stored or compared in Postgres text, so no member can be called that.
-  if (typeof sub !== "string" || sub === "" || sub.length > maxSubjectLength || sub.includes("\0")) throw badToken();
-  if (exp === undefined || !Number.isFinite(exp)) throw badToken();
+  if (typeof sub !== "string" || sub === "" || sub.length > maxSubjectLength || sub.includes("\0"))
+    throw badToken("malformed");
+  if (exp === undefined || !Number.isFinite(exp)) throw badToken("malformed");
   return {
     kind: "user",
     tenantIds,

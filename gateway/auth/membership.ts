@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
-import { AppError, PermissionDenied } from "../../shared/app_error.ts";
+import { PermissionDenied } from "../../shared/app_error.ts";
+import { badKey } from "./api_keys.ts";
 import { literal } from "../../drizzle/begin.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
@@ -57,7 +58,7 @@ export async function requireAuthority(database: Database, principal: AllowedPri
         sql`select role from memberships where tenant_id = ${tenantId}::uuid and user_id = ${id}`,
       ),
     );
-    if (row === undefined) throw new PermissionDenied("The token's subject is not a member of its tenant");
+    if (row === undefined) throw notMember();
     const roles = rolesOf(permission);
     if (!roles.includes(row.role)) {
       throw new PermissionDenied(`This needs the role ${roles.join(" or ")}: the caller's is ${row.role}`);
@@ -71,7 +72,7 @@ export async function requireAuthority(database: Database, principal: AllowedPri
       select array_to_json(scopes)::text as scopes from api_keys
       where tenant_id = ${tenantId}::uuid and id = ${id}::uuid and ${sql.raw(isValidKey)}`),
   );
-  if (row === undefined) throw new AppError("not_authenticated", "The API key is not valid");
+  if (row === undefined) throw badKey("revoked_key");
   requireScope(permission, JSON.parse(row.scopes));
 }
 
@@ -86,6 +87,10 @@ export function requireScope(permission: Permission, scopes: readonly Scope[]): 
   }
   const named = `${needed.length === 1 ? "scope" : "scopes"} ${needed.join(" and ")}`;
   throw new PermissionDenied(`This needs an API key with the ${named}: this one has ${scopes.join(" and ")}`);
+}
+
+export function notMember(): PermissionDenied {
+  return new PermissionDenied("The token's subject is not a member of its tenant", { loginProblem: "not_a_member" });
 }
 
 const isValidKey = "revoked_at is null and (expires_at is null or expires_at > now())";
@@ -135,5 +140,5 @@ function callerOf({ kind, tenantId, id, permission }: AllowedPrincipal): Caller 
 }
 
 function requireStorableId(principal: Principal): void {
-  if (principal.kind === "api_key" && !isUuid(principal.id)) throw badToken();
+  if (principal.kind === "api_key" && !isUuid(principal.id)) throw badToken("malformed");
 }

@@ -1,7 +1,7 @@
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
 import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
-import { badToken } from "./jwt.ts";
+import { badToken, tokenProblem } from "./jwt.ts";
 import type { Principal } from "./principal.ts";
 import { sha256Hex } from "./sha256.ts";
 
@@ -48,7 +48,7 @@ export function createStreamTokens(secret: string, nowMs: () => number): StreamT
 
     async verify(token) {
       const principal = toPrincipal(await verifiedClaims(token));
-      if (principal.expiresAtMs !== null && principal.expiresAtMs <= nowMs()) throw badToken();
+      if (principal.expiresAtMs !== null && principal.expiresAtMs <= nowMs()) throw badToken("expired");
       return principal;
     },
   };
@@ -65,7 +65,7 @@ export function createStreamTokens(secret: string, nowMs: () => number): StreamT
       });
       return payload;
     } catch (error) {
-      if (error instanceof errors.JOSEError) throw badToken(error);
+      if (error instanceof errors.JOSEError) throw badToken(tokenProblem(error), error);
       throw error;
     }
   }
@@ -99,6 +99,6 @@ function toPrincipal(claims: Readonly<Record<string, unknown>>): Principal {
     typeof digest === "string" &&
     (expiresAtMs === null || typeof expiresAtMs === "number");
   // Our own signature over something else: a token of another release.
-  if (!isKnown) throw badToken();
+  if (!isKnown) throw badToken("malformed");
   return { kind, id: sub, tenantId, expiresAtMs, onlyStream: digest };
 }

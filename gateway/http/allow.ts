@@ -28,10 +28,10 @@ export function createAllow({ authenticator, database }: AllowOptions): Allow {
   return (permission) =>
     declareAccess<MiddlewareHandler<Allowed>>(permission, async (c, next) => {
       const principal = await authenticator.authenticate(c.req.raw, permission);
+      c.set("principal", principal);
       // A key's validity and scopes were read from the database just now; a token says nothing about its subject's role.
       if (principal.kind === "user") await requireAuthority(database, principal);
       accountOf(c.req.raw).belongsTo(principal.tenantId);
-      c.set("principal", principal);
       await next();
     });
 }

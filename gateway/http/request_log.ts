@@ -1,5 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { matchedRoutes } from "hono/route";
+import { AppError } from "../../shared/app_error.ts";
+import type { Principal } from "../auth/principal.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 
@@ -7,20 +9,24 @@ export interface RequestLogOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
+  readonly holderOf: (request: Request, env: unknown) => string;
 }
 
 /** Set for every request, for what is logged later about it. */
 export interface RequestVariables {
   readonly requestId: string;
+  /** Known once the caller is authenticated. */
+  readonly principal?: Principal;
 }
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
  * One line and one count for each request when its answer begins. The route's template stands for the URL, so neither a
- * query nor an id is logged, and headers are not at all.
+ * query nor an id is logged, and headers are not at all. A refused login says why, at most once a second for each address.
  */
 export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Variables: RequestVariables }> {
+  const mayLog = createOncePerSecond(options.nowMs);
   return async (c, next) => {
     const startedAtMs = options.nowMs();
     const given = c.req.raw.headers.get("x-request-id");
@@ -34,11 +40,51 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
     const route = routeOf(c);
     const { status } = c.res;
     options.metrics.requestAnswered({ method, route, status, seconds: durationMs / 1000 });
-    const fields = { request_id: requestId, method, route, status, duration_ms: Math.round(durationMs) };
-    // A client that reconnects indefinitely with an expired token must not fill the log.
-    if (status === 401 || route === "/healthz" || route === "/readyz") options.log.debug(fields, "request");
+    const fields = {
+      request_id: requestId,
+      method,
+      route,
+      status,
+      duration_ms: Math.round(durationMs),
+      ...whoIs(c.get("principal")),
+    };
+    const reason = c.error instanceof AppError ? c.error.loginProblem : null;
+    if (reason !== null) {
+      const holder = options.holderOf(c.req.raw, c.env);
+      // A client that reconnects indefinitely with an expired token must not fill the log.
+      if (mayLog(holder)) options.log.info({ ...fields, reason, ...originOf(holder) }, "login refused");
+    } else if (status === 401 || route === "/healthz" || route === "/readyz") options.log.debug(fields, "request");
     else if (status >= 500) options.log.warn(fields, "request");
     else options.log.info(fields, "request");
+  };
+}
+
+function whoIs(principal: Principal | undefined) {
+  return principal === undefined
+    ? {}
+    : { tenant_id: principal.tenantId, principal: `${principal.kind}:${principal.id}` };
+}
+
+/** The address, or the tenant whose credential was valid before. */
+function originOf(holder: string) {
+  const prefix = "address:";
+  return holder.startsWith(prefix) ? { address: holder.slice(prefix.length) } : { tenant_id: holder };
+}
+
+/** In one second, so that a flood from many addresses does not fill the log either. */
+const maxLinesPerSecond = 100;
+
+/** True once a second for each name. */
+function createOncePerSecond(nowMs: () => number): (name: string) => boolean {
+  const seen = new Set<string>();
+  let second = 0;
+  return (name) => {
+    const present = Math.floor(nowMs() / 1000);
+    if (present !== second) seen.clear();
+    second = present;
+    if (seen.has(name) || seen.size >= maxLinesPerSecond) return false;
+    seen.add(name);
+    return true;
   };
 }
 

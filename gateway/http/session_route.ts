@@ -5,7 +5,8 @@ import type { Database } from "../../drizzle/database.ts";
 import { readOne } from "../../drizzle/transactions.ts";
 import { sessionSchema } from "../../shared/schemas/session.ts";
 import type { Role } from "../../shared/schemas/team.ts";
-import { PermissionDenied } from "../../shared/app_error.ts";
+import { notMember } from "../auth/membership.ts";
+import type { RequestVariables } from "./request_log.ts";
 import { tenantHeader, toPrincipal, type Identity } from "../auth/identity.ts";
 import {
   component,
@@ -47,17 +48,19 @@ const getSession: Operation = {
 export function sessionRoute({
   authenticator,
   database,
-}: Pick<FeatureDependencies, "authenticator" | "database">): Hono {
-  const routes = new Hono();
+}: Pick<FeatureDependencies, "authenticator" | "database">): Hono<{ Variables: RequestVariables }> {
+  const routes = new Hono<{ Variables: RequestVariables }>();
   routes.get("/", describeHandler(openTo("session"), getSession), async (c) => {
     const identity = await authenticator.identify(c.req.raw);
     const isOpen = identity.tenantIds.length > 1 && !c.req.raw.headers.has(tenantHeader);
-    const chosenId = isOpen ? null : toPrincipal(identity, c.req.raw).tenantId;
+    const principal = isOpen ? null : toPrincipal(identity, c.req.raw);
+    if (principal !== null) c.set("principal", principal);
+    const chosenId = principal?.tenantId ?? null;
     const found = await Promise.all(identity.tenantIds.map((id) => findTenant(database, id, identity)));
     const tenants = found.filter((tenant) => tenant !== null);
     const chosen = tenants.find(({ id }) => id === chosenId) ?? null;
     if (tenants.length === 0 || (chosenId !== null && chosen === null)) {
-      throw new PermissionDenied("The token's subject is not a member of its tenant");
+      throw notMember();
     }
     const { kind, id, name, scopes, expiresAtMs } = identity;
     return c.json({

@@ -9,18 +9,19 @@ export interface Log {
 /** Never a URL with its query, a header or a body: what is not put in cannot leak. An error goes under `error`. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-const levels = ["debug", "info", "warn", "error"] as const;
+export const levels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof levels)[number];
 
 export interface LogOptions {
   /** Less severe lines are dropped. Default `info`. */
-  readonly level?: (typeof levels)[number];
+  readonly level?: LogLevel;
   /** Receives each line with its newline. Default: `console`, where the logs of Workers and of Deno Deploy are collected. */
   readonly write?: (line: string) => void;
 }
 
 /** JSON lines `{"level", "time", …, "msg"}`, on every runtime. */
 export function createLog({ level: minLevel = "info", write }: LogOptions = {}): Log {
-  const logAt = (level: (typeof levels)[number]) => (fields: LogFields, message: string) => {
+  const logAt = (level: LogLevel) => (fields: LogFields, message: string) => {
     if (levels.indexOf(level) < levels.indexOf(minLevel)) return;
     const time = new Date().toISOString();
     const line = hideSecrets(JSON.stringify({ level, time, ...fields, msg: message }, toPlain));

@@ -1,5 +1,6 @@
 import { Hono, type MiddlewareHandler } from "hono";
 import { makeChannelName } from "../../shared/channel_name.ts";
+import type { Principal } from "../auth/principal.ts";
 import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import {
@@ -28,7 +29,7 @@ export interface EventStreamDependencies {
 }
 
 interface EventStreamEnvironment {
-  Variables: { readonly dependencies: EventStreamDependencies };
+  Variables: { readonly dependencies: EventStreamDependencies; readonly principal: Principal };
 }
 
 /** A route that answers `GET` with server-sent events, to be mounted as one of a feature's `eventStreams`. */
@@ -58,6 +59,7 @@ export function defineEventStream<const Path extends string = DefaultPath>(
     try {
       // Every refusal comes before any byte of a stream.
       const principal = await authenticator.authenticateStream(c.req.raw);
+      c.set("principal", principal);
       const hasSnapshot = isSnapshotRequested(new URL(c.req.url));
       return await streams.open({ stream, principal, hasSnapshot, request: c.req.raw, platform: c.env });
     } finally {

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const database = watchDatabase(shared.database, async (run, { queries }) => {
     const answer = run();
     await answer.catch(() => undefined);
-    if (queries.some(({ sql }) => sql.includes("find_valid_api_key"))) lookups += 1;
+    if (queries.some(({ sql }) => sql.includes("find_api_key"))) lookups += 1;
     return answer;
   });
   gateway = await startTestGateway(

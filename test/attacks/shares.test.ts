@@ -32,7 +32,7 @@ function counted(database: Database): Database {
       return await run();
     } finally {
       if (isAttacker) underWay -= 1;
-      if (queries.some(({ sql }) => sql.includes("find_valid_api_key"))) holders.add(holder);
+      if (queries.some(({ sql }) => sql.includes("find_api_key"))) holders.add(holder);
     }
   });
 }

@@ -63,7 +63,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "delete_scan",
         "delete_tenant",
         "expire_stale_scans",
-        "find_valid_api_key",
+        "find_api_key",
         "finish_report",
         "keep_changes",
         "keep_look",

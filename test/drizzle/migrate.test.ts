@@ -167,7 +167,7 @@ test("a role that is a member of nothing is refused as such, and not as a databa
   await run("create role stranger login password 'pw'");
   await withDatabase(urlAs("stranger", "plain_db"), async (database) => {
     await expect(isMigrated(database)).rejects.toMatchObject({ sqlState: "42501" });
-    await expect(runSql(database, "select scanstream.find_valid_api_key('x')")).rejects.toMatchObject({
+    await expect(runSql(database, "select scanstream.find_api_key('x')")).rejects.toMatchObject({
       sqlState: "42501",
     });
   });

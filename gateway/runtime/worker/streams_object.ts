@@ -58,7 +58,7 @@ function createOpener(environment: WorkerEnvironment): StreamOpener {
     bounds: config.gateway.bounds,
     // Otherwise the runtime compresses, and buffers what it compresses.
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
-    log,
+    log: createLog({ level: config.gateway.logLevel }),
   });
   return new ChannelManager(streams, database);
 }

@@ -54,7 +54,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     createOpenApi: () => () => readOpenApi(environment.ASSETS),
     demoSession: null,
     corsOrigins: gateway.corsOrigins,
-    log: createLog(),
+    log: createLog({ level: gateway.logLevel }),
     metrics: noMetrics,
     metricsText: null,
     peerAddress: () => null,

@@ -189,6 +189,7 @@ test("each request is one log line with a request id", async () => {
     method: "GET",
     route: "/api/v1/scans",
     status: 200,
+    tenant_id: gateway.acme.id,
   });
   expect(JSON.stringify(lines)).not.toContain("limit=7");
   await gateway.stop();
