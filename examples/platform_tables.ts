@@ -3,6 +3,12 @@ import { tenantPolicies } from "../drizzle/policies.ts";
 
 /** The tables that a platform already has when it adds these streams. They stand for it here: no migration makes them. */
 
+/** A channel is made from the resource itself, so it has the resource's own tenant and not the caller's. */
+export interface Owned {
+  readonly id: string;
+  readonly tenantId: string;
+}
+
 export const jobs = pgTable(
   "jobs",
   {

@@ -7,16 +7,16 @@ import {
   type ChannelsResult,
   type Snapshot,
 } from "../../gateway/streaming/define_event_stream.ts";
-import { jobs } from "../platform_tables.ts";
+import { jobs, type Owned } from "../platform_tables.ts";
 
-export function jobChannel(tenantId: string, jobId: string): string {
-  return makeChannelName("job", tenantId, jobId);
+export function jobChannel({ tenantId, id }: Owned): string {
+  return makeChannelName("job", tenantId, id);
 }
 
 export async function getChannels({ db, params }: ChannelsRequest): Promise<ChannelsResult> {
   const [job] = await db.select().from(jobs).where(eq(jobs.id, params.id));
   if (job === undefined) throw new NotFound("No such job");
-  const channel = jobChannel(job.tenantId, job.id);
+  const channel = jobChannel(job);
   return job.endedAt === null ? [channel] : ended(channel);
 }
 

@@ -2,14 +2,14 @@ import { eq } from "drizzle-orm";
 import { NotFound } from "../../shared/app_error.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import type { ChannelsRequest } from "../../gateway/streaming/define_event_stream.ts";
-import { workspaces } from "../platform_tables.ts";
+import { workspaces, type Owned } from "../platform_tables.ts";
 
-export function workspaceChannel(tenantId: string, workspaceId: string): string {
-  return makeChannelName("workspace", tenantId, workspaceId);
+export function workspaceChannel({ tenantId, id }: Owned): string {
+  return makeChannelName("workspace", tenantId, id);
 }
 
 export async function getChannels({ db, params }: ChannelsRequest): Promise<readonly string[]> {
   const [workspace] = await db.select().from(workspaces).where(eq(workspaces.id, params.id));
   if (workspace === undefined) throw new NotFound("No such workspace");
-  return [workspaceChannel(workspace.tenantId, workspace.id)];
+  return [workspaceChannel(workspace)];
 }

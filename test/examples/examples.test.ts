@@ -1,7 +1,7 @@
 import { getTableConfig } from "drizzle-orm/pg-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
-import { write } from "../../drizzle/transactions.ts";
+import { read } from "../../drizzle/transactions.ts";
 import type { ChannelsRequest, ChannelsResult } from "../../gateway/streaming/define_event_stream.ts";
 import * as jobs from "../../examples/job_checkpoints/channels.ts";
 import { jobEvents } from "../../examples/job_checkpoints/events.ts";
@@ -14,7 +14,9 @@ import * as workspaces from "../../examples/resource_sync/channels.ts";
 import { documentEvents } from "../../examples/resource_sync/events.ts";
 import { workspaceEventStream } from "../../examples/resource_sync/routes.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
+import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { createPublisher } from "../../shared/send_event.ts";
+import { recordEvents } from "../support/record_events.ts";
 import { ada, createRouteApp, grace, linus, openTestDatabase, readUntil } from "../support/route_app.ts";
 import { otherTenantId, tenantId } from "../support/stream_server.ts";
 
@@ -55,13 +57,63 @@ function protectedTable(name: string, columns: string): readonly string[] {
 type GetChannels = (request: ChannelsRequest) => Promise<ChannelsResult>;
 
 function channelsOf(getChannels: GetChannels, id: string, principal: Principal = ada): Promise<ChannelsResult> {
-  return write(database, { tenantId: principal.tenantId }, (db) =>
+  return read(database, { tenantId }, (db) =>
     getChannels({ principal, params: { id }, db, query: {}, queryAll: () => [] }),
   );
 }
 
+describe.each([
+  { prefix: "job", ...jobs, channelOf: jobs.jobChannel },
+  { prefix: "completion", ...completions, channelOf: completions.completionChannel },
+  { prefix: "workspace", ...workspaces, channelOf: workspaces.workspaceChannel },
+])("getChannels of a $prefix", ({ prefix, getChannels, channelOf }) => {
+  test("returns the channel of a resource of the tenant", async () => {
+    expect(await channelsOf(getChannels, running)).toEqual([`${prefix}:${tenantId}:${running}`]);
+  });
+
+  test("takes the tenant from the resource, as its producer does", async () => {
+    const reader = { ...ada, tenantId: otherTenantId };
+    expect(await channelsOf(getChannels, running, reader)).toEqual([`${prefix}:${tenantId}:${running}`]);
+    expect(channelOf({ tenantId: otherTenantId, id: foreign })).toBe(`${prefix}:${otherTenantId}:${foreign}`);
+  });
+
+  test.each([nowhere, foreign])("throws NotFound for %s", async (id) => {
+    await expect(channelsOf(getChannels, id)).rejects.toBeInstanceOf(NotFound);
+  });
+});
+
+test("getChannels of a completion throws PermissionDenied for another member", async () => {
+  await expect(channelsOf(completions.getChannels, running, grace)).rejects.toBeInstanceOf(PermissionDenied);
+});
+
+test("each publish function sends its type with the payload as it is", async () => {
+  const publisher = recordEvents();
+  const [jobId, completionId, change] = [running, over, { document_id: foreign, version: 7 }];
+  const checkpoint = { job_id: jobId, checkpoint: "a", done: 1, total: 2 };
+  const channel = workspaces.workspaceChannel({ tenantId, id: running });
+  const sent: readonly (readonly [string, Readonly<Record<string, unknown>>, (data: never) => Promise<void>])[] = [
+    ["job.progress", checkpoint, (data) => jobEvents(publisher).publishJobProgress(channel, data)],
+    ["job.end", { job_id: jobId, status: "failed" }, (data) => jobEvents(publisher).publishJobEnd(channel, data)],
+    [
+      "completion.delta",
+      { completion_id: completionId, index: 0, text: "a" },
+      (data) => completionEvents(publisher).publishCompletionDelta(channel, data),
+    ],
+    [
+      "completion.end",
+      { completion_id: completionId, tokens: 2 },
+      (data) => completionEvents(publisher).publishCompletionEnd(channel, data),
+    ],
+    ["document.created", change, (data) => documentEvents(publisher).publishDocumentCreated(channel, data)],
+    ["document.updated", change, (data) => documentEvents(publisher).publishDocumentUpdated(channel, data)],
+    ["document.deleted", change, (data) => documentEvents(publisher).publishDocumentDeleted(channel, data)],
+  ];
+  for (const [, data, publish] of sent) await publish(data as never);
+  expect(publisher.events).toEqual(sent.map(([type, data]) => ({ channel, type, data })));
+});
+
 describe("job checkpoints", () => {
-  const channel = jobs.jobChannel(tenantId, running);
+  const channel = jobs.jobChannel({ tenantId, id: running });
 
   test("with `snapshot` a stream begins with the job as it is", async () => {
     await using app = createRouteApp(database, jobEventStream);
@@ -85,16 +137,7 @@ describe("job checkpoints", () => {
 });
 
 describe("model tokens", () => {
-  const channel = completions.completionChannel(tenantId, running);
-
-  test("getChannels narrows to the person, and does not find another tenant's", async () => {
-    await expect(channelsOf(completions.getChannels, running, grace)).rejects.toMatchObject({
-      name: "PermissionDenied",
-    });
-    for (const id of [nowhere, foreign]) {
-      await expect(channelsOf(completions.getChannels, id)).rejects.toMatchObject({ name: "NotFound" });
-    }
-  });
+  const channel = completions.completionChannel({ tenantId, id: running });
 
   test("a client reads the tokens in order to the end; another member may not", async () => {
     await using app = createRouteApp(database, completionEventStream);
@@ -110,7 +153,7 @@ describe("model tokens", () => {
 });
 
 describe("resource sync", () => {
-  const channel = workspaces.workspaceChannel(tenantId, running);
+  const channel = workspaces.workspaceChannel({ tenantId, id: running });
   const change = { document_id: over, version: 7 };
 
   test("every client of the workspace receives a change, and none of another tenant's", async () => {
@@ -123,7 +166,7 @@ describe("resource sync", () => {
     const publish = documentEvents(createPublisher(app.broker));
     await publish.publishDocumentCreated(channel, { document_id: over, version: 1 });
     await publish.publishDocumentUpdated(channel, change);
-    const otherChannel = workspaces.workspaceChannel(otherTenantId, foreign);
+    const otherChannel = workspaces.workspaceChannel({ tenantId: otherTenantId, id: foreign });
     await publish.publishDocumentDeleted(otherChannel, { document_id: running, version: 1 });
     for (const response of [first, second]) {
       expect(await readUntil(response, '"version":7}\n\n')).toContain(
