@@ -1,9 +1,32 @@
 import { isUnavailable } from "../shared/app_error.ts";
-import type { TenantDatabase } from "./database.ts";
+import { beginStatement, settingStatements } from "./begin.ts";
+import { answerGraceMs, type TenantDatabase, type TransactionSettings } from "./database.ts";
 import { DatabaseError, databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 
 /** The `query` of a driver's client, as Drizzle calls it. */
 export type SendQuery = (...query: readonly never[]) => Promise<unknown>;
+
+/** The part that the clients of the drivers share. */
+interface Client {
+  query(text: string): Promise<unknown>;
+}
+
+/** A connection of a node-postgres client, or of one with its interface. */
+export function toConnection(client: Client, methods: Pick<Connection, "drizzle" | "release">): Connection {
+  return {
+    ...methods,
+    send: (...query) => client.query(...(query as unknown as [string])),
+    async execute(sql) {
+      // Several statements have a list of results, contrary to the types of the drivers.
+      const results = (await client.query(sql)) as Result | readonly Result[];
+      return [results].flat().at(-1)?.command;
+    },
+  };
+}
+
+interface Result {
+  readonly command: string;
+}
 
 /** One connection, while one transaction has it for itself. */
 export interface Connection {
@@ -17,8 +40,8 @@ export interface Connection {
 }
 
 export interface TransactOptions {
-  readonly begin: string;
-  readonly deadlineMs: number;
+  readonly settings: TransactionSettings;
+  readonly statementTimeoutMs: number;
   /** `work` has one query, and COMMIT is sent right behind it. */
   readonly isOne: boolean;
 }
@@ -33,8 +56,10 @@ export interface TransactOptions {
 export async function transact<Result>(
   connection: Connection,
   work: (db: TenantDatabase) => Promise<Result>,
-  { begin, deadlineMs, isOne }: TransactOptions,
+  { settings, statementTimeoutMs, isOne }: TransactOptions,
 ): Promise<Result> {
+  const begin = [beginStatement(settings), ...settingStatements(settings, statementTimeoutMs)].join("; ");
+  const deadlineMs = statementTimeoutMs + answerGraceMs;
   let isOpen = true;
   let hasFailed = false;
   let isBroken = false;

@@ -1,9 +1,9 @@
-import { Client, neon, neonConfig, Pool, type QueryResult } from "@neondatabase/serverless";
+import { Client, neon, neonConfig, Pool } from "@neondatabase/serverless";
 import { sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 import { drizzle as drizzleHttp } from "drizzle-orm/neon-http";
 import { drizzle as drizzleServerless } from "drizzle-orm/neon-serverless";
-import { beginStatement, settingStatements } from "../begin.ts";
+import { settingStatements } from "../begin.ts";
 import {
   answerGraceMs,
   type Database,
@@ -15,7 +15,7 @@ import {
   type TransactionSettings,
 } from "../database.ts";
 import { databaseUnavailable, toDatabaseError, unwrapDatabaseError } from "../database_error.ts";
-import { type Connection, transact } from "../transact.ts";
+import { type SendQuery, toConnection, transact } from "../transact.ts";
 import { createPooledDatabase } from "./pooled_database.ts";
 
 export interface NeonOptions extends DatabaseOptions {
@@ -41,8 +41,11 @@ export function createNeonDatabase(url: string, options: NeonOptions = {}): Data
         void client.end().catch(ignore);
         throw toDatabaseError(error);
       }
-      const connection = toConnection(client, options, () => void client.end().catch(ignore));
-      return await transact(connection, work, { begin: config.begin(settings), ...config.limits, isOne: false });
+      const connection = toConnection(client, {
+        drizzle: (query) => bind(query, config),
+        release: () => void client.end().catch(ignore),
+      });
+      return await transact(connection, work, { ...config, settings, isOne: false });
     },
     transactOne: (settings, query) => sendOne(config, settings, query),
     async close() {
@@ -63,7 +66,10 @@ export function createNeonPoolDatabase(url: string, options: NeonOptions = {}): 
       maxConnections,
       async connect() {
         const client = await pool.connect();
-        return toConnection(client, options, (isBroken) => client.release(isBroken));
+        return toConnection(client, {
+          drizzle: (query) => bind(query, config),
+          release: (isBroken) => client.release(isBroken),
+        });
       },
       async end() {
         config.isClosed = true;
@@ -79,11 +85,8 @@ interface Config {
   readonly url: string;
   readonly logger: NeonOptions["logger"];
   readonly client: { readonly connectionString: string; readonly connectionTimeoutMillis: number };
-  readonly limits: { readonly deadlineMs: number };
-  readonly requestTimeoutMs: number;
+  readonly statementTimeoutMs: number;
   isClosed: boolean;
-  begin(settings: TransactionSettings): string;
-  settings(settings: TransactionSettings): readonly string[];
 }
 
 /** Where the driver connects to is a setting of its package: a process has one Neon. */
@@ -99,18 +102,8 @@ function configure(url: string, { endpoint, logger, ...options }: NeonOptions): 
   }
   const connectTimeoutMs = options.connectTimeoutMs ?? defaultConnectTimeoutMs;
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
-  const deadlineMs = statementTimeoutMs + answerGraceMs;
-  const settings = (of: TransactionSettings) => settingStatements(of, statementTimeoutMs);
-  return {
-    url,
-    logger,
-    client: { connectionString: url, connectionTimeoutMillis: connectTimeoutMs },
-    limits: { deadlineMs },
-    requestTimeoutMs: connectTimeoutMs + deadlineMs,
-    isClosed: false,
-    begin: (of) => [beginStatement(of), ...settings(of)].join("; "),
-    settings,
-  };
+  const client = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs };
+  return { url, logger, client, statementTimeoutMs, isClosed: false };
 }
 
 /** A batch is one transaction: https://neon.com/docs/serverless/serverless-driver */
@@ -119,12 +112,13 @@ async function sendOne<Result>(
   settings: TransactionSettings,
   query: (db: TenantDatabase) => Query<Result>,
 ): Promise<Result> {
-  const { url, logger, requestTimeoutMs } = config;
+  const { url, logger, client, statementTimeoutMs } = config;
   requireOpen(config);
+  const timeoutMs = client.connectionTimeoutMillis + statementTimeoutMs + answerGraceMs;
   // The connection string is for nobody else: a redirect is not followed.
-  const fetchOptions = { redirect: "manual", signal: AbortSignal.timeout(requestTimeoutMs) };
+  const fetchOptions = { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) };
   const db = drizzleHttp({ client: neon(url, { fetchOptions }), ...(logger && { logger }) });
-  const begin = config.settings(settings).map((statement) => db.execute(sql.raw(statement)));
+  const begin = settingStatements(settings, statementTimeoutMs).map((statement) => db.execute(sql.raw(statement)));
   // The driver's own types tell the dialects apart, and not the drivers.
   const batch = [...begin, query(db)] as unknown as [BatchItem<"pg">];
   try {
@@ -134,25 +128,9 @@ async function sendOne<Result>(
   }
 }
 
-function toConnection(client: Sender, { logger }: NeonOptions, release: Connection["release"]): Connection {
-  return {
-    send: (...query) => client.query(...(query as unknown as [string])),
-    async execute(text) {
-      const results = (await client.query(text)) as QueryResult | readonly QueryResult[];
-      return [results].flat().at(-1)?.command;
-    },
-    drizzle(query) {
-      // The driver calls nothing but `query`.
-      const guarded = { query } as unknown as Client;
-      return drizzleServerless({ client: guarded, ...(logger && { logger }) });
-    },
-    release,
-  };
-}
-
-/** The part that the driver's types of a client and of a pool's client share. */
-interface Sender {
-  query(text: string): Promise<unknown>;
+function bind(query: SendQuery, { logger }: Config): TenantDatabase {
+  // The driver calls nothing but `query`.
+  return drizzleServerless({ client: { query } as unknown as Client, ...(logger && { logger }) });
 }
 
 function requireOpen({ isClosed }: Config): void {

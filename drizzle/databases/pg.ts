@@ -7,7 +7,7 @@ import {
   defaultConnectTimeoutMs,
   defaultStatementTimeoutMs,
 } from "../database.ts";
-import type { Connection } from "../transact.ts";
+import { toConnection } from "../transact.ts";
 import { createPooledDatabase } from "./pooled_database.ts";
 
 /**
@@ -30,25 +30,15 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
   // A connection that breaks fails its queries and leaves the pool; without listeners the events would end the process.
   pool.on("error", ignore);
   pool.on("connect", (client) => client.on("error", ignore));
-  const connect = async () => toConnection(await pool.connect(), options);
-  return createPooledDatabase({ maxConnections, connect, end: () => pool.end() }, options);
-}
-
-function toConnection(client: PoolClient, { logger }: DatabaseOptions): Connection {
-  return {
-    send: (...query) => client.query(...(query as unknown as [string])),
-    async execute(sql) {
-      const results = await client.query(sql);
-      // Several statements have a list of results, contrary to the types.
-      return [results].flat().at(-1)?.command;
-    },
-    drizzle(query) {
+  const connect = async () => {
+    const client = await pool.connect();
+    return toConnection(client, {
       // The driver calls nothing but `query`.
-      const guarded = { query } as unknown as PoolClient;
-      return drizzle({ client: guarded, ...(logger && { logger }) });
-    },
-    release: (isBroken) => client.release(isBroken),
+      drizzle: (query) => drizzle({ ...options, client: { query } as unknown as PoolClient }),
+      release: (isBroken) => client.release(isBroken),
+    });
   };
+  return createPooledDatabase({ maxConnections, connect, end: () => pool.end() }, options);
 }
 
 function ignore(): void {}

@@ -1,8 +1,6 @@
 import { FairShare } from "../../shared/fair_share.ts";
 import { FairTurns } from "../../shared/fair_turns.ts";
-import { beginStatement, settingStatements } from "../begin.ts";
 import {
-  answerGraceMs,
   type Database,
   type DatabaseOptions,
   defaultConnectTimeoutMs,
@@ -48,11 +46,11 @@ export function createPooledDatabase(pool: ConnectionPool, options: DatabaseOpti
     isOne: boolean,
   ): Promise<Result> {
     const { holder = settings.tenantId } = settings;
-    const begin = [beginStatement(settings), ...settingStatements(settings, statementTimeoutMs)].join("; ");
-    const deadlineMs = statementTimeoutMs + answerGraceMs;
     take(holder);
     try {
-      return await turns.run(holder, async () => transact(await connect(), work, { begin, deadlineMs, isOne }));
+      return await turns.run(holder, async () =>
+        transact(await connect(), work, { settings, statementTimeoutMs, isOne }),
+      );
     } finally {
       transactions.give(holder);
     }

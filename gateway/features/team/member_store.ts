@@ -1,4 +1,4 @@
-import { desc, eq, type SQL, sql } from "drizzle-orm";
+import { desc, eq, sql } from "drizzle-orm";
 import { memberships } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
@@ -33,22 +33,20 @@ export async function putMember(
   principal: Principal,
   { sub, role }: NewMember,
 ): Promise<{ readonly member: Member; readonly isNew: boolean }> {
-  if (role !== undefined) requireOther(principal, { sub, role });
+  if (role !== undefined) await requireAnAdmin(db, principal, { sub, role });
+  await db.execute(sql`select scanstream.register_user(${sub})`);
   const { tenantId } = principal;
-  const {
-    rows: [row],
-  } = await db.execute<Changed & { is_new: boolean }>(sql`
-    with ${lockedAdmins(tenantId)}, person as (select scanstream.register_user(${sub}) as sub)
-    insert into memberships (tenant_id, user_id, role)
-    -- Counted here as well: the member's own row is held before the condition below is looked at.
-    select ${tenantId}::uuid, sub, ${role ?? defaultRole} from person where (select count(*) from admins) >= 0
-    on conflict (tenant_id, user_id) do update set role = ${role === undefined ? sql`memberships.role` : sql`${role}`}
-    where ${role === undefined ? sql`true` : leavesAnAdmin({ sub, role })}
-    returning role, created_at,
-      -- As it was before the statement.
-      not exists (select from memberships as old where old.tenant_id = ${tenantId}::uuid and old.user_id = ${sub}) as is_new`);
-  if (row === undefined) throw lastAdmin(sub);
-  return { member: toChanged(sub, row), isNew: row.is_new };
+  const [added] = await db
+    .insert(memberships)
+    .values({ tenantId, userId: sub, role: role ?? defaultRole })
+    .onConflictDoNothing()
+    .returning(shownMember);
+  if (added !== undefined) return { member: toMember(added), isNew: true };
+  const isSub = eq(memberships.userId, sub);
+  const [row] = await (role === undefined
+    ? db.select(shownMember).from(memberships).where(isSub)
+    : db.update(memberships).set({ role }).where(isSub).returning(shownMember));
+  return { member: requireMember(row), isNew: false };
 }
 
 /**
@@ -60,49 +58,21 @@ export async function updateMember(
   principal: Principal,
   { sub, role }: { readonly sub: string; readonly role: Role },
 ): Promise<Member> {
-  requireOther(principal, { sub, role });
-  const {
-    rows: [row],
-  } = await db.execute<Changed>(sql`
-    with ${lockedAdmins(principal.tenantId)}
-    update memberships set role = ${role} where ${isMember(principal, sub)} and ${leavesAnAdmin({ sub, role })}
-    returning role, created_at`);
-  if (row !== undefined) return toChanged(sub, row);
-  throw await whyUnchanged(db, sub);
+  await requireAnAdmin(db, principal, { sub, role });
+  const [row] = await db.update(memberships).set({ role }).where(eq(memberships.userId, sub)).returning(shownMember);
+  return requireMember(row);
 }
 
 /** Rejects as `updateMember` does. The member's streams end with the next recheck. */
 export async function deleteMember(db: TenantDatabase, principal: Principal, sub: string): Promise<void> {
-  requireOther(principal, { sub, role: null });
-  const { rows } = await db.execute(sql`
-    with ${lockedAdmins(principal.tenantId)}
-    delete from memberships where ${isMember(principal, sub)} and ${leavesAnAdmin({ sub, role: null })}
-    returning user_id`);
-  if (rows.length === 0) throw await whyUnchanged(db, sub);
+  await requireAnAdmin(db, principal, { sub, role: null });
+  const [row] = await db.delete(memberships).where(eq(memberships.userId, sub)).returning(shownMember);
+  requireMember(row);
 }
 
-interface Changed extends Record<string, unknown> {
-  readonly role: Role;
-  readonly created_at: string;
-}
-
-function toChanged(sub: string, { role, created_at: createdAt }: Changed): Member {
-  return { sub, role, created_at: new Date(createdAt).toISOString() };
-}
-
-/**
- * One change of a tenant's members after another: of two that take away each other's role at once, the second waits, and finds
- * what the first has left. The rows are locked too, because that reads them as they are then, not as the statement began.
- */
-function lockedAdmins(tenantId: string): SQL {
-  return sql`turn as materialized (select pg_advisory_xact_lock(hashtextextended(${tenantId}, 0)) is null as is_none),
-    admins as materialized (
-      select user_id from memberships, turn
-      where tenant_id = ${tenantId}::uuid and role = 'admin' order by user_id for update of memberships)`;
-}
-
-function isMember({ tenantId }: Principal, sub: string): SQL {
-  return sql`memberships.tenant_id = ${tenantId}::uuid and memberships.user_id = ${sub}`;
+function requireMember(row: MemberRow | undefined): Member {
+  if (row === undefined) throw new NotFound("No such member");
+  return toMember(row);
 }
 
 interface Change {
@@ -111,21 +81,23 @@ interface Change {
   readonly role: Role | null;
 }
 
-function leavesAnAdmin({ sub, role }: Change): SQL {
-  if (role === "admin") return sql`true`;
-  // The count comes first: whoever changes a member has waited before holding the member's row.
-  return sql`((select count(*) from admins where user_id <> ${sub}) > 0 or memberships.role <> 'admin')`;
+/**
+ * Refuses a change after which the tenant has no admin. Changes of a tenant's members wait for one another here: of two that take
+ * away each other's role at once, the second finds what the first has left. The rows are locked against the operator, too.
+ */
+async function requireAnAdmin(db: TenantDatabase, principal: Principal, change: Change): Promise<void> {
+  requireOther(principal, change);
+  await db.execute(sql`select pg_advisory_xact_lock(hashtextextended(${principal.tenantId}, 0))`);
+  const { userId, role } = memberships;
+  const admins = await db.select({ userId }).from(memberships).where(eq(role, "admin")).orderBy(userId).for("update");
+  const isAdmin = admins.some((admin) => admin.userId === change.sub);
+  if (isAdmin && admins.length === 1 && change.role !== "admin") throw lastAdmin(change.sub);
 }
 
 /** Only an admin gets here: any other role than that is less. */
 function requireOther({ kind, id }: Principal, { sub, role }: Change): void {
   if (kind !== "user" || id !== sub || role === "admin") return;
   throw new AppError("conflict", "You cannot change your own role or remove yourself: ask another admin");
-}
-
-async function whyUnchanged(db: TenantDatabase, sub: string): Promise<AppError> {
-  const [row] = await db.select(shownMember).from(memberships).where(eq(memberships.userId, sub));
-  return row === undefined ? new NotFound("No such member") : lastAdmin(sub);
 }
 
 function lastAdmin(sub: string): AppError {
