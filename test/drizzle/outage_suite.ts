@@ -81,7 +81,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
     });
 
     test("a connection that is cut while a statement runs, and while none does", async () => {
-      const database = open({ statementTimeoutMs: 20_000 });
+      const database = open({ connectTimeoutMs: 20_000, statementTimeoutMs: 20_000 });
       await expectWell(database);
       const running = expectUnavailable(() =>
         write(database, { tenantId: acme.id }, (db) => db.execute(sql`select pg_sleep(15)`)),
