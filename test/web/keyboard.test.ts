@@ -71,7 +71,8 @@ test("signing in, a scan and a finding can be used with the keyboard alone", asy
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
   await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
-  // The field has the focus already.
+  // The field takes the focus by itself.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("INPUT");
   await page.keyboard.type(tenant.apiKey);
   await page.keyboard.press("Enter");
   await page.locator(".scan-link").waitFor();
