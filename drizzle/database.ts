@@ -28,11 +28,11 @@ export interface TransactionSettings {
   readonly tenantId: string;
   /** `read`: every statement sees the state at the beginning, and none may write. */
   readonly access: "read" | "write";
-  /** Who acts, `<kind>:<id>`, for the audit trail. Default: the gateway itself. */
+  /** The actor, `<kind>:<id>`, for the audit trail. Default: the gateway itself. */
   readonly actor?: string;
   /** SQL that fails when the caller lacks the authority; then no other statement runs. */
   readonly authority?: string;
-  /** Who waits for the database in turns with others. Default: the tenant. */
+  /** The holder of a turn at the database. Default: the tenant. */
   readonly holder?: string;
 }
 

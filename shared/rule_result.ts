@@ -14,7 +14,7 @@ export const ruleStates: readonly RuleState[] = ["fail", "manual", "pass", "not_
 export interface Verdict {
   readonly status: Status;
   readonly reason?: ManualReason | null;
-  /** What a person attested decides what the evidence leaves open; it never takes back a FAIL. */
+  /** An attestation decides what the evidence leaves open; it never takes back a FAIL. */
   readonly attestation?: Pick<Attestation, "status"> | null;
 }
 
@@ -77,7 +77,7 @@ export function automatedOf(findings: readonly Pick<Finding, "status" | "automat
   return open.length > 0 && open.every(({ automated }) => automated === "PASS") ? "PASS" : null;
 }
 
-/** Whether everything of it that fails is waived. */
+/** True where everything of it that fails is waived. */
 export function isWaived({ findings }: Pick<CheckResult, "findings">): boolean {
   const failing = findings.filter(({ status }) => status === "FAIL");
   return failing.length > 0 && failing.every(({ waived }) => waived);

@@ -19,7 +19,7 @@ export type SendEvent = <
   payload: Payload & NoInfer<RequiredFields<Type>>,
 ) => Promise<void>;
 
-/** What a feature's publish functions are made from. */
+/** The object that a feature's publish functions are made from. */
 export interface Publisher {
   readonly sendEvent: SendEvent;
 }

@@ -172,7 +172,7 @@ async function untilReleased(measure: () => Promise<Resources>, before: Resource
   }
 }
 
-/** What clients may see is a place that is taken, a gateway without its database, and a broker that was lost. */
+/** Clients may see a place that is taken, a gateway without its database, and a broker that was lost. */
 function streamProblems({ opened, events, lost, repeated, refused, failed, closed }: Tally): readonly string[] {
   const refusals = Object.keys(refused);
   return [

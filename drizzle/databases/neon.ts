@@ -89,7 +89,7 @@ interface Config {
   isClosed: boolean;
 }
 
-/** Where the driver connects to is a setting of its package: a process has one Neon. */
+/** The driver's endpoint is a setting of its package: a process has one Neon. */
 function configure(url: string, { endpoint, logger, ...options }: NeonOptions): Config {
   requireUrl(url);
   if (endpoint !== undefined) {

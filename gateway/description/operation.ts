@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import { problemSchema } from "../../shared/schemas/problem.ts";
 
-/** What the OpenAPI document says of a route. It is data: what makes the document is loaded when it is first requested. */
+/** The OpenAPI document's words about a route. It is data: what makes the document is loaded when it is first requested. */
 export interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];

@@ -11,7 +11,7 @@ import { scans } from "./scans/routes.ts";
 import { team } from "./team/routes.ts";
 import { tenant } from "./tenant/routes.ts";
 
-/** What the gateway mounts of a feature, and the OpenAPI document says of it. */
+/** The routes that the gateway mounts of a feature, and the OpenAPI document's words about them. */
 export interface Feature {
   /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;

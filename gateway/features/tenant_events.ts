@@ -9,7 +9,7 @@ export function tenantChannel(tenantId: string): string {
   return makeChannelName(tenantPrefix, tenantId, tenantId);
 }
 
-/** What is published for a whole tenant, each after it was stored. The ends of scans and the events of monitors are their features' own. */
+/** The events of a whole tenant, each after it was stored. The ends of scans and the events of monitors are their features' own. */
 export const tenantEvents = ({ sendEvent }: Publisher) => ({
   publishScanCreated: (channel: string, payload: ScanResource) => sendEvent(channel, "scan.created", payload),
   publishScanUpdated: (channel: string, payload: ScanResource) => sendEvent(channel, "scan.updated", payload),

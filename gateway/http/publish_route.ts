@@ -78,7 +78,7 @@ const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
   },
 };
 
-/** What the gateway alone publishes of a feature. */
+/** The events of a feature that the gateway alone publishes. */
 interface Reserved {
   readonly prefix: string;
   readonly isPublishedByGatewayAlone?: true;

@@ -37,7 +37,7 @@ export interface ResourceOptions {
   readonly id?: { readonly name: string; readonly description: string; readonly schema: v.GenericSchema };
 }
 
-/** What a route declares: its permission, what it reads of a request, and what the OpenAPI document says of it. */
+/** The declaration of a route: its permission, what it reads of a request, and what the OpenAPI document says of it. */
 export interface RouteOptions<Schema extends v.GenericSchema, Parameters extends QueryParameters> {
   readonly allow: Permission;
   readonly operationId: string;

@@ -48,7 +48,7 @@ export interface Explanation {
   readonly fix: readonly string[];
   /** The API fields that decide, as `GET path: field`. */
   readonly deciding_fields: readonly string[];
-  /** What of the rule the API never shows, in one sentence; absent: nothing. */
+  /** The part of the rule that the API never shows, in one sentence; absent: none. */
   readonly left_to_person?: string;
 }
 
@@ -86,7 +86,7 @@ export type FindingDraft = {
 } & (
   | {
       readonly status: "PASS";
-      /** What of the rule it leaves to a person, in one sentence: then the finding is MANUAL, `partly_automated`. */
+      /** The part of the rule that it leaves to a person, in one sentence: then the finding is MANUAL, `partly_automated`. */
       readonly uncovered?: string;
     }
   | { readonly status: "FAIL" }

@@ -74,7 +74,7 @@ function isUnseen({ brand }: BrandSignInPage): boolean {
   return Array.isArray(brand["domains"]) && brand["domains"].length === 0;
 }
 
-/** Whether a brand that is not the default one has a domain of its own: then users come to its page. */
+/** Users come to the page of a brand that is not the default one and has a domain. */
 type OtherBrands = "with a domain" | "unknown" | "none";
 
 function otherBrands(pages: readonly BrandSignInPage[]): OtherBrands {

@@ -11,7 +11,7 @@ const repairable: ReadonlySet<ManualReason | null> = new Set([
   "interrupted",
 ]);
 
-/** What the provider shows to a Super Administrator alone: a lesser role is a choice, and no fault. */
+/** Rules whose evidence the provider shows to a Super Administrator alone: a lesser role is a choice, and no fault. */
 const ofSuperAdmin: ReadonlySet<string> = new Set(
   catalog.flatMap(({ rule }) => (rule.role === "super_admin" ? [rule.vuln_id] : [])),
 );

@@ -142,7 +142,7 @@ export interface CertificateFields {
   readonly issuer: string;
   /** Hex. */
   readonly serial: string;
-  /** Of the whole certificate, in hex. */
+  /** The digest of the whole certificate, in hex. */
   readonly sha256: string;
   /** ISO 8601, UTC. */
   readonly valid_from: string;

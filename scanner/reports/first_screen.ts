@@ -138,7 +138,7 @@ function byWeight(one: Finding, other: Finding): number {
   return rank(one) - rank(other);
 }
 
-/** Where the automated part passed, what a person verifies. */
+/** The part that a person verifies, if the automated one passed. */
 function textOf(finding: Finding): string {
   const note = finding.automated === "PASS" ? noteOf(finding) : "";
   return note === "" ? finding.actual : note;

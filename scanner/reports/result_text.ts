@@ -55,7 +55,7 @@ export function noteOf({ expected, actual, detail }: Finding): string {
   return rest === "." ? "" : rest.replace(/^: /, "");
 }
 
-/** What people decided about a finding, and how it compares with the baseline; none for most. */
+/** The decisions of people about a finding, and how it compares with the baseline; none for most. */
 export function findingMarks(finding: Finding): readonly string[] {
   const { status, stig_status: stigStatus, waiver, plan, change, advisory } = finding;
   return [
@@ -70,7 +70,7 @@ export function findingMarks(finding: Finding): readonly string[] {
   ];
 }
 
-/** What a reader of a checklist must know besides the findings. */
+/** Limits of the organization's own, and an attestation, for the reader of a checklist. */
 export function checkComments(check: CheckResult): string {
   return [tailoringLine(check), attestationLine(check)].filter((line) => line !== "").join("\n");
 }

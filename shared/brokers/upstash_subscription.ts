@@ -10,7 +10,7 @@ export interface UpstashSubscriptionOptions {
   /** The channel at the broker. */
   readonly key: string;
   readonly request: (signal: AbortSignal) => Promise<Response>;
-  /** What it means that the request was refused or failed, ended early, or did not answer in time (`cause` is undefined then). */
+  /** The meaning of a request that was refused or failed, ended early, or did not answer in time (`cause` is undefined then). */
   readonly toFailure: (cause: unknown) => AppError;
   /** Publishes `pingMessage` on the channel: nothing arrived for `idleMs`. */
   readonly ping: () => void;
@@ -159,7 +159,7 @@ function isEventStream(response: Response): response is Response & { readonly bo
   return response.status === 200 && response.body !== null && /^text\/event-stream\s*(;|$)/i.test(contentType);
 }
 
-/** Of an answer that is not what was asked for. */
+/** The error for an answer that is not what was asked for. */
 export async function refusalOf(response: Response): Promise<Error> {
   return new Error(`HTTP ${response.status}: ${await readRefusal(response)}`);
 }

@@ -4,7 +4,7 @@ import { DatabaseError, Pool, type PoolClient } from "pg";
 import { acceptWebSockets } from "./websocket_server.ts";
 
 /**
- * What stands before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon
+ * A stand-in for the proxy before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon
  * `proxy/src/serverless/sql_over_http.rs`, and PostgreSQL's own protocol in a WebSocket at `/v2`.
  */
 export interface NeonProxy {

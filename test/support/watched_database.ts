@@ -15,7 +15,7 @@ export type AroundTransaction = <Result>(
 
 const current = new AsyncLocalStorage<SentQuery[]>();
 
-/** What a database has to be opened with so that `watchDatabase` sees its queries. */
+/** Options with which a database is opened so that `watchDatabase` sees its queries. */
 export const watchedQueries: Logger = {
   logQuery: (text, params) => void current.getStore()?.push({ sql: text, params }),
 };

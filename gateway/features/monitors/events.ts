@@ -9,7 +9,7 @@ export function monitorChannel(tenantId: string, monitorId: string): string {
   return makeChannelName(monitorPrefix, tenantId, monitorId);
 }
 
-/** What the gateway publishes of a monitor, each after it was stored. */
+/** The events that the gateway publishes of a monitor, each after it was stored. */
 export const monitorEvents = ({ sendEvent }: Publisher) => ({
   publishMonitorStart: (channel: string, payload: MonitorEvents["monitor.start"]) =>
     sendEvent(channel, "monitor.start", payload),

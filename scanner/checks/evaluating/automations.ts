@@ -7,7 +7,7 @@ import { restrictionsOf } from "../parsing/rule_conditions.ts";
 
 /** The verdict on a USER_LIFECYCLE policy (condition and groups) with one of its rules (the action). */
 export interface JudgedAutomation {
-  /** Whether its group is known to be the one of every user. */
+  /** True: its group is known to be the one of every user. */
   readonly isForEveryone: boolean;
   readonly resource: FindingResource;
   readonly kind: "compliant" | "lacking" | "unreadable";

@@ -10,7 +10,7 @@ export interface VerificationCriteria {
   readonly assurance: (method: JsonObject) => VerificationVerdict;
   /** The method AUTH_METHOD_CHAIN: every path that a user may take; at least one. */
   readonly chains: (paths: readonly ChainPath[]) => VerificationVerdict;
-  /** What good chains leave to a person: they are no choice that DISA names. */
+  /** The sentence that good chains leave to a person: they are no choice that DISA names. */
   readonly chainsLeft: string;
 }
 

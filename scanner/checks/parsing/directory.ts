@@ -77,7 +77,7 @@ function ifReadable<Value>(field: Field<Value>, decide: (value: Value) => boolea
   return field.kind === "value" && decide(field.value);
 }
 
-/** Whether an app sources users, as Active Directory, LDAP, CSV and HR integrations do; null where it cannot be read. */
+/** True for an app that sources users, as Active Directory, LDAP, CSV and HR integrations do; null where it cannot be read. */
 export function isDirectoryApp(app: JsonObject): boolean | null {
   return ifReadable(readTexts(app, "features"), (features) =>
     features.some((feature) => feature === "PROFILE_MASTERING" || feature === "IMPORT_NEW_USERS"),

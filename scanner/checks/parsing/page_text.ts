@@ -159,7 +159,7 @@ function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
       page.texts.push(gap);
       if (node.tagName === "script") readScript(node, page, scripts);
       stack.push(gap);
-      // What a script shows has nothing to do with the place of the script.
+      // A script shows its text wherever the script stands.
       if (obstacle?.kind === "hidden" || (obstacle !== null && !page.isLoose)) pushReversed(stack, scriptsIn(node));
       if (obstacle?.kind === "hidden") continue;
       const doubt = obstacle === null ? null : beginDoubt(page, obstacle.reason);

@@ -16,7 +16,7 @@ export function requireDefault<Item>(
 
 export interface DefaultEntry<Item> {
   readonly isDefault: (item: Item) => boolean;
-  /** What the console calls it. */
+  /** Its name in the console. */
   readonly name: string;
   readonly request: string;
 }

@@ -203,7 +203,7 @@ describe("the history of an organization", () => {
           const rules = await historyOf(id);
           const seen = [...scans.map(({ verdicts }) => verdicts), ...monitors.flat().map(({ moved }) => moved)];
           expect(rules.map(({ check }) => check)).toEqual([...new Set(seen.flatMap(Object.keys))].toSorted());
-          // Where scans and monitors overlap, or one has nothing to say, the trend may count a day otherwise than the history.
+          // If scans and monitors overlap, or one has nothing to say, the trend may count a day otherwise than the history.
           const [only] = monitors;
           const isPlain =
             only === undefined ||
