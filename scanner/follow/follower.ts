@@ -8,12 +8,10 @@ import type { CheckResult } from "../../shared/report.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { LogReading } from "./log_reader.ts";
 import { LogWatch } from "./log_watch.ts";
+import { pauseMs } from "./pause.ts";
 import { UnexplainedEvents, settleMs } from "./unexplained_events.ts";
 import { Verdicts } from "./verdicts.ts";
 import { WatchedTime } from "./watched_time.ts";
-
-/** While events of one transaction may still come, the log is read so often. */
-const settlePollMs = 2500;
 
 /** Follows an org: resolves when it has done what it was asked for, or was interrupted; its state is saved then. */
 export async function follow(plan: FollowPlan, parts: FollowParts): Promise<FollowEnd> {
@@ -281,17 +279,9 @@ class Follower {
   }
 
   #pauseMs(): number {
-    const { intervalMs, reconcileMs } = this.#plan;
     const nowMs = this.#parts.clock.nowMs();
     const isSettling = this.#burstMs !== null && nowMs - this.#burstMs < settleMs;
-    const { retryAtMs } = this.#open;
-    const times = [
-      isSettling ? Math.min(intervalMs, settlePollMs) : intervalMs,
-      this.#lastFullMs + reconcileMs - nowMs,
-      ...(retryAtMs === null ? [] : [retryAtMs - nowMs]),
-    ];
-    // A clock that was set must neither hold the follower up nor let it run without a pause.
-    return Math.min(intervalMs, Math.max(1, Math.min(...times)));
+    return pauseMs(this.#plan, { nowMs, isSettling, lastFullMs: this.#lastFullMs, retryAtMs: this.#open.retryAtMs });
   }
 
   #commit(): void {
