@@ -66,9 +66,14 @@ export function commonAuthenticators(site: Site): readonly Resource[] {
   ];
 }
 
-export function oktaVerify(site: Site, fips: "OPTIONAL" | "REQUIRED"): Resource {
+export function oktaVerify(
+  site: Site,
+  fips: "OPTIONAL" | "REQUIRED",
+  status: "ACTIVE" | "INACTIVE" = "ACTIVE",
+): Resource {
   return authenticatorObject(site, {
     key: "okta_verify",
+    status,
     type: "app",
     name: "Okta Verify",
     settings: {

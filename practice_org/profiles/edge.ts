@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
 import { appId, directoryApp, webApp } from "../objects/app_objects.ts";
-import { smartCard } from "../objects/authenticator_objects.ts";
+import { oktaVerify, smartCard } from "../objects/authenticator_objects.ts";
+import { smartCardIdp } from "../objects/smart_card_idp.ts";
 import { oktaId } from "../objects/ids_and_links.ts";
 import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
@@ -35,6 +36,7 @@ const stig = "STIG strong authentication";
 /** The compliant org with what decides in rare cases only: rules that deny, zones left out, devices, a directory as well as Okta. */
 export function edgeOrg(site: Site): OrgContents {
   const whole = compliantOrg(site);
+  const testCards = smartCardIdp(site, { name: "Test cards", issuedBy: "jitc" });
   return {
     ...whole,
     name: "Edge practice org",
@@ -53,13 +55,17 @@ export function edgeOrg(site: Site): OrgContents {
     ],
     zones: [...whole.zones, ...zones(site)],
     authenticators: [
-      ...whole.authenticators,
+      ...whole.authenticators.map((one) =>
+        one["key"] === "okta_verify" ? oktaVerify(site, "OPTIONAL", "INACTIVE") : one,
+      ),
       {
         ...smartCard(site, oktaId("0oa", "Old badges"), "INACTIVE"),
         id: oktaId("aut", "Old badges"),
         name: "Old badges",
       },
     ],
+    identityProviders: [...whole.identityProviders, testCards.identityProvider],
+    identityProviderKeys: [...whole.identityProviderKeys, testCards.key],
     apiTokens: [...whole.apiTokens, apiToken(site, { name: "Old token", ownerLogin: "siem@practice.example" })],
     // A SIEM pulls the log with a token.
     logStreams: [],
@@ -128,7 +134,16 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
       ],
     }),
     signOnPolicy(site, { name: "Not used yet", priority: 4, groupIds: [groupId("HR integrations")], rules: [] }),
-    defaultSignOnPolicy(site, 5, [
+    signOnPolicy(site, {
+      name: "First rule switched off",
+      priority: 5,
+      groupIds: [groupId("HR integrations")],
+      rules: [
+        { ...sessionRule({ name: "Off", priority: 1, ...lax, network: anywhere }), status: "INACTIVE" },
+        sessionRule({ name: "On", priority: 2, ...strict, network: anywhere }),
+      ],
+    }),
+    defaultSignOnPolicy(site, 6, [
       forGroup(sessionRule({ name: "Everyone", priority: 1, ...strict, network: fromZones("ALL_ZONES") }), "Everyone"),
       defaultSessionRule(2),
     ]),
