@@ -1,6 +1,7 @@
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
-import { causeTypes, type CauseObject, type CheckContext, type FindingDraft } from "./checks/check.ts";
+import { causeTypes } from "../shared/causes.ts";
+import type { CauseObject, CheckContext, FindingDraft } from "./checks/check.ts";
 import { isUsableId } from "./checks/parsing/ids.ts";
 import { ownLimits, withOwnLimits } from "./own_limits.ts";
 import { notesOf } from "../shared/schemas/finding_notes.ts";

@@ -44,8 +44,11 @@ export function worstStatus(statuses: readonly Status[]): Status {
   return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
 }
 
-// Reasons that a person can fix come first; not_applicable only where there is no other.
-const reasonOrder: readonly ManualReason[] = [
+/**
+ * Why a verdict could not be given. Reasons that a person can repair come first, and the first one that a finding has is the
+ * rule's.
+ */
+export const manualReasons = [
   "missing_scope",
   "missing_role",
   "not_available",
@@ -57,7 +60,7 @@ const reasonOrder: readonly ManualReason[] = [
   "not_automated",
   "partly_automated",
   "not_applicable",
-];
+] as const;
 
 interface WeighedFinding {
   readonly status: Status;
@@ -68,7 +71,7 @@ interface WeighedFinding {
 export function worstVerdict(findings: readonly WeighedFinding[]): WeighedFinding {
   const status = worstStatus(findings.map((finding) => finding.status));
   const reasons = new Set(findings.map(({ reason }) => reason));
-  return { status, reason: status === "MANUAL" ? (reasonOrder.find((reason) => reasons.has(reason)) ?? null) : null };
+  return { status, reason: status === "MANUAL" ? (manualReasons.find((reason) => reasons.has(reason)) ?? null) : null };
 }
 
 /** `PASS` where each finding that needs a person passed as far as it is automated. */

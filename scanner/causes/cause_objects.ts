@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../shared/json.ts";
-import type { CauseType } from "../checks/check.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import type { CauseType } from "../../shared/causes.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { isUsableId } from "../checks/parsing/ids.ts";
@@ -37,6 +37,9 @@ export function orgObjects(
     ...listed(artifacts.network_zones).flatMap((zone) => objectOf("zone", zone, `the zone "${nameOf(zone)}"`)),
     ...listed(artifacts.authenticators).flatMap((one) =>
       objectOf("authenticator", one, `the authenticator "${nameOf(one)}"`),
+    ),
+    ...listed(artifacts.brand_sign_in_pages).flatMap(({ brand }) =>
+      isJsonObject(brand) ? objectOf("brand", brand, `the brand "${nameOf(brand)}"`) : [],
     ),
     ...listed(artifacts.api_tokens).flatMap((token) =>
       objectOf("api_token", token, `the API token "${nameOf(token)}"`),

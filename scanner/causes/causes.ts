@@ -96,7 +96,7 @@ function stepOf({ type, isBuiltIn }: OrgObject, { check: name, tailoring, findin
     return `${asPart(network).replace("each rule", "each rule that allows")}; ${asPart(denial)}`;
   if (name === zonesOfApps && type === "policy_rule")
     return asPart(isBuiltIn ? denial : network).replace(/^.* set /, "set ");
-  return asPart(fix.at(-1) ?? "");
+  return asPart(fix.findLast((step) => !step.startsWith("Or")) ?? "");
 }
 
 /** As a part of a sentence. */

@@ -2,6 +2,7 @@ import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/ar
 import type { JsonObject } from "../../shared/json.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
+import type { CauseType } from "../../shared/causes.ts";
 import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
 
 /**
@@ -68,10 +69,6 @@ export interface CauseObject {
   readonly type: CauseType;
   readonly id: string;
 }
-
-/** The kinds of objects whose change can close a finding. */
-export const causeTypes = ["policy_rule", "policy", "zone", "app", "authenticator", "api_token"] as const;
-export type CauseType = (typeof causeTypes)[number];
 
 /** A finding without its fingerprint. A null resource means the org. */
 export type FindingDraft = {

@@ -2,7 +2,15 @@ import type { Evidence, JsonList } from "../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, isUnidentified } from "./parsing/activity.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./evaluating/finding_drafts.ts";
+import {
+  fail,
+  manual,
+  manualForMissing,
+  pass,
+  unreadable,
+  withCause,
+  type Subject,
+} from "./evaluating/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, showValue, type Field } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
 import { describeZone } from "./evaluating/zones.ts";
@@ -58,7 +66,8 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   if (unread !== undefined) return unreadable(subject, unread.actual);
   const partial = first("review");
   if (partial !== undefined) return manual(subject, "needs_review", partial.actual);
-  return fail({ resource: null, expected }, "no such zone");
+  const enhanced = zones.value.find((zone) => !isUnidentified(zone) && zone["name"] === "DefaultEnhancedDynamicZone");
+  return withCause(fail({ resource: null, expected }, "no such zone"), "zone", enhanced ?? {});
 }
 
 /** The system zone whose addresses bypass blocklists, where it has any. */

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { manualReasons } from "../rule_result.ts";
 import { mapNotes } from "./finding_notes.ts";
 import { text, time, type Output } from "./primitives.ts";
 
@@ -11,22 +12,7 @@ export const severitySchema = v.picklist(["high", "medium", "low"], "expected hi
  * of the STIG has another text for the rule than its check was written for. `not_automated`: no check judges the rule.
  * `partly_automated`: nothing speaks against the rule in what the API shows, and a person verifies the rest.
  */
-export const manualReasonSchema = v.picklist(
-  [
-    "missing_scope",
-    "missing_role",
-    "not_available",
-    "provider_error",
-    "unreadable",
-    "interrupted",
-    "not_applicable",
-    "needs_review",
-    "rule_changed",
-    "not_automated",
-    "partly_automated",
-  ],
-  "expected a reason of the report schema, or null",
-);
+export const manualReasonSchema = v.picklist(manualReasons, "expected a reason of the report schema, or null");
 
 /** With reason `partly_automated`. */
 export const automatedSchema = v.pipe(

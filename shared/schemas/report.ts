@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { causeTypes } from "../causes.ts";
 import { automatedSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { mapNotes } from "./finding_notes.ts";
 import { count, object, uuid, type Output } from "./primitives.ts";
@@ -168,7 +169,7 @@ const comparisonSchema = object({
 const causeSchema = object({
   id: v.pipe(v.string(), v.regex(/^[0-9a-f]{12}$/), v.description("The same for the same object in every scan")),
   object: object({
-    type: v.picklist(["policy_rule", "policy", "zone", "app", "authenticator", "api_token"]),
+    type: v.picklist(causeTypes),
     id: v.string(),
     name: v.string(),
   }),
