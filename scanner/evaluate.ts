@@ -71,7 +71,8 @@ function toFindings(
   { orgUrl, digest }: EvaluationContext,
 ): readonly Finding[] {
   const org = orgResource(orgUrl);
-  return onePerResource(drafts.map((draft) => toFinding(draft, { check, org, digest }))).sort(byResource);
+  const isFailing = drafts.some(({ status }) => status === "FAIL");
+  return onePerResource(drafts.map((draft) => toFinding(draft, { check, org, digest, isFailing }))).sort(byResource);
 }
 
 function toResult(check: CatalogCheck, findings: readonly Finding[]): CheckResult {
@@ -106,9 +107,11 @@ function causeOf(draft: FindingDraft): CauseObject | null {
 interface Subject extends Pick<EvaluationContext, "digest"> {
   readonly check: CatalogCheck;
   readonly org: FindingResource;
+  /** A rule that fails leaves no other work to a person. */
+  readonly isFailing: boolean;
 }
 
-function toFinding(draft: FindingDraft, { check, org, digest }: Subject): Finding {
+function toFinding(draft: FindingDraft, { check, org, digest, isFailing }: Subject): Finding {
   const resource = draft.resource ?? org;
   const cause = causeOf(draft);
   return {
@@ -116,7 +119,7 @@ function toFinding(draft: FindingDraft, { check, org, digest }: Subject): Findin
     resource,
     expected: toLine(draft.expected, maxTextLength),
     actual: toLine(draft.actual, maxTextLength),
-    detail: sentence(resource, draft),
+    detail: sentence(resource, draft, draft.status === "PASS" && !isFailing ? draft.uncovered : undefined),
     // For the check and the resource only: wording, order and time do not change a fingerprint.
     fingerprint: digest(JSON.stringify([check.name, org.id, resource.type, resource.id])),
     waived: false,
@@ -147,12 +150,10 @@ const maxTextLength = 4000;
 
 const typeNames: Readonly<Record<string, string>> = { org: "Organization", api_token: "API token" };
 
-function sentence(resource: FindingResource, draft: FindingDraft): string {
+function sentence(resource: FindingResource, draft: FindingDraft, open: string | undefined): string {
   const type =
     typeNames[resource.type] ?? resource.type.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
-  const notes = [draft.note, draft.status === "PASS" ? draft.uncovered : undefined].filter(
-    (note) => note !== undefined,
-  );
+  const notes = [draft.note, open].filter((note) => note !== undefined);
   const note = notes.length === 0 ? "" : `: ${notes.join("; ")}`;
   const text = `${type} "${resource.name}": expected ${draft.expected}, found ${draft.actual}${note}`;
   return `${withoutEnd(toLine(text, maxTextLength - 1).replaceAll(/\s+/g, " "))}.`;

@@ -17,7 +17,9 @@ export const manualReasonSchema = v.picklist(manualReasons, "expected a reason o
 /** With reason `partly_automated`. */
 export const automatedSchema = v.pipe(
   v.nullable(v.literal("PASS", "expected PASS, or null")),
-  v.description("PASS: everything that the API shows meets the rule; `detail` ends with what a person verifies"),
+  v.description(
+    "PASS: everything that the API shows meets the rule; `detail` ends with what a person verifies, unless the rule fails",
+  ),
 );
 const name = text(0, 2048);
 const longText = text(0, 65_536);

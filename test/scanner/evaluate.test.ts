@@ -155,6 +155,19 @@ describe("whatever happens gives exactly one result", () => {
     expect(judge(draft("PASS", "a"), draft("PASS", "b")).detail).toMatch(/^2 of 2 findings pass; the first: X "a"/);
   });
 
+  test("a rule that fails leaves no sentence open", () => {
+    const part = { resource: { type: "x", id: "1", name: "n" }, expected: "e", actual: "a", uncovered: "Ask the CSSP" };
+    const detailsOf = (...drafts: readonly FindingDraft[]) =>
+      evaluateCheck(
+        behaving(() => drafts),
+        {},
+        context,
+      ).findings.map(({ detail }) => detail.includes("Ask the CSSP"));
+    const failing: FindingDraft = { resource: null, expected: "e", actual: "a", status: "FAIL" };
+    expect(detailsOf({ ...part, status: "PASS" })).toEqual([true]);
+    expect(detailsOf({ ...part, status: "PASS" }, failing)).toEqual([false, false]);
+  });
+
   test("two findings on one resource are one, the worse", () => {
     const draft = { resource: { type: "x", id: "1", name: "n" }, expected: "e", actual: "a" };
     const drafts: readonly FindingDraft[] = [

@@ -31,9 +31,7 @@ test("a scan begins with the changes that close most rules", async () => {
   const { results, document } = await typical;
   const report = aReport(results, { causes: causesOf(results, document.artifacts, sha256) });
   const first = tableFormat.render(report, { color: false, width: 80, toolVersion: "1", isBrief: true }).split("\n");
-  expect(first.find((line) => line.includes("changes close"))).toMatch(
-    /^17 changes close all 18 rules that fail:$/,
-  );
+  expect(first.find((line) => line.includes("changes close"))).toMatch(/^17 changes close all 18 rules that fail:$/);
   expect(first.join("\n")).toMatch(
     /  1\. In the password policy "Default Policy": set .+\n     closes 2 rules now, 4 more together with change 6\n/,
   );
