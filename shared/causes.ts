@@ -4,10 +4,6 @@ import { stateOf } from "./rule_result.ts";
 
 /** The changes that close failing findings: one order, one numbering and one wording for every screen, page and file. */
 
-/** The kinds of objects whose change can close a finding. */
-export const causeTypes = ["policy_rule", "policy", "zone", "app", "authenticator", "api_token", "brand"] as const;
-export type CauseType = (typeof causeTypes)[number];
-
 /** A finding that fails and decides the result of its rule. */
 export interface Failure {
   readonly check: string;

@@ -1,3 +1,4 @@
+import { manualReasons } from "./vocabulary.ts";
 import type { Attestation, CheckResult, Finding, ManualReason, Report, Status, StatusCounts } from "./report.ts";
 
 /**
@@ -43,24 +44,6 @@ export function worstStatus(statuses: readonly Status[]): Status {
   if (statuses.includes("FAIL")) return "FAIL";
   return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
 }
-
-/**
- * Why a verdict could not be given. Reasons that a person can repair come first, and the first one that a finding has is the
- * rule's.
- */
-export const manualReasons = [
-  "missing_scope",
-  "missing_role",
-  "not_available",
-  "provider_error",
-  "unreadable",
-  "interrupted",
-  "needs_review",
-  "rule_changed",
-  "not_automated",
-  "partly_automated",
-  "not_applicable",
-] as const;
 
 interface WeighedFinding {
   readonly status: Status;

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { CauseType } from "../../shared/causes.ts";
+import type { CauseType } from "../../shared/vocabulary.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { isUsableId } from "../checks/parsing/ids.ts";

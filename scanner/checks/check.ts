@@ -2,7 +2,7 @@ import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/ar
 import type { JsonObject } from "../../shared/json.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
-import type { CauseType } from "../../shared/causes.ts";
+import type { CauseType } from "../../shared/vocabulary.ts";
 import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
 
 /**

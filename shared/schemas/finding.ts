@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { manualReasons } from "../rule_result.ts";
+import { manualReasons } from "../vocabulary.ts";
 import { mapNotes } from "./finding_notes.ts";
 import { text, time, type Output } from "./primitives.ts";
 

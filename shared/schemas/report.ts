@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { causeTypes } from "../causes.ts";
+import { causeTypes } from "../vocabulary.ts";
 import { automatedSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { mapNotes } from "./finding_notes.ts";
 import { count, object, uuid, type Output } from "./primitives.ts";

@@ -1,6 +1,6 @@
 import type { Evidence, MissingEvidence } from "../../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import type { CauseType } from "../../../shared/causes.ts";
+import type { CauseType } from "../../../shared/vocabulary.ts";
 import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { showValue, type Field } from "../parsing/fields.ts";
