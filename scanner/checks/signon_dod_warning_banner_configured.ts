@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { availableValue, type BrandSignInPage, type SignInPage } from "../evidence/artifacts.ts";
+import { availableValue, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
 import {
@@ -56,7 +56,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
       name: "default brand",
       request: "GET /api/v1/brands",
     });
-    const others = otherBrands(availableValue(pages) ?? []);
+    const others = otherBrands(pages);
     const unseen = listTexts((availableValue(pages) ?? []).filter(isUnseen).map(({ brand }) => `"${nameOf(brand)}"`));
     const note = `left out, because no domain shows their pages: ${unseen}`;
     const drafts = judgeList(pages, {
@@ -77,9 +77,11 @@ function isUnseen({ brand }: BrandSignInPage): boolean {
 /** Users come to the page of a brand that is not the default one and has a domain. */
 type OtherBrands = "with a domain" | "unknown" | "none";
 
-function otherBrands(pages: readonly BrandSignInPage[]): OtherBrands {
-  const others = pages.flatMap(({ brand }) => (isJsonObject(brand) && brand["isDefault"] === false ? [brand] : []));
+function otherBrands(pages: Evidence<readonly BrandSignInPage[]>): OtherBrands {
+  const brands = (availableValue(pages) ?? []).map<unknown>(({ brand }) => brand);
+  const others = brands.filter(isJsonObject).filter((brand) => brand["isDefault"] === false);
   if (others.some(hasReadableDomain)) return "with a domain";
+  if (pages.state === "missing") return "unknown";
   return others.every(({ domains }) => Array.isArray(domains) && domains.length === 0) ? "none" : "unknown";
 }
 

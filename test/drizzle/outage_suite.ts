@@ -77,7 +77,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await expectUnavailable(() => ping(database));
       await expectUnavailable(() => findApiKey(database, randomHash()));
       proxy.restore();
-      await expectWell(database);
+      await expectWellSoon(() => expectWell(database));
     });
 
     test("a connection that is cut while a statement runs, and while none does", async () => {
@@ -112,7 +112,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await expectUnavailable(() =>
         write(database, { tenantId: acme.id }, (db) => db.execute(sql`select pg_sleep(25)`)),
       );
-      await expectWell(database);
+      await expectWellSoon(() => expectWell(database));
       expect(await countRunning(server, testDatabase, "pg_sleep(25)")).toBe(0);
     });
 
@@ -154,7 +154,7 @@ async function expectUnavailable(work: () => Promise<unknown>): Promise<unknown>
   return error;
 }
 
-/** A connection that broke unnoticed may cost one more refusal, not two of one pool of few. */
+/** A connection that broke unnoticed costs one more refusal, and a busy machine connects late. */
 async function expectWellSoon(work: () => Promise<void>): Promise<void> {
   const deadlineMs = performance.now() + wellAgainMs;
   for (;;) {

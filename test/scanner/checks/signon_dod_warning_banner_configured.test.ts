@@ -333,6 +333,13 @@ describe("the pages of the brands", () => {
       });
   });
 
+  test("a list that breaks off before the other brands proves nothing about the default one", () => {
+    const seen = [own("default", { isDefault: true }, null)];
+    expect(outcomeOf(evaluate(check, { brand_sign_in_pages: obtained(seen) }))).toBe("FAIL");
+    const cut = missing("missing_role", "the next page was refused", seen);
+    expect(outcomeOf(evaluate(check, { brand_sign_in_pages: cut }))).toBe("missing_role");
+  });
+
   test("without the default brand, which cannot be deleted, are a part of the list", () => {
     const judged = (...pages: readonly BrandSignInPage[]) =>
       outcomeOf(evaluate(check, { brand_sign_in_pages: obtained(pages) }));
