@@ -195,7 +195,7 @@ export const invariants: readonly Invariant[] = [
         );
         const isWrong = check.includes("admin_console_")
           ? status === "PASS" && !check.includes("session")
-          : isFull && check.includes("zone_enforced");
+          : isFull && status !== "FAIL" && check.includes("zone_enforced");
         return isWrong ? [{ check, change: "without the Admin Console", after: status, example: "" }] : [];
       });
     },
