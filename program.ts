@@ -25,7 +25,7 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
     .exitOverride();
   addExamples(program, "scanstream doctor", "scanstream scan", "scanstream help scan");
   addScannerCommands(program, run);
-  addClientCommands(program, run, () => import("./scanner/commands/stored_report.ts"));
+  addClientCommands(program, run);
   addPracticeOrgCommand(program, run);
   addGatewayCommands(program, run);
   addCompletionCommands(program, run);

@@ -84,7 +84,7 @@ async function main(): Promise<void> {
     interrupted: interruption.signal,
     mayColor: true,
   });
-  await scanCommand({ format: "table", failOn: "never", concurrency: String(practiceConcurrency) }, io);
+  await scanCommand({ config: false, format: "table", failOn: "never", concurrency: String(practiceConcurrency) }, io);
   if (!interruption.signal.aborted) {
     say(`The scan is kept at ${gateway.url}/. To scan again yourself:\n`);
     const gatewayLines = [`SCANSTREAM_URL=${gateway.url}`, `SCANSTREAM_API_KEY=${demo.api_key}`];
@@ -102,7 +102,7 @@ async function main(): Promise<void> {
 async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void> {
   // A state belongs to one org, and another port is another org.
   const state = join(stateDirectory, `follow-${org.port}`);
-  const flags = { state, interval: String(followSeconds), format: "table" };
+  const flags = { config: false, state, interval: String(followSeconds), format: "table" };
   const stdout = (text: string) => io.stdout(text.replaceAll(/^(?!.* → ).*\n/gm, ""));
   await followCommand(flags, { ...io, stdout });
 }

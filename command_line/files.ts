@@ -51,9 +51,13 @@ function sizeText(bytes: number): string {
   return bytes < 1_048_576 ? `${bytes / 1024} KiB` : `${bytes / 1_048_576} MiB`;
 }
 
-export interface OptionFile {
+/** A file, and the flag, variable or place in the configuration that names it. */
+export interface NamedFile {
   readonly option: string;
   readonly file: string;
+}
+
+export interface OptionFile extends NamedFile {
   readonly maxBytes: number;
 }
 
@@ -100,41 +104,35 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
   if (!(await stat(whole)).isDirectory()) await mkdir(whole);
 }
 
-/** A file or directory that was asked for, as a message names it: the option and its value. */
-export interface Target {
-  readonly option: "--save-artifacts" | "--output" | "--config";
-  readonly path: string;
-}
-
 /**
  * Checks before a scan that its results can be written after it, and makes `directory`. Throws `UsageError` naming every
  * place that cannot be written where that is `directory`, each file in it, or `file`.
  */
 export async function requireWritable(targets: {
-  readonly directory?: string | null;
+  readonly directory?: NamedFile | null;
   /** In `directory`. */
   readonly fileNames?: readonly string[];
-  readonly file?: string | undefined;
+  readonly file?: NamedFile | null;
 }): Promise<void> {
-  const { directory = null, fileNames = [], file } = targets;
-  const problemsOf = async (option: Target["option"], path: string, work: () => Promise<unknown>) => {
-    const problem = await problemOf({ option, path }, work);
+  const { directory = null, fileNames = [], file = null } = targets;
+  const problemsOf = async (target: NamedFile, work: () => Promise<unknown>) => {
+    const problem = await problemOf(target, work);
     return problem === null ? [] : [problem];
   };
   const ofDirectory =
     directory === null
       ? []
-      : await problemsOf("--output", directory, async () => {
-          await makeDirectory(directory);
-          await access(directory, constants.W_OK);
+      : await problemsOf(directory, async () => {
+          await makeDirectory(directory.file);
+          await access(directory.file, constants.W_OK);
         });
   const ofFiles: string[] = [];
   if (directory !== null && ofDirectory.length === 0) {
-    for (const path of fileNames.map((name) => join(directory, name))) {
-      ofFiles.push(...(await problemsOf("--output", path, () => requireFile(path))));
+    for (const path of fileNames.map((name) => join(directory.file, name))) {
+      ofFiles.push(...(await problemsOf({ ...directory, file: path }, () => requireFile(path))));
     }
   }
-  const ofFile = file === undefined ? [] : await problemsOf("--save-artifacts", file, () => requireFile(file));
+  const ofFile = file === null ? [] : await problemsOf(file, () => requireFile(file.file));
   // One of several files keeps nothing else from being done; what could not be written is said then.
   const isRefused =
     ofDirectory.length + ofFile.length > 0 || (fileNames.length > 0 && ofFiles.length === fileNames.length);
@@ -154,8 +152,8 @@ async function requireFile(path: string): Promise<void> {
  * Writes a file, or leaves the one that was there: never a half of it. Resolves with null, or with one line for a person
  * that says why it could not be written; rejects when the error is not the system's.
  */
-export function writeWhole(target: Target, content: string | Uint8Array): Promise<string | null> {
-  return problemOf(target, () => replaceFile(target.path, content));
+export function writeWhole(target: NamedFile, content: string | Uint8Array): Promise<string | null> {
+  return problemOf(target, () => replaceFile(target.file, content));
 }
 
 async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
@@ -191,12 +189,12 @@ function statOrNull(entry: Promise<Stats>): Promise<Stats | null> {
   });
 }
 
-async function problemOf(target: Target, work: () => Promise<unknown>): Promise<string | null> {
+async function problemOf(target: NamedFile, work: () => Promise<unknown>): Promise<string | null> {
   try {
     await work();
     return null;
   } catch (error) {
-    return explainWriteError(`${target.option} ${JSON.stringify(target.path)}`, error);
+    return explainWriteError(`${target.option} ${JSON.stringify(target.file)}`, error);
   }
 }
 

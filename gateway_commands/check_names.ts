@@ -26,6 +26,6 @@ export function readCheckNames(
     names: new Set(found.map(({ name, rule }) => rule?.rule.check ?? name)),
     problems: found
       .filter(({ rule }) => rule === null)
-      .map(({ name }) => `${option}: ${unknownRule(name, stigRuleNames, "run `scanstream checks` for the list")}`),
+      .map(({ name }) => `${option}: ${unknownRule(name, stigRuleNames, "run `scanstream explain` for the list")}`),
   };
 }

@@ -1,42 +1,14 @@
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
-import { offering, wordsOption } from "../command_line/completion/offered_values.ts";
+import { wordsOption } from "../command_line/completion/offered_values.ts";
 import { addExamples } from "../command_line/examples.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
 import { formats, toWhole } from "./options.ts";
-import type { ReportFlags, ReportWriter } from "./report_command.ts";
 import type { WatchFlags } from "./watch_command.ts";
 
 /** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
-export function addClientCommands(
-  program: Command,
-  run: RunCommand,
-  loadReportWriter: () => Promise<ReportWriter>,
-): void {
+export function addClientCommands(program: Command, run: RunCommand): void {
   addScanCommands(program, run);
-  const report = program
-    .command("report")
-    .description("write the stored report of a scan in any format of `scan`")
-    .argument("[scan-id]", "the scan's UUID")
-    .option("--latest", "use the newest scan")
-    .addOption(
-      offering(
-        new Option("--format <formats>", "report formats as for `scan`, separated by commas, or all (default: table)"),
-        "list",
-        async () => (await loadReportWriter()).formatNames,
-      ),
-    )
-    .option("--output <dir>", "directory for the reports, one scan.<ext> for each format")
-    .option("--sign <file>", "sign the files with this private key (SCANSTREAM_SIGNING_KEY_FILE)")
-    .option("--benchmark <file>", "the report's revision of the STIG, if it is not the built-in one")
-    .option("--poam-per-finding", "poam: one line for each finding, instead of for each rule")
-    .action((scanId: string | undefined, flags: ReportFlags) =>
-      run(async (io) => {
-        const { reportCommand } = await import("./report_command.ts");
-        return reportCommand(scanId, flags, { io, writer: await loadReportWriter() });
-      }),
-    );
-  addExamples(report, `scanstream report ${scanIdExample} --format html,cklb,csv --output reports`);
   const watch = program
     .command("watch")
     .description("print the events of a scan until it ends, or of the whole tenant until Ctrl-C")

@@ -3,7 +3,7 @@ import { vulnIdOf } from "../shared/rule_names.ts";
 import { categoryText } from "../shared/severity.ts";
 import type { ScanEvents } from "../shared/schemas/scan_events.ts";
 import { printable } from "../command_line/terminal.ts";
-import type { Resource } from "./gateway_api.ts";
+import type { Resource } from "../command_line/gateway_api.ts";
 import { statusText, valueText } from "./printing.ts";
 
 type FieldName = { [Type in keyof ScanEvents]: keyof ScanEvents[Type] }[keyof ScanEvents];

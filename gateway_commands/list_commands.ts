@@ -6,7 +6,14 @@ import { vulnIdOf } from "../shared/rule_names.ts";
 import { categoryText } from "../shared/severity.ts";
 import { parseStates, stateWords } from "../shared/rule_states.ts";
 import { shorten, toPrintableJson } from "../shared/text.ts";
-import { scanIdProblems, withGateway, type GatewayApi, type Resource } from "./gateway_api.ts";
+import {
+  oneScanProblems,
+  requireLatest,
+  scanIdProblems,
+  withGateway,
+  type GatewayApi,
+  type Resource,
+} from "../command_line/gateway_api.ts";
 import { readCheckNames } from "./check_names.ts";
 import { entriesText, tableText, valueText } from "./printing.ts";
 
@@ -80,19 +87,6 @@ export function findingsListCommand(
     await writeList(chosen(api.listFindings(id), isWanted), flags.format, { io, toTable: findingsTable });
     return exitCodes.ok;
   });
-}
-
-/** Either an id or `--latest`. */
-export function oneScanProblems(scanId: string | undefined, latest = false): readonly string[] {
-  if (scanId === undefined) return latest ? [] : ["SCAN_ID is missing: expected the UUID of a scan, or --latest"];
-  return latest ? ["--latest cannot be combined with SCAN_ID: give one of them"] : scanIdProblems(scanId);
-}
-
-/** The newest scan's id; null, and a line about it, when none exists. */
-export async function requireLatest(api: Pick<GatewayApi, "latestScanId">, io: CommandIo): Promise<string | null> {
-  const id = await api.latestScanId();
-  if (id === null) io.terminal.write("--latest: the tenant has no scan yet\n");
-  return id;
 }
 
 type Pages = ReturnType<GatewayApi["listScans"]>;

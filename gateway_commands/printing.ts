@@ -1,6 +1,6 @@
 import { paintStatus, printable, textWidth } from "../command_line/terminal.ts";
 import { shorten } from "../shared/text.ts";
-import type { Resource } from "./gateway_api.ts";
+import type { Resource } from "../command_line/gateway_api.ts";
 
 const maxValueLength = 1000;
 

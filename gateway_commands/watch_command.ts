@@ -5,8 +5,13 @@ import { printable } from "../command_line/terminal.ts";
 import { subscribe } from "../shared/client/subscribe.ts";
 import { toPrintableJson } from "../shared/text.ts";
 import { eventText, tenantEventText } from "./event_text.ts";
-import { withGateway, type GatewayApi, type Resource } from "./gateway_api.ts";
-import { oneScanProblems, requireLatest } from "./list_commands.ts";
+import {
+  oneScanProblems,
+  requireLatest,
+  withGateway,
+  type GatewayApi,
+  type Resource,
+} from "../command_line/gateway_api.ts";
 
 export interface WatchFlags {
   readonly format?: string;

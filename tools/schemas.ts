@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
-import { configSchema } from "../scanner/commands/organizations/config_schema.ts";
+import { configSchema } from "../scanner/settings/config_file.ts";
+import { memberOf, type Setting } from "../scanner/settings/setting.ts";
+import { table } from "../scanner/settings/table.ts";
 import { summarySchema } from "../scanner/commands/organizations/summary.ts";
 import { isJsonObject } from "../shared/json.ts";
 import { diffSchema } from "../shared/schemas/diff.ts";
@@ -68,9 +70,28 @@ export function describeConfig(): unknown {
     $schema,
     $id: "https://scanstream.dev/schemas/config/1",
     title: "scanstream.config.json",
-    description: "Options and organizations of `scanstream scan`. It never holds a secret.",
+    description: "Settings and organizations of the scanner. It never holds a secret.",
     ...described,
   };
+}
+
+/** `docs/reference/settings.md`, from the table of settings. */
+export function describeSettings(): string {
+  const cell = (texts: readonly string[]) => texts.map((text) => `\`${text}\``).join(", ");
+  const rows = Object.entries<Setting<unknown>>(table).map(([name, row]) => {
+    const { flag, variables = [], kept, commands, help } = row;
+    const members = kept === undefined ? [] : [memberOf(name, row)];
+    const meaning = help.replaceAll("|", "\\|").replaceAll("<", "\\<");
+    return `| ${cell(flag === undefined ? [] : [flag])} | ${cell(variables)} | ${cell(members)} | ${commands.join(", ")} | ${meaning} |`;
+  });
+  return `# Settings of the scanner
+
+Made by \`npm run schemas\` from \`scanner/settings/table.ts\`. An option wins over a variable, a variable over the file, the file over the default; see [the configuration file](../cli.md#the-configuration-file).
+
+| option | variables | in the file | commands | meaning |
+|---|---|---|---|---|
+${rows.join("\n")}
+`;
 }
 
 export function describePredicate(): unknown {
@@ -90,5 +111,6 @@ if (import.meta.main) {
   await writeFile(`${folder}/diff.schema.json`, `${JSON.stringify(describeDiff(), null, 2)}\n`);
   await writeFile(`${folder}/summary.schema.json`, `${JSON.stringify(describeSummary(), null, 2)}\n`);
   await writeFile(`${folder}/predicate.schema.json`, `${JSON.stringify(describePredicate(), null, 2)}\n`);
+  await writeFile(`${folder}/../docs/reference/settings.md`, describeSettings());
   await writeFile(`${folder}/config.schema.json`, `${JSON.stringify(describeConfig(), null, 2)}\n`);
 }

@@ -26,7 +26,7 @@ export function findCheck(name: string, { checks = catalog, warn }: KnownChecks 
   const found = findRule(name, rules);
   const check = checks.find(({ rule }) => rule === found?.rule);
   if (found === null || check === undefined) {
-    throw new AppError("not_found", capitalized(unknownRule(name, rules, "run `scanstream checks` for the list")));
+    throw new AppError("not_found", capitalized(unknownRule(name, rules, "run `scanstream explain` for the list")));
   }
   if (found.warning !== null) warn?.(found.warning);
   return check;

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { readOptionFile } from "../../command_line/files.ts";
+import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { explainJsonError } from "../evidence/json_text.ts";
 import { builtIn, revisionName, type Revision } from "../catalog/catalog.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -37,21 +37,21 @@ interface Revisions {
 }
 
 /** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
-export async function readChecklist(file: string | null, target: Revision): Promise<Checklist | null> {
-  if (file === null) return null;
+export async function readChecklist(source: NamedFile | null, target: Revision): Promise<Checklist | null> {
+  if (source === null) return null;
   const known = [builtIn, target];
-  return readOptionFile({ option: "--checklist", file, maxBytes: maxChecklistBytes }, (content) =>
-    parseChecklist(content, file, { target, known }),
+  return readOptionFile({ ...source, maxBytes: maxChecklistBytes }, (content) =>
+    parseChecklist(content, source, { target, known }),
   );
 }
 
 /** Reads CKLB or CKL; throws `UsageError` naming what is wrong with the file. */
 export function parseChecklist(
   content: string,
-  file: string,
+  { option, file }: NamedFile,
   revisions: Revisions = { target: builtIn, known: [builtIn] },
 ): Checklist {
-  const fail = (problem: string) => new UsageError([`Cannot use --checklist ${JSON.stringify(file)}: ${problem}`]);
+  const fail = (problem: string) => new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${problem}`]);
   const trimmed = content.trimStart();
   try {
     const name = basename(file);

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { NamedFile } from "../../command_line/files.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
 import { openFindings, stateOf } from "../../shared/rule_result.ts";
@@ -18,9 +19,9 @@ const maxFileLines = 3;
 const maxNamed = 5;
 
 /** Lines that name the written files. */
-export function writtenLines(files: readonly string[], outputDir: string | null): readonly string[] {
+export function writtenLines(files: readonly string[], outputDir: NamedFile | null): readonly string[] {
   if (files.length <= maxFileLines || outputDir === null) return files.map((file) => `Wrote ${file}`);
-  return [`Wrote ${files.length} files to ${outputDir}: ${files.map((file) => basename(file)).join(", ")}`];
+  return [`Wrote ${files.length} files to ${outputDir.file}: ${files.map((file) => basename(file)).join(", ")}`];
 }
 
 /** Lines about disagreements of the scan and the answers of people in the checklist. */

@@ -1,137 +1,163 @@
-import type { Command } from "commander";
-import type { RunCommand } from "../../command_line/command_io.ts";
-import { wordsOption } from "../../command_line/completion/offered_values.ts";
+import { Argument, type Command } from "commander";
+import type { CommandIo, RunCommand } from "../../command_line/command_io.ts";
+import { offering } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
-import { addConnectedCommands } from "./connected_commands.ts";
-import type { DiffFlags } from "./diff_command.ts";
-import type { CollectFlags, EvaluateFlags } from "./evidence_commands.ts";
-import type { FixFlags } from "./fix_command.ts";
-import { keepHeapSmall } from "./keep_heap_small.ts";
-import {
-  addConfigOptions,
-  addConnectionOptions,
-  addJudgingOptions,
-  addOneOrganizationOptions,
-  addReportOptions,
-  addRuleOptions,
-  addSelectionOptions,
-  addVerbosityOptions,
-  signOption,
-} from "./option_groups.ts";
-import type { ConfiguredScanFlags } from "./organizations/configured_scan_command.ts";
-import { addProofCommands } from "./proof_commands.ts";
-import { addRuleCommands } from "./rule_commands.ts";
+import { addSettings } from "../settings/options.ts";
+import type { Flags } from "../settings/read_settings.ts";
+import type { CommandName } from "../settings/setting.ts";
+import { checkNames } from "../settings/table.ts";
+import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
 
-/** The scanner's commands. Each loads its own code, so that `--help` is there at once. */
+/** A command of the scanner. Its options are those of the settings that it takes. */
+interface ScannerCommand {
+  readonly name: CommandName;
+  readonly description: string;
+  readonly arguments?: readonly Argument[];
+  readonly examples: readonly [string, ...string[]];
+  /** Each loads its own code, so that `--help` is there at once. */
+  readonly run: (flags: Flags, io: CommandIo, ...words: readonly (string | undefined)[]) => Promise<number>;
+}
+
+const commands: readonly ScannerCommand[] = [
+  {
+    name: "setup",
+    description: "connect an Okta org: make a key, show what to click, and check each click",
+    examples: ["scanstream setup", "scanstream setup --org-url acme.okta.com --client-id 0oa1b2c3d4 --yes"],
+    run: async (flags, io) => (await import("./setup_command.ts")).setupCommand(flags, io),
+  },
+  {
+    name: "doctor",
+    description: "test the connection, scopes and role, and show what to fix",
+    examples: [
+      "scanstream doctor",
+      "scanstream doctor -v --org-url https://acme.okta.com",
+      "scanstream doctor --org acme",
+    ],
+    run: async (flags, io) => (await import("./doctor_command.ts")).doctorCommand(flags, io),
+  },
+  {
+    name: "scan",
+    description: "scan an Okta org against the STIG and report the results",
+    examples: [
+      "scanstream scan",
+      "scanstream scan -f json,html,cklb -o report --fail-on fail:high",
+      "scanstream scan --check signon_global_session_idle_timeout_15min -v",
+      "scanstream scan --config scanstream.config.json --org acme,globex --output reports",
+    ],
+    async run(flags, io) {
+      keepHeapSmall();
+      return (await import("./scan_command.ts")).scanCommand(flags, io);
+    },
+  },
+  {
+    name: "collect",
+    description: "read the evidence of an org and save it for `evaluate`",
+    examples: ["scanstream collect --save-artifacts evidence.json", "scanstream collect --quiet --save-artifacts -"],
+    async run(flags, io) {
+      keepHeapSmall();
+      return (await import("./evidence_commands.ts")).collectCommand(flags, io);
+    },
+  },
+  {
+    name: "evaluate",
+    description: "evaluate saved evidence offline",
+    examples: [
+      "scanstream evaluate --from-artifacts evidence.json",
+      "scanstream evaluate --from-artifacts evidence.json -f oscal -o report --waivers decisions.json",
+    ],
+    run: async (flags, io) => (await import("./evidence_commands.ts")).evaluateCommand(flags, io),
+  },
+  {
+    name: "explain",
+    description: "list the rules, or explain one: what it examines, why, how to fix it, what decides in your org",
+    arguments: [offering(new Argument("[check]", "a check's name, V-, SV- or OKTA-APP-id"), "one", checkNames)],
+    examples: [
+      "scanstream explain",
+      "scanstream explain V-273186 --from-artifacts evidence.json",
+      "scanstream explain V-273186 --org acme",
+      "scanstream explain V-273186 --from-artifacts evidence.json --format markdown",
+    ],
+    run: async (flags, io, check) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io),
+  },
+  {
+    name: "fix",
+    description: "write Terraform that fixes failing checks, and a list of the manual steps",
+    examples: [
+      "scanstream fix -o fixes",
+      "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
+      "scanstream fix -o fixes --waivers decisions.json --parameters limits.json",
+    ],
+    async run(flags, io) {
+      keepHeapSmall();
+      return (await import("./fix_command.ts")).fixCommand(flags, io);
+    },
+  },
+  {
+    name: "report",
+    description: "write the stored report of a scan in any format",
+    arguments: [new Argument("[scan-id]", "the scan's UUID")],
+    examples: [
+      "scanstream report 6f1d7a52-0c7e-4b7d-9a55-3c0c1f5b8e21 --format html,cklb,csv --output reports",
+      "scanstream report --latest",
+    ],
+    run: async (flags, io, id) => (await import("./stored_report.ts")).reportCommand(id, flags, io),
+  },
+  {
+    name: "diff",
+    description: "compare two reports or two evidence files: findings and configuration",
+    arguments: [
+      new Argument("<before>", "an earlier scan.json or evidence file"),
+      new Argument("<after>", "a later file of the same kind"),
+    ],
+    examples: [
+      "scanstream diff before/scan.json after/scan.json",
+      "scanstream diff before.json after.json -f text,json -o changes",
+    ],
+    run: async (flags, io, before = "", after = "") =>
+      (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io),
+  },
+  {
+    name: "history",
+    description: "show when each rule passed, failed or was unknown: from a gateway, or from saved reports",
+    arguments: [new Argument("[org]", "id, address or host of one organization (default: all)")],
+    examples: [
+      "scanstream history --days 90",
+      "scanstream history acme.okta.com --rule signon_global_session_idle_timeout_15min --format json",
+      "scanstream history --from-reports reports --by control",
+      "scanstream history --from-reports reports -f json,csv -o history --sign scanner.key",
+    ],
+    run: async (flags, io, org) => (await import("./history_command.ts")).historyCommand(org, flags, io),
+  },
+  {
+    name: "verify",
+    description: "check who signed reports or evidence, and that nothing changed since",
+    arguments: [new Argument("<path>", "a signed file, or a folder")],
+    examples: [
+      "scanstream verify report --key scanner.key.pub",
+      "scanstream verify report --key scanner.key.pub --org-url https://acme.okta.com --since 2026-01-31",
+    ],
+    run: async (flags, io, path = "") => (await import("./signature_commands.ts")).verifyCommand(path, flags, io),
+  },
+  {
+    name: "follow",
+    description: "watch the org; report each change that alters a result, and who made it",
+    examples: ["scanstream follow", "scanstream follow -i 30 -f ndjson --fail-on fail:high"],
+    async run(flags, io) {
+      keepHeapSmallest();
+      return (await import("./follow_command.ts")).followCommand(flags, io);
+    },
+  },
+];
+
 export function addScannerCommands(program: Command, run: RunCommand): void {
-  const scan = program
-    .command("scan")
-    .description("scan an Okta org against the STIG and report the results")
-    .option("--save-artifacts <file>", "save the evidence for `evaluate`")
-    .option("--no-stream", "do not send the scan to the gateway");
-  addConfigOptions(scan);
-  addConnectionOptions(scan);
-  addJudgingOptions(scan);
-  addReportOptions(scan);
-  addVerbosityOptions(scan);
-  addExamples(
-    scan,
-    "scanstream scan",
-    "scanstream scan -f json,html,cklb -o report --fail-on fail:high",
-    "scanstream scan --check signon_global_session_idle_timeout_15min -v",
-    "scanstream scan --config scanstream.config.json --org acme,globex --output reports",
-  );
-  scan.action((flags: ConfiguredScanFlags) =>
-    run(async (io) => {
-      keepHeapSmall();
-      return (await import("./organizations/configured_scan_command.ts")).configuredScanCommand(flags, io);
-    }),
-  );
-
-  const collect = program
-    .command("collect")
-    .description("read the evidence of an org and save it for `evaluate`")
-    .option("--save-artifacts <file>", "file for the evidence, - for stdout (required)")
-    .addOption(signOption());
-  addOneOrganizationOptions(collect);
-  addConnectionOptions(collect);
-  addSelectionOptions(collect);
-  addRuleOptions(collect);
-  addVerbosityOptions(collect);
-  addExamples(
-    collect,
-    "scanstream collect --save-artifacts evidence.json",
-    "scanstream collect --quiet --save-artifacts -",
-  );
-  collect.action((flags: CollectFlags) =>
-    run(async (io) => {
-      keepHeapSmall();
-      const of = await (await import("./organizations/one_organization.ts")).forOrganization(flags, io);
-      return (await import("./evidence_commands.ts")).collectCommand(of.flags, of.io);
-    }),
-  );
-
-  const evaluate = program
-    .command("evaluate")
-    .description("evaluate saved evidence offline")
-    .option("--from-artifacts <file>", "evidence that `scan` or `collect` saved, - for stdin (required)");
-  addJudgingOptions(evaluate);
-  addReportOptions(evaluate);
-  addVerbosityOptions(evaluate);
-  addExamples(
-    evaluate,
-    "scanstream evaluate --from-artifacts evidence.json",
-    "scanstream evaluate --from-artifacts evidence.json -f oscal -o report --waivers decisions.json",
-  );
-  evaluate.action((flags: EvaluateFlags) =>
-    run(async (io) => (await import("./evidence_commands.ts")).evaluateCommand(flags, io)),
-  );
-
-  const fix = program
-    .command("fix")
-    .description("write Terraform that fixes failing checks, and a list of the manual steps")
-    .option("--from-artifacts <file>", "plan from saved evidence, offline")
-    .option("--output <dir>", "directory for main.tf, variables.tf and plan.md (required)");
-  addOneOrganizationOptions(fix);
-  addConnectionOptions(fix);
-  addJudgingOptions(fix);
-  addVerbosityOptions(fix);
-  addExamples(
-    fix,
-    "scanstream fix -o fixes",
-    "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
-    "scanstream fix -o fixes --waivers decisions.json --parameters limits.json",
-  );
-  fix.action((flags: FixFlags) =>
-    run(async (io) => {
-      keepHeapSmall();
-      const of = await (await import("./organizations/one_organization.ts")).forOrganization(flags, io);
-      return (await import("./fix_command.ts")).fixCommand(of.flags, of.io);
-    }),
-  );
-
-  const diff = program
-    .command("diff")
-    .description("compare two reports or two evidence files: findings and configuration")
-    .argument("<before>", "an earlier scan.json or evidence file")
-    .argument("<after>", "a later file of the same kind")
-    .addOption(
-      wordsOption("--format <formats>", "text, json, or both separated by a comma (default: text)", "list", [
-        "text",
-        "json",
-      ]),
-    )
-    .option("--output <dir>", "write diff.<ext> for each format there")
-    .action((before: string, after: string, flags: DiffFlags) =>
-      run(async (io) => (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io)),
-    );
-  addExamples(
-    diff,
-    "scanstream diff before/scan.json after/scan.json",
-    "scanstream diff before.json after.json -f text,json -o changes",
-  );
-
-  addRuleCommands(program, run);
-  addProofCommands(program, run);
-  addConnectedCommands(program, run);
+  for (const { name, description, examples, run: work, ...rest } of commands) {
+    const command = program.command(name).description(description);
+    for (const argument of rest.arguments ?? []) command.addArgument(argument);
+    addSettings(command, name);
+    addExamples(command, ...examples);
+    command.action((...given: unknown[]) => {
+      const words = given.slice(0, -2) as readonly (string | undefined)[];
+      return run((io) => work(given.at(-2) as Flags, io, ...words));
+    });
+  }
 }

@@ -1,8 +1,6 @@
 import { execFile } from "node:child_process";
 import { basename, dirname } from "node:path";
-import type { Environment } from "../../shared/environment_reader.ts";
-import { readScannerConfig, type ScannerFlags } from "../config.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { readConnectedSettings, SettingsError, type Given } from "../settings/read_settings.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { systemClock, type Clock } from "../okta/clock.ts";
 import { attempt, IdpError, type IdpErrorCode } from "../okta/idp_error.ts";
@@ -20,8 +18,7 @@ import { examineRules, type RuleAnswers } from "./rule_limits.ts";
 import type { RequestSender } from "../okta/request_sender.ts";
 
 export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
-  readonly flags: ScannerFlags;
-  readonly env: Environment;
+  readonly given: Given;
   readonly clock?: Clock;
 }
 
@@ -68,8 +65,8 @@ export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult
   yield* skipUntil(doctorSteps.length);
 }
 
-async function* examine({ flags, env, signal, clock = systemClock, trace }: DoctorInput): AsyncGenerator<DoctorResult> {
-  const { config, results } = await examineConfig(flags, env);
+async function* examine({ given, signal, clock = systemClock, trace }: DoctorInput): AsyncGenerator<DoctorResult> {
+  const { config, results } = await examineConfig(given);
   yield* results;
   if (config === null) return;
   const sender = createRequestSender(config, { signal, clock, trace });
@@ -80,22 +77,21 @@ async function* examine({ flags, env, signal, clock = systemClock, trace }: Doct
   }
 }
 
-async function examineConfig(flags: ScannerFlags, env: Environment) {
+async function examineConfig(given: Given) {
   try {
-    const config = readScannerConfig(flags, env);
+    const config = readConnectedSettings(given).connection;
     return {
       config,
       results: [ok("configuration", wellFormed), await keyResult(config)],
     };
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    const isKey = (problem: string) => /^[^:]*(PRIVATE_KEY|private-key)/.test(problem);
-    const keyProblems = error.problems.filter(isKey);
-    const others = error.problems.filter((problem) => !isKey(problem));
+    if (!(error instanceof SettingsError)) throw error;
+    const { keyProblems } = error;
+    const others = error.problems.filter((problem) => !keyProblems.includes(problem));
     const results = [
       others.length === 0
         ? ok("configuration", wellFormed)
-        : fail("configuration", others.join("; "), "Set the variables named above (see docs/reference/environment.md)"),
+        : fail("configuration", others.join("; "), "Set the variables named above (see docs/reference/settings.md)"),
       keyProblems.length === 0
         ? ok("private_key", "A private key in an accepted format")
         : fail("private_key", keyProblems.join("; "), remedies.key),

@@ -1,19 +1,14 @@
 import { styleText } from "node:util";
 import { toPrintableJson } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import type { ScannerFlags } from "../config.ts";
-import { forEachOrganization, type OrganizationFlags } from "./organizations/one_organization.ts";
+import { settingsOfEach } from "../settings/organizations.ts";
+import { readSettings, type Flags, type Given } from "../settings/read_settings.ts";
 import { diagnose } from "./doctor.ts";
 import type { DoctorResult, DoctorState } from "./doctor_result.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { createTrace } from "./trace_lines.ts";
 import type { RuleLimit } from "./rule_limits.ts";
 import { printable, wrapped } from "../../command_line/terminal.ts";
-
-export interface DoctorFlags extends ScannerFlags, OrganizationFlags {
-  readonly format: string;
-  readonly verbose?: boolean;
-}
 
 const marks = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as const satisfies Record<
   DoctorState,
@@ -24,31 +19,36 @@ const marks = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as c
  * `doctor`: each step as soon as it is known, of every organization of the configuration file or of the ones that `--org` names. 2
  * when a configuration is wrong, 3 when a provider refuses.
  */
-export async function doctorCommand(flags: DoctorFlags, io: CommandIo): Promise<number> {
-  const organizations = await forEachOrganization(flags, io);
+export async function doctorCommand(flags: Flags, io: CommandIo): Promise<number> {
+  const organizations = await settingsOfEach("doctor", flags, io);
+  // Wrong settings of an organization are a step of its own.
+  const shown = { format: flags["format"], verbose: flags["verbose"] };
+  const { textFormat: format, verbose } = readSettings({ command: "doctor", flags: shown, env: {} });
   const codes: number[] = [];
   const all: { readonly organization: string | null; readonly steps: readonly DoctorResult[] }[] = [];
-  for (const { name, ...of } of organizations) {
-    if (name !== null && flags.format === "text") io.stdout(`${codes.length === 0 ? "" : "\n"}${printable(name)}\n`);
-    const { code, results } = await examine(of.flags, of.io);
+  for (const given of organizations) {
+    const { organization: name = null } = given;
+    if (name !== null && format === "text") io.stdout(`${codes.length === 0 ? "" : "\n"}${printable(name)}\n`);
+    const { code, results } = await examine(given, { format, verbose }, io);
     codes.push(code);
     all.push({ organization: name, steps: results });
   }
   const [only] = all;
   const document = all.length === 1 && only?.organization === null ? only.steps : all;
-  if (flags.format === "json") io.stdout(`${toPrintableJson(document, 2)}\n`);
+  if (format === "json") io.stdout(`${toPrintableJson(document, 2)}\n`);
   return Math.max(...codes);
 }
 
 async function examine(
-  flags: DoctorFlags,
+  given: Given,
+  { format, verbose }: { readonly format: "text" | "json"; readonly verbose: boolean },
   io: CommandIo,
 ): Promise<{ readonly code: number; readonly results: readonly DoctorResult[] }> {
   const results: DoctorResult[] = [];
-  const trace = createTrace(flags, (line) => io.terminal.write(`${line}\n`));
-  for await (const result of diagnose({ flags, env: io.env, signal: io.interrupted, trace })) {
+  const trace = createTrace({ verbose }, (line) => io.terminal.write(`${line}\n`));
+  for await (const result of diagnose({ given, signal: io.interrupted, trace })) {
     results.push(result);
-    if (flags.format === "text") io.stdout(resultText(result, io.colorStdout, io.terminal.columns || unbroken));
+    if (format === "text") io.stdout(resultText(result, io.colorStdout, io.terminal.columns || unbroken));
   }
   const failed = results.find((result) => result.state === "fail");
   if (failed === undefined) return { code: exitCodes.ok, results };

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { standardStream, writeWhole } from "../../command_line/files.ts";
+import { standardStream, writeWhole, type NamedFile } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
@@ -22,16 +22,17 @@ import { causesOf } from "../causes/causes.ts";
 import { sha256 } from "../digest.ts";
 import { type FinishedScan } from "../run_scan.ts";
 import { checklistLines, nextLines, overdueLines, writtenLines } from "./closing_lines.ts";
-import type { ReportOptions } from "./scan_options.ts";
+import type { ReportTarget } from "./report_target.ts";
+import type { Settings } from "../settings/read_settings.ts";
 
 /** False when they could not be written, after a message. */
-export async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: CommandIo): Promise<boolean> {
-  if (path === undefined) return true;
-  if (path === standardStream) {
+export async function saveArtifacts(source: NamedFile | null, scan: FinishedScan, io: CommandIo): Promise<boolean> {
+  if (source === null) return true;
+  if (source.file === standardStream) {
     io.stdout(`${JSON.stringify(scan.document)}\n`);
     return true;
   }
-  const problem = await writeWhole({ option: "--save-artifacts", path }, JSON.stringify(scan.document));
+  const problem = await writeWhole(source, JSON.stringify(scan.document));
   if (problem !== null) io.terminal.write(`${problem}\n`);
   return problem === null;
 }
@@ -40,16 +41,11 @@ interface FinishOptions {
   readonly revision: Revision;
   readonly decisions: Decisions;
   readonly checklist: Checklist | null;
-  readonly options: ReportOptions;
+  readonly settings: Settings;
+  readonly target: ReportTarget;
   readonly id: string;
   /** For the gateway where it is registered. */
   readonly tenantId: string | null;
-  readonly flags: {
-    readonly quiet?: boolean;
-    readonly verbose?: boolean;
-    readonly status?: string;
-    readonly poamPerFinding?: boolean;
-  };
   /** Absent: nothing is signed. */
   readonly signing?: Signing | null;
   /** False: the evidence could not be written, which was said. */
@@ -77,7 +73,7 @@ export interface ReportedScan {
 /** Applies decisions, writes the reports and decides the exit code. */
 export async function finishScan(
   scan: FinishedScan,
-  { revision, decisions, checklist, options, id, tenantId, flags, signing = null, areSaved = true }: FinishOptions,
+  { revision, decisions, checklist, settings, target, id, tenantId, signing = null, areSaved = true }: FinishOptions,
   io: CommandIo,
 ): Promise<ReportedScan> {
   const { results: decided, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
@@ -97,9 +93,10 @@ export async function finishScan(
     baseline: comparison,
     causes: causesOf(results, scan.document.artifacts, sha256),
   };
-  const { formats, outputDir } = options;
+  const { formats, outputDir } = target;
+  const { quiet: isQuiet, verbose, status } = settings;
   // Whoever selects states, or asks for details, wants the list.
-  const isBrief = flags.verbose !== true && flags.status === undefined;
+  const isBrief = !verbose && status === null;
   const written = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
@@ -107,8 +104,8 @@ export async function finishScan(
       color: io.colorStdout,
       width: io.terminal.columns,
       toolVersion: io.toolVersion,
-      states: options.states,
-      isPlanPerFinding: flags.poamPerFinding === true,
+      ...(status === null ? {} : { states: status }),
+      isPlanPerFinding: settings.poamPerFinding,
       isBrief,
       revision,
       ...(checklist === null ? {} : { checklist }),
@@ -121,7 +118,6 @@ export async function finishScan(
   );
   const files = [...written.files, ...signed.files];
   const problems = [...written.problems, ...signed.problems];
-  const isQuiet = flags.quiet === true;
   const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   const lines = [
     ...(isQuiet ? [] : writtenLines(files, outputDir)),
@@ -130,9 +126,14 @@ export async function finishScan(
     ...overdueLines(report),
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
-  const gate = applyGate(report, options);
+  const gate = applyGate(report, {
+    failOn: settings.failOn.conditions,
+    failOnText: settings.failOn.text,
+    onlyNew: settings.failOnNew,
+    allowUnread: settings.allowUnread,
+  });
   const areWritten = areSaved && problems.length === 0;
-  const isUnread = gate.unread > 0 && !options.allowUnread;
+  const isUnread = gate.unread > 0 && !settings.allowUnread;
   const code = exitCodeOf(scan, { isFailed: gate.isFailed, isUnread, areWritten });
   const exitLine =
     scan.status === "completed"
@@ -176,16 +177,16 @@ function interruptedExit(code: number, results: readonly CheckResult[]): string 
 }
 
 /** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
-export async function reportIdpError(error: IdpError, options: ReportOptions, io: CommandIo): Promise<number> {
+export async function reportIdpError(error: IdpError, target: ReportTarget, io: CommandIo): Promise<number> {
   writeIdpError(error, io);
-  const json = options.formats.find((format) => format.name === "json");
+  const json = target.formats.find((format) => format.name === "json");
   if (json !== undefined) {
     const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
     // Replaces the report of an earlier run, which would be mistaken for this run's.
-    if (options.outputDir === null) io.stdout(text);
+    if (target.outputDir === null) io.stdout(text);
     else {
-      const path = join(options.outputDir, reportFileName(json));
-      const problem = await writeWhole({ option: "--output", path }, text);
+      const file = join(target.outputDir.file, reportFileName(json));
+      const problem = await writeWhole({ ...target.outputDir, file }, text);
       if (problem !== null) io.terminal.write(`${problem}\n`);
     }
   }

@@ -7,54 +7,51 @@ import { exitCodes } from "../../command_line/exit_code.ts";
 import { makeDirectory, requireWritable, writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { listTexts } from "../checks/parsing/names.ts";
-import type { ScannerFlags } from "../config.ts";
-import { applyDecisions } from "../decisions/decisions.ts";
+import { applyDecisions, readDecisions } from "../decisions/decisions.ts";
 import { renderFiles } from "../fix/fix_files.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
-import { readJudging, type JudgingFlags } from "./judging_options.ts";
-import { findVerdicts } from "./org_evidence.ts";
+import type { Flags } from "../settings/read_settings.ts";
 import { newProgress } from "./progress.ts";
-
-export interface FixFlags extends ScannerFlags, JudgingFlags {
-  readonly fromArtifacts?: string;
-  readonly output?: string;
-  readonly verbose?: boolean;
-}
+import { decisionsOf, readRules, warnOn } from "./rules.ts";
+import { evaluateSource, openSource } from "./verdicts.ts";
 
 const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md"];
 
 /** `fix`: writes Terraform and manual steps that make failing checks pass. Changes nothing in the org. */
-export async function fixCommand(flags: FixFlags, io: CommandIo): Promise<number> {
-  const { output } = flags;
-  if (output === undefined || output === "")
+export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
+  const source = await openSource("fix", flags, io);
+  const { settings } = source;
+  const { writeTo: directory } = settings;
+  if (directory === null)
     throw new UsageError(["--output DIR is missing: expected a directory for main.tf, variables.tf and plan.md"]);
+  const output = directory.file;
   await requireNewFolder(output);
-  const judging = await readJudging(flags, io);
-  const { checks, parameters } = judging;
-  const wanted = { checks, parameters, isNamed: flags.check !== undefined };
-  const judged = await findVerdicts(flags, wanted, { io, progress: newProgress(flags, io) });
+  const rules = await readRules(settings, io);
+  const { parameters, names } = rules;
+  const files = await readDecisions({ ...settings, baseline: null }, { rules: names, warn: warnOn(io) });
+  const judged = await evaluateSource(source, rules, { io, progress: newProgress(settings, io) });
   if (typeof judged === "number") return judged;
   const { document } = judged;
   const orgUrl = document.scan.org_url;
-  const { results, warnings } = applyDecisions(judged.results, await judging.decisionsFor(orgUrl), io.now().getTime());
+  const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
+  const { results, warnings } = applyDecisions(judged.results, decisions, io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const { artifacts } = document;
   const plan = planFixes(results, artifacts, parameters);
-  await requireWritable({ directory: output, fileNames: fixFileNames });
+  await requireWritable({ directory, fileNames: fixFileNames });
   const origin = { orgUrl, collectedAt: document.evaluated_at };
-  const files = {
+  const texts = {
     ...renderFiles(plan, origin),
     "plan.md": renderPlanPage({ plan, results, origin, artifacts }),
   };
-  const names = Object.keys(files);
-  if (names.some((name) => name.startsWith("pages/"))) await makeDirectory(join(output, "pages"));
+  if (Object.keys(texts).some((name) => name.startsWith("pages/"))) await makeDirectory(join(output, "pages"));
   let areWritten = true;
-  for (const [name, text] of Object.entries(files)) {
+  for (const [name, text] of Object.entries(texts)) {
     const path = join(output, name);
-    const problem = await writeWhole({ option: "--output", path }, text);
+    const problem = await writeWhole({ ...directory, file: path }, text);
     areWritten &&= problem === null;
-    if (problem !== null || flags.quiet !== true) io.terminal.write(`${problem ?? `Wrote ${path}`}\n`);
+    if (problem !== null || !settings.quiet) io.terminal.write(`${problem ?? `Wrote ${path}`}\n`);
   }
   const imported = plan.resources.filter(({ importId }) => importId !== null).length;
   io.stdout(

@@ -4,15 +4,17 @@ import { dirname } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { explainWriteError, makeDirectory, requireWritable } from "../../command_line/files.ts";
+import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { readApprovedIssuers, readScannerConfig } from "../config.ts";
+import { createDecisionFiles, followDecisions } from "../decisions/followed_decisions.ts";
+import { fetchDecisions } from "../decisions/gateway_decisions.ts";
 import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
-import type { FollowEnd } from "../follow/follow_plan.ts";
+import type { DecisionsPort, FollowEnd } from "../follow/follow_plan.ts";
 import { createFollowStore } from "../follow/follow_state.ts";
 import { systemClock } from "../okta/clock.ts";
 import { connect } from "../okta/connection.ts";
@@ -20,32 +22,33 @@ import { IdpError } from "../okta/idp_error.ts";
 import { readSigner } from "../signing/keys.ts";
 import { ChangeFile } from "./change_file.ts";
 import { createMonitor } from "./follow_monitor.ts";
-import { parseFollowOptions, type FollowFlags } from "./follow_options.ts";
-import { readJudging } from "./judging_options.ts";
+import { settingsOfOne } from "../settings/organizations.ts";
+import type { ConnectedSettings, Flags } from "../settings/read_settings.ts";
+import { readRules, warnOn, type Rules } from "./rules.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
 import { createTrace } from "./trace_lines.ts";
 
 /** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
-export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<number> {
-  const { directory, intervalMs, reconcileMs, failOn, format } = parseFollowOptions(flags);
-  const judging = await readJudging(flags, io);
-  const { revision, checks, parameters } = judging;
-  const config = readScannerConfig(flags, io.env);
-  const approvedIssuers = readApprovedIssuers(io.env);
-  const signer = flags.output === undefined ? null : await readSigner(flags.sign, io.env);
+export async function followCommand(flags: Flags, io: CommandIo): Promise<number> {
+  const settings = await settingsOfOne("follow", flags, io);
+  const { connection, state: directory, intervalMs, reconcileMs, lineFormat: format, lineFile } = settings;
+  const { revision, checks, parameters, approvedIssuers, names } = await readRules(settings, io);
+  if (lineFile === null && settings.sign?.option === "--sign")
+    throw new UsageError(["--sign needs --output FILE: lines on stdout cannot be signed"]);
+  const signer = lineFile === null ? null : await readSigner(settings.sign, settings.signingKey);
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
-  const decisions = await judging.followDecisions(config.orgUrl, say);
-  const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
+  const decisions = await openDecisions(settings, { names, say }, io);
+  const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
   await requireDirectory(directory);
   const lock = await lockDirectory(directory);
   const store = createFollowStore(directory);
   const rules = new Map(checks.map(({ name, rule }) => [name, rule]));
-  const scopes = [...new Set([...config.scopes, "logs.read"])];
+  const scopes = [...new Set([...connection.scopes, "logs.read"])];
   let file: ChangeFile | null = null;
   try {
     const started_at = io.now().toISOString();
     const factsAt = (nowMs: number) => ({
-      scan: { org_url: config.orgUrl, started_at, ended_at: new Date(nowMs).toISOString() },
+      scan: { org_url: connection.orgUrl, started_at, ended_at: new Date(nowMs).toISOString() },
       revision,
       report: null,
       evidence: null,
@@ -54,26 +57,28 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
       approvedIssuers,
     });
     const nowMs = () => io.now().getTime();
-    if (flags.output !== undefined) await requireWritable({ directory: dirname(flags.output) });
-    if (flags.output !== undefined) file = new ChangeFile({ path: flags.output, signer, factsAt, nowMs, say });
+    if (lineFile !== null) {
+      await requireWritable({ directory: { ...lineFile, file: dirname(lineFile.file) } });
+      file = new ChangeFile({ path: lineFile.file, signer, factsAt, nowMs, say });
+    }
     const end = await follow(
       {
-        orgUrl: config.orgUrl,
-        clientId: config.clientId,
+        orgUrl: connection.orgUrl,
+        clientId: connection.clientId,
         checks,
         benchmark: revision.benchmark.id,
         approvedIssuers,
         parameters,
         intervalMs,
         reconcileMs,
-        once: flags.once === true,
-        untilClean: flags.untilClean === true,
-        failOn,
-        withAddresses: flags.withAddresses === true,
+        once: settings.once,
+        untilClean: settings.untilClean,
+        failOn: settings.endOn.conditions,
+        withAddresses: settings.withAddresses,
         signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
       },
       {
-        connect: (options) => connect({ ...config, scopes }, options),
+        connect: (options) => connect({ ...connection, scopes }, options),
         store,
         clock: systemClock,
         newId: randomUUID,
@@ -90,8 +95,8 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
           if (format === "ndjson") io.stdout(`${toPrintableJson(line)}\n`);
         },
         say,
-        monitor: createMonitor(streamConfig, { log: say, isQuiet: flags.quiet === true }),
-        trace: createTrace(flags, say),
+        monitor: createMonitor(streamConfig, { log: say, isQuiet: settings.quiet }),
+        trace: createTrace(settings, say),
       },
     );
     return store.isSaved() ? exitCodeOf[end] : exitCodes.usage;
@@ -104,6 +109,19 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
     await file?.close();
     await lock.release();
   }
+}
+
+/** The decisions that hold, read again when they change. */
+async function openDecisions(
+  settings: ConnectedSettings,
+  { names, say }: Pick<Rules, "names"> & { readonly say: (text: string) => void },
+  io: CommandIo,
+): Promise<DecisionsPort> {
+  const files = await createDecisionFiles({ files: { ...settings, baseline: null }, rules: names, warn: warnOn(io) });
+  const access = settings.decisionsFromGateway ? requireGatewayAccess(io.env, []) : null;
+  const { orgUrl } = settings.connection;
+  const fetch = access === null ? null : () => fetchDecisions({ access, orgUrl, signal: io.interrupted });
+  return followDecisions({ files, fetch, rules: names, say, nowMs: io.now().getTime() });
 }
 
 /** Interrupting is how it is meant to end. */

@@ -7,7 +7,7 @@ import { printable } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/days.ts";
 import { ruleHistoryOf } from "../../shared/history/rule_history.ts";
 import type { Span } from "../../shared/history/source.ts";
-import { findRule, stigRuleNames, unknownRule } from "../../shared/rule_names.ts";
+import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { History } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
@@ -16,38 +16,29 @@ import { checksOf, sourcesOf, vulnIdOf, type HistoryInput } from "../history/his
 import { historyFormats, type HistoryView } from "../history/history_formats.ts";
 import { controlView, viewDays } from "../history/control_view.ts";
 import { readFolder } from "../history/read_folder.ts";
-import { fileNameOf, writeFormats } from "../reports/write_reports.ts";
+import { chooseFormats, fileNameOf, writeFormats } from "../reports/write_reports.ts";
 import { signFiles } from "../signing/sign_files.ts";
-import { parseFormats, readSigning, splitList } from "./scan_options.ts";
-
-export interface HistoryFlags {
-  readonly fromReports?: string;
-  readonly rule?: string;
-  readonly days?: string;
-  readonly by?: "control";
-  readonly format?: string;
-  readonly output?: string;
-  readonly sign?: string;
-}
-
-const defaultDays = 30;
-const maxDays = 400;
+import { readSettings, type Flags } from "../settings/read_settings.ts";
+import { readSigning } from "./report_target.ts";
+import { findRules } from "./rules.ts";
 
 /** `history`: when each rule passed, failed or was unknown. */
-export async function historyCommand(org: string | undefined, flags: HistoryFlags, io: CommandIo): Promise<number> {
-  const formats = parseFormats(flags, historyFormats);
-  const rules = flags.rule === undefined ? null : readRules(flags.rule, io);
-  const days = flags.by === undefined ? readDays(flags.days) : Math.max(viewDays, readDays(flags.days));
-  const signer = await readSigning(flags, io.env);
-  const directory = flags.output ?? null;
+export async function historyCommand(org: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
+  const settings = readSettings({ command: "history", flags, env: io.env });
+  const { historyFormat, writeTo: directory, fromReports: folder, by } = settings;
+  const formats = chooseFormats(historyFormats, historyFormat, directory);
+  const found = findRules(settings, { setting: "rule", names: stigRuleNames, io });
+  const rules = settings.rule === null ? null : new Set(found);
+  const days = by === null ? settings.days : Math.max(viewDays, settings.days);
+  const signer = await readSigning(settings, directory);
   const period = lastDays(days, io.now().getTime());
   const wanted: Wanted = { org: org ?? null, rules, period };
-  const read = flags.fromReports === undefined ? fromGateway(wanted, io) : fromReports(flags.fromReports, wanted, io);
+  const read = folder === null ? fromGateway(wanted, io) : fromReports(folder.file, wanted, io);
   const history = await read;
   if (typeof history === "number") return history;
   if (history.organizations.length === 0) io.terminal.write("No organization has a history yet: scan one first\n");
   await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("history", format)) });
-  const view = flags.by === undefined ? history : controlView(history);
+  const view = by === null ? history : controlView(history);
   const written = await writeFormats<HistoryView, { readonly width: number }>(
     view,
     { formats, outputDir: directory, stdout: io.stdout, name: "history" },
@@ -123,25 +114,6 @@ async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promi
     const isRefused = error instanceof GatewayRefusal && [400, 404, 422].includes(error.httpStatus);
     return isRefused ? exitCodes.usage : exitCodes.unread;
   }
-}
-
-function readDays(text: string | undefined): number {
-  const days = text === undefined ? defaultDays : Number(text);
-  if (Number.isInteger(days) && days >= 1 && days <= maxDays && /^\d+$/.test(text ?? "1")) return days;
-  throw new UsageError([`--days ${JSON.stringify(text)}: expected a number of days from 1 to ${maxDays}`]);
-}
-
-function readRules(text: string, io: CommandIo): ReadonlySet<string> {
-  const names = splitList(text);
-  const found = names.map((name) => ({ name, rule: findRule(name, stigRuleNames) }));
-  const problems = found
-    .filter(({ rule }) => rule === null)
-    .map(({ name }) => `--rule: ${unknownRule(name, stigRuleNames, "run `scanstream checks` for the list")}`);
-  if (names.length === 0) problems.push("--rule: expected the name of a rule, such as V-273186");
-  if (problems.length > 0) throw new UsageError(problems);
-  for (const { rule } of found)
-    if (typeof rule?.warning === "string") io.terminal.write(`${printable(rule.warning)}\n`);
-  return new Set(found.map(({ name, rule }) => rule?.rule.check ?? name));
 }
 
 function factsOf({ from, to, organizations }: History, io: CommandIo) {

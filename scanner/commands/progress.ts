@@ -26,8 +26,8 @@ export interface ProgressOptions {
 const defaultColumns = 80;
 
 /** As the options say. */
-export function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
-  return flags.quiet === true
+export function newProgress(settings: { readonly quiet: boolean }, io: CommandIo): Progress {
+  return settings.quiet
     ? createQuietProgress(io.terminal)
     : createProgress(io.terminal, { now: () => performance.now() });
 }

@@ -1,169 +1,65 @@
-import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { requireWritable, standardStream } from "../../command_line/files.ts";
-import { printable } from "../../command_line/terminal.ts";
-import type { CheckResult } from "../../shared/report.ts";
-import { countStates } from "../../shared/rule_result.ts";
-import { selectChecks } from "../catalog/select_checks.ts";
-import { withChecklistAnswers } from "../checklists/answered_rules.ts";
-import { readChecklist } from "../checklists/checklist.ts";
-import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
-import { applyAttestations } from "../decisions/attestations.ts";
-import { readDecisions } from "../decisions/decisions.ts";
-import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readParameters } from "../decisions/parameters.ts";
-import { connect } from "../okta/connection.ts";
-import { IdpError } from "../okta/idp_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { sha256 } from "../digest.ts";
-import { runScan, type FinishedScan } from "../run_scan.ts";
-import type { ScanPublisher } from "../streaming/scan_publisher.ts";
-import { startPublishing } from "../streaming/start_publishing.ts";
-import { readStreamConfig } from "../streaming/stream_config.ts";
-import { finishScan, reportIdpError, saveArtifacts, type ReportedScan } from "./finish_scan.ts";
-import { writeGitHubFeedback } from "./github_actions.ts";
-import { newProgress, type Progress } from "./progress.ts";
-import {
-  rulesOf,
-  parseReportOptions,
-  reportPlaces,
-  toSelection,
-  warnOn,
-  readSigning,
-  type ReportFlags,
-  type SelectionFlags,
-} from "./scan_options.ts";
-import { readRevision } from "../revisions/read_stig_file.ts";
-import { createTrace } from "./trace_lines.ts";
+import { settingsOfEach } from "../settings/organizations.ts";
+import { readConnectedSettings, readSettings, type ConnectedSettings, type Flags } from "../settings/read_settings.ts";
+import { ioOfOrganization } from "./organizations/organization_io.ts";
+import { scanOrganizations, type OrganizationScan } from "./organizations/scan_organizations.ts";
+import { requireSummaryPlace } from "./organizations/summary_files.ts";
+import { prepareScan, scanOne } from "./prepared_scan.ts";
+import { createQuietProgress, createTotals } from "./progress.ts";
+import { reportFormats } from "../reports/formats.ts";
 
-export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
-  readonly saveArtifacts?: string;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-  readonly stream?: boolean;
-}
-
-/** A scan whose options and files are good: nothing was sent to the provider yet. */
-export interface PreparedScan {
-  readonly orgUrl: string;
-  /** The name of the revision of the STIG. */
-  readonly benchmark: string;
-  run(): Promise<ScanOutcome>;
-}
-
-export interface ScanOutcome {
-  readonly code: number;
-  /** Null: nothing was evaluated, and `error` says why. */
-  readonly reported: ReportedScan | null;
-  readonly error: IdpError | null;
-}
-
-/** `scan` of one organization. Resolves with the exit code. */
-export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<number> {
-  const { code, reported } = await (await prepareScan(flags, io)).run();
-  if (reported !== null) await writeGitHubFeedback([{ name: null, report: reported.report }], io);
-  return code;
-}
-
-/** Everything that can be refused is refused here, before the first request to the provider. */
-export async function prepareScan(
-  flags: ScanFlags,
-  io: CommandIo,
-  progress: Progress = newProgress(flags, io),
-): Promise<PreparedScan> {
-  const options = parseReportOptions(flags);
-  const revision = await readRevision(flags.benchmark);
-  const known = revision.checks;
-  const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
-  const config = readScannerConfig(flags, io.env);
-  const approvedIssuers = readApprovedIssuers(io.env);
-  const parameters = await readParameters(flags.parameters, approvedIssuers, known);
-  const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
-  const checklist = await readChecklist(options.checklistFile, revision);
-  const signer = await readSigning(flags, io.env);
-  if (flags.saveArtifacts === standardStream) {
-    throw new UsageError(["--save-artifacts -: stdout already has the report. Name a file, or use collect"]);
-  }
-  await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
-  const { orgUrl, clientId } = config;
-  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
-  const decisions = await withGatewayDecisions(files, wanted, io);
-  return { orgUrl, benchmark: revision.benchmark.id, run };
-
-  /** As the report counts them. */
-  function attested(results: readonly CheckResult[]): readonly CheckResult[] {
-    const { results: decided } = applyAttestations(results, decisions.attestations, io.now().getTime());
-    return withChecklistAnswers(decided, checklist);
-  }
-
-  async function run(): Promise<ScanOutcome> {
-    // A message may quote an answer of the gateway or the broker.
-    const warn = (text: string) => progress.message(printable(text));
-    const stream =
-      streamConfig === null
-        ? null
-        : startPublishing(
-            streamConfig,
-            { org_url: orgUrl, client_id: clientId, benchmark: revision.benchmark.id, checks_total: checks.length },
-            { warn, info: flags.quiet === true ? () => {} : warn },
-          );
-    const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
-    progress.started(checks.map((check) => check.name));
-
-    let scan: FinishedScan;
+/** `scan` of the organization of flags and variables, or of one or several of the configuration file. Resolves with the exit code. */
+export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> {
+  const organizations = await settingsOfEach("scan", flags, io);
+  const [first, ...others] = organizations;
+  if (first === undefined) throw new TypeError("No organization was chosen");
+  if (others.length === 0) return scanOne(readConnectedSettings(first), io);
+  // What all share, without the name of an organization.
+  const shared = readSettings({ ...first, organization: null, file: first.file?.slice(1) ?? [] });
+  const problems: string[] = [];
+  const scans: OrganizationScan[] = [];
+  const places = new Map<string, string>();
+  for (const given of organizations) {
     try {
-      scan = await runScan(
-        { orgUrl, clientId, checks, approvedIssuers, parameters, signal },
-        {
-          connect: (connectOptions) => connect(config, connectOptions),
-          onResult(result, counts) {
-            progress.checkEvaluated(result, counts);
-            stream?.checkEvaluated(result, counts);
-          },
-          count: (results) => countStates(attested(results)),
-          now: io.now,
-          trace: createTrace(flags, (line) => progress.message(line)),
-        },
-      );
+      const settings = readConnectedSettings(given);
+      requirePlace(settings, { count: organizations.length, places });
+      scans.push(await prepare(settings, io));
     } catch (error) {
-      progress.ended();
-      await endFailed(stream, error);
-      if (!(error instanceof IdpError)) throw error;
-      return { code: await reportIdpError(error, options, io), reported: null, error };
+      if (!(error instanceof UsageError)) throw error;
+      problems.push(...error.problems);
     }
-    progress.ended();
-    let areSaved: boolean;
-    try {
-      // Evidence first: it is on disk before the wait for the gateway.
-      areSaved = await saveArtifacts(flags.saveArtifacts, scan, io);
-    } finally {
-      await stream?.end(scan.status, attested(scan.results));
-    }
-    const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
-    const signing =
-      signer === null
-        ? null
-        : {
-            signer,
-            parameters,
-            approvedIssuers,
-            evidence: sha256(JSON.stringify(scan.document)),
-            evidenceFile: areSaved ? flags.saveArtifacts : undefined,
-          };
-    const reported = await finishScan(
-      scan,
-      { revision, decisions, checklist, options, id, tenantId, flags, signing, areSaved },
-      io,
-    );
-    await stream?.storeReport(reported.report);
-    return { code: reported.code, reported, error: null };
   }
+  if (problems.length > 0) throw new UsageError([...new Set(problems)]);
+  const { parallel, output, quiet: isQuiet } = shared;
+  if (output !== null) await requireSummaryPlace(output);
+  return scanOrganizations(scans, { parallel, output, isQuiet }, io);
 }
 
-async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<void> {
-  if (stream === null) return;
-  if (error instanceof IdpError) stream.error(error.code, error.message);
-  else stream.error("internal_error", "The scanner failed");
-  await stream.end("failed", []);
+async function prepare(settings: ConnectedSettings, io: CommandIo): Promise<OrganizationScan> {
+  const name = settings.organization ?? settings.connection.orgUrl;
+  const own = ioOfOrganization(name, io);
+  const progress = settings.quiet ? createQuietProgress(own.io.terminal) : createTotals(own.io.terminal);
+  return { name, io: own, prepared: await prepareScan(settings, own.io, progress) };
+}
+
+/** Reports of several organizations on one stdout are of use to people only, and no two write to one place. */
+function requirePlace(
+  settings: ConnectedSettings,
+  { count, places }: { readonly count: number; readonly places: Map<string, string> },
+): void {
+  const { output, saveArtifacts, organization } = settings;
+  const machine = reportFormats.find(({ name, isMachine }) => isMachine && settings.format.includes(name));
+  if (output === null && machine !== undefined)
+    throw new UsageError([
+      `${settings.nameOf("format")} ${machine.name}: ${count} organizations need --output DIR, with a folder for each; or choose one with --org`,
+    ]);
+  for (const place of [output, saveArtifacts]) {
+    if (place === null) continue;
+    const { option, file } = place;
+    const other = places.get(resolve(file));
+    if (other !== undefined) throw new UsageError([`${option} ${JSON.stringify(file)}: ${other} writes there too`]);
+    places.set(resolve(file), organization ?? "");
+  }
 }

@@ -6,23 +6,15 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { printable, wrapText } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { parseClientId, parseOrgUrl, readSettings } from "../config.ts";
+import { configFileName } from "../settings/config_file.ts";
+import { readSettings, type Flags } from "../settings/read_settings.ts";
+import { parseClientId, parseOrgUrl } from "../settings/values.ts";
 import { parsePrivateKey } from "../okta/private_key.ts";
 import { consoleSteps } from "../setup/needs.ts";
 import { hostName, keyFolder, loadSetupKey, type SetupKey } from "../setup/key_pair.ts";
 import { createLookout, type Lookout, type NeedState } from "../setup/look.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
-import { configuredScanCommand } from "./organizations/configured_scan_command.ts";
-import { setVariables } from "./organizations/scan_inputs.ts";
-import { configFileName } from "./organizations/read_config_file.ts";
-
-export interface SetupFlags {
-  readonly orgUrl?: string;
-  readonly clientId?: string;
-  /** The configuration file. */
-  readonly config?: string;
-  readonly yes?: boolean;
-}
+import { scanCommand } from "./scan_command.ts";
 
 const pollMs = 2000;
 const marks = { done: "✓", open: "○", wrong: "✗" } as const;
@@ -33,25 +25,27 @@ const needsOfStep: readonly RegExp[] = [/^app$/, /^key$/, /^scope:/, /^role$/];
  * `setup`: a key pair made here, what to click in Okta's console, and each click seen as soon as it is made. It changes nothing at
  * Okta. Without a terminal, or with `--yes`, it looks once: exit code 2 while something is left to do.
  */
-export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise<number> {
-  const io = { ...given, env: setVariables(given.env) };
-  const file = flags.config ?? configFileName;
-  const ask = flags.yes === true ? null : io.ask;
+export async function setupCommand(flags: Flags, io: CommandIo): Promise<number> {
+  const settings = readSettings({ command: "setup", flags, env: io.env });
+  const file = settings.config?.file ?? configFileName;
+  const ask = settings.yes ? null : io.ask;
   const say = (text: string) => {
     for (const line of wrapText(printable(text), Math.min(io.terminal.columns || 80, 80)))
       io.terminal.write(`${line}\n`);
   };
-  const orgUrl = await readOrgUrl(flags, io, { ask, say });
+  const orgUrl = settings.orgUrl ?? (await askOrgUrl({ ask, say }));
   if (orgUrl === null) return exitCodes.interrupted;
-  const known = flags.clientId ?? io.env["IDP_CLIENT_ID"] ?? (await clientIdInConfig(file, orgUrl));
+  const known = settings.clientId ?? (await clientIdInConfig(file, orgUrl));
   const key = await loadSetupKey(orgUrl);
   say(
     `${key.isNew ? "Made" : "Using"} the key ${key.file}. The private half stays on this machine. The public half, for step 2:`,
   );
   io.stdout(`${key.publicJwk}\n`);
-  const clientId = known === undefined || known === null ? await readProgress(orgUrl) : parseGivenClientId(known);
-  const settings = { ...readSettings(io.env), orgUrl, key: parsePrivateKey(pemOf(key), { keyId: key.kid }) };
-  const lookout = createLookout(settings, io.interrupted);
+  const clientId = known ?? (await readProgress(orgUrl));
+  const { httpsProxy, noProxy } = settings;
+  const signingKey = parsePrivateKey(pemOf(key), { keyId: key.kid });
+  const connection = { ...settings, orgUrl, key: signingKey, proxy: { httpsProxy, noProxy } };
+  const lookout = createLookout(connection, io.interrupted);
   const walk: Walk = { say, io, lookout, orgUrl };
   try {
     const found = ask === null ? await lookOnce(walk, clientId) : await walkThrough({ ...walk, ask }, clientId);
@@ -68,7 +62,7 @@ export async function setupCommand(flags: SetupFlags, given: CommandIo): Promise
       say("Scan at any time: scanstream scan");
       return exitCodes.ok;
     }
-    await configuredScanCommand({ config: file, ...(name === null ? {} : { org: name }) }, given);
+    await scanCommand({ config: file, ...(name === null ? {} : { org: name }) }, io);
     return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
   } catch (error) {
     if (io.interrupted.aborted) {
@@ -91,13 +85,7 @@ interface Walk {
 }
 
 /** Null: interrupted. */
-async function readOrgUrl(
-  flags: SetupFlags,
-  io: CommandIo,
-  { ask, say }: { readonly ask: Ask | null; readonly say: Walk["say"] },
-): Promise<string | null> {
-  const given = flags.orgUrl ?? io.env["IDP_ORG_URL"];
-  if (given !== undefined) return parsedOrThrow("--org-url", given, parseOrgUrl);
+async function askOrgUrl({ ask, say }: Pick<Walk, "say"> & { readonly ask: Ask | null }): Promise<string | null> {
   if (ask === null) throw new UsageError(["--org-url is missing: expected the org's address, such as acme.okta.com"]);
   for (;;) {
     const answer = await ask("Address of your Okta org, such as acme.okta.com: ");
@@ -108,18 +96,6 @@ async function readOrgUrl(
       say(`The address ${error instanceof Error ? error.message : "cannot be used"}`);
     }
   }
-}
-
-function parsedOrThrow(option: string, text: string, parse: (text: string) => string): string {
-  try {
-    return parse(text.trim());
-  } catch (error) {
-    throw new UsageError([`${option}: ${error instanceof Error ? error.message : "cannot be used"}`]);
-  }
-}
-
-function parseGivenClientId(text: string): string {
-  return parsedOrThrow("--client-id", text, parseClientId);
 }
 
 function pemOf({ privateKey }: SetupKey): string {

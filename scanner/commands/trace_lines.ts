@@ -4,10 +4,10 @@ import type { ScanTrace } from "../run_scan.ts";
 
 /** Output of `--verbose`, a line for each step; undefined without it. */
 export function createTrace(
-  { verbose }: { readonly verbose?: boolean },
+  { verbose }: { readonly verbose: boolean },
   write: (line: string) => void,
 ): ScanTrace | undefined {
-  if (verbose !== true) return undefined;
+  if (!verbose) return undefined;
   const nowMs = () => performance.now();
   // The path may hold identifiers of the provider.
   const say = (text: string) => write(printable(text));

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { NamedFile } from "../../command_line/files.ts";
 import { issueText } from "../../shared/issue_text.ts";
 import type {
   CheckResult,
@@ -56,8 +57,8 @@ const reportShape = v.object({
 });
 
 /** Throws `TypeError` naming what is wrong with the file. */
-export function parseBaseline(content: string, file: string): Baseline {
-  const fail = (problem: string) => new TypeError(`Cannot use --baseline ${JSON.stringify(file)}: ${problem}`);
+export function parseBaseline(content: string, { option, file }: NamedFile): Baseline {
+  const fail = (problem: string) => new TypeError(`Cannot use ${option} ${JSON.stringify(file)}: ${problem}`);
   let value: unknown;
   try {
     value = parseJsonText(content, bounds);

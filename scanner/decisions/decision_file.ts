@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { JSONPath } from "jsonc-parser";
+import type { NamedFile } from "../../command_line/files.ts";
 import { issueText } from "../../shared/issue_text.ts";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../../shared/decisions/expiry.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
@@ -17,10 +18,7 @@ const maxProblems = 20;
 const maxProblemLength = 200;
 
 /** Source of a file, for its error messages. */
-export interface DecisionFileSource {
-  /** `--waivers` or `--attestations`. */
-  readonly option: string;
-  readonly file: string;
+export interface DecisionFileSource extends NamedFile {
   /** Every rule there is: a decision on an unknown check would silently decide nothing. */
   readonly rules: readonly RuleNames[];
   /** Is told of names of another revision of a rule. */
@@ -115,7 +113,7 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
     const isKnown = found.get(decision.check) !== null;
     const unknown = isKnown
       ? []
-      : [`.check: ${unknownRule(decision.check, rules, "run `scanstream checks` for the list")}`];
+      : [`.check: ${unknownRule(decision.check, rules, "run `scanstream explain` for the list")}`];
     return [...unknown, ...planProblems(decision)].map((problem) => `${lineOf([index])}${key}[${index}]${problem}`);
   });
   if (wrong.length > 0) throw fail(wrong);

@@ -2,7 +2,7 @@ import type { CheckResult, Comparison } from "../../shared/report.ts";
 import { applyAttestations, parseAttestations, type AttestationEntry } from "./attestations.ts";
 import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
 import { maxDecisionBytes, type DecisionFileSource } from "./decision_file.ts";
-import { readOptionFile, type OptionFile } from "../../command_line/files.ts";
+import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { applyPlans } from "./plans.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
@@ -16,9 +16,9 @@ export interface Decisions {
 
 /** The files that hold them; null: not given. */
 export interface DecisionFiles {
-  readonly waiversFile: string | null;
-  readonly attestationsFile: string | null;
-  readonly baselineFile: string | null;
+  readonly waivers: NamedFile | null;
+  readonly attestations: NamedFile | null;
+  readonly baseline: NamedFile | null;
 }
 
 /** Throws `UsageError` naming every file that cannot be used, and why. */
@@ -30,32 +30,29 @@ export async function readDecisions(
   const problems: string[] = [];
 
   async function read<Value>(
-    { file, ...source }: MaybeFile,
-    parse: (text: string, file: string) => Value,
+    source: NamedFile | null,
+    maxBytes: number,
+    parse: (text: string, source: NamedFile) => Value,
   ): Promise<Value | null> {
-    if (file === null) return null;
+    if (source === null) return null;
     try {
-      return await readOptionFile({ ...source, file }, parse);
+      return await readOptionFile({ ...source, maxBytes }, (text) => parse(text, source));
     } catch (error) {
       problems.push(messageOf(error));
       return null;
     }
   }
 
-  const { waiversFile, attestationsFile, baselineFile } = files;
-  const waivers = await read({ option: "--waivers", file: waiversFile, maxBytes: maxDecisionBytes }, (text, file) =>
-    parseWaivers(text, { option: "--waivers", file, ...known }),
+  const waivers = await read(files.waivers, maxDecisionBytes, (text, source) =>
+    parseWaivers(text, { ...source, ...known }),
   );
-  const attestations = await read(
-    { option: "--attestations", file: attestationsFile, maxBytes: maxDecisionBytes },
-    (text, file) => parseAttestations(text, { option: "--attestations", file, ...known }),
+  const attestations = await read(files.attestations, maxDecisionBytes, (text, source) =>
+    parseAttestations(text, { ...source, ...known }),
   );
-  const baseline = await read({ option: "--baseline", file: baselineFile, maxBytes: maxBaselineBytes }, parseBaseline);
+  const baseline = await read(files.baseline, maxBaselineBytes, parseBaseline);
   if (problems.length > 0) throw new UsageError(problems);
   return { waivers: waivers ?? [], attestations: attestations ?? [], baseline };
 }
-
-type MaybeFile = Omit<OptionFile, "file"> & { readonly file: string | null };
 
 export interface DecidedResults {
   readonly results: readonly CheckResult[];

@@ -22,16 +22,16 @@ export interface FailRule {
   readonly allowUnread: boolean;
 }
 
-/** Why the text of `--fail-on` is refused. */
+/** Why the text of `--fail-on` is refused, and what is expected. */
 export function failOnProblem(text: string): string {
   const alone = text
     .split(",")
     .find((word) => parseSeverity(word) !== null)
     ?.trim();
-  const option = `--fail-on ${JSON.stringify(text)}`;
+  const given = JSON.stringify(text);
   return alone === undefined
-    ? `${option}: expected fail, manual or never, optionally with a minimum severity: fail:high, fail:cat1`
-    : `${option}: a severity needs a status: expected fail:${alone} or manual:${alone}`;
+    ? `${given}: expected fail, manual or never, optionally with a minimum severity: fail:high, fail:cat1`
+    : `${given}: a severity needs a status: expected fail:${alone} or manual:${alone}`;
 }
 
 /** `fail:high,manual` as conditions; null for anything else. `manual` counts FAIL too: what is worse than it. */

@@ -20,7 +20,7 @@ export async function createDecisionFiles({
   files,
   ...known
 }: { readonly files: DecisionFiles } & Pick<DecisionFileSource, "rules" | "warn">): Promise<ReadDecisionFiles> {
-  const paths = [files.waiversFile, files.attestationsFile].filter((path) => path !== null);
+  const paths = [files.waivers, files.attestations].flatMap((source) => (source === null ? [] : [source.file]));
   // Noted before they are read, so that a change in between is seen.
   let read = await Promise.all(paths.map(stampOf));
   // A pipe can be read once.

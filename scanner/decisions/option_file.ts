@@ -1,5 +1,6 @@
 import { findNodeAtLocation, parseTree, type JSONPath, type Node } from "jsonc-parser";
 import type * as v from "valibot";
+import type { NamedFile } from "../../command_line/files.ts";
 import { shorten } from "../../shared/text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { explainJsonError, parseJsonText, type JsonTextOptions } from "../evidence/json_text.ts";
@@ -9,7 +10,7 @@ const maxProblems = 10;
 const maxProblemLength = 500;
 
 /** Makes the error of a file that an option names: one line with its problems. */
-export function refuseFile(option: string, file: string): (problems: readonly string[]) => UsageError {
+export function refuseFile({ option, file }: NamedFile): (problems: readonly string[]) => UsageError {
   return (problems) => {
     const named = problems.slice(0, maxProblems).map((problem) => shorten(problem, maxProblemLength));
     if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);

@@ -1,4 +1,4 @@
-import { readOptionFile } from "../../command_line/files.ts";
+import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
@@ -20,28 +20,30 @@ export const knownParameters: ReadonlyMap<string, Parameter> = new Map(
 
 /** The organization's values of `--parameters`; empty without a file. Throws `UsageError`, also for a value that no check reads. */
 export async function readParameters(
-  file: string | undefined,
-  approvedIssuers: readonly string[] | null,
+  source: NamedFile | null,
+  approved: { readonly issuers: readonly string[] | null; readonly name: string } | null,
   checks: readonly CatalogCheck[] = catalog,
 ): Promise<ParameterValues> {
-  if (file === undefined) return {};
-  const values = await readOptionFile({ option: "--parameters", file, maxBytes: maxParametersBytes }, parseParameters);
-  if (approvedIssuers !== null && Object.hasOwn(values, "approved_issuers")) {
-    throw new UsageError(["--parameters sets approved_issuers, and so does IDP_APPROVED_ISSUERS: give one of them"]);
+  if (source === null) return {};
+  const values = await readOptionFile({ ...source, maxBytes: maxParametersBytes }, (text) =>
+    parseParameters(text, source),
+  );
+  if (approved !== null && approved.issuers !== null && Object.hasOwn(values, "approved_issuers")) {
+    throw new UsageError([`${source.option} sets approved_issuers, and so does ${approved.name}: give one of them`]);
   }
   const read = new Set(checks.flatMap(({ parameters }) => parameters.map(({ name }) => name)));
   const unread = Object.keys(values).filter((name) => !read.has(name));
   if (unread.length > 0) {
     throw new UsageError([
-      `--parameters sets ${unread.join(", ")}, which no check of the chosen revision of the STIG reads: its rule is worded otherwise there, and a person answers it`,
+      `${source.option} sets ${unread.join(", ")}, which no check of the chosen revision of the STIG reads: its rule is worded otherwise there, and a person answers it`,
     ]);
   }
   return values;
 }
 
 /** Throws `UsageError` naming everything that is wrong with the file. */
-export function parseParameters(text: string, file: string): ParameterValues {
-  const fail = refuseFile("--parameters", file);
+export function parseParameters(text: string, source: NamedFile): ParameterValues {
+  const fail = refuseFile(source);
   const content = parseOptionJson(text, bounds, fail);
   const values: unknown = isJsonObject(content) ? content["parameters"] : null;
   if (!isJsonObject(content) || !isJsonObject(values)) throw fail(['expected an object {"parameters": {…}}']);

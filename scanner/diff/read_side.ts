@@ -9,7 +9,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
-import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
+import { artifactsSchema, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { explainJsonError, parseJsonText } from "../evidence/json_text.ts";
 import { toContext } from "../run_scan.ts";
 import type { ConfigurationSide } from "./compare_configuration.ts";
@@ -36,13 +36,27 @@ export interface JudgedRule {
 const maxComparedBytes = 256 * 1_048_576;
 const bounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
 
-/** Reads a report or an artifact file, which is judged then; throws `UsageError` naming the file and what is wrong. */
-export async function readComparedFile(file: string, approvedIssuers: readonly string[] | null): Promise<ComparedFile> {
+/** A file that was read; evidence is evaluated by the limits of its organization. */
+export interface ReadFile {
+  readonly orgUrl: string;
+  readonly compare: (limits: Limits) => ComparedFile;
+}
+
+type Limits = Pick<Parameters<typeof toContext>[0], "approvedIssuers" | "parameters">;
+
+/** Reads a report or an evidence file; throws `UsageError` naming the file and what is wrong. */
+export async function readComparedFile(file: string): Promise<ReadFile> {
   const source = { option: "the file", file, maxBytes: maxComparedBytes };
   return readOptionFile(source, (content) => {
     const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
-    if (schema === "scanstream.report/1") return readReport(content, file);
-    if (schema === artifactsSchema) return readArtifacts(content, { file, approvedIssuers });
+    if (schema === "scanstream.report/1") {
+      const report = readReport(content, file);
+      return { orgUrl: report.about.org_url, compare: () => report };
+    }
+    if (schema === artifactsSchema) {
+      const document = parseOrRefuse(content, file);
+      return { orgUrl: document.scan.org_url, compare: (limits) => evaluateDocument(document, { file, limits }) };
+    }
     // A file that is broken JSON is refused for that.
     if (schema === undefined) parseJson(content, file);
     const found = schema === undefined ? "it has no schema" : `it has the schema "${schema}"`;
@@ -97,12 +111,11 @@ function readReport(content: string, file: string): ComparedFile {
   };
 }
 
-function readArtifacts(
-  content: string,
-  { file, approvedIssuers }: { readonly file: string; readonly approvedIssuers: readonly string[] | null },
+function evaluateDocument(
+  { scan, evaluated_at: evaluatedAt, checks, artifacts }: ArtifactsDocument,
+  { file, limits }: { readonly file: string; readonly limits: Limits },
 ): ComparedFile {
-  const { scan, evaluated_at: evaluatedAt, checks, artifacts } = parseOrRefuse(content, file);
-  const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, approvedIssuers });
+  const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, ...limits });
   const results = catalog
     .filter(({ name }) => checks.includes(name))
     .map((check) => evaluateCheck(check, artifacts, context));
@@ -114,7 +127,7 @@ function readArtifacts(
   };
 }
 
-function parseOrRefuse(content: string, file: string) {
+function parseOrRefuse(content: string, file: string): ArtifactsDocument {
   try {
     return parseArtifacts(content);
   } catch (error) {

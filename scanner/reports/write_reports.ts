@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import type { Report } from "../../shared/report.ts";
-import { writeWhole } from "../../command_line/files.ts";
+import { writeWhole, type NamedFile } from "../../command_line/files.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import type { Format, RenderOptions, ReportFormat } from "./report_format.ts";
 
 export interface Target<Known> {
   readonly formats: readonly Known[];
   /** An existing directory; null: the one format goes to stdout. */
-  readonly outputDir: string | null;
+  readonly outputDir: NamedFile | null;
   readonly stdout: (text: string) => void;
 }
 
@@ -26,6 +27,17 @@ export function writeReports(
   return writeFormats(report, { ...target, name: "scan" }, { onStdout: options, ofFile });
 }
 
+/** The formats of these names. Throws `UsageError` where there are several and no directory. */
+export function chooseFormats<Known extends { readonly name: string }>(
+  known: readonly Known[],
+  names: readonly string[],
+  directory: NamedFile | null,
+): readonly Known[] {
+  const formats = names.flatMap((name) => known.find((format) => format.name === name) ?? []);
+  if (formats.length < 2 || directory !== null) return formats;
+  throw new UsageError([`--format ${JSON.stringify(names.join(","))}: several formats need --output DIR`]);
+}
+
 /** Writes the document in every format that can be written; what a format itself throws is thrown after that. */
 export async function writeFormats<Document, Options>(
   document: Document,
@@ -42,8 +54,8 @@ export async function writeFormats<Document, Options>(
         stdout(format.render(document, onStdout));
         continue;
       }
-      const path = join(outputDir, fileNameOf(name, format));
-      const problem = await writeWhole({ option: "--output", path }, format.render(document, ofFile));
+      const path = join(outputDir.file, fileNameOf(name, format));
+      const problem = await writeWhole({ ...outputDir, file: path }, format.render(document, ofFile));
       if (problem === null) files.push(path);
       else problems.push(problem);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { fromBufferPromise, type Entry, type ZipFile } from "yauzl";
 import { parseXml } from "../xml_elements.ts";
-import { readOptionBytes } from "../../command_line/files.ts";
+import { readOptionBytes, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn, type Revision } from "../catalog/catalog.ts";
 import { toRevision } from "./revision.ts";
@@ -13,14 +13,14 @@ const maxXccdfBytes = 20 * 1_048_576;
 const maxEntries = 1000;
 
 /** The revision of the STIG in a file, or the built-in one without a file. Throws `UsageError`. */
-export async function readRevision(file: string | undefined): Promise<Revision> {
-  if (file === undefined) return builtIn;
-  const bytes = await readOptionBytes({ option: "--benchmark", file, maxBytes: maxFileBytes });
+export async function readRevision(source: NamedFile | null): Promise<Revision> {
+  if (source === null) return builtIn;
+  const bytes = await readOptionBytes({ ...source, maxBytes: maxFileBytes });
   try {
     return toRevision(await readStigFile(bytes));
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof SyntaxError)) throw error;
-    throw new UsageError([`Cannot use --benchmark ${JSON.stringify(file)}: ${error.message}`]);
+    throw new UsageError([`Cannot use ${source.option} ${JSON.stringify(source.file)}: ${error.message}`]);
   }
 }
 

@@ -1,4 +1,4 @@
-import { defaultScopes } from "../config.ts";
+import { defaultScopes } from "../settings/values.ts";
 
 /** Needs of a scan in an org, in the order in which a person makes it: the list of `setup`; `doctor` examines the same. */
 

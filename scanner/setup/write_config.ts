@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { hasCode, readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { writeWhole } from "../../command_line/files.ts";
-import { parseConfigFile, type ConfigFile } from "../commands/organizations/read_config_file.ts";
+import { isSameOrg } from "../settings/values.ts";
+import { parseConfigFile, type ConfigFile, type Members } from "../settings/config_file.ts";
 
 export interface SetupEntry {
   readonly org_url: string;
@@ -29,7 +30,7 @@ export async function writeSetupConfig(file: string, entry: SetupEntry): Promise
   }
   // The other commands read what is written.
   parseConfigFile(text, file);
-  const problem = await writeWhole({ option: "--config", path: file }, text);
+  const problem = await writeWhole({ option: "--config", file }, text);
   if (problem !== null) throw new UsageError([problem]);
   return name;
 }
@@ -38,9 +39,9 @@ export async function writeSetupConfig(file: string, entry: SetupEntry): Promise
 export async function clientIdInConfig(file: string, orgUrl: string): Promise<string | null> {
   const text = await readConfig(file);
   if (text === null) return null;
-  const { organizations = [], defaults } = parseConfigFile(text, file);
-  const known = [...organizations, ...(defaults === undefined ? [] : [defaults])];
-  return known.find((each) => isSameOrg(each.org_url, orgUrl))?.client_id ?? null;
+  const { organizations, defaults } = parseConfigFile(text, file);
+  const found = [...(organizations ?? []), defaults].find((each) => isOf(each, orgUrl));
+  return typeof found?.["client_id"] === "string" ? found["client_id"] : null;
 }
 
 async function readConfig(file: string): Promise<string | null> {
@@ -59,13 +60,13 @@ function placeOf(
   file: string,
 ): { readonly path: JSONPath; readonly name: string | null } {
   const list = config?.organizations ?? [];
-  const index = list.findIndex((each) => isSameOrg(each.org_url, orgUrl));
+  const index = list.findIndex((each) => isOf(each, orgUrl));
   if (index >= 0) return { path: ["organizations", index], name: list[index]?.name ?? null };
-  const own = config?.defaults?.org_url;
-  if (own !== undefined && config?.organizations === undefined) {
-    if (isSameOrg(own, orgUrl)) return { path: ["defaults"], name: null };
+  const own = config?.defaults["org_url"];
+  if (config !== null && own !== undefined && config.organizations === null) {
+    if (isOf(config.defaults, orgUrl)) return { path: ["defaults"], name: null };
     throw new UsageError([
-      `Cannot add ${orgUrl} to ${file}: its defaults are of ${own}: expected that org in the list "organizations", next to which setup adds this one`,
+      `Cannot add ${orgUrl} to ${file}: its defaults are of ${String(own)}: expected that org in the list "organizations", next to which setup adds this one`,
     ]);
   }
   const names = new Set(list.map(({ name }) => name.toLowerCase()));
@@ -82,10 +83,8 @@ function firstLabel(orgUrl: string): string {
   return (hostname.split(".")[0] ?? hostname).toLowerCase();
 }
 
-function isSameOrg(one: string | undefined, other: string): boolean {
-  if (one === undefined) return false;
-  const url = URL.canParse(one) ? new URL(one) : URL.canParse(`https://${one}`) ? new URL(`https://${one}`) : null;
-  return url?.host === new URL(other).host;
+function isOf({ org_url: address }: Members, orgUrl: string): boolean {
+  return typeof address === "string" && isSameOrg(address, orgUrl);
 }
 
 function edited(text: string, path: JSONPath, value: unknown): string {

@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, createHash, sign, verify, type KeyObject } from "node:crypto";
-import { readText } from "../../command_line/files.ts";
-import type { Environment } from "../../command_line/command_io.ts";
+import { readText, type NamedFile } from "../../command_line/files.ts";
 import { readProblem } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
@@ -20,29 +19,13 @@ export interface Verifier {
 const accepted = "an unencrypted PKCS#8 PEM of a P-256 key, as openssl genpkey writes it";
 const maxKeyBytes = 65_536;
 
-/**
- * The key of `--sign`, of SCANSTREAM_SIGNING_KEY_FILE or of SCANSTREAM_SIGNING_KEY; null where none is given. Throws
- * `UsageError` for a key of another kind, an encrypted and a public one.
- */
-export async function readSigner(file: string | undefined, env: Environment): Promise<Signer | null> {
-  const variable = env["SCANSTREAM_SIGNING_KEY"];
-  const variableFile = env["SCANSTREAM_SIGNING_KEY_FILE"];
-  if (
-    file === undefined &&
-    variable !== undefined &&
-    variable !== "" &&
-    variableFile !== undefined &&
-    variableFile !== ""
-  )
-    throw new UsageError(["SCANSTREAM_SIGNING_KEY and SCANSTREAM_SIGNING_KEY_FILE are both set: expected one of them"]);
-  const path = file ?? (variableFile === "" ? undefined : variableFile);
-  if (path !== undefined) {
-    const option = file === undefined ? "SCANSTREAM_SIGNING_KEY_FILE" : "--sign";
-    return parseSigner(await readKey(option, path), `${option} ${JSON.stringify(path)}`);
-  }
-  return variable === undefined || variable === ""
-    ? null
-    : parseSigner(variable.replaceAll("\\n", "\n"), "SCANSTREAM_SIGNING_KEY");
+/** The key of a file, or else the text of SCANSTREAM_SIGNING_KEY; null where none is given. Throws `UsageError` for a key that cannot sign. */
+export async function readSigner(source: NamedFile | null, text: string | null): Promise<Signer | null> {
+  if (source === null)
+    return text === null ? null : parseSigner(text.replaceAll("\\n", "\n"), "SCANSTREAM_SIGNING_KEY");
+  if (text !== null && source.option !== "--sign")
+    throw new UsageError([`SCANSTREAM_SIGNING_KEY and ${source.option} are both set: expected one of them`]);
+  return parseSigner(await readKey(source), `${source.option} ${JSON.stringify(source.file)}`);
 }
 
 function parseSigner(pem: string, where: string): Signer {
@@ -58,9 +41,9 @@ function parseSigner(pem: string, where: string): Signer {
 }
 
 /** The key of `--key`. Throws `UsageError` where it is no public key of P-256. */
-export async function readVerifier(path: string): Promise<Verifier> {
-  const pem = await readKey("--key", path);
-  const where = `--key ${JSON.stringify(path)}`;
+export async function readVerifier(source: NamedFile): Promise<Verifier> {
+  const pem = await readKey(source);
+  const where = `${source.option} ${JSON.stringify(source.file)}`;
   if (pem.includes("PRIVATE KEY")) {
     throw new UsageError([`${where}: it is a private key: expected the public key`]);
   }
@@ -72,11 +55,11 @@ export async function readVerifier(path: string): Promise<Verifier> {
   };
 }
 
-async function readKey(option: string, path: string): Promise<string> {
-  return readText(path, maxKeyBytes).catch((error: unknown) => {
+async function readKey({ option, file }: NamedFile): Promise<string> {
+  return readText(file, maxKeyBytes).catch((error: unknown) => {
     const isOfSystem = error instanceof Error && "syscall" in error;
     const problem = isOfSystem ? readProblem(error) : error instanceof Error ? error.message : null;
-    throw new UsageError([`Cannot read ${option} ${JSON.stringify(path)}: ${problem ?? "unknown"}`]);
+    throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem ?? "unknown"}`]);
   });
 }
 

@@ -36,7 +36,7 @@ export async function signFiles(
     const isOfReports = name !== null && inFolder.some((path) => basename(path).startsWith(`${name}.`));
     const path = join(folder, statementName(isOfReports && name !== null ? name : stemOf(first)));
     const text = signStatement(makeStatement(subjects, facts), signer);
-    const problem = await writeWhole({ option: "--output", path }, text);
+    const problem = await writeWhole({ option: "--output", file: path }, text);
     if (problem === null) files.push(path);
     else problems.push(problem);
   }

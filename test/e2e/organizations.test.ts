@@ -104,12 +104,17 @@ describe("a command that works on one organization", () => {
     );
   });
 
-  test("takes the only one, and the environment's where it names one", async () => {
+  test("takes the only one, and refuses to guess where a variable names another", async () => {
     const cwd = await inFolder({ organizations: [await entry("globex", globex)] });
     expect((await callCommand(["collect", "--save-artifacts", "one.json", "-q"], { cwd })).code).toBe(0);
     expect(JSON.parse(await readFile(join(cwd, "one.json"), "utf8"))).toMatchObject({ scan: { org_url: globex.url } });
     const env = { IDP_ORG_URL: acme.url, IDP_CLIENT_ID: acme.clientId, IDP_PRIVATE_KEY: acme.privateKeyPem };
-    expect((await callCommand(["collect", "--save-artifacts", "two.json", "-q"], { cwd, env })).code).toBe(0);
+    const other = ["collect", "--save-artifacts", "two.json", "-q"];
+    expect(await callCommand(other, { cwd, env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^IDP_ORG_URL names one organization, and scanstream.config.json names another/),
+    });
+    expect((await callCommand([...other, "--no-config"], { cwd, env })).code).toBe(0);
     expect(JSON.parse(await readFile(join(cwd, "two.json"), "utf8"))).toMatchObject({ scan: { org_url: acme.url } });
   });
 
@@ -123,6 +128,41 @@ describe("a command that works on one organization", () => {
     const both = await callCommand(["doctor"], { cwd });
     expect([both.code, both.stdout.match(/^(?:acme|globex)$/gm)]).toEqual([0, ["acme", "globex"]]);
   });
+});
+
+test("evaluate, fix and follow obey the file as scan does, offline by the organization's address", async () => {
+  const reason = { reason: "CHG-1", by: "J. Doe", expires: "never" };
+  const own = {
+    exclude: ["V-273195"],
+    fail_on: "never",
+    format: "json",
+    waivers: "waivers.json",
+    parameters: "limits.json",
+    save_artifacts: "kept.json",
+  };
+  const cwd = await inFolder({
+    defaults: { fail_on: "fail" },
+    organizations: [{ ...(await entry("acme", acme)), ...own }, await entry("globex", globex)],
+  });
+  await writeFile(join(cwd, "waivers.json"), JSON.stringify([{ check: "V-273186", ...reason }]));
+  await writeFile(join(cwd, "limits.json"), JSON.stringify({ parameters: { global_session_idle_minutes: 600 } }));
+  const scanned = await callCommand(["scan", "--org", "acme", "-q"], { cwd });
+  const evaluated = await callCommand(["evaluate", "--from-artifacts", "kept.json", "-q"], { cwd });
+  expect([scanned.code, evaluated.code]).toEqual([0, 0]);
+  const checksOf = ({ stdout }: typeof scanned) => (JSON.parse(stdout) as Report).checks;
+  expect(checksOf(scanned)).toEqual(checksOf(evaluated));
+  const idle = checksOf(scanned).find(({ vuln_id: id }) => id === "V-273186");
+  expect(idle?.findings.some(({ waived }) => waived)).toBe(true);
+  const without = await callCommand(["evaluate", "--from-artifacts", "kept.json", "-q", "--no-config"], { cwd });
+  expect(without.code).toBe(1);
+  expect((await callCommand(["fix", "--from-artifacts", "kept.json", "-o", "fixes", "-q"], { cwd })).code).toBe(0);
+  const plan = await readFile(join(cwd, "fixes/plan.md"), "utf8");
+  expect([plan.includes("V-273195"), plan.includes("V-273201")]).toEqual([false, true]);
+  const { stdout } = await callCommand(["follow", "--once", "--org", "acme", "--format", "ndjson"], { cwd });
+  expect([
+    stdout.includes("authenticator_password_minimum_length_15"),
+    stdout.includes("authenticator_password_maximum_age_60d"),
+  ]).toEqual([false, true]);
 });
 
 describe("several organizations", () => {
@@ -199,12 +239,12 @@ describe("several organizations", () => {
     const { code, stdout, stderr } = await callCommand(["scan"], { cwd });
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
-      expect.stringMatching(/^Organization acme \(scanstream\.config\.json, number 1\): org_url is not https:\/\//),
+      expect.stringMatching(/^scanstream\.config\.json: organization acme: org_url is not https:\/\//),
       expect.stringMatching(
-        /^Organization globex \(scanstream\.config\.json, number 2\): private_key_file names a file that cannot be read/,
+        /^scanstream\.config\.json: organization globex: private_key_file names a file that cannot be read/,
       ),
-      expect.stringMatching(/^Organization third \(scanstream\.config\.json, number 3\): Unknown rule "nonsense"/),
-      "Organization fourth (scanstream.config.json, number 4): private_key_env: the variable NOT_SET is not set: expected a private key in it",
+      expect.stringMatching(/^scanstream\.config\.json: organization third: check: unknown rule "nonsense"/),
+      "scanstream.config.json: organization fourth: private_key_env: the variable NOT_SET is not set: expected a private key in it",
     ]);
   });
 
@@ -213,9 +253,12 @@ describe("several organizations", () => {
       ["--org", "acmee"],
       /^--org "acmee": scanstream\.config\.json has no organization of this name: did you mean "acme"\?$/m,
     ],
-    [["--parallel", "33"], /^--parallel "33": expected a whole number from 1 to 32$/m],
+    [["--parallel", "33"], /^--parallel: expected a whole number of organizations from 1 to 32$/m],
     [["--baseline", "scan.json"], /^--baseline belongs to one organization/m],
-    [["--org-url", "https://acme.okta.com"], /^--org-url belongs to one organization/m],
+    [
+      ["--org-url", "https://acme.okta.com"],
+      /^--org-url: scanstream\.config\.json lists no organization with this address/m,
+    ],
     [["--output", ""], /^--output: expected a directory$/m],
     [["--config", "other.json"], /^Cannot read --config "other\.json": no such file$/m],
   ])("%j is refused", async (args, problem) => {
@@ -235,9 +278,7 @@ describe("several organizations", () => {
     });
     const { code, stderr } = await callCommand(["scan"], { cwd });
     expect(code).toBe(2);
-    expect(stderr).toBe(
-      'Organization globex (scanstream.config.json, number 2): output "one/": acme writes there too\n',
-    );
+    expect(stderr).toBe('scanstream.config.json: organization globex: output "one/": acme writes there too\n');
   });
 
   test("each is registered and streamed as a scan of its own", async () => {

@@ -181,7 +181,11 @@ test("collect writes the evidence to stdout and evaluate reads it from stdin, wh
   });
   expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
   const twice = ["evaluate", "--from-artifacts", "-", "--waivers", "-"];
-  const { code, stderr } = await runCommand(twice, { cwd: folder.path, shell: `echo [] | "$@"` });
+  await runCommand(["collect", "--quiet", "--save-artifacts", "collected.json"], {
+    cwd: folder.path,
+    env: await envOf(readOnly),
+  });
+  const { code, stderr } = await runCommand(twice, { cwd: folder.path, shell: `cat collected.json | "$@"` });
   expect([code, stderr]).toEqual([2, expect.stringContaining("- (stdin) can be used for one file only")]);
 });
 
@@ -221,10 +225,10 @@ describe("usage and configuration exit with 2", () => {
     [["evaluate", "--from-artifacts", "missing.json"], /no such file/],
     [["collect"], /--save-artifacts/],
     [["explain", "no_such_check"], /Unknown rule "no_such_check"/],
-    [["scan", "--check", ""], /--check "": expected names or ids of checks/],
-    [["evaluate", "--from-artifacts", "none", "--check", " , "], /--check " , ": expected names or ids of checks/],
+    [["scan", "--check", ""], /--check: expected names or ids of checks/],
+    [["evaluate", "--from-artifacts", "none", "--check", " , "], /--check: expected names or ids of checks/],
     [["scan", "--severity", ""], /--severity "": expected one or more of high, medium or low/],
-    [["follow", "--check", ""], /--check "": expected names or ids of checks/],
+    [["follow", "--check", ""], /--check: expected names or ids of checks/],
     [["practice-org", "--profile", "large:x"], /large:N/],
     [["practice-org", "--role", "admin"], /read-only/],
     [["practice-org", "--fault", "meteor"], /meteor/],

@@ -112,8 +112,8 @@ describe("findCheck", () => {
     ["sigon_global_session_lifetime_18h", 'did you mean "signon_global_session_lifetime_18h"?'],
     ["V-27318", 'did you mean "V-27318'],
     ["SV-27318r1", "did you mean"],
-    ["xyz", "run `scanstream checks` for the list"],
-    ["", "run `scanstream checks` for the list"],
+    ["xyz", "run `scanstream explain` for the list"],
+    ["", "run `scanstream explain` for the list"],
   ])("refuses %j and helps: %s", (name, advice) => {
     expect(() => findCheck(name)).toThrow(AppError);
     expect(() => findCheck(name)).toThrow(`Unknown rule "${name}": `);

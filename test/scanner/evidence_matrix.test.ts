@@ -1,7 +1,7 @@
 import { isHolding } from "../../shared/rule_result.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { readScannerConfig } from "../../scanner/config.ts";
+import { readConnectedSettings } from "../../scanner/settings/read_settings.ts";
 import { connect } from "../../scanner/okta/connection.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { FaultName } from "../../practice_org/api/faults.ts";
@@ -115,7 +115,7 @@ async function scanWith({ org, clock }: Stage, name: FaultName, path: string): P
 async function scan({ org, clock }: Stage): Promise<readonly CheckResult[]> {
   const { url: IDP_ORG_URL, clientId, privateKeyPem } = org;
   const env = { IDP_ORG_URL, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem };
-  const config = readScannerConfig({}, env);
+  const config = readConnectedSettings({ command: "scan", flags: {}, env }).connection;
   const { signal } = new AbortController();
   const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
   const { results } = await runScan(plan, {

@@ -1,7 +1,7 @@
 import { isHolding } from "../../shared/rule_result.ts";
 import { afterEach, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { defaultScopes } from "../../scanner/config.ts";
+import { defaultScopes } from "../../scanner/settings/values.ts";
 import { scanPracticeOrg } from "../support/scan_practice_org.ts";
 
 let org: PracticeOrg | null = null;

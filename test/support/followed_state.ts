@@ -1,6 +1,6 @@
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { selectChecks } from "../../scanner/catalog/select_checks.ts";
-import { defaultScopes } from "../../scanner/config.ts";
+import { defaultScopes } from "../../scanner/settings/values.ts";
 import type { ChangeLine } from "../../scanner/follow/changes.ts";
 import { connect, type Connection, type ConnectOptions } from "../../scanner/okta/connection.ts";
 import { runScan } from "../../scanner/run_scan.ts";

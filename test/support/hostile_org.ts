@@ -6,7 +6,7 @@ import type { ArtifactName, CollectedArtifacts } from "../../scanner/evidence/ar
 import { isJsonObject } from "../../shared/json.ts";
 import { parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { defaultScopes } from "../../scanner/config.ts";
+import { defaultScopes } from "../../scanner/settings/values.ts";
 import { connect } from "../../scanner/okta/connection.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import { causesOf } from "../../scanner/causes/causes.ts";

@@ -1,5 +1,5 @@
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
-import { defaultScopes } from "../../scanner/config.ts";
+import { defaultScopes } from "../../scanner/settings/values.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { sha256 } from "../../scanner/digest.ts";

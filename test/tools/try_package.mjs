@@ -36,7 +36,7 @@ const installed = JSON.parse(readFileSync(join("node_modules", name, "package.js
 const { stdout: version } = await run(["--version"], 0);
 if (version !== `${installed.version}\n`)
   throw new Error(`--version says ${version}, and package.json ${installed.version}`);
-await run(["checks"], 0);
+await run(["explain"], 0);
 
 const org = start(["practice-org", "--port", "0"]);
 while (!org.output.stdout.includes("IDP_PRIVATE_KEY_FILE=")) {

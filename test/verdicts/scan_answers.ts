@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { Request, Response } from "undici";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { readScannerConfig } from "../../scanner/config.ts";
+import { readConnectedSettings } from "../../scanner/settings/read_settings.ts";
 import { connect } from "../../scanner/okta/connection.ts";
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
@@ -69,7 +69,8 @@ export async function scanBy(
   { clientId, privateKey: key }: Credentials,
   clock = createFakeClock(startMs),
 ): Promise<Conclusion> {
-  const config = readScannerConfig({}, { IDP_ORG_URL: orgUrl, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: key });
+  const env = { IDP_ORG_URL: orgUrl, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: key };
+  const config = readConnectedSettings({ command: "scan", flags: {}, env }).connection;
   const { signal } = new AbortController();
   const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
   try {

@@ -1,9 +1,10 @@
 import type { CommandIo } from "../../../command_line/command_io.ts";
+import type { NamedFile } from "../../../command_line/files.ts";
 import { exitCodes } from "../../../command_line/exit_code.ts";
 import { printable } from "../../../command_line/terminal.ts";
 import { countStates, ruleStates } from "../../../shared/rule_result.ts";
 import { writeGitHubFeedback, type NamedReport } from "../github_actions.ts";
-import type { PreparedScan, ScanOutcome } from "../scan_command.ts";
+import type { PreparedScan, ScanOutcome } from "../prepared_scan.ts";
 import type { OrganizationIo } from "./organization_io.ts";
 import type { OrganizationSummary, Summary } from "./summary.ts";
 import { summaryMarkdown, summaryTable, writeSummary } from "./summary_files.ts";
@@ -18,7 +19,7 @@ export interface OrganizationScan {
 interface RunOptions {
   readonly parallel: number;
   /** Folder for the summary; null: to stdout only. */
-  readonly output: string | null;
+  readonly output: NamedFile | null;
   /** Says only what went wrong. */
   readonly isQuiet: boolean;
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { printable, textWidth } from "../../../command_line/terminal.ts";
-import { requireWritable, writeWhole } from "../../../command_line/files.ts";
+import { requireWritable, writeWhole, type NamedFile } from "../../../command_line/files.ts";
 import { ruleStates } from "../../../shared/rule_result.ts";
 import { toPrintableJson } from "../../../shared/text.ts";
 import { markdownCell } from "../../reports/markdown_text.ts";
@@ -9,22 +9,22 @@ import type { OrganizationSummary, Summary } from "./summary.ts";
 const fileNames = ["summary.json", "summary.md"] as const;
 
 /** Throws `UsageError` where the summary could not be written after the scans. */
-export function requireSummaryPlace(directory: string): Promise<void> {
+export function requireSummaryPlace(directory: NamedFile): Promise<void> {
   return requireWritable({ directory, fileNames });
 }
 
 /** A line for each file: that it was written, or why it could not be. */
 export async function writeSummary(
   summary: Summary,
-  directory: string,
+  directory: NamedFile,
 ): Promise<{ readonly files: readonly string[]; readonly problems: readonly string[] }> {
   const texts = { "summary.json": `${toPrintableJson(summary, 2)}\n`, "summary.md": summaryMarkdown(summary) } as const;
   const files: string[] = [];
   const problems: string[] = [];
   for (const name of fileNames) {
-    const path = join(directory, name);
-    const problem = await writeWhole({ option: "--output", path }, texts[name]);
-    if (problem === null) files.push(path);
+    const file = join(directory.file, name);
+    const problem = await writeWhole({ ...directory, file }, texts[name]);
+    if (problem === null) files.push(file);
     else problems.push(problem);
   }
   return { files, problems };

@@ -48,7 +48,8 @@ function worked(format: Format, revision: Revision): string {
 const both = { old, new: builtIn };
 const known = [old, builtIn];
 const newRules = builtIn.checks.length - 24;
-const open = (content: string, target: Revision) => parseChecklist(content, "old.ckl", { target, known });
+const open = (content: string, target: Revision) =>
+  parseChecklist(content, { option: "--checklist", file: "old.ckl" }, { target, known });
 
 describe.each([
   ["ckl", "ckl"],

@@ -11,6 +11,8 @@ import type { Report } from "../../../shared/report.ts";
 import { importToStigManager, reportOf, type ImportedReview } from "../../support/checklist_reports.ts";
 import { aReport } from "../../support/report_builders.ts";
 
+const option = "--checklist";
+
 const folder = join(import.meta.dirname, "../../fixtures/checklists");
 const formats = { cklb: cklbFormat, ckl: cklFormat } as const;
 type Format = keyof typeof formats;
@@ -26,7 +28,7 @@ function read(file: string): string {
 }
 
 function merged(format: Format, content: string, of: Report = report, name = "old.cklb"): string {
-  const checklist = parseChecklist(content, name);
+  const checklist = parseChecklist(content, { option, file: name });
   return formats[format].render(of, { color: false, width: 80, toolVersion: "1.2.3", checklist });
 }
 
@@ -44,7 +46,7 @@ describe.each(everyPair)("%s as %s", (file, format) => {
   const before = reviewsOf(formatOf(file), read(file));
   const text = merged(format, read(file), report, file);
   const after = reviewsOf(format, text);
-  const { answers } = parseChecklist(read(file), file);
+  const { answers } = parseChecklist(read(file), { option, file });
 
   test("has every rule of the STIG once", () => {
     expect([...after.keys()].toSorted()).toEqual(catalog.map(({ rule }) => rule.vuln_id).toSorted());
@@ -53,7 +55,8 @@ describe.each(everyPair)("%s as %s", (file, format) => {
   test("keeps what a person answered where the scan has no verdict, to the letter", () => {
     const kept = manual.filter((id) => (answers.get(id)?.status ?? "not_reviewed") !== "not_reviewed");
     expect(kept.length).toBeGreaterThan(0);
-    for (const id of kept) expect([id, parseChecklist(text, file).answers.get(id)]).toEqual([id, answers.get(id)]);
+    for (const id of kept)
+      expect([id, parseChecklist(text, { option, file }).answers.get(id)]).toEqual([id, answers.get(id)]);
   });
 
   test("writes the scan's verdict, and beside it what a person answered otherwise", () => {
@@ -62,7 +65,10 @@ describe.each(everyPair)("%s as %s", (file, format) => {
     expect(detail).toContain(before.get("V-273195")?.detail);
     expect(detail).toMatch(/Status: Open\. A person answered Not (a Finding|Applicable)\./);
     expect(detail).toContain("Policy of V-273195: examined");
-    const { differences } = answersOf(report, { toolVersion: "1", checklist: parseChecklist(read(file), file) });
+    const { differences } = answersOf(report, {
+      toolVersion: "1",
+      checklist: parseChecklist(read(file), { option, file }),
+    });
     expect(differences.map(({ vulnId }) => vulnId)).toContain("V-273195");
   });
 
@@ -100,7 +106,7 @@ describe.each(everyPair)("%s as %s", (file, format) => {
 
   test("with a scan of other rules stays as it is there", () => {
     const part = aReport(report.checks.filter(({ vuln_id: vulnId }) => vulnId === "V-273186"));
-    const later = parseChecklist(merged(format, read(file), part, file), file).answers;
+    const later = parseChecklist(merged(format, read(file), part, file), { option, file }).answers;
     for (const [id, answer] of answers) if (id !== "V-273186") expect([id, later.get(id)]).toEqual([id, answer]);
   });
 });
@@ -183,7 +189,10 @@ test("a person who takes the scan's answer back is a person who answered", () =>
   const first = JSON.parse(merged("cklb", read("stig_manager.cklb"))) as Cklb;
   for (const rule of first.stigs[0]?.rules ?? []) if (rule["group_id"] === "V-273186") rule["status"] = "open";
   const content = JSON.stringify(first);
-  const { differences } = answersOf(report, { toolVersion: "1", checklist: parseChecklist(content, "old.cklb") });
+  const { differences } = answersOf(report, {
+    toolVersion: "1",
+    checklist: parseChecklist(content, { option, file: "old.cklb" }),
+  });
   expect(differences).toContainEqual({ vulnId: "V-273186", answered: "open", status: "not_a_finding" });
 });
 
@@ -208,7 +217,7 @@ describe("parseChecklist", () => {
     [`<CHECKLIST>${"<a>".repeat(100_000)}`, /nested too deep/],
     [`{"a":${"[".repeat(100_000)}`, /nested too deep/],
   ])("refuses text %# in one line that names the file", (content, message) => {
-    const parse = () => parseChecklist(content, "old.ckl");
+    const parse = () => parseChecklist(content, { option, file: "old.ckl" });
     expect(parse).toThrow(message);
     expect(parse).toThrow(/^Cannot use --checklist "old\.ckl": [^\n]+$/);
   });
@@ -225,7 +234,7 @@ describe("a mebibyte of", () => {
     ["end tags", `<CHECKLIST>${"</".repeat(size / 2)}`],
     ["beginnings of a result", "--- scanstream x\nStatus: O".repeat(size / 26)],
   ])("%s is refused", (_, content) => {
-    expect(() => parseChecklist(content, "old.ckl")).toThrow("Cannot use --checklist");
+    expect(() => parseChecklist(content, { option, file: "old.ckl" })).toThrow("Cannot use --checklist");
     expect(splitDetails(content)).toEqual({ text: content, result: null });
   });
 });

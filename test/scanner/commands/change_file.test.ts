@@ -14,7 +14,7 @@ test("a growing file is signed at each UTC midnight and at the end, also after t
   const folder = await mkdtemp(join(tmpdir(), "scanstream-changes-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeKeyPair(join(folder, "key"));
-  const signer = await readSigner(join(folder, "key"), {});
+  const signer = await readSigner({ option: "--sign", file: join(folder, "key") }, null);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"], now: Date.parse("2026-11-25T23:59:50Z") });
   onTestFinished(() => void vi.useRealTimers());
   const signedAt: string[] = [];

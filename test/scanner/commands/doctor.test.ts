@@ -159,7 +159,7 @@ function examine(env: Readonly<Record<string, string>>): Promise<readonly Doctor
 
 async function walk(env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly DoctorResult[]> {
   const results: DoctorResult[] = [];
-  for await (const result of diagnose({ flags: {}, env, signal })) results.push(result);
+  for await (const result of diagnose({ given: { command: "doctor", flags: {}, env }, signal })) results.push(result);
   return results;
 }
 

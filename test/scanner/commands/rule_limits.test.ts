@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from "vitest";
-import { defaultScopes } from "../../../scanner/config.ts";
+import { defaultScopes } from "../../../scanner/settings/values.ts";
 import { diagnose } from "../../../scanner/commands/doctor.ts";
 import type { DoctorResult, DoctorStep } from "../../../scanner/commands/doctor_result.ts";
 import { parseFault } from "../../../practice_org/api/faults.ts";
@@ -78,7 +78,10 @@ test("a doctor says what this organization answers this role, with few requests"
 
 async function resultOf({ url, clientId, privateKeyPem }: PracticeOrg, step: DoctorStep): Promise<DoctorResult> {
   const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem };
-  for await (const result of diagnose({ flags: {}, env, signal: new AbortController().signal })) {
+  for await (const result of diagnose({
+    given: { command: "doctor", flags: {}, env },
+    signal: new AbortController().signal,
+  })) {
     if (result.step === step) return result;
   }
   throw new Error(`There is no result for ${step}`);

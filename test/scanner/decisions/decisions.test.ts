@@ -164,7 +164,7 @@ describe("compareWithBaseline", () => {
     const beforeReport = aReport([
       aCheckResult({ findings: before === null ? [] : [at("p", before)], status: "PASS" }),
     ]);
-    const baseline = parseBaseline(JSON.stringify(beforeReport), "before.json");
+    const baseline = parseBaseline(JSON.stringify(beforeReport), { option: "--baseline", file: "before.json" });
     return compareWithBaseline([aCheckResult({ findings: after === null ? [] : [at("p", after)] })], baseline);
   };
 
@@ -190,7 +190,10 @@ describe("compareWithBaseline", () => {
   });
 
   test("an outage resolves nothing", () => {
-    const baseline = parseBaseline(JSON.stringify(aReport([aCheckResult({ findings: [at("p", "FAIL")] })])), "b.json");
+    const baseline = parseBaseline(JSON.stringify(aReport([aCheckResult({ findings: [at("p", "FAIL")] })])), {
+      option: "--baseline",
+      file: "b.json",
+    });
     const outage = aCheckResult({ findings: [at("org", "MANUAL")] });
     expect(compareWithBaseline([outage], baseline).comparison.resolved).toBe(0);
   });
@@ -198,7 +201,9 @@ describe("compareWithBaseline", () => {
   test.each(["", "{}", "[]", '{"schema":"scanstream.report/2"}', '{"schema":"scanstream.report/1","scan":{"id":"1"}}'])(
     "refuses %j, naming the file",
     (content) => {
-      expect(() => parseBaseline(content, "old.json")).toThrow(/--baseline "old\.json"/);
+      expect(() => parseBaseline(content, { option: "--baseline", file: "old.json" })).toThrow(
+        /--baseline "old\.json"/,
+      );
     },
   );
 });

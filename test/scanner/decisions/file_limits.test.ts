@@ -43,7 +43,7 @@ test.each<[string, string, RegExp]>([
 });
 
 test.each<[string, (text: string) => unknown]>([
-  ["a baseline", (text) => parseBaseline(text, "old.json")],
+  ["a baseline", (text) => parseBaseline(text, { option: "--baseline", file: "old.json" })],
   ["saved artifacts", parseArtifacts],
 ])("%s of brackets only is refused before it takes memory", (_, parse) => {
   expect(() => parse("[".repeat(10_000_000))).toThrow(/nested too deep/);

@@ -105,7 +105,9 @@ describe("every format shows both verdicts", () => {
 describe("parseParameters", () => {
   test("takes numbers and lists", () => {
     const parameters = { password_history: 24, approved_issuers: ["OU=DoD", "O=Agency"] };
-    expect(parseParameters(JSON.stringify({ parameters }), "p.json")).toEqual(parameters);
+    expect(parseParameters(JSON.stringify({ parameters }), { option: "--parameters", file: "p.json" })).toEqual(
+      parameters,
+    );
   });
 
   test.each([
@@ -119,13 +121,17 @@ describe("parseParameters", () => {
     [{ approved_issuers: ["DoD"] }, /approved_issuers/],
     [{ approved_issuers: "OU=DoD" }, /approved_issuers/],
   ])("refuses %j", (parameters, message) => {
-    expect(() => parseParameters(JSON.stringify({ parameters }), "p.json")).toThrow(message);
+    expect(() => parseParameters(JSON.stringify({ parameters }), { option: "--parameters", file: "p.json" })).toThrow(
+      message,
+    );
   });
 
   test.each(["", "[]", "{}", '{"parameters":[]}', '{"parameters":{},"other":1}', '{"parameters":{},"parameters":{}}'])(
     "refuses %s",
     (text) => {
-      expect(() => parseParameters(text, "p.json")).toThrow(/^Cannot use --parameters "p\.json": /);
+      expect(() => parseParameters(text, { option: "--parameters", file: "p.json" })).toThrow(
+        /^Cannot use --parameters "p\.json": /,
+      );
     },
   );
 });

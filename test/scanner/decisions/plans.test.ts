@@ -110,7 +110,7 @@ describe("a decision with a remediation date", () => {
 describe("compareWithBaseline says when an open finding was detected first:", () => {
   const compare = (before: Partial<ReturnType<typeof aFinding>>, after: "FAIL" | "PASS" | "MANUAL" = "FAIL") => {
     const report = aReport([aCheckResult({ findings: [aFinding(before)] })]);
-    const baseline = parseBaseline(JSON.stringify(report), "before.json");
+    const baseline = parseBaseline(JSON.stringify(report), { option: "--baseline", file: "before.json" });
     return compareWithBaseline([aCheckResult({ findings: [aFinding({ status: after })] })], baseline).results[0]
       ?.findings[0]?.detected_first;
   };
@@ -129,6 +129,8 @@ describe("compareWithBaseline says when an open finding was detected first:", ()
 
   test("a report whose times are none is refused", () => {
     const text = JSON.stringify(aReport()).replace("2026-11-01T10:00:42.000Z", "yesterday");
-    expect(() => parseBaseline(text, "b.json")).toThrow(/scan\.ended_at: expected a time/);
+    expect(() => parseBaseline(text, { option: "--baseline", file: "b.json" })).toThrow(
+      /scan\.ended_at: expected a time/,
+    );
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { defaultScopes } from "../../../scanner/config.ts";
+import { defaultScopes } from "../../../scanner/settings/values.ts";
 import { obtained, type ArtifactName } from "../../../scanner/evidence/artifacts.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import { collectors } from "../../../scanner/evidence/collectors/collectors.ts";
@@ -59,7 +59,7 @@ describe.each(names)("%s", (name) => {
   test("has its scopes in every place that lists scopes", () => {
     const served = new Set(routes.flatMap((route) => route.scope ?? []));
     for (const scope of scopes) {
-      expect(defaultScopes, "defaultScopes in scanner/config.ts").toContain(scope);
+      expect(defaultScopes, "defaultScopes in scanner/settings/values.ts").toContain(scope);
       expect(
         generalReads.map((read) => read.scope),
         "generalReads in scanner/okta/probe.ts",

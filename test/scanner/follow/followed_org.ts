@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
-import { defaultScopes } from "../../../scanner/config.ts";
+import { defaultScopes } from "../../../scanner/settings/values.ts";
 import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import { follow } from "../../../scanner/follow/follower.ts";
 import type { FollowParts, FollowPlan } from "../../../scanner/follow/follow_plan.ts";

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { historyCommand, type HistoryFlags } from "../../../scanner/commands/history_command.ts";
+import { historyCommand } from "../../../scanner/commands/history_command.ts";
+import type { Flags } from "../../../scanner/settings/read_settings.ts";
 import { readVerifier } from "../../../scanner/signing/keys.ts";
 import { verifyPath } from "../../../scanner/signing/verify.ts";
 import type { Report } from "../../../shared/report.ts";
@@ -34,7 +35,7 @@ async function files(contents: Readonly<Record<string, unknown>>): Promise<strin
   return place;
 }
 
-async function run(flags: HistoryFlags, org?: string) {
+async function run(flags: Flags, org?: string) {
   const written = { stdout: "", stderr: "" };
   const code = await historyCommand(org, flags, {
     env: {},
@@ -254,7 +255,7 @@ describe("history --sign", () => {
     const { payload } = JSON.parse(await readFile(join(output, "history.intoto.json"), "utf8"));
     const { subject } = JSON.parse(Buffer.from(payload, "base64").toString());
     expect(subject.map(({ name }: { name: string }) => name)).toEqual(["history.csv", "history.json"]);
-    const verifier = await readVerifier(`${key}.pub`);
+    const verifier = await readVerifier({ option: "--key", file: `${key}.pub` });
     const expected = { orgUrl: null, since: null, revision: builtIn };
     expect((await verifyPath(output, verifier, expected))[1]).toBe("history.csv, history.json: as signed");
     await expect(verifyPath(output, verifier, { ...expected, orgUrl })).rejects.toThrow(/https:\/\/globex.okta.com/);

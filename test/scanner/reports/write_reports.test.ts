@@ -18,7 +18,11 @@ test("writeReports writes every other format when one format fails, and then thr
       throw new RangeError("a bug of this format");
     },
   };
-  const target = { formats: [broken, jsonFormat], outputDir: folder.path, stdout: () => {} };
+  const target = {
+    formats: [broken, jsonFormat],
+    outputDir: { option: "--output", file: folder.path },
+    stdout: () => {},
+  };
   await expect(writeReports(aReport(), target, options)).rejects.toThrow("a bug of this format");
   expect(await readdir(folder.path)).toEqual(["scan.json"]);
 });
@@ -28,7 +32,7 @@ test("writeWhole keeps a file that others may not read as it is", async () => {
   const path = join(folder.path, "artifacts.json");
   await writeFile(path, "old");
   await chmod(path, 0o600);
-  expect(await writeWhole({ option: "--save-artifacts", path }, "new")).toBeNull();
+  expect(await writeWhole({ option: "--save-artifacts", file: path }, "new")).toBeNull();
   expect(await readFile(path, "utf8")).toBe("new");
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readdir(folder.path)).toEqual(["artifacts.json"]);
@@ -42,8 +46,8 @@ test.each([
   const [target, path] = [join(folder.path, "target"), join(folder.path, "link")];
   if (content !== null) await writeFile(target, content);
   await symlink(target, path);
-  await requireWritable({ file: path });
-  expect(await writeWhole({ option: "--save-artifacts", path }, "new")).toBeNull();
+  await requireWritable({ file: { option: "--save-artifacts", file: path } });
+  expect(await writeWhole({ option: "--save-artifacts", file: path }, "new")).toBeNull();
   expect(await readFile(target, "utf8")).toBe("new");
   expect((await lstat(path)).isSymbolicLink()).toBe(true);
 });
@@ -54,7 +58,9 @@ test("requireWritable names every place that cannot be written, and leaves what 
   await mkdir(join(directory, "scan.json"), { recursive: true });
   await writeFile(join(directory, "scan.csv"), "old");
   const fileNames = ["scan.json", "scan.csv", "scan.txt"];
-  await expect(requireWritable({ directory, fileNames, file: join(folder.path, "none/a.json") })).rejects.toThrow(
+  const file = { option: "--save-artifacts", file: join(folder.path, "none/a.json") };
+  const place = { option: "--output", file: directory };
+  await expect(requireWritable({ directory: place, fileNames, file })).rejects.toThrow(
     /^Cannot write --output ".*scan\.json": it is a directory.*\nCannot write --save-artifacts ".*": the directory does not exist$/,
   );
   expect(await readFile(join(directory, "scan.csv"), "utf8")).toBe("old");

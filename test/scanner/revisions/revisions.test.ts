@@ -97,8 +97,8 @@ describe("a text that a check was not written for", () => {
   test("takes the parameter of its rule away", async () => {
     const file = join(folder.path, "limits.json");
     await writeFile(file, '{"parameters": {"global_session_idle_minutes": 10}}');
-    expect(await readParameters(file, null)).toEqual({ global_session_idle_minutes: 10 });
-    await expect(readParameters(file, null, changed.checks)).rejects.toThrow(
+    expect(await readParameters({ option: "--parameters", file }, null)).toEqual({ global_session_idle_minutes: 10 });
+    await expect(readParameters({ option: "--parameters", file }, null, changed.checks)).rejects.toThrow(
       /sets global_session_idle_minutes, which no check of the chosen revision/,
     );
   });
@@ -160,7 +160,7 @@ describe("--benchmark FILE", () => {
   ])("refuses %s in one line", async (_, content, problem) => {
     const file = join(folder.path, "hostile");
     await writeFile(file, content);
-    const refused = readRevision(file);
+    const refused = readRevision({ option: "--benchmark", file });
     await expect(refused).rejects.toThrow(problem);
     await expect(refused).rejects.toThrow(/^Cannot use --benchmark "[^\n]+$/);
   });
@@ -168,15 +168,21 @@ describe("--benchmark FILE", () => {
   test("reads the XCCDF, also out of a zip with other STIGs in it; without a file it is the built-in revision", async () => {
     const zip = join(folder.path, "stig.zip");
     await writeFile(zip, zipOf({ [name]: v1r1, "other-xccdf.xml": other, "readme.txt": "x" }));
-    expect(await readRevision(zip)).toEqual(await readRevision(v1r1File));
-    expect((await readRevision(zip)).benchmark.id).toBe("okta-idaas-stig-v1r1");
-    expect(await readRevision(undefined)).toBe(builtIn);
-    await expect(readRevision("okta-idaas-stig-v1r2")).rejects.toThrow(/Cannot read --benchmark .*no such file/);
+    expect(await readRevision({ option: "--benchmark", file: zip })).toEqual(
+      await readRevision({ option: "--benchmark", file: v1r1File }),
+    );
+    expect((await readRevision({ option: "--benchmark", file: zip })).benchmark.id).toBe("okta-idaas-stig-v1r1");
+    expect(await readRevision(null)).toBe(builtIn);
+    await expect(readRevision({ option: "--benchmark", file: "okta-idaas-stig-v1r2" })).rejects.toThrow(
+      /Cannot read --benchmark .*no such file/,
+    );
   });
 
   test("a file of 50 MiB and more is not read", async () => {
     const file = join(folder.path, "large");
     await writeFile(file, Buffer.alloc(50 * 1_048_576 + 1));
-    await expect(readRevision(file)).rejects.toThrow(/it is too large: expected 50 MiB at most/);
+    await expect(readRevision({ option: "--benchmark", file })).rejects.toThrow(
+      /it is too large: expected 50 MiB at most/,
+    );
   });
 });

@@ -18,7 +18,7 @@ test("verify accepts what securesystemslib and openssl accepted, and they refuse
     openssl: true,
     changed: { securesystemslib: false, openssl: false },
   });
-  const verifier = await readVerifier(join(folder, "key.pub"));
+  const verifier = await readVerifier({ option: "--key", file: join(folder, "key.pub") });
   const lines = await verifyPath(folder, verifier, { orgUrl: null, since: null, revision: builtIn });
   expect(lines).toContain("changes.ndjson: as signed");
 });

@@ -39,7 +39,7 @@ beforeAll(async () => {
   keys = {
     signer: await newKey("one"),
     other: await newKey("other"),
-    verifier: await readVerifier(path("one.pub")),
+    verifier: await readVerifier({ option: "--key", file: path("one.pub") }),
   };
 });
 
@@ -51,7 +51,7 @@ function path(name: string): string {
 
 async function newKey(name: string): Promise<Signer> {
   await writeKeyPair(path(name));
-  const signer = await readSigner(path(name), {});
+  const signer = await readSigner({ option: "--sign", file: path(name) }, null);
   if (signer === null) throw new TypeError("expected a key");
   return signer;
 }
@@ -228,18 +228,18 @@ test.each([
 ])("%s signs nothing", async (_, key, reason) => {
   const type = key.type === "public" ? "spki" : "pkcs8";
   await writeFile(path("bad"), key.export({ type, format: "pem" } as never));
-  await expect(readSigner(path("bad"), {})).rejects.toThrow(reason);
+  await expect(readSigner({ option: "--sign", file: path("bad") }, null)).rejects.toThrow(reason);
 });
 
 test("an encrypted key, two variables, and a key from a variable", async () => {
   const options = { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" } as const;
   await writeFile(path("encrypted"), generateKeyPairSync("ed25519").privateKey.export(options));
-  await expect(readSigner(path("encrypted"), {})).rejects.toThrow("the key is encrypted");
+  await expect(readSigner({ option: "--sign", file: path("encrypted") }, null)).rejects.toThrow("the key is encrypted");
   const pem = await readFile(path("one"), "utf8");
-  const both = { SCANSTREAM_SIGNING_KEY: pem, SCANSTREAM_SIGNING_KEY_FILE: path("one") };
-  await expect(readSigner(undefined, both)).rejects.toThrow("are both set");
+  const source = { option: "SCANSTREAM_SIGNING_KEY_FILE", file: path("one") };
+  await expect(readSigner(source, pem)).rejects.toThrow("are both set");
   for (const text of [pem, pem.replaceAll("\n", "\\n")]) {
-    expect((await readSigner(undefined, { SCANSTREAM_SIGNING_KEY: text }))?.keyId).toBe(keys.verifier.keyId);
+    expect((await readSigner(null, text))?.keyId).toBe(keys.verifier.keyId);
   }
-  expect(await readSigner(undefined, {})).toBeNull();
+  expect(await readSigner(null, null)).toBeNull();
 });

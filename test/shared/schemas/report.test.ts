@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import committedConfig from "../../../shared/config.schema.json" with { type: "json" };
 import committedPredicate from "../../../shared/predicate.schema.json" with { type: "json" };
@@ -9,6 +11,7 @@ import {
   describeDiff,
   describePredicate,
   describeReport,
+  describeSettings,
   describeSummary,
 } from "../../../tools/schemas.ts";
 
@@ -20,4 +23,9 @@ test.each([
   ["predicate.schema.json", committedPredicate, describePredicate],
 ])("%s is what its schema gives: `npm run schemas` writes it", (_, committed, describe) => {
   expect(committed).toEqual(JSON.parse(JSON.stringify(describe())));
+});
+
+test("docs/reference/settings.md is what the table of settings gives", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../../docs/reference/settings.md"), "utf8");
+  expect(page).toBe(describeSettings());
 });

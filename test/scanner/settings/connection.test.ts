@@ -1,11 +1,12 @@
-import type { Environment } from "../../shared/environment_reader.ts";
+import type { Environment } from "../../../command_line/command_io.ts";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { defaultScopes, readScannerConfig, type ScannerFlags } from "../../scanner/config.ts";
-import { UsageError } from "../../shared/usage_error.ts";
+import { readConnectedSettings, type Flags } from "../../../scanner/settings/read_settings.ts";
+import { defaultScopes } from "../../../scanner/settings/values.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
 
 const pem = generateKeyPairSync("ec", { namedCurve: "P-256" })
   .privateKey.export({ type: "pkcs8", format: "pem" })
@@ -14,6 +15,10 @@ const otherPem = generateKeyPairSync("ec", { namedCurve: "P-384" })
   .privateKey.export({ type: "pkcs8", format: "pem" })
   .toString();
 const whole: Environment = { IDP_ORG_URL: "https://acme.okta.com", IDP_CLIENT_ID: "0oa1b2c3", IDP_PRIVATE_KEY: pem };
+
+function connectionOf(flags: Flags, env: Environment) {
+  return readConnectedSettings({ command: "scan", flags, env }).connection;
+}
 
 let directory: string;
 
@@ -27,8 +32,8 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true }));
 
-test("readScannerConfig fills in what is not set", () => {
-  expect(readScannerConfig({}, whole)).toMatchObject({
+test("a connection has defaults for what is not set", () => {
+  expect(connectionOf({}, whole)).toMatchObject({
     orgUrl: "https://acme.okta.com",
     clientId: "0oa1b2c3",
     key: { alg: "ES256", kid: null },
@@ -42,7 +47,7 @@ test("readScannerConfig fills in what is not set", () => {
   expect(defaultScopes).toContain("users.read");
 });
 
-test("readScannerConfig names everything that is missing, in one message", () => {
+test("an error names everything that is missing, in one message", () => {
   const { problems, message } = failure({}, {});
   expect(problems.map(nameOf)).toEqual(["IDP_ORG_URL", "IDP_CLIENT_ID", "IDP_PRIVATE_KEY"]);
   for (const name of [
@@ -58,7 +63,7 @@ test("readScannerConfig names everything that is missing, in one message", () =>
   }
 });
 
-test("readScannerConfig names everything that is wrong, in one message and without a value", () => {
+test("an error names everything that is wrong, in one message and without a value", () => {
   const env = {
     IDP_ORG_URL: "https://acme-secret okta.com",
     IDP_CLIENT_ID: "has blanks-secret",
@@ -90,14 +95,14 @@ test("empty variables are unset ones", () => {
   );
   expect(problems.map((problem) => problem.includes(" is not set: "))).toEqual([true, true, true]);
   expect(
-    readScannerConfig({}, { ...whole, IDP_SCOPES: " ", IDP_SCOPE_PREFIX: "", IDP_PRIVATE_KEY_ID: "", HTTPS_PROXY: "" })
+    connectionOf({}, { ...whole, IDP_SCOPES: " ", IDP_SCOPE_PREFIX: "", IDP_PRIVATE_KEY_ID: "", HTTPS_PROXY: "" })
       .scopes,
   ).toBe(defaultScopes);
 });
 
 test("a flag wins over its variable", () => {
   const flags = { orgUrl: "https://flag.okta.com", clientId: "0oaflag", privateKeyFile: join(directory, "key.pem") };
-  expect(readScannerConfig(flags, whole)).toMatchObject({
+  expect(connectionOf(flags, whole)).toMatchObject({
     orgUrl: "https://flag.okta.com",
     clientId: "0oaflag",
     key: { alg: "ES384" },
@@ -113,7 +118,7 @@ test.each([
   ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
   ["http://localhost:1234/", "http://localhost:1234"],
 ])("IDP_ORG_URL may be %s", (given, orgUrl) => {
-  expect(readScannerConfig({}, { ...whole, IDP_ORG_URL: given }).orgUrl).toBe(orgUrl);
+  expect(connectionOf({}, { ...whole, IDP_ORG_URL: given }).orgUrl).toBe(orgUrl);
 });
 
 test.each([
@@ -138,7 +143,7 @@ test.each([
   ["okta.policies.read idp.apps.read", ["policies.read", "apps.read"]],
   [" policies.read,\n users.read ,policies.read", ["policies.read", "users.read"]],
 ])("IDP_SCOPES %j replaces the list", (given, scopes) => {
-  expect(readScannerConfig({}, { ...whole, IDP_SCOPES: given }).scopes).toEqual(scopes);
+  expect(connectionOf({}, { ...whole, IDP_SCOPES: given }).scopes).toEqual(scopes);
 });
 
 test.each([
@@ -154,12 +159,12 @@ test.each([
 
 test("IDP_SCOPES may hold fifty scopes", () => {
   const given = Array.from({ length: 50 }, (_, index) => `s${index}.read`).join(" ");
-  expect(readScannerConfig({}, { ...whole, IDP_SCOPES: given }).scopes).toHaveLength(50);
+  expect(connectionOf({}, { ...whole, IDP_SCOPES: given }).scopes).toHaveLength(50);
 });
 
 test("IDP_SCOPE_PREFIX is okta or idp", () => {
-  expect(readScannerConfig({}, { ...whole, IDP_SCOPE_PREFIX: "idp" }).scopePrefix).toBe("idp");
-  expect(readScannerConfig({}, { ...whole, IDP_SCOPE_PREFIX: "okta" }).scopePrefix).toBe("okta");
+  expect(connectionOf({}, { ...whole, IDP_SCOPE_PREFIX: "idp" }).scopePrefix).toBe("idp");
+  expect(connectionOf({}, { ...whole, IDP_SCOPE_PREFIX: "okta" }).scopePrefix).toBe("okta");
   expect(failure({}, { ...whole, IDP_SCOPE_PREFIX: "Okta." }).problems[0]).toContain("okta or idp");
 });
 
@@ -176,12 +181,12 @@ test.each([
   ["timeout", "ten", false],
 ])("--%s %s", (flag, value, isAccepted) => {
   const flags = { [flag]: value };
-  if (isAccepted) expect(() => readScannerConfig(flags, whole)).not.toThrow();
-  else expect(failure(flags, whole).problems).toEqual([expect.stringContaining(`--${flag} `)]);
+  if (isAccepted) expect(() => connectionOf(flags, whole)).not.toThrow();
+  else expect(failure(flags, whole).problems).toEqual([expect.stringMatching(`^--${flag}: expected`)]);
 });
 
 test("--timeout is seconds, --concurrency a number of requests", () => {
-  expect(readScannerConfig({ timeout: "2.5", concurrency: "3" }, whole)).toMatchObject({
+  expect(connectionOf({ timeout: "2.5", concurrency: "3" }, whole)).toMatchObject({
     timeoutMs: 2500,
     concurrency: 3,
   });
@@ -189,8 +194,8 @@ test("--timeout is seconds, --concurrency a number of requests", () => {
 
 test("the key's content wins over its file", () => {
   const file = join(directory, "key.pem");
-  expect(readScannerConfig({}, { ...whole, IDP_PRIVATE_KEY_FILE: file }).key.alg).toBe("ES256");
-  expect(readScannerConfig({}, { ...whole, IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: file }).key.alg).toBe("ES384");
+  expect(connectionOf({}, { ...whole, IDP_PRIVATE_KEY_FILE: file }).key.alg).toBe("ES256");
+  expect(connectionOf({}, { ...whole, IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: file }).key.alg).toBe("ES384");
 });
 
 test.each([
@@ -216,14 +221,14 @@ test("a refused key names the accepted formats", () => {
 });
 
 test("IDP_PRIVATE_KEY_ID is the kid, and has no blanks", () => {
-  expect(readScannerConfig({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid-1" }).key.kid).toBe("kid-1");
+  expect(connectionOf({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid-1" }).key.kid).toBe("kid-1");
   expect(failure({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid 1" }).problems).toEqual([
     expect.stringContaining("IDP_PRIVATE_KEY_ID "),
   ]);
 });
 
 test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", () => {
-  const proxyOf = (env: Environment) => readScannerConfig({}, { ...whole, ...env }).proxy;
+  const proxyOf = (env: Environment) => connectionOf({}, { ...whole, ...env }).proxy;
   expect(proxyOf({ HTTPS_PROXY: "http://me:pw@proxy:3128", NO_PROXY: ".local" })).toEqual({
     httpsProxy: "http://me:pw@proxy:3128/",
     noProxy: ".local",
@@ -235,9 +240,9 @@ test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", (
   expect(failure({}, { ...whole, HTTPS_PROXY: "socks5://me:hunter2@proxy" }).message).not.toContain("hunter2");
 });
 
-function failure(flags: ScannerFlags, env: Environment): UsageError {
+function failure(flags: Flags, env: Environment): UsageError {
   try {
-    readScannerConfig(flags, env);
+    connectionOf(flags, env);
   } catch (error) {
     if (error instanceof UsageError) return error;
     throw error;
@@ -263,7 +268,7 @@ describe("Okta's own names of the variables", () => {
       IDP_PRIVATE_KEY_FILE: "no",
     },
   ])("%j", (env) => {
-    expect(readScannerConfig({}, env)).toMatchObject({ orgUrl: "https://acme.okta.com", clientId: "0oa1b2c3" });
+    expect(connectionOf({}, env)).toMatchObject({ orgUrl: "https://acme.okta.com", clientId: "0oa1b2c3" });
   });
 
   test("two values for one setting are an error that names both, unless an option decides", () => {
@@ -271,7 +276,7 @@ describe("Okta's own names of the variables", () => {
     expect(failure({}, env).problems).toEqual([
       "IDP_ORG_URL and OKTA_ORG_URL have two values: expected one of them, or the same value in both",
     ]);
-    expect(readScannerConfig({ orgUrl: "initech.okta.com" }, env).orgUrl).toBe("https://initech.okta.com");
+    expect(connectionOf({ orgUrl: "initech.okta.com" }, env).orgUrl).toBe("https://initech.okta.com");
   });
 
   test("an API token is no key, and the message says why", () => {

@@ -1,15 +1,9 @@
 import * as v from "valibot";
-import type { CommandIo } from "../command_line/command_io.ts";
-import { exitCodes } from "../command_line/exit_code.ts";
-import type { GatewayAccess } from "../command_line/gateway_access.ts";
-import {
-  createGatewayCall,
-  GatewayRefusal,
-  parseResource,
-  problemOf,
-  readPages,
-} from "../command_line/gateway_call.ts";
-import { printable } from "../command_line/terminal.ts";
+import type { CommandIo } from "./command_io.ts";
+import { exitCodes } from "./exit_code.ts";
+import type { GatewayAccess } from "./gateway_access.ts";
+import { createGatewayCall, GatewayRefusal, parseResource, problemOf, readPages } from "./gateway_call.ts";
+import { printable } from "./terminal.ts";
 import { isUuid } from "../shared/channel_name.ts";
 
 /** A resource or an event's payload, unchecked: any key of the tenant may have stored any text. */
@@ -85,6 +79,19 @@ function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSi
 
 export function scanIdProblems(scanId: string): readonly string[] {
   return isUuid(scanId) ? [] : [`SCAN_ID ${JSON.stringify(scanId)}: expected the UUID of a scan`];
+}
+
+/** Either an id or `--latest`. */
+export function oneScanProblems(scanId: string | undefined, latest = false): readonly string[] {
+  if (scanId === undefined) return latest ? [] : ["SCAN_ID is missing: expected the UUID of a scan, or --latest"];
+  return latest ? ["--latest cannot be combined with SCAN_ID: give one of them"] : scanIdProblems(scanId);
+}
+
+/** The newest scan's id; null, and a line about it, when none exists. */
+export async function requireLatest(api: Pick<GatewayApi, "latestScanId">, io: CommandIo): Promise<string | null> {
+  const id = await api.latestScanId();
+  if (id === null) io.terminal.write("--latest: the tenant has no scan yet\n");
+  return id;
 }
 
 export interface GatewayWork {

@@ -1,4 +1,12 @@
-import type { PlacedValue } from "./config_text.ts";
+/** A member of an object or an item of a list. */
+export interface PlacedValue {
+  /** RFC 6901: `/organizations/0/org_url`. */
+  readonly pointer: string;
+  /** The nearest member's. */
+  readonly name: string;
+  /** For a text, number or other plain value; objects and lists are given by their parts. */
+  readonly value: unknown;
+}
 
 const secretNames =
   /^(?:(?:idp_)?private_?key|.*api_?key|(?:client_?)?secret|.*password|(?:access_?|api_?|bearer_?)?token|jwk|jwks|pem)$/i;

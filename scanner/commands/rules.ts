@@ -1,0 +1,73 @@
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import type { CatalogCheck, Revision } from "../catalog/catalog.ts";
+import { selectChecks } from "../catalog/select_checks.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
+import type { Decisions } from "../decisions/decisions.ts";
+import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
+import { readParameters } from "../decisions/parameters.ts";
+import { readRevision } from "../revisions/read_stig_file.ts";
+import type { Settings } from "../settings/read_settings.ts";
+
+/** The rules that a command evaluates, and by which limits. */
+export interface Rules {
+  readonly revision: Revision;
+  readonly checks: readonly CatalogCheck[];
+  /** True where they were named one by one: each then has a result, also where its evidence was not collected. */
+  readonly isNamed: boolean;
+  readonly parameters: ParameterValues;
+  readonly approvedIssuers: readonly string[] | null;
+  readonly names: readonly RuleNames[];
+}
+
+/** Throws `UsageError` for a setting or a file that cannot be used. */
+export async function readRules(settings: Settings, io: Pick<CommandIo, "terminal">): Promise<Rules> {
+  const { approvedIssuers, check, severity } = settings;
+  const revision = await readRevision(settings.benchmark);
+  const known = revision.checks;
+  const names = known.map(({ rule }) => rule);
+  const wanted = {
+    check: findRules(settings, { setting: "check", names, io }),
+    exclude: findRules(settings, { setting: "exclude", names, io }),
+    severity,
+  };
+  const checks = selectChecks(wanted, { checks: known });
+  const approved = { issuers: approvedIssuers, name: settings.nameOf("approvedIssuers") };
+  const parameters = await readParameters(settings.parameters, approved, known);
+  return { revision, checks, isNamed: check !== null, parameters, approvedIssuers, names };
+}
+
+interface Naming {
+  readonly setting: "check" | "exclude" | "rule";
+  readonly names: readonly RuleNames[];
+  readonly io: Pick<CommandIo, "terminal">;
+}
+
+/** The names of the checks that a setting names in any way; says where another revision was named. Throws `UsageError`. */
+export function findRules(settings: Settings, { setting, names, io }: Naming): readonly string[] {
+  const found = (settings[setting] ?? []).map((name) => ({ name, rule: findRule(name, names) }));
+  const problems = found.flatMap(({ name, rule }) =>
+    rule === null ? [`${settings.nameOf(setting)}: ${unknownRule(name, names, seeList)}`] : [],
+  );
+  if (problems.length > 0) throw new UsageError(problems);
+  for (const { rule } of found) if (typeof rule?.warning === "string") warnOn(io)(rule.warning);
+  return found.flatMap(({ rule }) => rule?.rule.check ?? []);
+}
+
+const seeList = "run `scanstream explain` for the list";
+
+/** The decisions of the files, with those of the gateway where they are asked for. */
+export function decisionsOf(
+  settings: Settings,
+  { files, orgUrl, names }: { readonly files: Decisions; readonly orgUrl: string } & Pick<Rules, "names">,
+  io: CommandIo,
+): Promise<Decisions> {
+  return withGatewayDecisions(files, { isAsked: settings.decisionsFromGateway, orgUrl, rules: names }, io);
+}
+
+/** Writes a message for a person. */
+export function warnOn({ terminal }: Pick<CommandIo, "terminal">): (message: string) => void {
+  return (message) => terminal.write(`${printable(message)}\n`);
+}

@@ -1,0 +1,229 @@
+import { stat } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import {
+  findNodeAtLocation,
+  parseTree,
+  printParseErrorCode,
+  stripComments,
+  visit,
+  type JSONPath,
+  type ParseError,
+} from "jsonc-parser";
+import * as v from "valibot";
+import { readOptionFile } from "../../command_line/files.ts";
+import { nearestName } from "../../shared/nearest_name.ts";
+import { parseOptionJson, refuseFile } from "../decisions/option_file.ts";
+import { findSecrets, type PlacedValue } from "./config_secrets.ts";
+import { memberOf, type Raw, type Row, type Setting } from "./setting.ts";
+import { table } from "./table.ts";
+
+export const configFileName = "scanstream.config.json";
+/** Hundreds of organizations with long lists. */
+const maxConfigBytes = 1_048_576;
+const bounds = { maxDepth: 6, maxParts: 20_000, repeatedKeys: "refuse", texts: "as_written" } as const;
+
+/** Settings of the file by their names there. Paths are relative to the working directory. */
+export type Members = Readonly<Record<string, Raw>>;
+
+export interface ConfigFile {
+  readonly file: string;
+  /** The settings beside the list. */
+  readonly top: Members;
+  readonly defaults: Members;
+  /** Null: the file lists none. */
+  readonly organizations: readonly (Members & { readonly name: string })[] | null;
+}
+
+const textSchema = v.pipe(v.string("expected a text"), v.nonEmpty("must not be empty"));
+const forms = {
+  text: textSchema,
+  path: textSchema,
+  list: v.union([textSchema, v.array(textSchema)], "expected a text, or a list of texts"),
+  number: v.number("expected a number"),
+  switch: v.boolean("expected true or false"),
+};
+
+const kept = Object.entries<Row & Pick<Setting<unknown>, "form">>(table).flatMap(([name, row]) =>
+  row.kept === undefined ? [] : [{ member: memberOf(name, row), place: row.kept, form: row.form, help: row.help }],
+);
+const pathMembers = new Set(kept.filter(({ form }) => form === "path").map(({ member }) => member));
+
+function entriesOf(...places: readonly Row["kept"][]) {
+  const entries = kept
+    .filter(({ place }) => places.includes(place))
+    .map(({ member, form, help }) => {
+      const text = form === "path" ? `${help}. The path is relative to this file` : help;
+      return [member, v.exactOptional(v.pipe(forms[form] as v.GenericSchema<Raw>, v.description(text)))] as const;
+    });
+  return Object.fromEntries(entries);
+}
+
+const defaultsSchema = v.strictObject(entriesOf("everywhere"));
+const organizationSchema = v.strictObject({
+  name: v.pipe(
+    textSchema,
+    v.regex(
+      /^(?![Ss]ummary\.)[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+      "expected a name for a folder: at most 64 letters, figures, dots, hyphens and underscores",
+    ),
+    v.description("Names its folder below `output`, and `--org`"),
+  ),
+  ...entriesOf("everywhere", "organization"),
+});
+export const configSchema = v.strictObject({
+  $schema: v.exactOptional(textSchema),
+  defaults: v.exactOptional(v.pipe(defaultsSchema, v.description("For every organization, or for the only one"))),
+  ...entriesOf("top"),
+  organizations: v.exactOptional(
+    v.pipe(
+      v.array(organizationSchema, "expected a list"),
+      v.minLength(1, "expected at least one organization"),
+      v.maxLength(500, "expected 500 organizations at most"),
+    ),
+  ),
+});
+
+/** The output of the schema, whose settings come from the table. */
+interface Content {
+  readonly $schema?: string;
+  readonly defaults?: Members;
+  readonly organizations?: NonNullable<ConfigFile["organizations"]>;
+}
+
+/** The file that `--config` names, or the one of the working directory; null when none exists, or with `--no-config`. */
+export async function findConfigFile(flag: unknown): Promise<string | null> {
+  if (flag === false) return null;
+  if (typeof flag === "string") return flag;
+  const isThere = await stat(configFileName).then(
+    (entry) => entry.isFile() || entry.isFIFO(),
+    () => false,
+  );
+  return isThere ? configFileName : null;
+}
+
+/** Throws `UsageError` naming everything that is wrong with it, and where. */
+export function readConfigFile(file: string): Promise<ConfigFile> {
+  return readOptionFile({ option: "--config", file, maxBytes: maxConfigBytes }, parseConfigFile);
+}
+
+/** The organizations of the working directory's file, for completion; none where it cannot be read. */
+export async function organizationNames(): Promise<readonly string[]> {
+  const file = await findConfigFile(undefined);
+  const config = file === null ? null : await readConfigFile(file).catch(() => null);
+  return (config?.organizations ?? []).map(({ name }) => name);
+}
+
+/** Comments are allowed. */
+export function parseConfigFile(written: string, file: string): ConfigFile {
+  // Blanks take their place, so that the lines of messages stay those of the file.
+  const text = stripComments(written, " ");
+  const fail = refuseFile({ option: "--config", file });
+  const content = parseOptionJson(text, bounds, (problems) => {
+    const broken = explainBrokenJson(text);
+    return fail(broken === null ? problems : [`it is not JSON: ${broken}`]);
+  });
+  if (Array.isArray(content)) throw fail(["the file: expected an object"]);
+  const secrets = findSecrets(placedValues(text));
+  if (secrets.length > 0) {
+    throw fail(
+      [...new Set(secrets.map(({ pointer }) => pointer))].map(
+        (pointer) =>
+          `${pointer}: this file must not contain a secret: expected private_key_file, or private_key_env with the name of a variable; the key of a gateway belongs in SCANSTREAM_API_KEY`,
+      ),
+    );
+  }
+  const parsed = v.safeParse(configSchema, content);
+  if (!parsed.success) {
+    const root = parseTree(text);
+    const place = (path: JSONPath) => {
+      const node = root === undefined ? undefined : findNodeAtLocation(root, path);
+      // A member stands where its name does.
+      const offset = node?.parent?.type === "property" ? node.parent.offset : node?.offset;
+      const where = path.length === 0 ? "the file" : toPointer(path);
+      return offset === undefined ? where : `${where} ${lineAndColumn(text, offset)}`;
+    };
+    throw fail(parsed.issues.map((issue) => explainIssue(issue, place)));
+  }
+  const { $schema: _, defaults = {}, organizations, ...top }: Content = parsed.output as Content;
+  const names = (organizations ?? []).map(({ name }) => name);
+  const repeated = repeatedNames(names);
+  if (repeated.length > 0) throw fail(repeated);
+  const resolved = <Given extends Members>(members: Given): Given => withPathsOf(members, dirname(file));
+  return {
+    file,
+    top,
+    defaults: resolved(defaults),
+    organizations: organizations?.map((each) => resolved(each)) ?? null,
+  };
+}
+
+function explainIssue(issue: v.BaseIssue<unknown>, place: (path: JSONPath) => string): string {
+  const path = (issue.path ?? []).map(({ key }) => key as string | number);
+  const name = path.at(-1);
+  if (issue.expected === "never" && typeof name === "string") {
+    const schema = path.length === 1 ? configSchema : path[0] === "defaults" ? defaultsSchema : organizationSchema;
+    const members = Object.keys(schema.entries);
+    const nearest = nearestName(name, members);
+    const advice =
+      nearest === null ? `expected one of ${members.join(", ")}` : `did you mean ${JSON.stringify(nearest)}?`;
+    return `${place(path)}: unknown key; ${advice}`;
+  }
+  if (issue.received === "undefined") return `${place(path.slice(0, -1))}: ${JSON.stringify(name)} is required`;
+  return `${place(path)}: ${issue.type === "strict_object" ? "expected an object" : issue.message}`;
+}
+
+/** Two folders whose names differ in case only are one folder on some systems. */
+function repeatedNames(names: readonly string[]): readonly string[] {
+  const folders = names.map((name) => name.toLowerCase());
+  return folders.flatMap((name, index) =>
+    folders.indexOf(name) === index
+      ? []
+      : [`/organizations/${index}/name: ${JSON.stringify(names[index])} is given twice`],
+  );
+}
+
+function withPathsOf<Given extends Members>(members: Given, folder: string): Given {
+  const entries = Object.entries(members).map(([name, value]) => {
+    const isPath = pathMembers.has(name) && typeof value === "string" && !isAbsolute(value);
+    return [name, isPath ? join(folder, value) : value];
+  });
+  return Object.fromEntries(entries) as Given;
+}
+
+/** `(line 3 column 7)`, counted from 1. */
+function lineAndColumn(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `(line ${before.length} column ${(before.at(-1) ?? "").length + 1})`;
+}
+
+/** Place where the text stops being JSON, and why; null when it is JSON. */
+function explainBrokenJson(text: string): string | null {
+  const errors: ParseError[] = [];
+  parseTree(text, errors, { disallowComments: true });
+  const [first] = errors;
+  if (first === undefined) return null;
+  const words = printParseErrorCode(first.error)
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
+    .toLowerCase();
+  return `${words} ${lineAndColumn(text, first.offset)}`;
+}
+
+/** Every plain value of the text, and every member that has an object or a list. */
+function placedValues(text: string): readonly PlacedValue[] {
+  const members: PlacedValue[] = [];
+  visit(text, {
+    onObjectProperty(name, _offset, _length, _line, _column, pathOfObject) {
+      members.push({ pointer: toPointer([...pathOfObject(), name]), name, value: undefined });
+    },
+    onLiteralValue(value: unknown, _offset, _length, _line, _column, pathOf) {
+      const path = pathOf();
+      const name = path.findLast((part) => typeof part === "string") ?? "";
+      members.push({ pointer: toPointer(path), name, value });
+    },
+  });
+  return members;
+}
+
+function toPointer(path: JSONPath): string {
+  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

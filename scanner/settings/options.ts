@@ -1,0 +1,20 @@
+import { Option, type Command } from "commander";
+import { offering } from "../../command_line/completion/offered_values.ts";
+import type { CommandName, Setting } from "./setting.ts";
+import { table } from "./table.ts";
+
+/** Adds the options of every setting that the command takes. */
+export function addSettings(command: Command, name: CommandName): void {
+  for (const row of Object.values<Setting<unknown>>(table)) {
+    if (row.flag === undefined || !row.commands.includes(name)) continue;
+    const option = new Option(row.flag, `${row.help}${row.variables === undefined ? "" : ` (${row.variables[0]})`}`);
+    if (row.group !== undefined) option.helpGroup(row.group);
+    if (row.flag === "--verbose") option.conflicts("quiet");
+    const { words } = row;
+    if (words !== undefined)
+      offering(option, row.form === "list" || row.flag.startsWith("--org ") ? "list" : "one", async () =>
+        typeof words === "function" ? words() : words,
+      );
+    command.addOption(option);
+  }
+}

@@ -1,0 +1,112 @@
+import { InvalidSetting } from "../../shared/environment_reader.ts";
+import { isLoopback } from "../../shared/loopback.ts";
+import { dodIssuers } from "../checks/parsing/distinguished_name.ts";
+
+/** Parsers of single settings. Each throws `InvalidSetting` with what is wrong and what is expected, never with the value. */
+
+/** The eleven scopes of the default request. A scan continues with the granted ones. */
+export const defaultScopes: readonly string[] = [
+  "policies.read",
+  "brands.read",
+  "apps.read",
+  "authenticators.read",
+  "networkZones.read",
+  "apiTokens.read",
+  "roles.read",
+  "groups.read",
+  "users.read",
+  "logStreams.read",
+  "idps.read",
+];
+
+export const expectedAddress = "the organization's address, such as https://acme.okta.com";
+export const expectedClientId = "the client id of the service application";
+
+const providerDomains = /\.(okta|oktapreview|okta-emea|okta-gov|okta-miltest|trex-govcloud)\.(com|mil)$|\.okta\.mil$/;
+
+/** A bare host means https. */
+export function parseOrgUrl(given: string): string {
+  const expected = `expected ${expectedAddress}`;
+  if (given === "") throw new InvalidSetting(`is empty: ${expected}`);
+  const text = withScheme(given);
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.hostname === "") throw new InvalidSetting(`is not a URL: ${expected}`);
+  if (url.username !== "" || url.password !== "")
+    throw new InvalidSetting(`holds a user name or password: ${expected}`);
+  if (url.pathname !== "/" || url.search !== "" || url.hash !== "") {
+    throw new InvalidSetting(`has a path, query or fragment: ${expected}`);
+  }
+  if (url.protocol === "http:" && !isLoopback(url.hostname)) {
+    throw new InvalidSetting("is http:// and not on this machine: expected https:// (http:// only for loopback)");
+  }
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw new InvalidSetting(`is not https://: ${expected}`);
+  if (providerDomains.test(url.hostname) && /^[^.]+-admin\./.test(url.hostname)) {
+    throw new InvalidSetting("is the address of the admin console: expected the organization's own, without -admin");
+  }
+  return url.origin;
+}
+
+/** True where both name one organization; also of texts that are no addresses. */
+export function isSameOrg(one: string, other: string): boolean {
+  const originOf = (given: string) => {
+    const text = withScheme(given.trim());
+    return URL.canParse(text) ? new URL(text).origin : given;
+  };
+  return originOf(one) === originOf(other);
+}
+
+/** A bare host means https. */
+function withScheme(text: string): string {
+  return /^[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?\/?$/i.test(text) ? `https://${text}` : text;
+}
+
+export function parseClientId(text: string): string {
+  if (/^[A-Za-z0-9._~-]{1,200}$/.test(text)) return text;
+  throw new InvalidSetting(`is not a client id: expected ${expectedClientId}, such as 0oa1b2c3d4e5f6g7h8i9`);
+}
+
+export function parseKeyId(text: string): string {
+  if (/^[\x21-\x7e]{1,200}$/.test(text)) return text;
+  throw new InvalidSetting("is not a key id: expected at most 200 printable characters without blanks");
+}
+
+export function parseVariableName(text: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(text)) return text;
+  throw new InvalidSetting("expected the name of a variable, such as ACME_PRIVATE_KEY");
+}
+
+export function parseScopes(items: readonly string[]): readonly string[] {
+  const scopes = items.map((scope) => scope.replace(/^(okta|idp)\./, ""));
+  if (scopes.length === 0)
+    throw new InvalidSetting("holds no scope: expected names such as policies.read, separated by blanks or commas");
+  if (scopes.length > 50) throw new InvalidSetting("holds more than 50 scopes");
+  if (scopes.some((scope) => !/^[A-Za-z][A-Za-z0-9.]*\.read$/.test(scope))) {
+    throw new InvalidSetting(
+      "holds something other than a read scope: expected names such as policies.read or okta.policies.read",
+    );
+  }
+  return [...new Set(scopes)];
+}
+
+export function parseScopePrefix(text: string): "okta" | "idp" {
+  if (text === "okta" || text === "idp") return text;
+  throw new InvalidSetting("is not a known prefix: expected okta or idp");
+}
+
+/** Issuers of certificates. They replace the DOD's; after a `+` they join them. An empty one is a slip, so it is refused. */
+export function parseIssuers(_: readonly string[], all: readonly string[]): readonly string[] {
+  const isAdded = all[0]?.startsWith("+") === true;
+  const issuers = all.map((issuer, index) => (isAdded && index === 0 ? issuer.slice(1).trim() : issuer));
+  if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer)))
+    return isAdded ? [...dodIssuers, ...issuers] : issuers;
+  throw new InvalidSetting(
+    "is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
+  );
+}
+
+export function parseProxy(text: string): string {
+  const whole = text.includes("://") ? text : `http://${text}`;
+  const url = URL.canParse(whole) ? new URL(whole) : null;
+  if (url !== null && url.hostname !== "" && (url.protocol === "http:" || url.protocol === "https:")) return url.href;
+  throw new InvalidSetting("is not a proxy's address: expected http://host:port");
+}
