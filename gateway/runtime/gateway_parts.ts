@@ -19,12 +19,12 @@ import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { methodNotAllowed, problemResponse } from "../http/problem.ts";
 import type { CreateOpenApi } from "../description/described.ts";
-import { findEnded } from "../features/find_ended.ts";
+import { eventStreamsOf, features } from "../features/features.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
 import { startDeletingByAge } from "../features/retention.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
 import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
-import { ChannelManager } from "../streaming/channel_manager.ts";
+import { ChannelManager, createRecheck } from "../streaming/channel_manager.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
 import {
   developmentAudience,
@@ -133,7 +133,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const streams = createLocalStreams({
     subscriber: broker,
     authority: createAuthorityCheck(database),
-    findEnded: (tenantId, channels) => findEnded(database, tenantId, channels),
+    recheckChannels: createRecheck(eventStreamsOf(features), database),
     bounds: config.bounds,
     metrics: metrics.streams,
     log,

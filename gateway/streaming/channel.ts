@@ -23,14 +23,10 @@ export class Channel {
   confirmed: Promise<void> = Promise.resolve();
   /** Leases that refer to it, pending or attached. */
   refCount = 0;
-  /** Attached leases of this channel only. */
-  readonly singleChannelMembers = new Set<SubscriptionLease>();
-  /** Attached leases of other channels too: their events keep the order of arrival over all of them. */
-  readonly multiChannelMembers = new Map<SubscriptionLease, MergedQueue>();
+  /** Attached leases. */
+  readonly members = new Set<SubscriptionLease>();
   /** Arrived in this turn. */
   frames: string[] = [];
-  /** `frames` as bytes, while they are being written. */
-  chunk: Chunk | null = null;
   isOver = false;
   /** The sequence number of the last event of each producer that numbers its events, least recent first. */
   readonly #lastDeliveries = new Map<string, number>();
@@ -50,10 +46,6 @@ export class Channel {
   endOf(event: EncodedEvent): "own" | "foreign" | null {
     if (this.#parsed === null || event.type !== this.#terminalType) return null;
     return fitsChannel(this.#parsed, event) ? "own" : "foreign";
-  }
-
-  hasMembers(): boolean {
-    return this.singleChannelMembers.size > 0 || this.multiChannelMembers.size > 0;
   }
 
   /** True for an event that was already received: its producer got no reply and retried. A producer's numbers only grow. */
@@ -90,16 +82,6 @@ export class Channel {
   }
 }
 
-/** The events of a member of several channels. */
-export class MergedQueue {
-  /** Arrived in this turn, over all channels. */
-  frames: string[] = [];
-  /** The only channel that `frames` came from in this turn, whose bytes can be shared; null when there were several. */
-  source: Channel | null = null;
-  /** Channels that had their terminal event. */
-  readonly ended = new Set<Channel>();
-}
-
 /** A reference to each of some channels, which keeps their upstream subscriptions, and the member that receives their events. */
 export class SubscriptionLease {
   readonly #onIdle: (channel: Channel) => void;
@@ -117,13 +99,13 @@ export class SubscriptionLease {
     if (this.#isReleased) throw new TypeError("Cannot attach to a lease: it was released");
     if (this.channels.some((channel) => channel.isOver)) throw connectionLost();
     this.member = member;
-    const [first] = this.channels;
-    if (this.channels.length === 1) {
-      first?.singleChannelMembers.add(this);
-      return;
-    }
-    const queue = new MergedQueue();
-    for (const channel of this.channels) channel.multiChannelMembers.set(this, queue);
+    for (const channel of this.channels) channel.members.add(this);
+  }
+
+  /** The channel had its terminal event: the member receives nothing more of it. True when that was the last channel. */
+  endChannel(channel: Channel): boolean {
+    channel.members.delete(this);
+    return this.channels.every(({ members }) => !members.has(this));
   }
 
   /** The member receives nothing more. Calling it twice is fine. */
@@ -132,8 +114,7 @@ export class SubscriptionLease {
     this.#isReleased = true;
     this.member = null;
     for (const channel of this.channels) {
-      channel.singleChannelMembers.delete(this);
-      channel.multiChannelMembers.delete(this);
+      channel.members.delete(this);
       channel.refCount -= 1;
       if (channel.refCount === 0 && !channel.isOver) this.#onIdle(channel);
     }

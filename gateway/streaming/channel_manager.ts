@@ -1,4 +1,5 @@
 import type { Database } from "../../drizzle/database.ts";
+import type { TenantDatabase } from "../../drizzle/transactions.ts";
 import { accessOf, requireAuthority } from "../auth/membership.ts";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { canReadChannel, isUuid, lowerCaseUuids, parseChannelName } from "../../shared/channel_name.ts";
@@ -10,6 +11,8 @@ import { streamDigest } from "../auth/stream_tokens.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import type { ChannelsRequest } from "./event_stream_definition.ts";
 import type { LocalStreams } from "./local_streams.ts";
+import { findEventStream, type EventStreams } from "./find_event_stream.ts";
+import type { RecheckChannels } from "./recheck.ts";
 import type { RequestedStream } from "./requested_stream.ts";
 import type { RequestedOpening, StreamOpener } from "./stream_opener.ts";
 import type { StreamSnapshot } from "./stream_request.ts";
@@ -37,6 +40,7 @@ export class ChannelManager implements StreamOpener {
     return this.#streams.open({
       request,
       principal,
+      name: stream.target.name,
       channels,
       ...(readsSnapshot && { readSnapshot: () => lookUp(() => readSnapshot(stream, principal, this.#database)) }),
       platform,
@@ -67,6 +71,40 @@ export async function findChannels(
   return { channels: requireReadable(principal, definition.prefix, hasEnded ? found.ended : found), hasEnded };
 }
 
+/**
+ * Repeats the opening of one principal's streams, in one transaction: see `RecheckChannels`. A stream whose resource has ended,
+ * or was deleted, may have missed its terminal event: it was published between the look-up and the subscription, or the broker
+ * did not take it.
+ */
+export function createRecheck(eventStreams: EventStreams, database: Database): RecheckChannels {
+  return async (principal, names) => {
+    const found = new Map<string, "ended" | "denied">();
+    await accessOf(database, { ...principal, permission: "read" }).read(async (db) => {
+      for (const name of names) {
+        const stream = findEventStream(eventStreams, new URL(name, "http://gateway.internal"));
+        const state = stream === null ? "open" : await stateOf(stream, principal, db);
+        if (state !== "open") found.set(name, state);
+      }
+    });
+    return found;
+  };
+}
+
+async function stateOf(
+  { definition, params, target }: RequestedStream,
+  principal: Principal,
+  db: TenantDatabase,
+): Promise<"open" | "ended" | "denied"> {
+  try {
+    const channels = await definition.getChannels(toRequest({ params, target }, principal, db));
+    return "ended" in channels ? "ended" : "open";
+  } catch (error) {
+    if (error instanceof NotFound) return "ended";
+    if (error instanceof PermissionDenied) return "denied";
+    throw error;
+  }
+}
+
 /** Reads and encodes the stream's snapshot. Rejects as `findChannels` does. */
 async function readSnapshot(
   stream: RequestedStream,
@@ -81,17 +119,22 @@ async function readSnapshot(
 }
 
 async function look<Result>(
-  { params: given, target }: RequestedStream,
+  stream: RequestedStream,
   principal: Principal,
   database: Database,
   find: (request: ChannelsRequest<string>) => Promise<Result>,
 ): Promise<Result> {
+  return accessOf(database, { ...principal, permission: "read" }).read((db) => find(toRequest(stream, principal, db)));
+}
+
+function toRequest(
+  { params: given, target }: Pick<RequestedStream, "params" | "target">,
+  principal: Principal,
+  db: TenantDatabase,
+): ChannelsRequest<string> {
   const params = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, lowerCaseUuids(value)]));
   const query = Object.fromEntries([...target.query].toReversed());
-  const queryAll = (name: string) => target.query.getAll(name);
-  return accessOf(database, { ...principal, permission: "read" }).read((db) =>
-    find({ principal, params, db, query, queryAll }),
-  );
+  return { principal, params, db, query, queryAll: (name) => target.query.getAll(name) };
 }
 
 /** More channels on one stream are a bug of the feature, not a wish of the client. */

@@ -5,7 +5,7 @@ import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
 import { nextTurn } from "../next_turn.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
-import { Channel, connectionLost, SubscriptionLease, unavailable, type MergedQueue } from "./channel.ts";
+import { Channel, connectionLost, SubscriptionLease, unavailable } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
 
 export interface HubOptions {
@@ -44,7 +44,6 @@ export class Hub {
   #lingerTimer: ReturnType<typeof setTimeout> | null = null;
   /** What has messages that were not written yet. */
   #queuedChannels: Channel[] = [];
-  #queuedLeases: { readonly lease: SubscriptionLease; readonly queue: MergedQueue }[] = [];
   #queuedChars = 0;
   #isClosed = false;
   readonly #onIdle = (channel: Channel) => this.#startLinger(channel);
@@ -76,15 +75,9 @@ export class Hub {
   }
 
   stats(): HubStats {
-    let channels = 0;
-    let members = 0;
-    const ofSeveralChannels = new Set<SubscriptionLease>();
-    for (const channel of this.#channels.values()) {
-      if (channel.hasMembers()) channels += 1;
-      members += channel.singleChannelMembers.size;
-      for (const lease of channel.multiChannelMembers.keys()) ofSeveralChannels.add(lease);
-    }
-    return { channels, members: members + ofSeveralChannels.size, subscriptions: this.#channels.size };
+    const active = [...this.#channels.values()].filter(({ members }) => members.size > 0);
+    const members = new Set(active.flatMap((channel) => [...channel.members]));
+    return { channels: active.length, members: members.size, subscriptions: this.#channels.size };
   }
 
   /** Ends every member with `lost` and unsubscribes from everything. */
@@ -104,35 +97,20 @@ export class Hub {
   /** Writes what has arrived: one chunk for each channel, the same bytes to each of its members. */
   #flush(): void {
     const channels = this.#queuedChannels;
-    const leases = this.#queuedLeases;
     if (channels.length === 0) return;
     this.#queuedChannels = [];
-    this.#queuedLeases = [];
     this.#queuedChars = 0;
     const nowMs = this.#now();
     let delivered = 0;
     let bytes = 0;
     for (const channel of channels) {
-      const frames = channel.frames;
-      const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
-      channel.chunk = chunk;
+      const { frames, members } = channel;
       channel.frames = [];
-      const count = channel.singleChannelMembers.size;
-      for (const lease of channel.singleChannelMembers) this.#deliver(lease, chunk, nowMs);
-      delivered += frames.length * count;
-      bytes += chunk.byteLength * count;
+      const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
+      delivered += frames.length * members.size;
+      bytes += chunk.byteLength * members.size;
+      for (const lease of members) this.#deliver(lease, chunk, nowMs);
     }
-    for (const { lease, queue } of leases) {
-      const frames = queue.frames;
-      const chunk = queue.source?.chunk ?? encodeChunk(frames.join(""));
-      queue.frames = [];
-      queue.source = null;
-      if (lease.member === null) continue;
-      this.#deliver(lease, chunk, nowMs);
-      delivered += frames.length;
-      bytes += chunk.byteLength;
-    }
-    for (const channel of channels) channel.chunk = null;
     this.#metrics.delivered(delivered, bytes);
   }
 
@@ -179,7 +157,7 @@ export class Hub {
 
   #receive(channel: Channel, message: string): void {
     // What arrives before the confirmation or while the channel lingers has no receiver.
-    if (channel.isOver || !channel.hasMembers()) return;
+    if (channel.isOver || channel.members.size === 0) return;
     const event = parseMessage(message);
     if (event === null) {
       this.#metrics.messageDropped();
@@ -197,12 +175,6 @@ export class Hub {
     const frame = encodeEventFrame(event);
     if (this.#queuedChannels.length === 0) nextTurn(() => this.#flush());
     if (channel.frames.push(frame) === 1) this.#queuedChannels.push(channel);
-    for (const [lease, queue] of channel.multiChannelMembers) {
-      if (queue.ended.has(channel)) continue;
-      const length = queue.frames.push(frame);
-      if (length === 1) this.#queuedLeases.push({ lease, queue });
-      queue.source = length === 1 || queue.source === channel ? channel : null;
-    }
     this.#queuedChars += frame.length;
     if (end === "own") this.#endMembers(channel);
     else if (this.#queuedChars > maxQueuedChars) this.#flush();
@@ -211,11 +183,7 @@ export class Hub {
   /** The terminal event is first delivered whole to every member. */
   #endMembers(channel: Channel): void {
     this.#flush();
-    for (const lease of channel.singleChannelMembers) this.#end(lease, "ended");
-    for (const [lease, queue] of channel.multiChannelMembers) {
-      queue.ended.add(channel);
-      if (queue.ended.size === lease.channels.length) this.#end(lease, "ended");
-    }
+    for (const lease of channel.members) if (lease.endChannel(channel)) this.#end(lease, "ended");
   }
 
   /** An event may have been missed: every attached member is ended at once, and the next lease subscribes afresh. */
@@ -223,8 +191,7 @@ export class Hub {
     if (channel.isOver) return;
     this.#flush();
     this.#discard(channel);
-    for (const lease of channel.singleChannelMembers) this.#end(lease, "lost");
-    for (const lease of channel.multiChannelMembers.keys()) this.#end(lease, "lost");
+    for (const lease of channel.members) this.#end(lease, "lost");
   }
 
   #discard(channel: Channel): void {

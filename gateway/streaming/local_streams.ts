@@ -5,11 +5,8 @@ import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Subscriber } from "../../shared/broker.ts";
 import type { AuthorityCheck } from "../auth/membership.ts";
-import { AuthorityRecheck, endGraceMs, type FindEnded } from "./authority_recheck.ts";
 import type { StreamBounds } from "../config.ts";
-import { TimerHeap } from "./timer_heap.ts";
 import type { SubscriptionLease } from "./channel.ts";
-import { Heartbeats } from "./heartbeats.ts";
 import { Hub, type HubStats } from "./hub.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { encodeComment, encodeRetry } from "../../shared/event_stream_encoding.ts";
@@ -18,15 +15,17 @@ import { encodeChunk } from "./encoded_chunk.ts";
 import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
+import { endGraceMs, Recheck, type RecheckChannels } from "./recheck.ts";
 import type { CreateSink } from "./sinks/sink.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
+import { Sweep } from "./sweep.ts";
 import { TenantLimits } from "./tenant_limits.ts";
 import type { StreamRequest } from "./stream_request.ts";
 
 export interface LocalStreamsOptions {
   readonly subscriber: Subscriber;
   readonly authority: AuthorityCheck;
-  readonly findEnded?: FindEnded;
+  readonly recheckChannels?: RecheckChannels;
   readonly bounds: StreamBounds;
   /** Where bytes go. Default: the portable sink. */
   readonly createSink?: CreateSink;
@@ -77,11 +76,13 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   const now = createSteadyClock(wallNow);
   const createSink = options.createSink ?? createReadableStreamSinks();
   const hub = new Hub({ ...options, metrics, log, now });
-  const timers = new TimerHeap(now);
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
+  const recheckMs = bounds.recheckSeconds * 1000;
+  // Often enough for the shortest of what is due.
+  const sweep = new Sweep(Math.max(1, Math.min(1000, heartbeatMs / 15, recheckMs / 20)), now);
   const context: StreamContext = {
-    timers,
-    heartbeats: new Heartbeats(heartbeatMs, now),
+    sweep,
+    heartbeatMs,
     metrics,
     maxBufferBytes: bounds.maxBufferBytes,
     firstChunk: encodeChunk(
@@ -92,8 +93,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     now,
     random,
   };
-  const recheckMs = bounds.recheckSeconds * 1000;
-  const recheck = new AuthorityRecheck({ ...options, recheckMs, timers, metrics, now, random });
+  const recheck = new Recheck({ ...options, recheckMs, sweep, metrics, now, random });
   const limits = new TenantLimits({
     ...bounds,
     random,
@@ -133,13 +133,12 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     requireNotDraining();
     const end = endOf(request.principal);
     const tenant = limits.admit(request.principal.tenantId);
-    const { principal, channels } = request;
-    const stream = new OpenStream(tenant, principal, { channels, checkedMs, context });
+    const stream = new OpenStream(tenant, request, { checkedMs, context });
     let lease: SubscriptionLease | null = null;
     try {
       // Before the first await: a client that leaves in the meantime releases its slot at once.
       const sink = createSink(request, stream);
-      lease = await hub.acquire(channels);
+      lease = await hub.acquire(request.channels);
       stream.attach(lease);
       // Without a snapshot nothing is awaited, and no event can come between. With one, what comes in the meantime waits.
       const snapshot = request.readSnapshot === undefined || stream.isOver ? null : await request.readSnapshot();
@@ -176,9 +175,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     const nowMs = now();
     for (const stream of limits.streams()) stream.endBy(nowMs + random() * overMs, "drain");
     // Bounded: some streams may still wait for the broker, or for a client that reads nothing.
-    await withTimeout(limits.empty(), overMs + context.closeGraceMs + 1000).catch(() => undefined);
+    await withTimeout(limits.empty(), overMs + context.closeGraceMs + 2000).catch(() => undefined);
     hub.close();
-    timers.clear();
   }
 }
 

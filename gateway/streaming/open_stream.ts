@@ -4,14 +4,14 @@ import type { Principal } from "../auth/principal.ts";
 import type { CloseReason, StreamMetrics } from "../observability/stream_metrics.ts";
 import { connectionLost, unavailable, type HubMember, type SubscriptionLease } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
-import type { Heartbeats, HeartbeatTarget } from "./heartbeats.ts";
 import type { Sink, SinkOwner } from "./sinks/sink.ts";
-import type { ScheduledTask, TimerHeap } from "./timer_heap.ts";
+import type { StreamRequest } from "./stream_request.ts";
+import type { Sweep, SweepTarget } from "./sweep.ts";
 
 /** What all streams of a process share. */
 export interface StreamContext {
-  readonly timers: TimerHeap;
-  readonly heartbeats: Heartbeats;
+  readonly sweep: Sweep;
+  readonly heartbeatMs: number;
   /** The first bytes of every stream: proxies and clients see at once that it is open. */
   readonly firstChunk: Chunk;
   readonly metrics: StreamMetrics;
@@ -39,12 +39,10 @@ const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
  * One client's stream, from before its subscription is confirmed until everything it held is released. Anything that ends it
  * (client, timer, hub, buffer limit, recheck, drain) ends it once.
  */
-export class OpenStream implements HubMember, SinkOwner, ScheduledTask, HeartbeatTarget {
+export class OpenStream implements HubMember, SinkOwner, SweepTarget {
   readonly principal: Principal;
-  readonly channels: readonly string[];
-  dueMs = 0;
-  heapIndex = -1;
-  wheelSlot = -1;
+  /** Path and query, as in `StreamRequest`. */
+  readonly name: string;
   /** When its authority was checked, before it was opened. */
   readonly checkedMs: number;
   readonly #context: StreamContext;
@@ -59,22 +57,29 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
   #hasEnded = false;
   /** Bytes of the snapshot that the client may not have read yet: they do not count as a slow client's. */
   #snapshotBytes = 0;
-  /** Why `run` closes the stream while it is open. */
-  #dueReason: CloseReason = "lifetime";
-  /** While closing: when the grace of the last bytes ends. */
-  #destroyAtMs = 0;
+  /** While open: when it closes, and why. While closing: when the grace of the last bytes ends. */
+  #endMs = Infinity;
+  #endReason: CloseReason = "lifetime";
   #lastWriteMs = 0;
+  /** Idle for this long, it writes a comment: 0.4 to 0.65 of the heartbeat, so that not all streams write in one turn. */
+  readonly #idleMs: number;
   /** At the last tick: bytes buffered; since then: bytes written; since when the client has read nothing. */
   #bufferedBytes = 0;
   #writtenBytes = 0;
   #stalledSinceMs = 0;
 
-  constructor(slot: StreamSlot, principal: Principal, options: StreamOptions) {
+  constructor(
+    slot: StreamSlot,
+    { principal, name }: Pick<StreamRequest, "principal" | "name">,
+    options: StreamOptions,
+  ) {
     this.#slot = slot;
     this.principal = principal;
-    this.channels = options.channels;
+    this.name = name;
     this.checkedMs = options.checkedMs;
     this.#context = options.context;
+    const { heartbeatMs, random } = options.context;
+    this.#idleMs = heartbeatMs * (0.4 + 0.25 * random());
   }
 
   get isOver(): boolean {
@@ -98,9 +103,9 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#state = "open";
     this.#stalledSinceMs = nowMs;
     this.#wrote(this.#context.firstChunk, nowMs);
-    this.#dueReason = end.reason;
-    this.#context.timers.set(this, end.atMs);
-    this.#context.heartbeats.add(this);
+    this.#endMs = end.atMs;
+    this.#endReason = end.reason;
+    this.#context.sweep.add(this);
     this.#slot.add(this);
     this.#context.metrics.opened();
     if (snapshot !== null) {
@@ -131,29 +136,20 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     else this.#refuse(connectionLost());
   }
 
-  /** Called by the timer: the stream's time is over, or the grace of its last bytes. */
-  run(nowMs: number): void {
-    if (this.#state === "open") this.close(this.#dueReason);
-    else if (this.#state === "closing") this.#finishClose(nowMs);
+  onSweep(nowMs: number): void {
+    const isDue = nowMs >= this.#endMs;
+    if (this.#state === "closing") {
+      if (isDue) this.#sink?.destroy();
+      else this.#sink?.finishIfDrained();
+    } else if (isDue) this.close(this.#endReason);
+    else this.#beat(nowMs);
   }
 
   /** Moves its end forward, never back. */
   endBy(atMs: number, reason: CloseReason): void {
-    if (this.#state !== "open" || this.dueMs <= atMs) return;
-    this.#dueReason = reason;
-    this.#context.timers.set(this, atMs);
-  }
-
-  onHeartbeatTick(nowMs: number): void {
-    if (this.#state !== "open" || this.#sink === null) return;
-    const bufferedBytes = this.#sink.bufferedBytes();
-    this.#watchStall(bufferedBytes, nowMs);
-    if (bufferedBytes > 0) return;
-    const idleMs = nowMs - this.#lastWriteMs;
-    // Negative when the clock was set back.
-    if (idleMs >= 0 && idleMs < this.#context.heartbeats.idleMs) return;
-    this.#sink.write(heartbeatChunk);
-    this.#wrote(heartbeatChunk, nowMs);
+    if (this.#state !== "open" || this.#endMs <= atMs) return;
+    this.#endMs = atMs;
+    this.#endReason = reason;
   }
 
   /** Writes `: close <reason>`, ends the response, and gives the last bytes a little time to leave. */
@@ -162,9 +158,7 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#state = "closing";
     this.#detach();
     this.#context.metrics.closed(reason);
-    const nowMs = this.#context.now();
-    this.#destroyAtMs = nowMs + this.#context.closeGraceMs;
-    this.#context.timers.set(this, Math.min(nowMs + closePollMs, this.#destroyAtMs));
+    this.#endMs = this.#context.now() + this.#context.closeGraceMs;
     // What closes many streams at once spreads their reconnects over 1 to 5 s.
     const isOfMany = reason === "lost" || reason === "drain";
     const retryMs = isOfMany ? 1000 + Math.floor(this.#context.random() * 4000) : null;
@@ -180,7 +174,7 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
       this.#detach();
       this.#context.metrics.closed("gone");
     }
-    this.#context.timers.remove(this);
+    this.#context.sweep.remove(this);
     this.#lease?.release();
     this.#waiting = [];
     this.#sink = null;
@@ -203,20 +197,19 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#lease?.release();
   }
 
-  #finishClose(nowMs: number): void {
-    if (nowMs >= this.#destroyAtMs) {
-      this.#sink?.destroy();
-      return;
-    }
-    this.#context.timers.set(this, Math.min(nowMs + closePollMs, this.#destroyAtMs));
-    this.#sink?.finishIfDrained();
-  }
-
-  /** It receives no more events, heartbeats or rechecks. */
+  /** It receives no more events and rechecks. */
   #detach(): void {
     this.#lease?.release();
-    this.#context.heartbeats.remove(this);
     this.#slot.remove(this);
+  }
+
+  #beat(nowMs: number): void {
+    if (this.#sink === null) return;
+    const bufferedBytes = this.#sink.bufferedBytes();
+    this.#watchStall(bufferedBytes, nowMs);
+    if (bufferedBytes > 0 || nowMs - this.#lastWriteMs < this.#idleMs) return;
+    this.#sink.write(heartbeatChunk);
+    this.#wrote(heartbeatChunk, nowMs);
   }
 
   #wrote(chunk: Chunk, nowMs: number): void {
@@ -237,11 +230,7 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
   }
 }
 
-/** How often a closing stream checks whether its last bytes have left. */
-const closePollMs = 100;
-
 export interface StreamOptions {
-  readonly channels: readonly string[];
   readonly checkedMs: number;
   readonly context: StreamContext;
 }

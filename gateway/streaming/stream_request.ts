@@ -5,6 +5,8 @@ import type { Chunk } from "./encoded_chunk.ts";
 export interface StreamRequest {
   readonly request: Request;
   readonly principal: Principal;
+  /** Path and query that it was opened by, without `access_token` and `snapshot`. */
+  readonly name: string;
   /** At least one, checked by `ChannelManager`. */
   readonly channels: readonly string[];
   /** Read once the broker has confirmed every channel, and sent before any event. Default: none. */

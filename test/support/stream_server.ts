@@ -86,7 +86,7 @@ export async function startStreamServer(
   app.onError((error) => problemResponse(error));
   app.get("/stream", (c) => {
     const open = JSON.parse(c.req.header("x-open") ?? "{}") as { principal: Principal } & Required<OpenOptions>;
-    return streams.open({ request: c.req.raw, platform: c.env, ...open });
+    return streams.open({ request: c.req.raw, platform: c.env, name: "/stream", ...open });
   });
   const listener = getRequestListener(withNodeSockets((request, env) => app.fetch(request, env)));
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));

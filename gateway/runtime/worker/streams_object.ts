@@ -1,10 +1,9 @@
 import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
 import { createAuthorityCheck } from "../../auth/membership.ts";
 import { eventStreamsOf, features } from "../../features/features.ts";
-import { findEnded } from "../../features/find_ended.ts";
 import { findEventStream } from "../../streaming/find_event_stream.ts";
 import { createLocalStreams } from "../../streaming/local_streams.ts";
-import { ChannelManager } from "../../streaming/channel_manager.ts";
+import { ChannelManager, createRecheck } from "../../streaming/channel_manager.ts";
 import type { StreamOpener } from "../../streaming/stream_opener.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
@@ -54,7 +53,7 @@ function createOpener(environment: WorkerEnvironment): StreamOpener {
   const streams = createLocalStreams({
     subscriber: createUpstashBroker(config.upstash),
     authority: createAuthorityCheck(database),
-    findEnded: (tenantId, channels) => findEnded(database, tenantId, channels),
+    recheckChannels: createRecheck(eventStreams, database),
     bounds: config.gateway.bounds,
     // Otherwise the runtime compresses, and buffers what it compresses.
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),

@@ -108,7 +108,7 @@ test("more than 64 Ki characters are written before the turn ends", async () => 
   hub.close();
 });
 
-test("a member of several channels receives their events in order of arrival", async () => {
+test("a member of several channels receives the same bytes as the members of each", async () => {
   const { broker, hub } = setUp();
   const [both, onlyA] = [createMember(), createMember()];
   await join(hub, [a, b], both);
@@ -118,13 +118,9 @@ test("a member of several channels receives their events in order of arrival", a
   broker.publish(b, "job.delta", delta(2));
   broker.publish(a, "job.delta", delta(3));
   await turn();
-  expect(both.chunks).toHaveLength(1);
-  expect(both.text()).toBe([1, 2, 3].map((n) => frame("job.delta", `{"n":${n}}`)).join(""));
+  expect(both.text()).toBe([1, 3, 2].map((n) => frame("job.delta", `{"n":${n}}`)).join(""));
   expect(onlyA.text()).toBe([1, 3].map((n) => frame("job.delta", `{"n":${n}}`)).join(""));
-  // A turn with events of one channel shares that channel's bytes.
-  broker.publish(a, "job.delta", delta(4));
-  await turn();
-  expect(both.chunks[1]).toBe(onlyA.chunks[1]);
+  expect(both.chunks[0]).toBe(onlyA.chunks[0]);
   hub.close();
 });
 

@@ -31,7 +31,7 @@ function createStreamApp(configure: (app: Hono) => void = () => {}) {
   app.get("/stream", (c) => {
     let closedCount = 0;
     const principal = { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyStream: null } as const;
-    const request = { request: c.req.raw, principal, channels: [], platform: c.env };
+    const request = { request: c.req.raw, principal, name: "/stream", channels: [], platform: c.env };
     const sink = createSink(request, { onClosed: () => void (closedCount += 1) });
     opened.push({ sink, closedCount: () => closedCount });
     return sink.open(first);

@@ -10,6 +10,7 @@ function createRequest(signal: AbortSignal): StreamRequest {
   return {
     request: new Request("http://gateway.test/", { signal }),
     principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyStream: null },
+    name: "/stream",
     channels: [],
   };
 }

@@ -40,6 +40,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
         const stream = {
           request: c.req.raw,
           principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyStream: null } as const,
+          name: "/stream",
           channels: [],
           platform: c.env,
         };
