@@ -12,7 +12,7 @@ export interface EndedScan extends StatusCounts {
 
 /**
  * Publishes `scan.end` on the scan's channel and on its tenant's: called by the code that made the scan terminal, and by nothing else. Never rejects. Where no attempt
- * reaches the broker, the streams learn of the end when they are checked the next time (`authority_recheck.ts`).
+ * reaches the broker, the streams learn of the end when they are checked the next time (`recheck.ts`).
  */
 export async function announceEnd(scan: EndedScan, options: AnnounceOptions): Promise<void> {
   const { publishScanEnd } = scanEvents(options);

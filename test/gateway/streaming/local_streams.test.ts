@@ -41,7 +41,7 @@ function createMetrics() {
   return { metrics, closed, refused, opened: () => opened, delivered: () => delivered };
 }
 
-// When things happen is proven in open_stream.test.ts and authority_recheck.test.ts, with fake clocks.
+// When things happen is proven in open_stream.test.ts and recheck.test.ts, with fake clocks.
 describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) => {
   test("S1: no byte is sent before the broker has confirmed, and every event published after `open` arrives", async () => {
     const { broker, subscriber, confirm } = createSlowBroker();
