@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { denoProgram } from "../test/runtimes/programs.ts";
+import { denoProgram } from "../test/support/runtime_programs.ts";
 import { streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { startProcess } from "./measured_process.ts";

@@ -9,7 +9,7 @@ const programs: readonly (readonly [environment: Readonly<Record<string, string>
   ],
   [{ FUZZ_ORGS: "100000" }, "npx vitest run test/fuzz/orgs.test.ts"],
   [{ FUZZ_ORGS: "10000" }, "npx vitest run test/fuzz/fix_plans.test.ts"],
-  [{}, "npm run soak -- --minutes 5"],
+  [{}, "node bench/soak/main.ts --minutes 5"],
 ];
 const failed = programs.filter(([environment, command]) => {
   console.log(`\n> ${command}`);

@@ -5,7 +5,7 @@ import type { DisaBenchmark } from "../scanner/revisions/read_xccdf.ts";
 import { isSameText, toRevision } from "../scanner/revisions/revision.ts";
 
 /**
- * `npm run catalog -- FILE`: makes the built-in catalog, and the names of its rules in `shared/rule_names.ts`, from DISA's zip or
+ * `node tools/catalog.ts FILE`: makes the built-in catalog, and the names of its rules in `shared/rule_names.ts`, from DISA's zip or
  * XCCDF, and says which checks a person has to read again. What scanstream itself adds to a rule stays.
  */
 export function toCatalog({ rules, ...benchmark }: DisaBenchmark): BenchmarkFile {

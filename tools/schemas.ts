@@ -9,7 +9,7 @@ import { diffSchema } from "../shared/schemas/diff.ts";
 import { predicateSchema } from "../scanner/signing/statement.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 
-/** `npm run schemas` writes `shared/*.schema.json` from the schemas of what the command line writes. */
+/** `node tools/schemas.ts` (and then `npm run format`) writes `shared/*.schema.json` from the schemas of what the command line writes. */
 export function describeReport(): unknown {
   const { $schema, ...described } = toJsonSchema(reportSchema, {
     target: "draft-2020-12",

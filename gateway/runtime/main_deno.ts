@@ -5,7 +5,7 @@ import { Interruption } from "./draining.ts";
 import { serve } from "./main_node.ts";
 
 /**
- * The gateway on Deno, until SIGINT or SIGTERM, then drained. `npm run start:deno` gives it the least permissions: it reads only
+ * The gateway on Deno, until SIGINT or SIGTERM, then drained. `deno.json` gives it the least permissions: it reads only
  * the variables that are listed there. By `node:http`, as on Node, and not by `Deno.serve`: that takes four times the memory for an
  * idle stream, and cannot close the connection of a client that reads nothing.
  */

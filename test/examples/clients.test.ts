@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { denoProgram } from "../runtimes/programs.ts";
+import { denoProgram } from "../support/runtime_programs.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 import { buildFinding, createScanProducer, type ScanProducer } from "../support/scan_producer.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { wranglerEnvironment, wranglerProgram } from "../runtimes/programs.ts";
+import { wranglerEnvironment, wranglerProgram } from "./runtime_programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 

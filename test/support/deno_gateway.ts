@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import packageJson from "../../package.json" with { type: "json" };
-import { denoProgram } from "../runtimes/programs.ts";
+import { denoProgram } from "./runtime_programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -18,9 +17,7 @@ export interface DenoGateway {
 
 /** Rejects with everything that was said when it ends before it listens. */
 export async function startDenoGateway(environment: Readonly<Record<string, string>>): Promise<DenoGateway> {
-  const [, run = "", ...permissionsAndFile] = packageJson.scripts["start:deno"].split(" ");
-  const args = [run, "--no-lock", "--no-check", ...permissionsAndFile];
-  const child = spawn(denoProgram(), args, {
+  const child = spawn(denoProgram(), ["run", "-q", "--no-prompt", "-P", "gateway/runtime/main_deno.ts"], {
     cwd: root,
     env: { PATH: process.env["PATH"], NO_COLOR: "1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],

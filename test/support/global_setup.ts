@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { buildPackage } from "../../tools/build.ts";
-import { installRuntimes } from "../runtimes/install.ts";
 import { builtPackage, denoPage } from "./built_package.ts";
 import { installWithApt } from "./machine_tools.ts";
 import { startPostgres, type PostgresServer } from "./postgres.ts";
@@ -21,7 +20,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
       postgres = await startPostgres();
       return postgres.adminUrl;
     },
-    runtimes: installRuntimes,
   };
   const answers = new Map<string, Promise<string | void>>();
   const server = createServer(({ url = "" }, response) => {

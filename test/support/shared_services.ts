@@ -1,5 +1,5 @@
 /** Services that `global_setup.ts` builds, installs or starts once for all workers, when the first test file asks. */
-export type SharedService = "apt" | "package" | "postgres" | "runtimes";
+export type SharedService = "apt" | "package" | "postgres";
 
 declare module "vitest" {
   interface ProvidedContext {

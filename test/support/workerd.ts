@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { build } from "esbuild";
-import { resolveFromWrangler } from "../runtimes/programs.ts";
+import { resolveFromWrangler } from "./runtime_programs.ts";
 import { refuseInFastTest } from "./machine_tools.ts";
 
 export interface Workerd {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { wranglerEnvironment, wranglerProgram } from "../runtimes/programs.ts";
+import { wranglerEnvironment, wranglerProgram } from "./runtime_programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 

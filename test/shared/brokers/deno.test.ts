@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { networkContract } from "../../broker_contract/broker_network_contract.ts";
-import { denoProgram } from "../../runtimes/programs.ts";
+import { denoProgram } from "../../support/runtime_programs.ts";
 
 const script = fileURLToPath(new URL("../../broker_contract/broker_contract_deno.ts", import.meta.url));
 

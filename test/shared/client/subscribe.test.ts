@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { denoProgram } from "../../runtimes/programs.ts";
+import { denoProgram } from "../../support/runtime_programs.ts";
 import { frame, problem, startScriptedServer, status, stream } from "../../support/scripted_server.ts";
 import { subscribeCases } from "./subscribe_cases.ts";
 

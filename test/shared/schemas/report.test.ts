@@ -21,7 +21,7 @@ test.each([
   ["summary.schema.json", committedSummary, describeSummary],
   ["config.schema.json", committedConfig, describeConfig],
   ["predicate.schema.json", committedPredicate, describePredicate],
-])("%s is what its schema gives: `npm run schemas` writes it", (_, committed, describe) => {
+])("%s is what its schema gives: `tools/schemas.ts` writes it", (_, committed, describe) => {
   expect(committed).toEqual(JSON.parse(JSON.stringify(describe())));
 });
 

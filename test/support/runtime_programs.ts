@@ -1,30 +1,25 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { refuseInFastTest } from "../support/machine_tools.ts";
-import { installRuntimes } from "./install.ts";
-import { requestSharedService } from "../support/shared_services.ts";
+import { fileURLToPath } from "node:url";
+import { refuseInFastTest } from "./machine_tools.ts";
 
-const resolve = createRequire(import.meta.url).resolve;
+const wranglerManifest = fileURLToPath(import.meta.resolve("wrangler/package.json"));
 
-// A system test or a program that imports this module needs one of them.
-if (process.env["VITEST"] === undefined) await installRuntimes();
-else await requestSharedService("runtimes");
-
-/** The program itself: the package's wrapper passes no signal on. */
+/** The program itself, without a shell or a script that would pass no signal on. */
 export function denoProgram(): string {
   refuseInFastTest("Deno");
-  return join(dirname(resolve("deno/package.json")), "deno");
+  return fileURLToPath(import.meta.resolve("deno/deno"));
 }
 
 /** To be run with Node: the package's own link would take whichever Node comes first. */
 export function wranglerProgram(): string {
   refuseInFastTest("workerd");
-  return join(dirname(resolve("wrangler/package.json")), "bin/wrangler.js");
+  return join(dirname(wranglerManifest), "bin/wrangler.js");
 }
 
 /** The file of a package that Wrangler brings, so that the tests run on what is deployed with. */
 export function resolveFromWrangler(file: string): string {
-  return createRequire(resolve("wrangler/package.json")).resolve(file);
+  return createRequire(wranglerManifest).resolve(file);
 }
 
 /** No request leaves this machine, and nothing is kept in the user's home. */
