@@ -603,14 +603,16 @@ GRANT SELECT ON public.tenants, public.users, public.memberships TO scanstream_a
 --> statement-breakpoint
 GRANT INSERT, UPDATE (role), DELETE ON public.memberships TO scanstream_app;
 --> statement-breakpoint
+GRANT UPDATE (name) ON public.tenants TO scanstream_app;
+--> statement-breakpoint
 -- The application never needs a key's hash.
 GRANT SELECT (id, tenant_id, name, prefix, created_at, revoked_at, last_used_at, scopes, expires_at),
   INSERT (tenant_id, name, prefix, hash, scopes, expires_at) ON public.api_keys TO scanstream_app;
 --> statement-breakpoint
 -- A change is never changed.
-GRANT SELECT, INSERT, UPDATE ON public.scans, public.findings, public.monitors TO scanstream_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.scans, public.findings, public.monitors TO scanstream_app;
 --> statement-breakpoint
-GRANT SELECT, INSERT, DELETE ON public.monitors, public.changes TO scanstream_app;
+GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
 --> statement-breakpoint
 -- What was stored of a report is not changed afterwards.
 GRANT SELECT ON public.scan_reports TO scanstream_app;
@@ -620,10 +622,12 @@ GRANT SELECT, INSERT ON public.scan_report_parts TO scanstream_app;
 -- What was decided, and by whom, is never changed: it ends.
 GRANT SELECT, INSERT, UPDATE (ended_at, ended_reason, ended_by, ended_scan_id) ON public.decisions TO scanstream_app;
 --> statement-breakpoint
--- The history is append-only: triggers write it, and nothing of it is changed.
-GRANT SELECT ON public.looks, public.verdicts, public.rule_states, public.organization_days TO scanstream_app;
+-- Triggers write the history, and nothing of it is changed: it goes with its organization.
+GRANT SELECT ON public.rule_states, public.organization_days TO scanstream_app;
 --> statement-breakpoint
-GRANT SELECT, INSERT ON public.organizations TO scanstream_app;
+GRANT SELECT, DELETE ON public.looks, public.verdicts TO scanstream_app;
+--> statement-breakpoint
+GRANT SELECT, INSERT, DELETE ON public.organizations TO scanstream_app;
 --> statement-breakpoint
 -- With the rights of the role that writes. Arguments: the target's type, the column that identifies it, and the action where it
 -- is not the type and what happened to the row. In a cascade from a deleted tenant there is no trail left to write to.
@@ -860,15 +864,6 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
-CREATE FUNCTION scanstream.rename_tenant(wanted_name text) RETURNS SETOF uuid
-LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
-  UPDATE public.tenants SET name = wanted_name
-  WHERE id = nullif(current_setting('app.tenant_id', true), '')::uuid
-  RETURNING id;
-$$;
---> statement-breakpoint
 -- One step of a tenant's deletion: every table with a tenant_id, those first that no other refers to. Members and keys go with
 -- the tenant in the last step, so that whoever began can go on. Null: the tenant is not there under this name.
 CREATE FUNCTION scanstream.delete_tenant(wanted_name text, max_rows integer) RETURNS text
@@ -900,50 +895,13 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- One step of a scan's deletion: one that runs only ends, so that nothing more is stored; then it goes with its last findings. No
--- row: there is no such scan. Not deleted: more steps are needed.
-CREATE FUNCTION scanstream.delete_scan(wanted_id uuid, max_rows integer)
-RETURNS TABLE (is_deleted boolean, tenant_id uuid, status text, pass integer, fail integer, manual integer, not_applicable integer)
-LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$
-#variable_conflict use_column
-DECLARE
-  tenant constant uuid := nullif(current_setting('app.tenant_id', true), '')::uuid;
-  removed integer;
-  deleted public.scans;
-BEGIN
-  -- Somebody deletes it, so it is in the audit trail, also where the transaction has set this.
-  PERFORM set_config('app.erasing', '', true);
-  UPDATE public.scans SET status = 'cancelled', ended_at = now()
-  WHERE tenant_id = tenant AND id = wanted_id AND ended_at IS NULL;
-  IF FOUND THEN
-    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual, scans.not_applicable
-      FROM public.scans WHERE tenant_id = tenant AND id = wanted_id;
-    RETURN;
-  END IF;
-  DELETE FROM public.findings WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM public.findings WHERE tenant_id = tenant AND scan_id = wanted_id LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  IF removed >= max_rows THEN
-    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual, scans.not_applicable
-      FROM public.scans WHERE tenant_id = tenant AND id = wanted_id;
-    RETURN;
-  END IF;
-  DELETE FROM public.scans WHERE tenant_id = tenant AND id = wanted_id RETURNING * INTO deleted;
-  IF NOT FOUND THEN RETURN; END IF;
-  RETURN QUERY SELECT true, tenant, deleted.status, deleted.pass, deleted.fail, deleted.manual, deleted.not_applicable;
-END
-$$;
---> statement-breakpoint
 -- Ends the scans that have reported nothing for so long.
 CREATE FUNCTION scanstream.expire_stale_scans(older_than_minutes double precision)
 RETURNS TABLE (id uuid, tenant_id uuid, pass integer, fail integer, manual integer, not_applicable integer)
 LANGUAGE sql VOLATILE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-  UPDATE public.scans SET status = 'expired', ended_at = now(), updated_at = now()
+  UPDATE public.scans SET status = 'expired', ended_at = now()
   WHERE (scans.tenant_id, scans.id) IN (
     SELECT stale.tenant_id, stale.id FROM public.scans AS stale
     WHERE stale.status IN ('pending', 'running')
@@ -1424,32 +1382,6 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- One step of an organization's deletion, with its history. Null: there is none. False: more steps are needed.
-CREATE FUNCTION scanstream.delete_organization(wanted_id uuid, max_rows integer) RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$
-DECLARE
-  tenant constant uuid := nullif(current_setting('app.tenant_id', true), '')::uuid;
-  removed integer;
-BEGIN
-  PERFORM set_config('app.erasing', '', true);
-  DELETE FROM public.verdicts WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM public.verdicts WHERE tenant_id = tenant AND organization_id = wanted_id LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  IF removed >= max_rows THEN RETURN false; END IF;
-  DELETE FROM public.looks WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM public.looks WHERE tenant_id = tenant AND organization_id = wanted_id LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  IF removed >= max_rows THEN RETURN false; END IF;
-  DELETE FROM public.organizations WHERE tenant_id = tenant AND id = wanted_id;
-  IF NOT FOUND THEN RETURN NULL; END IF;
-  UPDATE public.monitors SET organization_id = NULL WHERE tenant_id = tenant AND organization_id = wanted_id;
-  RETURN true;
-END
-$$;
---> statement-breakpoint
 -- One step of forgetting the history that is older, over all tenants; true: more steps are needed. The change that opened an open
 -- exposure stays, and what a monitor that still looks said last.
 CREATE FUNCTION scanstream.delete_old_history(older_than_days double precision, max_rows integer) RETURNS boolean
@@ -1491,20 +1423,17 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
-REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
-  integer), scanstream.expire_stale_scans(double precision), scanstream.find_api_key(text),
+REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_tenant(text, integer), scanstream.expire_stale_scans(double precision), scanstream.find_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
-  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision,
-  integer), scanstream.delete_organization(uuid, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
+  scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
   scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
   scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
   scanstream.extend_look(public.monitors, timestamptz, timestamptz, boolean), scanstream.keep_look(), scanstream.keep_changes()
   FROM PUBLIC;
 --> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_scan(uuid, integer), scanstream.delete_tenant(text,
-  integer), scanstream.expire_stale_scans(double precision), scanstream.find_api_key(text),
+GRANT EXECUTE ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_tenant(text, integer), scanstream.expire_stale_scans(double precision), scanstream.find_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
-  scanstream.rename_tenant(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.delete_organization(uuid, integer)
+  scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer)
   TO scanstream_app;
 --> statement-breakpoint
 RESET ROLE;
@@ -1528,7 +1457,8 @@ CREATE TRIGGER scans_organization AFTER INSERT ON public.scans
   FOR EACH ROW WHEN (NEW.org_url IS NOT NULL) EXECUTE FUNCTION scanstream.add_organization();
 --> statement-breakpoint
 CREATE TRIGGER scans_history AFTER UPDATE OF status ON public.scans
-  FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL AND current_user = 'scanstream_app')
+  -- A scan that expired or is being deleted has ended after the last report of its producer.
+  FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at <= NEW.updated_at)
   EXECUTE FUNCTION scanstream.keep_scan();
 --> statement-breakpoint
 CREATE TRIGGER monitors_history BEFORE INSERT OR UPDATE OF last_look_at, started_at ON public.monitors

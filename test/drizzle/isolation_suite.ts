@@ -59,8 +59,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       expect(rows.map(([name]) => name)).toEqual([
         "delete_expired",
         "delete_old_history",
-        "delete_organization",
-        "delete_scan",
         "delete_tenant",
         "expire_stale_scans",
         "find_api_key",
@@ -70,7 +68,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "keep_scan",
         "mark_stale_monitors",
         "register_user",
-        "rename_tenant",
         "revoke_api_key",
       ]);
       for (const [, config, access, isTrigger] of rows) {
@@ -109,7 +106,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
     test("the application role may neither rewrite what was recorded nor read the hash of a key or a secret", async () => {
       const denied = [
         "insert into tenants (name) values ('x')",
-        "update tenants set name = 'x'",
         "insert into users (sub) values ('x')",
         "update memberships set user_id = 'x'",
         "update audit_events set action = 'x'",
@@ -118,7 +114,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "update api_keys set revoked_at = null",
         "select hash from api_keys",
         "select * from api_keys",
-        "delete from scans",
         "delete from scan_reports",
         "delete from scan_report_parts",
         "update scan_report_parts set content = ''",
@@ -126,13 +121,10 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "update changes set cause = 'start'",
         "update verdicts set status = 'PASS'",
         "insert into verdicts default values",
-        "delete from verdicts",
         "update looks set known_to = now()",
-        "delete from looks",
         "update rule_states set last_number = 1",
         "delete from rule_states",
         "update organizations set fail = 0",
-        "delete from organizations",
         "update organization_days set failed = '{}'",
         "update decisions set reason = 'x'",
         "delete from decisions",

@@ -1,5 +1,5 @@
 import { and, desc, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
-import { monitors } from "../../../drizzle/schema.ts";
+import { changes, monitors } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
@@ -7,7 +7,7 @@ import type { Access } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
-import { deleteInBatches } from "../delete_in_batches.ts";
+import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
 import type { MonitorRow } from "./monitor.ts";
 
 /** The monitors of the transaction's tenant. */
@@ -190,14 +190,8 @@ export async function deleteMonitor(
   if (row === undefined) throw new NotFound("No such monitor");
   await onEnd(row);
   await deleteInBatches(
-    (maxRows) =>
-      write((db) =>
-        db.execute<{ count: number }>(sql`
-          with deleted as (delete from changes where ctid = any (array(
-            select ctid from changes where monitor_id = ${monitorId}::uuid limit ${maxRows}::integer)) returning 1)
-          select count(*)::integer as count from deleted`),
-      ),
-    ({ rows: [step] }) => step?.count === 0,
+    (maxRows) => write((db) => deleteSome(db, changes, eq(changes.monitorId, monitorId), maxRows)),
+    (hasMore) => !hasMore,
   );
   // Another deletion may have been first, and its producer may have made a new one.
   await write((db) => db.delete(monitors).where(and(eq(monitors.id, monitorId), eq(monitors.status, "ended"))));

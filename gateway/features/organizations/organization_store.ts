@@ -1,11 +1,11 @@
 import { and, desc, eq, sql, type SQL } from "drizzle-orm";
-import { monitors, organizations, scans } from "../../../drizzle/schema.ts";
+import { looks, monitors, organizations, scans, verdicts } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
 import type { Access } from "../../auth/membership.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
-import { deleteInBatches } from "../delete_in_batches.ts";
+import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
 import type { ListedOrganization } from "./organization.ts";
 
 /** The organizations of the transaction's tenant. They are written by triggers, with what they come from. */
@@ -102,15 +102,16 @@ const trend = sql<string>`(
  */
 export async function deleteOrganization(write: Access["write"], id: string): Promise<void> {
   const isDeleted = await deleteInBatches(
-    async (maxRows) => {
-      const { rows } = await write((db) =>
-        db.execute<{ is_deleted: boolean | null }>(
-          sql`select scanstream.delete_organization(${id}::uuid, ${maxRows}::integer) as is_deleted`,
-        ),
-      );
-      return rows[0]?.is_deleted ?? null;
-    },
-    (step) => step !== false,
+    (maxRows) =>
+      write(async (db) => {
+        if (await deleteSome(db, verdicts, eq(verdicts.organizationId, id), maxRows)) return null;
+        if (await deleteSome(db, looks, eq(looks.organizationId, id), maxRows)) return null;
+        const [row] = await db.delete(organizations).where(eq(organizations.id, id)).returning();
+        if (row === undefined) return false;
+        await db.update(monitors).set({ organizationId: null }).where(eq(monitors.organizationId, id));
+        return true;
+      }),
+    (step) => step !== null,
   );
-  if (isDeleted === null) throw new NotFound("No such organization");
+  if (isDeleted !== true) throw new NotFound("No such organization");
 }

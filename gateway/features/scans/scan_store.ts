@@ -1,12 +1,12 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { scans } from "../../../drizzle/schema.ts";
+import { findings, scans } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { Access } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
-import { deleteInBatches } from "../delete_in_batches.ts";
+import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
 import type { EndedScan } from "./announce_end.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
 import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.ts";
@@ -129,35 +129,24 @@ export async function deleteScan(
   scanId: string,
   onEnd: (scan: EndedScan) => Promise<void>,
 ): Promise<Pick<EndedScan, "id" | "tenantId">> {
-  const last = await deleteInBatches(
-    async (maxRows) => {
-      // The inner query sees the scan as it was before this step.
-      const { rows } = await write((db) =>
-        db.execute<DeletionStep>(
-          sql`select is_deleted, tenant_id, status, pass, fail, manual, not_applicable,
-              exists (select from scans where id = ${scanId}::uuid and ended_at is null) as was_open
-            from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
-        ),
-      );
-      const [step] = rows;
-      if (step?.was_open === true) {
-        const { status, pass, fail, manual, not_applicable } = step;
-        await onEnd({ id: scanId, tenantId: step.tenant_id, status, pass, fail, manual, not_applicable });
-      }
-      return step;
-    },
-    (step) => step === undefined || step.is_deleted,
+  const [open] = await write((db) =>
+    db
+      .update(scans)
+      .set({ status: "cancelled", endedAt: sql`now()` })
+      .where(isOpen(scanId))
+      .returning(),
   );
-  if (last === undefined) throw new NotFound("No such scan");
-  return { id: scanId, tenantId: last.tenant_id };
+  if (open !== undefined) await onEnd({ ...open, status: "cancelled", not_applicable: open.notApplicable });
+  const deleted = await deleteInBatches(
+    (maxRows) =>
+      write(async (db) => {
+        if (await deleteSome(db, findings, eq(findings.scanId, scanId), maxRows)) return null;
+        return db.delete(scans).where(eq(scans.id, scanId)).returning();
+      }),
+    (rows) => rows !== null,
+  );
+  return requireScan(deleted ?? []);
 }
-
-/** A type alias, because an interface lacks the index signature that Drizzle needs. */
-type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & {
-  readonly is_deleted: boolean;
-  readonly was_open: boolean;
-  readonly tenant_id: string;
-};
 
 export function ended(): AppError {
   return new AppError("conflict", "The scan has ended and cannot be changed");

@@ -15,7 +15,7 @@ export async function selectTenant(db: TenantDatabase): Promise<Omit<Tenant, "re
 }
 
 export async function renameTenant(db: TenantDatabase, name: string): Promise<void> {
-  await db.execute(sql`select scanstream.rename_tenant(${name})`);
+  await db.update(tenants).set({ name });
 }
 
 /**

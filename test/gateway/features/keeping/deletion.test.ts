@@ -98,8 +98,8 @@ describe("deleting", () => {
         transact: (settings, work) =>
           database.transact(settings, async (db) => {
             const answer = await work(db);
-            const rows = Number(sent.at(-1)?.params.at(-1));
-            tried.push(rows);
+            const rows = Number(sent.find(({ sql: text }) => text.includes('delete from "findings"'))?.params.at(-1));
+            if (rows > 0) tried.push(rows);
             if (rows > 2_000) throw databaseUnavailable(new Error("canceling statement due to statement timeout"));
             return answer;
           }),
@@ -112,7 +112,7 @@ describe("deleting", () => {
       const onEnd = async ({ status }: { readonly status: string }) => void ended.push(status);
       await deleteScan((work) => write(watched, { tenantId: gateway.acme.id }, work), id, onEnd);
       expect(ended).toEqual(["cancelled"]);
-      expect(tried).toEqual([10_000, 1_250, 1_250, 1_250, 1_250]);
+      expect(tried).toEqual([10_000, 1_250, 1_250, 1_250]);
       expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
     });
   });

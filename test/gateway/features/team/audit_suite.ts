@@ -177,9 +177,7 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       const begin = `select set_config('role', 'scanstream_app', true), set_config('app.tenant_id', $1, true),
         set_config('app.erasing', 'retention', true)`;
       for (const statement of [
-        // It still runs: the first step ends it.
-        `select * from scanstream.delete_scan('${scan.id}', 1000)`,
-        `select * from scanstream.delete_scan('${scan.id}', 1000)`,
+        `delete from scans where id = '${scan.id}'`,
         `delete from monitors where id = '${monitorId}'`,
       ]) {
         await runSql(database, { sql: begin, params: [tenantId] }, statement);
