@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { findings, scans } from "../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
@@ -141,7 +141,10 @@ export async function deleteScan(
     (maxRows) =>
       write(async (db) => {
         if (await deleteSome(db, findings, eq(findings.scanId, scanId), maxRows)) return null;
-        return db.delete(scans).where(eq(scans.id, scanId)).returning();
+        return db
+          .delete(scans)
+          .where(and(eq(scans.id, scanId), isNotNull(scans.endedAt)))
+          .returning();
       }),
     (rows) => rows !== null,
   );
