@@ -1,4 +1,5 @@
-import type { EncodedEvent } from "./event.ts";
+import { parseChannelName } from "./channel_name.ts";
+import { terminalTypeOf, type EncodedEvent } from "./event.ts";
 
 /** The server-sent-events format (https://html.spec.whatwg.org/multipage/server-sent-events.html): text, to be sent as UTF-8. */
 export function encodeEventFrame(event: EncodedEvent): string {
@@ -11,6 +12,12 @@ export function encodeEventFrame(event: EncodedEvent): string {
  */
 export function encodeComment(text: string): string {
   return `: ${text.replace(/[\r\n\0]+/g, " ")}\n`;
+}
+
+/** Tells clients where a stream ends: the type of its terminal events, and their number, one for each channel of the feature. */
+export function encodeTerminalType(channels: readonly string[]): string {
+  const name = parseChannelName(channels[0]);
+  return name === null ? "" : encodeComment(`terminal ${terminalTypeOf(name.prefix)} ${channels.length}`);
 }
 
 /** How long a client waits before it reconnects, in whole milliseconds. It counts as soon as the line was read. */

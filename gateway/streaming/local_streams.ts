@@ -9,7 +9,7 @@ import type { StreamBounds } from "../config.ts";
 import type { SubscriptionLease } from "./channel.ts";
 import { Hub, type HubStats } from "./hub.ts";
 import { silentLog, type Log } from "../observability/log.ts";
-import { encodeComment, encodeRetry } from "../../shared/event_stream_encoding.ts";
+import { encodeComment, encodeRetry, encodeTerminalType } from "../../shared/event_stream_encoding.ts";
 import { encodeHeartbeatInterval } from "../../shared/heartbeat.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
 import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";
@@ -77,6 +77,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   const createSink = options.createSink ?? createReadableStreamSinks();
   const hub = new Hub({ ...options, metrics, log, now });
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
+  const head = encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds);
   const recheckMs = bounds.recheckSeconds * 1000;
   // Often enough for the shortest of what is due.
   const sweep = new Sweep(Math.max(1, Math.min(1000, heartbeatMs / 15, recheckMs / 20)), now);
@@ -85,9 +86,6 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     heartbeatMs,
     metrics,
     maxBufferBytes: bounds.maxBufferBytes,
-    firstChunk: encodeChunk(
-      encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds),
-    ),
     maxStallMs: heartbeatMs * 4,
     closeGraceMs: options.closeGraceMs ?? 2000,
     now,
@@ -144,7 +142,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       const snapshot = request.readSnapshot === undefined || stream.isOver ? null : await request.readSnapshot();
       requireNotDraining();
       if (stream.isOver) return clientLeft(lease);
-      const response = stream.start(sink, end, snapshot?.chunk ?? null);
+      const opening = encodeChunk(head + encodeTerminalType(request.channels));
+      const response = stream.start(sink, end, { opening, snapshot: snapshot?.chunk ?? null });
       if (snapshot?.hasEnded === true) stream.endBy(now() + endGraceMs, "ended");
       recheck.admit(tenant, stream);
       return response;

@@ -12,8 +12,6 @@ import type { Sweep, SweepTarget } from "./sweep.ts";
 export interface StreamContext {
   readonly sweep: Sweep;
   readonly heartbeatMs: number;
-  /** The first bytes of every stream: proxies and clients see at once that it is open. */
-  readonly firstChunk: Chunk;
   readonly metrics: StreamMetrics;
   readonly maxBufferBytes: number;
   /** A client that reads no buffered bytes for so long is closed. */
@@ -92,17 +90,17 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
     this.#lease = lease;
   }
 
-  /** Sends the head, the snapshot and the events that have arrived. Throws `AppError("unavailable")` when one was lost. */
-  start(sink: Sink, end: StreamEnd, snapshot: Chunk | null): Response {
+  /** Sends the opening, the snapshot and the events that have arrived. Throws `AppError("unavailable")` when one was lost. */
+  start(sink: Sink, end: StreamEnd, { opening, snapshot }: FirstChunks): Response {
     if (this.#failure !== null) throw this.#failure;
     this.#sink = sink;
-    const response = sink.open(this.#context.firstChunk);
+    const response = sink.open(opening);
     // The first write can already find that the client has left.
     if (this.isOver) return response;
     const nowMs = this.#context.now();
     this.#state = "open";
     this.#stalledSinceMs = nowMs;
-    this.#wrote(this.#context.firstChunk, nowMs);
+    this.#wrote(opening, nowMs);
     this.#endMs = end.atMs;
     this.#endReason = end.reason;
     this.#context.sweep.add(this);
@@ -233,6 +231,12 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
 export interface StreamOptions {
   readonly checkedMs: number;
   readonly context: StreamContext;
+}
+
+export interface FirstChunks {
+  /** Proxies and clients see at once that the stream is open. */
+  readonly opening: Chunk;
+  readonly snapshot: Chunk | null;
 }
 
 /** When a stream ends at the latest, and why. */

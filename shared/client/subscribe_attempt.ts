@@ -108,6 +108,9 @@ export async function runAttempt(
     let snapshot: RawEvent[] | null = settings.onSnapshot === null ? null : [];
     const waiting: RawEvent[] = [];
     let waitingChars = 0;
+    // Without the gateway's word for it no event is the last one.
+    let terminalType: string | null = null;
+    let endsLeft = Infinity;
     let isEndSeen = false;
     const readBytes = createEventReader(
       {
@@ -116,8 +119,13 @@ export async function runAttempt(
           throw lost("garbage", `an event is longer than ${settings.maxEventChars} characters`);
         },
         onComment(comment) {
-          const [, word, value = ""] = /^ ?(close|heartbeat-seconds) (\S{1,40})/.exec(comment) ?? [];
+          const [, word, value = "", count] =
+            /^ ?(close|heartbeat-seconds|terminal) (\S{1,200})(?: ([1-9]\d{0,8}))?/.exec(comment) ?? [];
           if (word === "close") closeReason = value;
+          else if (word === "terminal") {
+            terminalType = value;
+            endsLeft = Number(count);
+          }
           // A gateway says it where it is longer than the default.
           else if (word) silenceMs = Math.max(silenceMs, Number(value) * 1000 * heartbeatsOfSilence) || silenceMs;
           if (snapshot === null || comment.trim() !== "snapshot complete") return;
@@ -135,7 +143,8 @@ export async function runAttempt(
           waitingChars += text.length;
           if (snapshot === null) {
             waiting.push(event);
-            isEndSeen = explained("isEnd", () => settings.isEnd(event));
+            if (type === terminalType) endsLeft -= 1;
+            isEndSeen = endsLeft === 0;
           } else if (type.endsWith(".snapshot")) snapshot.push(event);
           else throw lost("no_snapshot", `it began with ${JSON.stringify(type.slice(0, 80))} instead of a snapshot`);
         },

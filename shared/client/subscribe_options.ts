@@ -1,5 +1,4 @@
 import { defaultHeartbeatSeconds } from "../heartbeat.ts";
-import { isTerminalEventType } from "../event.ts";
 import type { JsonObject } from "../json.ts";
 import type { SubscribeError } from "./subscribe_error.ts";
 
@@ -62,11 +61,6 @@ export interface SubscribeOptions<Events extends object> {
   readonly apiKey?: string;
   /** Ends the subscription; nothing is called after it. */
   readonly signal?: AbortSignal;
-  /**
-   * Which event is the last one. Default: the one whose type ends with `.end`; of a stream of several scans
-   * (`/api/v1/event-stream?scan_id=A&scan_id=B`) the last one's `scan.end`; of a tenant's stream none.
-   */
-  readonly isEnd?: (event: StreamEvent<Events>) => boolean;
   /** The server's heartbeat: silence of 2.5 times as long is a lost stream. Default 15,000; a gateway with a longer one tells it. */
   readonly heartbeatMs?: number;
   /** Bound on one connect: token, request and answer. Default 30,000: a gateway may take 20 s to refuse. */
@@ -105,7 +99,6 @@ export interface SubscribeSettings {
   readonly getAccessToken: ((request: TokenRequest) => string | Promise<string>) | null;
   readonly tokenIn: "header" | "query";
   readonly apiKey: string | null;
-  readonly isEnd: (event: RawEvent) => boolean;
   readonly silenceMs: number;
   /** After a stream that was open for so long, pauses start small again. */
   readonly goodStreamMs: number;
@@ -156,7 +149,6 @@ export function parseOptions<Events extends object>(
     getAccessToken,
     tokenIn,
     apiKey,
-    isEnd: given.isEnd ?? lastEventOf(plainUrl),
     silenceMs: heartbeatMs * heartbeatsOfSilence,
     goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
     connectTimeoutMs: positive(given, "connectTimeoutMs", 30_000),
@@ -179,17 +171,6 @@ export function isHeaderSafe(secret: unknown): secret is string {
 export function withQuery(url: string, name: string, value: string): string {
   const [beforeFragment = ""] = url.split("#", 1);
   return `${beforeFragment}${beforeFragment.includes("?") ? "&" : "?"}${name}=${encodeURIComponent(value)}`;
-}
-
-function lastEventOf(url: string): (event: RawEvent) => boolean {
-  const [path = "", query] = url.split(/[?#]/);
-  // A producer may publish any other type on a scan's or a monitor's channel, also one that ends in `.end`.
-  const [, own] = /(?:^|\/)api\/v\d+\/(scan|monitor)s\/[^/]+\/event-stream$/.exec(path) ?? [];
-  if (own !== undefined) return ({ type }) => type === `${own}.end`;
-  if (!/(^|\/)api\/v\d+\/event-stream$/.test(path)) return ({ type }) => isTerminalEventType(type);
-  // Those of the stream that go on; a scan ends only once, also over reconnects.
-  const running = new Set<unknown>(new URLSearchParams(query).getAll("scan_id"));
-  return ({ type, data }) => type === "scan.end" && running.delete(data["scan_id"]) && running.size === 0;
 }
 
 function parseUrl(url: string | URL): string {

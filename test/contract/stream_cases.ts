@@ -41,9 +41,9 @@ export const streamCases: readonly GatewayCase[] = [
     const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), {
       "accept-encoding": "gzip, br",
     });
-    await stream.until(": open\n");
+    await stream.until(": terminal");
     stream.leave();
-    assert.equal(stream.text(), "retry: 2000\n: open\n");
+    assert.equal(stream.text(), "retry: 2000\n: open\n: terminal scan.end 1\n");
     assert.doesNotMatch(stream.text(), /^id:/m);
     const { headers } = stream.response;
     assert.equal(headers.get("content-type"), "text/event-stream; charset=utf-8");
@@ -101,7 +101,7 @@ export const streamCases: readonly GatewayCase[] = [
       await send(gateway, scan, progress(1));
       await stream.until('{"n":1}\n\n');
       stream.leave();
-      assert.doesNotMatch(stream.text(), /: close|scan\.end/);
+      assert.doesNotMatch(stream.text(), /: close|event: scan\.end/);
     },
   ),
   gatewayCase("HEAD and POST open no stream", async (gateway) => {

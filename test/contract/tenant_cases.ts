@@ -184,7 +184,7 @@ export const tenantCases: readonly GatewayCase[] = [
       stream.leave();
       const [head = "", rest = ""] = text.split(": open\n");
       assert.equal(head, "retry: 2000\n");
-      assert.match(rest, /^event: tenant\.snapshot\n/);
+      assert.match(rest, /^: terminal tenant\.end 1\nevent: tenant\.snapshot\n/);
       const [first, ...others] = eventsIn(rest.slice(0, rest.indexOf(": snapshot complete\n")));
       const scans = others.filter(({ type }) => type === "scan.snapshot");
       const monitors = others.filter(({ type }) => type === "monitor.snapshot");

@@ -119,7 +119,7 @@ describe("job checkpoints", () => {
     await using app = createRouteApp(database, jobEventStream);
     const opened = await app.get(`/${running}/event-stream?snapshot=1`, ada);
     expect(await readUntil(opened, ": snapshot complete\n")).toBe(
-      `retry: 2000\n: open\nevent: job.snapshot\ndata: {"job_id":"${running}","has_ended":false}\n\n: snapshot complete\n`,
+      `retry: 2000\n: open\n: terminal job.end 1\nevent: job.snapshot\ndata: {"job_id":"${running}","has_ended":false}\n\n: snapshot complete\n`,
     );
     expect((await app.get(`/${over}/event-stream?snapshot=1`, ada)).status).toBe(204);
   });

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApp } from "../../../gateway/app.ts";
+import type { Feature } from "../../../gateway/features/features.ts";
+import { defineEventStream, type ChannelsRequest } from "../../../gateway/streaming/define_event_stream.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
+import { makeChannelName } from "../../../shared/channel_name.ts";
+import { subscribe } from "../../../shared/client/subscribe.ts";
 import {
   createScan,
   problemOf,
@@ -36,12 +41,26 @@ const publish = (channel: string, json: unknown, as = key) =>
 
 const start = { type: "scan.start", data: { scan_id: "x", checks_total: 3 } };
 
-test("a terminal event of another resource closes no stream of a scan", async () => {
-  const own = await createScan(gateway, gateway.acme);
-  const stream = await gateway.request(own.event_stream, { as: key });
-  expect((await publish(own.channel, { type: "x.end", data: { x_id: own.id } })).status).toBe(202);
-  expect((await publish(own.channel, start)).status).toBe(202);
-  expect(await readStream(stream, "scan.start")).toMatch(/event: x\.end\n[^]*event: scan\.start/);
+test("a client of a custom feature follows over other terminal events to the feature's own", async () => {
+  const bookOf = ({ principal, params: { id } }: ChannelsRequest) => [makeChannelName("book", principal.tenantId, id)];
+  const books = defineEventStream({ prefix: "book", getChannels: bookOf });
+  const feature: Feature = { prefix: "book", eventStreams: { "/books": books } };
+  const app = createApp(gateway.gateway.parts.dependencies, [feature]);
+  const id = crypto.randomUUID();
+  const types: string[] = [];
+  const { finished } = subscribe<Record<string, object>>(`http://gateway.test/api/v1/books/${id}/event-stream`, {
+    apiKey: gateway.acme.apiKey,
+    fetch: async (input, init) => app.request(input, init),
+    onOpen: async () => {
+      const channel = `book:${gateway.acme.id}:${id}`;
+      const chapter = { type: "chapter.end", data: { chapter_id: id } };
+      const events = [chapter, { type: "book.delta", data: {} }, { type: "book.end", data: { book_id: id } }];
+      expect((await publish(channel, { events })).status).toBe(202);
+    },
+    onEvent: ({ type }) => void types.push(type),
+  });
+  expect(await finished).toEqual({ state: "ended", event: { type: "book.end", data: { book_id: id } } });
+  expect(types).toEqual(["chapter.end", "book.delta", "book.end"]);
 });
 
 test("on the tenant's own channel the gateway alone publishes, also where it is percent-encoded", async () => {

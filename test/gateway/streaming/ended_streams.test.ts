@@ -44,7 +44,7 @@ test("a stream whose scan.end the broker did not take is closed, and its reconne
   const text = await readStream(stream, /^\u0000/);
   isPublishing = true;
   expect(text).toMatch(/: close ended\n $/);
-  expect(text).not.toContain("scan.end");
+  expect(text).not.toContain("event: scan.end");
   expect((await gateway.request(scan.event_stream, { as })).status).toBe(204);
   // Of the same tenant, rechecked in the same query, and still running.
   await complete(running.id);

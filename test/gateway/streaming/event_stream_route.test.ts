@@ -150,7 +150,7 @@ test("a stream closes after its resource's terminal event, which names that reso
   await expect(sendEvent(channel, "thing.end", { thing_id: tenantId })).rejects.toThrow(TypeError);
   await sendEvent(channel, "thing.end", { thing_id: resourceId });
   expect(await response.text()).toBe(
-    `retry: 2000\n: open\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n `,
+    `retry: 2000\n: open\n: terminal thing.end 1\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n `,
   );
 });
 

@@ -11,7 +11,7 @@ import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
 
 const channel = makeChannelName("thing", tenantId, resourceId);
 const path = `/${resourceId}/event-stream?snapshot=1`;
-const head = "retry: 2000\n: open\n";
+const head = "retry: 2000\n: open\n: terminal thing.end 1\n";
 const complete = ": snapshot complete\n";
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
 let database: Database;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { follow, SubscribeError } from "../../../shared/client/subscribe.ts";
-import { cutStream, frame, problem, startScriptedServer, stream } from "../../support/scripted_server.ts";
+import { cutStream, problem, startScriptedServer, stream } from "../../support/scripted_server.ts";
 import { end, progress } from "./subscribe_slow_cases.ts";
 
 const quick = { backoffMs: [1, 2], random: () => 0 } as const;
@@ -14,15 +14,6 @@ export const followCases: Readonly<Record<string, () => Promise<void>>> = {
     for await (const { type } of follow<ScanEvents>(server.url, quick)) types.push(type);
     assert.deepEqual(types, ["scan.progress", "scan.progress", "scan.end"]);
     await server.closed(1);
-  },
-
-  "ends a scan's stream with the scan's own terminal event, and with no other one on its channel": async () => {
-    const foreign = frame("part.end", { part_id: "33333333-3333-4333-8333-333333333333" });
-    await using server = await startScriptedServer(stream(foreign, progress(1), end));
-    const types: string[] = [];
-    const url = new URL("/api/v1/scans/33333333-3333-4333-8333-333333333333/event-stream", server.url);
-    for await (const { type } of follow(url)) types.push(type);
-    assert.deepEqual(types, ["part.end", "scan.progress", "scan.end"]);
   },
 
   "opens the stream when the first event is asked for": async () => {

@@ -10,7 +10,6 @@ import {
 import {
   cutStream,
   endedStream,
-  frame,
   problem,
   startScriptedServer,
   status,
@@ -19,7 +18,7 @@ import {
 } from "../../support/scripted_server.ts";
 import { followCases } from "./follow_cases.ts";
 import { snapshotCases } from "./snapshot_cases.ts";
-import { end, progress, scanId, subscribeSlowCases } from "./subscribe_slow_cases.ts";
+import { end, progress, subscribeSlowCases } from "./subscribe_slow_cases.ts";
 
 /** What `subscribe` promises, as plain functions: the same on every runtime. */
 export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
@@ -433,14 +432,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  "continues past an end event that isEnd rejects": async () => {
-    const other = frame("part.end", { part_id: scanId });
-    await using server = await startScriptedServer(stream(other, end));
-    const log = follow(server.url, { isEnd: ({ type }) => type === "scan.end" });
-    await log.finished;
-    assert.deepEqual(log.events, ["part.end", "scan.end"]);
-  },
-
   "refuses wrong options, without quoting a secret": async () => {
     const wrong: [string | URL, SubscribeOptions<ScanEvents>, RegExp][] = [
       ["", {}, /URL ""/],
@@ -514,7 +505,6 @@ async function expectFailure(bug: Error): Promise<void> {
     { onEvent: () => Promise.reject(bug) },
     { onOpen: throwBug },
     { onStateChange: throwBug },
-    { isEnd: throwBug },
     {
       onStateChange: (state) => {
         if (state === "live") throw bug;

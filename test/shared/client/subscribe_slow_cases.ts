@@ -5,7 +5,9 @@ import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts
 import { frame, startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
 
 export const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
-export const end = frame("scan.end", { scan_id: scanId, status: "completed", pass: 1, fail: 0, manual: 0 });
+const endData = { scan_id: scanId, status: "completed", pass: 1, fail: 0, manual: 0 };
+/** The comment may stand anywhere before the event that it names. */
+export const end = `: terminal scan.end 1\n${frame("scan.end", endData)}`;
 const quick = { backoffMs: [1, 2], random: () => 0 } as const;
 
 const callbackNames = ["onEvent", "onOpen", "refetch", "getAccessToken", "onStateChange"] as const;
