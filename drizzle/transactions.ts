@@ -17,7 +17,7 @@ export interface Caller extends Pick<TransactionSettings, "actor" | "authority" 
  * Sees and writes the rows of all tenants, for the admin commands. A transaction rejects with `DatabaseError` (SQLSTATE 42501)
  * when the role of `DATABASE_URL` may not take on the admin role.
  */
-export const everyTenant: Caller = { tenantId: null, role: "scanstream_admin" };
+export const everyTenant: Caller = { tenantId: null, role: "scanstream_admin", actor: "operator:" };
 
 /** Sees no row of any table; may call the functions that search all tenants, see `across_tenants.ts`. */
 export const noTenant: Caller = { tenantId: null };

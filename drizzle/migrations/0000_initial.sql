@@ -629,77 +629,6 @@ GRANT SELECT, DELETE ON public.looks, public.verdicts TO scanstream_app;
 --> statement-breakpoint
 GRANT SELECT, INSERT, DELETE ON public.organizations TO scanstream_app;
 --> statement-breakpoint
--- With the rights of the role that writes. Arguments: the target's type, the column that identifies it, and the action where it
--- is not the type and what happened to the row. In a cascade from a deleted tenant there is no trail left to write to.
-CREATE FUNCTION scanstream.write_audit() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  -- That a secret changed is in the trail, what it is is not.
-  secret constant text[] := ARRAY['hash'];
-  before constant jsonb := CASE WHEN TG_OP = 'INSERT' THEN '{}'::jsonb ELSE to_jsonb(OLD) - 'last_used_at' END;
-  after constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN '{}'::jsonb ELSE to_jsonb(NEW) - 'last_used_at' END;
-  present constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN before ELSE after END;
-  tenant constant uuid := coalesce(present ->> 'tenant_id', present ->> 'id');
-  verb constant text := CASE TG_OP WHEN 'INSERT' THEN 'created' WHEN 'UPDATE' THEN 'updated' ELSE 'deleted' END;
-  actor constant text := coalesce(current_setting('app.actor', true), '');
-  changed jsonb;
-BEGIN
-  IF TG_OP = 'UPDATE' THEN
-    SELECT coalesce(jsonb_object_agg(key, jsonb_build_object('from', before -> key, 'to', value)), '{}'::jsonb) INTO changed
-    FROM jsonb_each(after) WHERE before -> key IS DISTINCT FROM value;
-    IF changed = '{}'::jsonb THEN RETURN NULL; END IF;
-  ELSE
-    changed := present - ARRAY['tenant_id'];
-  END IF;
-  IF NOT EXISTS (SELECT FROM public.tenants WHERE id = tenant) THEN RETURN NULL; END IF;
-  INSERT INTO public.audit_events (tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
-  VALUES (
-    tenant,
-    CASE WHEN actor = '' THEN CASE current_user WHEN 'scanstream_admin' THEN 'operator' ELSE 'gateway' END ELSE split_part(actor, ':', 1) END,
-    substr(actor, strpos(actor, ':') + 1),
-    coalesce(TG_ARGV[2], TG_ARGV[0] || '.' || verb),
-    TG_ARGV[0],
-    present ->> TG_ARGV[1],
-    changed - secret
-  );
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
--- A scan that was registered after the attestation and found a FAIL of its check ends the attestation, once, however the scan
--- completes. The scan's producer did not end it, so the audit trail names the gateway. The organization's address is compared
--- without the slash at its end, as decisions keep it. The scan's findings are read once, not for each attestation.
-CREATE FUNCTION scanstream.end_contradicted_attestations() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  actor constant text := coalesce(current_setting('app.actor', true), '');
-BEGIN
-  PERFORM set_config('app.actor', '', true);
-  UPDATE public.decisions SET ended_at = now(), ended_reason = 'contradicted', ended_scan_id = NEW.id
-  WHERE tenant_id = NEW.tenant_id AND kind = 'attestation' AND status <> 'FAIL'
-    AND ended_at IS NULL AND (expires_at IS NULL OR expires_at >= now())
-    AND created_at <= NEW.created_at AND (org_url IS NULL OR org_url = rtrim(NEW.org_url, '/'))
-    AND "check" = ANY (ARRAY(
-      SELECT DISTINCT findings."check" FROM public.findings
-      WHERE findings.tenant_id = NEW.tenant_id AND findings.scan_id = NEW.id AND findings.status = 'FAIL' AND NOT findings.advisory));
-  PERFORM set_config('app.actor', actor, true);
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
--- Why rows are being deleted: `tenant` or `retention` inside the two functions that delete them, otherwise empty. The application's
--- role may set the variable as well, and it then counts for nothing.
-CREATE FUNCTION scanstream.erasing() RETURNS text
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT CASE WHEN current_user = 'scanstream_admin' THEN coalesce(current_setting('app.erasing', true), '') ELSE '' END;
-$$;
---> statement-breakpoint
 -- How much a tenant stores at most: `bound_rows(most, which rows, what they are)`. Transactions of one tenant count one after the other, so
 -- that two at once do not both find the last place. An operator, who uses other roles, may store more.
 CREATE FUNCTION scanstream.bound_rows() RETURNS trigger
@@ -766,11 +695,9 @@ END
 $$;
 --> statement-breakpoint
 -- Triggers need no right to execute; only what the roles call by name is granted.
-REVOKE ALL ON FUNCTION scanstream.erasing(), scanstream.end_contradicted_attestations(),
-  scanstream.write_audit(), scanstream.bound_rows(),
-  scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
+REVOKE ALL ON FUNCTION scanstream.bound_rows(), scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
 --> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.erasing(), scanstream.origin_of(text), scanstream.organization_of(uuid, text)
+GRANT EXECUTE ON FUNCTION scanstream.origin_of(text), scanstream.organization_of(uuid, text)
   TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 -- Fail a transaction whose caller lacks the authority, with a SQLSTATE that nothing else has.
@@ -837,13 +764,13 @@ AS $$
 $$;
 --> statement-breakpoint
 -- Only in the transaction's tenant. The application cannot update the column itself, so nothing makes a revoked key valid again.
-CREATE FUNCTION scanstream.revoke_api_key(wanted_id uuid) RETURNS SETOF uuid
+CREATE FUNCTION scanstream.revoke_api_key(wanted_id uuid) RETURNS SETOF timestamptz
 LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-  UPDATE public.api_keys SET revoked_at = coalesce(revoked_at, now())
-  WHERE id = wanted_id AND tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid
-  RETURNING id;
+  UPDATE public.api_keys SET revoked_at = now()
+  WHERE id = wanted_id AND tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid AND revoked_at IS NULL
+  RETURNING revoked_at;
 $$;
 --> statement-breakpoint
 -- The first to finish is the report of the scan; the parts of others go. Returns the digest of the report that is kept.
@@ -877,7 +804,6 @@ DECLARE
   left_over integer := max_rows;
 BEGIN
   IF NOT EXISTS (SELECT FROM public.tenants WHERE id = tenant AND name = wanted_name) THEN RETURN NULL; END IF;
-  PERFORM set_config('app.erasing', 'tenant', true);
   FOR target IN
     SELECT t.oid FROM pg_class AS t JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attname = 'tenant_id' AND NOT a.attisdropped
     WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r' AND t.relname NOT IN ('memberships', 'api_keys')
@@ -948,7 +874,6 @@ DECLARE
   removed integer;
 BEGIN
   IF NOT pg_try_advisory_xact_lock(hashtext('scanstream.delete_expired')) THEN RETURN; END IF;
-  PERFORM set_config('app.erasing', 'retention', true);
 
   old := ARRAY(
     SELECT scans.ctid FROM public.scans WHERE scans.ended_at < cutoff ORDER BY scans.ended_at LIMIT max_parents FOR UPDATE SKIP LOCKED);
@@ -1440,19 +1365,6 @@ RESET ROLE;
 --> statement-breakpoint
 REVOKE CREATE ON SCHEMA scanstream FROM scanstream_admin;
 --> statement-breakpoint
-CREATE TRIGGER memberships_audit AFTER INSERT OR UPDATE OR DELETE ON public.memberships
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('member', 'user_id');
---> statement-breakpoint
-CREATE TRIGGER api_keys_audit AFTER INSERT OR DELETE ON public.api_keys
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('api_key', 'id');
---> statement-breakpoint
-CREATE TRIGGER api_keys_revoked_audit AFTER UPDATE OF revoked_at ON public.api_keys
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('api_key', 'id', 'api_key.revoked');
---> statement-breakpoint
-CREATE TRIGGER scans_cancel_audit AFTER UPDATE OF cancel_requested ON public.scans
-  FOR EACH ROW WHEN (NEW.cancel_requested AND NOT OLD.cancel_requested)
-  EXECUTE FUNCTION scanstream.write_audit('scan', 'id', 'scan.cancel_requested');
---> statement-breakpoint
 CREATE TRIGGER scans_organization AFTER INSERT ON public.scans
   FOR EACH ROW WHEN (NEW.org_url IS NOT NULL) EXECUTE FUNCTION scanstream.add_organization();
 --> statement-breakpoint
@@ -1467,32 +1379,8 @@ CREATE TRIGGER monitors_history BEFORE INSERT OR UPDATE OF last_look_at, started
 CREATE TRIGGER changes_history AFTER INSERT ON public.changes
   REFERENCING NEW TABLE AS stored FOR EACH STATEMENT EXECUTE FUNCTION scanstream.keep_changes();
 --> statement-breakpoint
-CREATE TRIGGER organizations_audit AFTER DELETE ON public.organizations
-  FOR EACH ROW WHEN (scanstream.erasing() = '') EXECUTE FUNCTION scanstream.write_audit('organization', 'id');
---> statement-breakpoint
 CREATE TRIGGER organizations_bound AFTER INSERT ON public.organizations REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('2000', 'true', 'organizations', 'Delete one first.');
---> statement-breakpoint
-CREATE TRIGGER tenants_audit AFTER INSERT OR UPDATE OF name ON public.tenants
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('tenant', 'id');
---> statement-breakpoint
-CREATE TRIGGER decisions_audit AFTER INSERT OR DELETE ON public.decisions
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('decision', 'id');
---> statement-breakpoint
-CREATE TRIGGER decisions_ended_audit AFTER UPDATE OF ended_at ON public.decisions
-  FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('decision', 'id', 'decision.ended');
---> statement-breakpoint
-CREATE TRIGGER scans_contradict_attestations AFTER UPDATE OF status ON public.scans
-  FOR EACH ROW WHEN (NEW.status = 'completed' AND OLD.status <> 'completed')
-  EXECUTE FUNCTION scanstream.end_contradicted_attestations();
---> statement-breakpoint
-CREATE TRIGGER scans_deleted_audit AFTER DELETE ON public.scans
-  FOR EACH ROW WHEN (scanstream.erasing() = '')
-  EXECUTE FUNCTION scanstream.write_audit('scan', 'id');
---> statement-breakpoint
-CREATE TRIGGER monitors_deleted_audit AFTER DELETE ON public.monitors
-  FOR EACH ROW WHEN (scanstream.erasing() = '')
-  EXECUTE FUNCTION scanstream.write_audit('monitor', 'id');
 --> statement-breakpoint
 CREATE TRIGGER api_keys_bound AFTER INSERT ON public.api_keys REFERENCING NEW TABLE AS added
   FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.revoked_at IS NULL', 'API keys', 'Revoke one first.');

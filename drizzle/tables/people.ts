@@ -96,7 +96,7 @@ export const apiKeys = pgTable(
   ],
 );
 
-/** Who did what. Rows are written by triggers (`scanstream.write_audit`), so that no way of writing leaves one out. */
+/** Who did what. `audit` writes it, and nothing changes or deletes it. */
 export const auditEvents = pgTable(
   "audit_events",
   {

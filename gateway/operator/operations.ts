@@ -1,14 +1,14 @@
-import { asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
+import { audit, columnsOf } from "../../drizzle/audit.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
 import { everyTenant, write } from "../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
-import { defaultRole, type ApiKey, type AuditEvent, type Member, type Role } from "../../shared/schemas/team.ts";
-import { createApiKey } from "../auth/api_keys.ts";
-import { shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
+import { type ApiKey, type AuditEvent, type Member, type Role } from "../../shared/schemas/team.ts";
+import { insertApiKey, revocation, shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
 import { newestFirst, selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
-import { shownMember, toMember } from "../features/team/member_store.ts";
+import { removeMember, shownMember, storeMember, toMember } from "../features/team/member_store.ts";
 import {
   parseExpiresAt,
   parseLimit,
@@ -84,10 +84,13 @@ const roleDenied = "42501";
 
 async function createTenant({ database }: AdminContext, args: AdminArguments): Promise<Tenant> {
   const name = parseName(args);
-  const [tenant] = await write(database, everyTenant, (db) =>
-    db.insert(tenants).values({ name }).returning({ id: tenants.id, name: tenants.name }),
-  );
-  return required(tenant);
+  return write(database, everyTenant, async (db) => {
+    const [row] = await db.insert(tenants).values({ name }).returning();
+    if (row === undefined) throw new Error("Cannot create a tenant: the insert returned no row");
+    const { id } = row;
+    await audit(db, [{ tenantId: id, action: "tenant.created", targetId: id, detail: columnsOf(tenants, row) }]);
+    return { id, name };
+  });
 }
 
 async function listTenants({ database }: AdminContext): Promise<readonly Tenant[]> {
@@ -104,18 +107,10 @@ async function createUser(
   const tenantId = parseTenantId(args);
   const sub = parseSub(args);
   const role = parseRole(args);
-  const {
-    rows: [member],
-  } = await mapForeignKeyToNotFound(tenantId, () =>
-    write(database, everyTenant, (db) =>
-      db.execute<{ role: Role }>(sql`
-        with person as (insert into users (sub) values (${sub}) on conflict (sub) do nothing)
-        insert into memberships (tenant_id, user_id, role) values (${tenantId}::uuid, ${sub}, ${role ?? defaultRole})
-        on conflict (tenant_id, user_id) do update set role = coalesce(${role}, memberships.role)
-        returning role`),
-    ),
+  const { member } = await mapForeignKeyToNotFound(tenantId, () =>
+    write(database, everyTenant, (db) => storeMember(db, { tenantId }, { sub, role: role ?? undefined })),
   );
-  return { tenant_id: tenantId, sub, role: required(member).role };
+  return { tenant_id: tenantId, sub, role: member.role };
 }
 
 async function listUsers({ database }: AdminContext, args: AdminArguments): Promise<readonly Member[]> {
@@ -138,10 +133,10 @@ async function removeUser(
 ): Promise<{ readonly tenant_id: string; readonly sub: string; readonly removed: true }> {
   const tenantId = parseTenantId(args);
   const sub = parseSub(args);
-  const { rows: removed } = await write(database, everyTenant, (db) =>
-    db.execute(sql`delete from memberships where tenant_id = ${tenantId}::uuid and user_id = ${sub} returning user_id`),
-  );
-  if (removed.length === 0) {
+  try {
+    await write(database, everyTenant, (db) => removeMember(db, { tenantId }, sub));
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
     throw new NotFound(`Cannot remove a user: ${JSON.stringify(sub)} is not a member of tenant ${tenantId}`);
   }
   return { tenant_id: tenantId, sub, removed: true };
@@ -155,17 +150,12 @@ async function createTenantApiKey(
   const name = parseName(args);
   const scopes = parseScopes(args);
   const expiresAt = parseExpiresAt(args, nowMs());
-  const { apiKey, prefix, hash } = await createApiKey();
-  const [created] = await mapForeignKeyToNotFound(tenantId, () =>
-    write(database, everyTenant, (db) =>
-      db
-        .insert(apiKeys)
-        .values({ tenantId, name, prefix, hash, scopes: [...scopes], expiresAt })
-        .returning({ id: apiKeys.id }),
-    ),
+  const key = { name, scopes: [...scopes], expires_at: expiresAt?.toISOString() ?? null };
+  const created = await mapForeignKeyToNotFound(tenantId, () =>
+    write(database, everyTenant, (db) => insertApiKey(db, { tenantId }, key)),
   );
-  const shown = { tenant_id: tenantId, name, prefix, scopes, expires_at: expiresAt?.toISOString() ?? null };
-  return { id: required(created).id, ...shown, api_key: apiKey };
+  const { id, prefix, api_key: apiKey } = created;
+  return { id, tenant_id: tenantId, prefix, ...key, api_key: apiKey };
 }
 
 async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly TenantApiKey[]> {
@@ -184,13 +174,16 @@ async function listApiKeys({ database }: AdminContext, args: AdminArguments): Pr
 /** Ends a key; the first time counts. */
 async function revokeApiKey({ database }: AdminContext, args: AdminArguments): Promise<TenantApiKey> {
   const id = parseUuid(args["id"], "the API key's id");
-  const [row] = await write(database, everyTenant, (db) =>
-    db
+  const [row] = await write(database, everyTenant, async (db) => {
+    const isKey = eq(apiKeys.id, id);
+    const revoked = await db
       .update(apiKeys)
-      .set({ revokedAt: sql`coalesce(${apiKeys.revokedAt}, now())` })
-      .where(eq(apiKeys.id, id))
-      .returning(shownApiKey),
-  );
+      .set({ revokedAt: sql`now()` })
+      .where(and(isKey, isNull(apiKeys.revokedAt)))
+      .returning(shownApiKey);
+    await audit(db, revoked.map(revocation));
+    return revoked.length > 0 ? revoked : db.select(shownApiKey).from(apiKeys).where(isKey);
+  });
   if (row === undefined) throw new NotFound(`Cannot revoke the API key: no key has the id ${id}`);
   return toTenantApiKey(row);
 }
@@ -257,9 +250,4 @@ const operations: Readonly<Record<AdminOperation, (context: AdminContext, args: 
 function toTenantApiKey(row: ApiKeyRow): TenantApiKey {
   const { id, ...fields } = toApiKey(row);
   return { id, tenant_id: row.tenantId, ...fields };
-}
-
-function required<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error("Cannot read what was inserted: the statement returned no row");
-  return value;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { audit } from "../../drizzle/audit.ts";
 import type { Database } from "../../drizzle/database.ts";
 import {
   apiKeys,
@@ -57,6 +58,10 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await db
       .insert(organizationDays)
       .values(ofOrganizations.map((keys) => ({ day: "2026-11-22", known: true, ...keys })));
+    await audit(
+      db,
+      subs.map((sub) => ({ tenantId: id, action: "member.created", targetId: sub, detail: {} })),
+    );
     await db.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
   });
   return { id, scanIds, hashes };

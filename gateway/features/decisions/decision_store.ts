@@ -1,11 +1,14 @@
-import { and, desc, eq, gte, isNull, or, type SQL, sql } from "drizzle-orm";
-import { decisions } from "../../../drizzle/schema.ts";
+import { and, desc, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
+import { decisions, findings } from "../../../drizzle/schema.ts";
+import { audit, byGateway, columnsOf, lineOf } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
 import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
+import type { ScanRow } from "../scans/scan.ts";
 import type { DecisionRow } from "./decision.ts";
 
 /** The decisions of the transaction's tenant. */
@@ -60,10 +63,8 @@ export async function insertDecision(
     sql`${decisions.orgUrl} is not distinct from ${orgUrl}`,
     isNull(decisions.endedAt),
   );
-  await db
-    .update(decisions)
-    .set({ endedAt: sql`${decisions.expiresAt}`, endedReason: "expired" })
-    .where(and(isSame, sql`not (${isUnexpired})`));
+  const isExpired = and(isSame, sql`not (${isUnexpired})`);
+  await endDecisions(db, isExpired, { endedAt: sql`${decisions.expiresAt}`, endedReason: "expired" });
   const [row] = await db
     .insert(decisions)
     .values({
@@ -82,7 +83,10 @@ export async function insertDecision(
     })
     .onConflictDoNothing()
     .returning();
-  if (row !== undefined) return row;
+  if (row !== undefined) {
+    await audit(db, [lineOf("decision.created", decisions, row)]);
+    return row;
+  }
   const [same] = await db.select().from(decisions).where(isSame);
   throw new AppError(
     "conflict",
@@ -96,15 +100,55 @@ export async function withdrawDecision(
   principal: Principal,
   id: string,
 ): Promise<{ readonly row: DecisionRow; readonly isChanged: boolean }> {
-  const [changed] = await db
-    .update(decisions)
-    .set({ endedAt: sql`now()`, endedReason: "withdrawn", endedBy: nameOf(principal) })
-    .where(and(eq(decisions.id, id), isNull(decisions.endedAt)))
-    .returning();
+  const isNotEnded = and(eq(decisions.id, id), isNull(decisions.endedAt));
+  const [changed] = await endDecisions(db, isNotEnded, { endedReason: "withdrawn", endedBy: nameOf(principal) });
   if (changed !== undefined) return { row: changed, isChanged: true };
   const [row] = await db.select().from(decisions).where(eq(decisions.id, id));
   if (row === undefined) throw new NotFound("No such decision");
   return { row, isChanged: false };
+}
+
+/**
+ * Ends the attestations that the scan contradicts, however it completed: it was registered after them and found a FAIL of their
+ * check. Its producer did not ask for that, so the audit trail names the gateway.
+ */
+export async function endContradicted(
+  db: TenantDatabase,
+  { id, orgUrl, createdAt }: Pick<ScanRow, "id" | "orgUrl" | "createdAt">,
+): Promise<void> {
+  const isContradicted = and(
+    eq(decisions.kind, "attestation"),
+    ne(decisions.status, "FAIL"),
+    holds,
+    lte(decisions.createdAt, createdAt),
+    // Decisions keep the address without the slash at its end.
+    sql`(${decisions.orgUrl} is null or ${decisions.orgUrl} = rtrim(${orgUrl}::text, '/'))`,
+    sql`${decisions.check} = any (array(select distinct ${findings.check} from ${findings}
+      where ${findings.scanId} = ${id}::uuid and ${findings.status} = 'FAIL' and not ${findings.advisory}))`,
+  );
+  await endDecisions(db, isContradicted, { endedReason: "contradicted", endedScanId: id }, byGateway);
+}
+
+/** Now, unless another time is given. */
+async function endDecisions(
+  db: TenantDatabase,
+  condition: SQL | undefined,
+  end: PgUpdateSetSource<typeof decisions>,
+  by?: typeof byGateway,
+): Promise<readonly DecisionRow[]> {
+  const ended = await db
+    .update(decisions)
+    .set({ endedAt: sql`now()`, ...end })
+    .where(condition)
+    .returning();
+  const lines = ended.map(({ tenantId, id, endedAt, endedReason, endedBy, endedScanId }) => {
+    const columns = columnsOf(decisions, { endedAt, endedReason, endedBy, endedScanId });
+    const changes = Object.entries(columns).filter(([, to]) => to !== null);
+    const detail = Object.fromEntries(changes.map(([name, to]) => [name, { from: null, to }]));
+    return { tenantId, action: "decision.ended", targetId: id, detail } as const;
+  });
+  await audit(db, lines, by);
+  return ended;
 }
 
 /** An organization is its address without a path: what scans are registered with. */

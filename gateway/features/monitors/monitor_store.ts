@@ -1,5 +1,6 @@
 import { and, desc, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
 import { changes, monitors } from "../../../drizzle/schema.ts";
+import { audit, lineOf } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
@@ -194,7 +195,14 @@ export async function deleteMonitor(
     (hasMore) => !hasMore,
   );
   // Another deletion may have been first, and its producer may have made a new one.
-  await write((db) => db.delete(monitors).where(and(eq(monitors.id, monitorId), eq(monitors.status, "ended"))));
+  await write(async (db) => {
+    const isEnded = and(eq(monitors.id, monitorId), eq(monitors.status, "ended"));
+    const deleted = await db.delete(monitors).where(isEnded).returning();
+    await audit(
+      db,
+      deleted.map((last) => lineOf("monitor.deleted", monitors, last)),
+    );
+  });
   return row;
 }
 

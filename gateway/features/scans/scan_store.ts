@@ -1,11 +1,13 @@
 import { and, desc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { findings, scans } from "../../../drizzle/schema.ts";
+import { audit, lineOf } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { Access } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { endContradicted } from "../decisions/decision_store.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
 import type { EndedScan } from "./announce_end.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
@@ -105,7 +107,10 @@ export async function updateScan(db: TenantDatabase, scanId: string, update: Sca
     })
     .where(and(isOpen(scanId), areConsistent(counts)))
     .returning();
-  if (row !== undefined) return row;
+  if (row !== undefined) {
+    if (update.status === "completed") await endContradicted(db, row);
+    return row;
+  }
   const stored = await selectScan(db, scanId);
   if (hasEnded(stored.status)) throw ended();
   throw impossibleCounts({ ...stored, ...withoutUndefined(counts) });
@@ -113,10 +118,19 @@ export async function updateScan(db: TenantDatabase, scanId: string, update: Sca
 
 /** Asks the producer to stop; it learns it from the answer to its next report. Rejects with `NotFound` or `AppError("conflict")`. */
 export async function requestCancel(db: TenantDatabase, scanId: string): Promise<ScanRow> {
-  const [row] = await db.update(scans).set({ cancelRequested: true }).where(isOpen(scanId)).returning();
-  if (row !== undefined) return row;
-  await selectScan(db, scanId);
-  throw ended();
+  const [row] = await db
+    .update(scans)
+    .set({ cancelRequested: true })
+    .where(and(isOpen(scanId), eq(scans.cancelRequested, false)))
+    .returning();
+  if (row === undefined) {
+    const stored = await selectScan(db, scanId);
+    if (hasEnded(stored.status)) throw ended();
+    return stored;
+  }
+  const detail = { cancel_requested: { from: false, to: true } };
+  await audit(db, [{ tenantId: row.tenantId, action: "scan.cancel_requested", targetId: scanId, detail }]);
+  return row;
 }
 
 /**
@@ -141,10 +155,15 @@ export async function deleteScan(
     (maxRows) =>
       write(async (db) => {
         if (await deleteSome(db, findings, eq(findings.scanId, scanId), maxRows)) return null;
-        return db
+        const rows = await db
           .delete(scans)
           .where(and(eq(scans.id, scanId), isNotNull(scans.endedAt)))
           .returning();
+        await audit(
+          db,
+          rows.map((row) => lineOf("scan.deleted", scans, row)),
+        );
+        return rows;
       }),
     (rows) => rows !== null,
   );

@@ -1,5 +1,6 @@
-import { desc, sql } from "drizzle-orm";
+import { desc, eq, sql } from "drizzle-orm";
 import { apiKeys } from "../../../drizzle/schema.ts";
+import { audit, type AuditLine } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
@@ -62,22 +63,40 @@ export async function insertApiKey(
     values (${tenantId}::uuid, ${name}, ${prefix}, ${hash}, ${sql.param(scopes)}::text[], ${expiresAt}::timestamptz)
     returning id, created_at`);
   if (created === undefined) throw new Error("Cannot create an API key: the insert returned no row");
-  return {
+  const shown = {
     id: created.id,
     name,
     prefix,
     scopes,
     expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
     created_at: new Date(created.created_at).toISOString(),
-    api_key: apiKey,
   };
+  const detail = { ...shown, revoked_at: null };
+  await audit(db, [{ tenantId, action: "api_key.created", targetId: created.id, detail }]);
+  return { ...shown, api_key: apiKey };
 }
 
 /** For good; the first time counts. Its streams end with the next recheck. Rejects with `NotFound`, and with `AppError("conflict")` for the caller's own key. */
-export async function revokeApiKey(db: TenantDatabase, { kind, id: callerId }: Principal, id: string): Promise<void> {
+export async function revokeApiKey(
+  db: TenantDatabase,
+  { kind, id: callerId, tenantId }: Principal,
+  id: string,
+): Promise<void> {
   if (kind === "api_key" && callerId === id) {
     throw new AppError("conflict", "A key cannot revoke itself: use another key, or ask an admin");
   }
-  const { rows } = await db.execute(sql`select scanstream.revoke_api_key(${id}::uuid)`);
-  if (rows.length === 0) throw new NotFound("No such API key");
+  const { rows } = await db.execute<{ at: string }>(
+    sql`select scanstream.revoke_api_key(${id}::uuid)::timestamptz(3) as at`,
+  );
+  await audit(
+    db,
+    rows.map(({ at }) => revocation({ tenantId, id, revokedAt: new Date(at) })),
+  );
+  if (rows.length > 0) return;
+  const known = await db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id));
+  if (known.length === 0) throw new NotFound("No such API key");
+}
+
+export function revocation({ tenantId, id, revokedAt }: Pick<ApiKeyRow, "tenantId" | "id" | "revokedAt">): AuditLine {
+  return { tenantId, action: "api_key.revoked", targetId: id, detail: { revoked_at: { from: null, to: revokedAt } } };
 }

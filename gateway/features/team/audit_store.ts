@@ -5,7 +5,7 @@ import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import type { AuditEvent } from "../../../shared/schemas/team.ts";
 import type { PageRequest } from "../../http/paging.ts";
 
-/** The audit trail of the transaction's tenant. Triggers write it; nothing changes or deletes it. */
+/** The audit trail of the transaction's tenant. `audit` writes it; nothing changes or deletes it. */
 
 export interface AuditFilter {
   readonly action: string | null;

@@ -1,5 +1,6 @@
-import { desc, eq, sql } from "drizzle-orm";
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { memberships } from "../../../drizzle/schema.ts";
+import { audit, columnsOf } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { defaultRole, type Member, type Role } from "../../../shared/schemas/team.ts";
@@ -34,19 +35,30 @@ export async function putMember(
   { sub, role }: NewMember,
 ): Promise<{ readonly member: Member; readonly isNew: boolean }> {
   if (role !== undefined) await requireAnAdmin(db, principal, { sub, role });
+  return storeMember(db, principal, { sub, role });
+}
+
+interface GivenRole {
+  readonly sub: string;
+  readonly role: Role | undefined;
+}
+
+/** As `putMember`, whoever is left as an admin. */
+export async function storeMember(
+  db: TenantDatabase,
+  { tenantId }: Pick<Principal, "tenantId">,
+  { sub, role }: GivenRole,
+): Promise<{ readonly member: Member; readonly isNew: boolean }> {
   await db.execute(sql`select scanstream.register_user(${sub})`);
-  const { tenantId } = principal;
   const [added] = await db
     .insert(memberships)
     .values({ tenantId, userId: sub, role: role ?? defaultRole })
     .onConflictDoNothing()
     .returning(shownMember);
-  if (added !== undefined) return { member: toMember(added), isNew: true };
-  const isSub = eq(memberships.userId, sub);
-  const [row] = await (role === undefined
-    ? db.select(shownMember).from(memberships).where(isSub)
-    : db.update(memberships).set({ role }).where(isSub).returning(shownMember));
-  return { member: requireMember(row), isNew: false };
+  if (added === undefined) return { member: await changeRole(db, tenantId, { sub, role }), isNew: false };
+  const detail = columnsOf(memberships, added);
+  await audit(db, [{ tenantId, action: "member.created", targetId: sub, detail }]);
+  return { member: toMember(added), isNew: true };
 }
 
 /**
@@ -59,20 +71,44 @@ export async function updateMember(
   { sub, role }: { readonly sub: string; readonly role: Role },
 ): Promise<Member> {
   await requireAnAdmin(db, principal, { sub, role });
-  const [row] = await db.update(memberships).set({ role }).where(eq(memberships.userId, sub)).returning(shownMember);
-  return requireMember(row);
+  return changeRole(db, principal.tenantId, { sub, role });
+}
+
+async function changeRole(db: TenantDatabase, tenantId: string, { sub, role }: GivenRole): Promise<Member> {
+  const isMember = isMemberOf(tenantId, sub);
+  const [before] = await db.select(shownMember).from(memberships).where(isMember).for("update");
+  if (before === undefined) throw noMember();
+  if (role === undefined || role === before.role) return toMember(before);
+  await db.update(memberships).set({ role }).where(isMember);
+  const detail = { role: { from: before.role, to: role } };
+  await audit(db, [{ tenantId, action: "member.updated", targetId: sub, detail }]);
+  return toMember({ ...before, role });
 }
 
 /** Rejects as `updateMember` does. The member's streams end with the next recheck. */
 export async function deleteMember(db: TenantDatabase, principal: Principal, sub: string): Promise<void> {
   await requireAnAdmin(db, principal, { sub, role: null });
-  const [row] = await db.delete(memberships).where(eq(memberships.userId, sub)).returning(shownMember);
-  requireMember(row);
+  await removeMember(db, principal, sub);
 }
 
-function requireMember(row: MemberRow | undefined): Member {
-  if (row === undefined) throw new NotFound("No such member");
-  return toMember(row);
+/** As `deleteMember`, whoever is left as an admin. */
+export async function removeMember(
+  db: TenantDatabase,
+  { tenantId }: Pick<Principal, "tenantId">,
+  sub: string,
+): Promise<void> {
+  const [row] = await db.delete(memberships).where(isMemberOf(tenantId, sub)).returning(shownMember);
+  if (row === undefined) throw noMember();
+  const detail = columnsOf(memberships, row);
+  await audit(db, [{ tenantId, action: "member.deleted", targetId: sub, detail }]);
+}
+
+function isMemberOf(tenantId: string, sub: string): SQL | undefined {
+  return and(eq(memberships.tenantId, tenantId), eq(memberships.userId, sub));
+}
+
+function noMember(): NotFound {
+  return new NotFound("No such member");
 }
 
 interface Change {

@@ -1,5 +1,6 @@
-import { sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { tenants } from "../../../drizzle/schema.ts";
+import { audit } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Tenant } from "../../../shared/schemas/tenant.ts";
@@ -15,7 +16,12 @@ export async function selectTenant(db: TenantDatabase): Promise<Omit<Tenant, "re
 }
 
 export async function renameTenant(db: TenantDatabase, name: string): Promise<void> {
-  await db.update(tenants).set({ name });
+  const [before] = await db.select({ id: tenants.id, name: tenants.name }).from(tenants).for("update");
+  if (before === undefined || before.name === name) return;
+  const { id: tenantId } = before;
+  await db.update(tenants).set({ name }).where(eq(tenants.id, tenantId));
+  const detail = { name: { from: before.name, to: name } };
+  await audit(db, [{ tenantId, action: "tenant.updated", targetId: tenantId, detail }]);
 }
 
 /**
