@@ -3,6 +3,7 @@ import { createReadStream, type Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
+import { gunzipSync } from "node:zlib";
 import { errorCode, hasCode, readProblem } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
@@ -32,7 +33,19 @@ async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
     if (size > maxBytes) throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return unpacked(Buffer.concat(chunks), maxBytes);
+}
+
+/** Evidence and reports of kept runs are compressed. */
+function unpacked(bytes: Buffer, maxBytes: number): Buffer {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (hasCode(error, "ERR_BUFFER_TOO_LARGE"))
+      throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
+    throw new FileContentError("its gzip data is broken");
+  }
 }
 
 /** As UTF-8. */

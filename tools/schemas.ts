@@ -82,7 +82,7 @@ export function describeSettings(): string {
     const { flag, variables = [], kept, commands, help } = row;
     const members = kept === undefined ? [] : [memberOf(name, row)];
     const meaning = help.replaceAll("|", "\\|").replaceAll("<", "\\<");
-    return `| ${cell(flag === undefined ? [] : [flag])} | ${cell(variables)} | ${cell(members)} | ${commands.join(", ")} | ${meaning} |`;
+    return `| ${cell(flag === null ? [] : [flag])} | ${cell(variables)} | ${cell(members)} | ${commands.join(", ")} | ${meaning} |`;
   });
   return `# Settings of the scanner
 

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { NamedFile } from "../../command_line/files.ts";
+import { standardStream, type NamedFile } from "../../command_line/files.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import type { Report } from "../../shared/report.ts";
 import { openFindings, stateOf } from "../../shared/rule_result.ts";
@@ -44,16 +44,23 @@ export function checklistLines(report: Report, checklist: Checklist, revision: R
   ];
 }
 
-/** The commands that a reader of the first screen needs next. */
-export function nextLines(report: Report): readonly string[] {
-  const all = "Every rule and finding: add --verbose, or --format html --output report";
-  if (unreadRules(report).length > 0) return [all, "Next: scanstream doctor"];
+/** The commands that a reader of the first screen needs next. After an offline run (`from`) they stay offline. */
+export function nextLines(report: Report, from: string | null): readonly string[] {
+  const all =
+    from === null
+      ? "Every rule and finding: scanstream report, or scanstream report -f html -o report"
+      : "Every rule and finding: add --verbose, or --format html --output report";
+  // Stdin cannot be read again.
+  if (from === standardStream) return [all];
+  const source = from === null ? "" : ` --from-artifacts ${from}`;
+  if (unreadRules(report).length > 0) return [all, ...(from === null ? ["Next: scanstream doctor"] : [])];
   const [worst] = report.checks
     .filter((check) => openFindings(check).some(({ waived }) => !waived))
     .toSorted(worstFirst);
   if (worst === undefined) return [all];
-  const then = stateOf(worst) === "fail" ? "scanstream fix -o fixes" : "answer it in a checklist or an attestation";
-  return [`Next: scanstream explain ${worst.vuln_id}, then ${then}`, all];
+  const then =
+    stateOf(worst) === "fail" ? `scanstream fix${source} -o fixes` : "answer it in a checklist or an attestation";
+  return [`Next: scanstream explain ${worst.vuln_id}${source}, then ${then}`, all];
 }
 
 /** Lines about findings that were planned to be remediated by now and still fail. */

@@ -73,11 +73,11 @@ const commands: readonly ScannerCommand[] = [
     arguments: [offering(new Argument("[check]", "a check's name, V-, SV- or OKTA-APP-id"), "one", checkNames)],
     examples: [
       "scanstream explain",
-      "scanstream explain V-273186 --from-artifacts evidence.json",
-      "scanstream explain V-273186 --org acme",
+      "scanstream explain V-273186",
+      "scanstream explain V-273186 --org acme --fresh",
       "scanstream explain V-273186 --from-artifacts evidence.json --format markdown",
     ],
-    run: async (flags, io, check) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io),
+    run: async (flags, io, check) => (await import("./explain_command.ts")).explainCommand(check, flags, io),
   },
   {
     name: "fix",
@@ -94,31 +94,35 @@ const commands: readonly ScannerCommand[] = [
   },
   {
     name: "report",
-    description: "write the stored report of a scan in any format",
-    arguments: [new Argument("[scan-id]", "the scan's UUID")],
-    examples: [
-      "scanstream report 6f1d7a52-0c7e-4b7d-9a55-3c0c1f5b8e21 --format html,cklb,csv --output reports",
-      "scanstream report --latest",
+    description: "write the report of the last run, or of another source, in any format",
+    arguments: [
+      new Argument("[source]", "a run's folder, a file of evidence, a scan.json, or the UUID of a scan at the gateway"),
     ],
-    run: async (flags, io, id) => (await import("./stored_report.ts")).reportCommand(id, flags, io),
+    examples: [
+      "scanstream report -f html -o report",
+      "scanstream report --checklist okta.cklb -f cklb,html -o assessor --sign scanner.key",
+      "scanstream report 6f1d7a52-0c7e-4b7d-9a55-3c0c1f5b8e21 --format html,cklb,csv --output reports",
+    ],
+    run: async (flags, io, source) => (await import("./report_command.ts")).reportCommand(source, flags, io),
   },
   {
     name: "diff",
     description: "compare two reports or two evidence files: findings and configuration",
     arguments: [
-      new Argument("<before>", "an earlier scan.json or evidence file"),
-      new Argument("<after>", "a later file of the same kind"),
+      new Argument("[before]", "an earlier scan.json or evidence file (default: the run before the last)"),
+      new Argument("[after]", "a later file of the same kind (default: the last run)"),
     ],
     examples: [
+      "scanstream diff",
       "scanstream diff before/scan.json after/scan.json",
       "scanstream diff before.json after.json -f text,json -o changes",
     ],
-    run: async (flags, io, before = "", after = "") =>
+    run: async (flags, io, before, after) =>
       (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io),
   },
   {
     name: "history",
-    description: "show when each rule passed, failed or was unknown: from a gateway, or from saved reports",
+    description: "show when each rule passed, failed or was unknown: from a gateway, saved reports, or the kept runs",
     arguments: [new Argument("[org]", "id, address or host of one organization (default: all)")],
     examples: [
       "scanstream history --days 90",

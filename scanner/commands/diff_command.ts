@@ -9,8 +9,10 @@ import { toJson } from "../reports/json.ts";
 import type { Format } from "../reports/report_format.ts";
 import { chooseFormats, fileNameOf, writeFormats } from "../reports/write_reports.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
-import { settingsOfSaved } from "../settings/organizations.ts";
-import type { Flags } from "../settings/read_settings.ts";
+import { oneOrganization, settingsOfSaved } from "../settings/organizations.ts";
+import { readSettings, type Flags } from "../settings/read_settings.ts";
+import { listRuns } from "../runs/kept_runs.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 
 const diffFormats: readonly Format<Diff, { readonly width: number }>[] = [
   { name: "text", extension: "txt", render: renderText },
@@ -19,10 +21,11 @@ const diffFormats: readonly Format<Diff, { readonly width: number }>[] = [
 
 /** `diff BEFORE AFTER`: 0 where nothing differs, 1 where something does. */
 export async function diffCommand(
-  files: { readonly before: string; readonly after: string },
+  named: { readonly before: string | undefined; readonly after: string | undefined },
   flags: Flags,
   io: CommandIo,
 ): Promise<number> {
+  const files = await comparedFiles(named, flags, io);
   const before = await readComparedFile(files.before);
   const after = await readComparedFile(files.after);
   const settings = await settingsOfSaved("diff", flags, { io, orgUrl: after.orgUrl });
@@ -40,4 +43,22 @@ export async function diffCommand(
   for (const line of [...written.map((path) => `Wrote ${path}`), ...problems]) io.terminal.write(`${line}\n`);
   if (problems.length > 0) return exitCodes.usage;
   return diff.identical ? exitCodes.ok : exitCodes.findings;
+}
+
+/** What is not named is the newest run, or the one before it. */
+async function comparedFiles(
+  { before, after }: { readonly before: string | undefined; readonly after: string | undefined },
+  flags: Flags,
+  io: CommandIo,
+): Promise<{ readonly before: string; readonly after: string }> {
+  if (before !== undefined && after !== undefined) return { before, after };
+  const { orgUrl } = readSettings(await oneOrganization("diff", flags, io));
+  const [newest, earlier] = await listRuns(orgUrl);
+  const file = before ?? earlier?.evidence;
+  if (newest === undefined || file === undefined)
+    throw new UsageError([
+      `Cannot compare runs: ${newest === undefined ? "none is" : "only one is"} kept; expected two scans, or BEFORE and AFTER`,
+    ]);
+  const isReport = before !== undefined && (await readComparedFile(before)).kind === "report";
+  return { before: file, after: isReport ? newest.report : newest.evidence };
 }

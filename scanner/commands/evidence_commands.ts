@@ -5,16 +5,16 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream } from "../../command_line/files.ts";
 import { readChecklist } from "../checklists/checklist.ts";
-import { readDecisions } from "../decisions/decisions.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { sha256 } from "../digest.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { finishScan, saveArtifacts } from "./finish_scan.ts";
+import type { FinishedScan } from "../run_scan.ts";
+import { finishScan, saveArtifacts, toReport } from "./finish_scan.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
 import { newProgress } from "./progress.ts";
 import { readReportTarget, readSigning } from "./report_target.ts";
-import { decisionsOf, readRules, warnOn } from "./rules.ts";
+import { decisionsOf, openDecisions, readRules } from "./rules.ts";
 import { evaluateEvidence, openEvidence, scanOrg } from "./verdicts.ts";
 
 /** `collect`: the evidence alone, judged later by `evaluate`. */
@@ -64,26 +64,16 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
   const { settings, evidence } = await openEvidence("evaluate", flags, { file, io });
   const rules = await readRules(settings, io);
   const { revision, names, parameters, approvedIssuers } = rules;
-  const files = await readDecisions(settings, { rules: names, warn: warnOn(io) });
+  const { org_url: orgUrl } = evidence.document.scan;
+  const files = await openDecisions(settings, { names, orgUrl }, io);
   const checklist = await readChecklist(settings.checklist, revision);
   const target = await readReportTarget(settings);
   const { results, document } = evaluateEvidence(evidence, rules, { settings, io });
-  const decisions = await decisionsOf(settings, { files, orgUrl: document.scan.org_url, names }, io);
-  const signing =
-    target.signer === null
-      ? null
-      : {
-          signer: target.signer,
-          parameters,
-          approvedIssuers,
-          evidence: sha256(evidence.text),
-          evidenceFile: undefined,
-        };
-  const { code, report } = await finishScan(
-    { status: "completed", results, document },
-    { revision, decisions, checklist, settings, target, id: randomUUID(), tenantId: null, signing },
-    io,
-  );
+  const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
+  const signing = { parameters, approvedIssuers, evidence: sha256(evidence.text), evidenceFile: undefined };
+  const scan: FinishedScan = { status: "completed", results, document };
+  const report = toReport(scan, { revision, decisions, checklist, id: randomUUID(), tenantId: null }, io);
+  const { code } = await finishScan(scan, report, { revision, checklist, settings, target, signing, from: file }, io);
   await writeGitHubFeedback([{ name: null, report }], io);
   return code;
 }

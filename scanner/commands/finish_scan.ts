@@ -15,7 +15,6 @@ import { applyGate } from "../decisions/fail_on.ts";
 import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
 import { summaryLine } from "../reports/summary_parts.ts";
 import { reportFileName, writeReports, type WrittenFiles } from "../reports/write_reports.ts";
-import type { Signer } from "../signing/keys.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import type { StatementFacts } from "../signing/statement.ts";
 import { causesOf } from "../causes/causes.ts";
@@ -37,26 +36,27 @@ export async function saveArtifacts(source: NamedFile | null, scan: FinishedScan
   return problem === null;
 }
 
-interface FinishOptions {
+/** Facts of a report that its scan does not have. */
+export interface ReportFacts {
   readonly revision: Revision;
   readonly decisions: Decisions;
   readonly checklist: Checklist | null;
-  readonly settings: Settings;
-  readonly target: ReportTarget;
   readonly id: string;
   /** For the gateway where it is registered. */
   readonly tenantId: string | null;
-  /** Absent: nothing is signed. */
-  readonly signing?: Signing | null;
+}
+
+interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
   /** False: the evidence could not be written, which was said. */
   readonly areSaved?: boolean;
+  /** The evidence that was evaluated offline. */
+  readonly from?: string | null;
 }
 
 /** Facts that are signed along with the reports. */
 export interface Signing extends Pick<StatementFacts, "parameters" | "approvedIssuers"> {
-  readonly signer: Signer;
-  /** SHA-256 of the evidence, in hex. */
-  readonly evidence: string;
+  /** SHA-256 of the evidence, in hex; null: it is not known. */
+  readonly evidence: string | null;
   /** The evidence, where this run wrote it. */
   readonly evidenceFile: string | undefined;
 }
@@ -70,33 +70,44 @@ export interface ReportedScan {
   readonly code: number;
 }
 
-/** Applies decisions, writes the reports and decides the exit code. */
-export async function finishScan(
+/** A report with decisions and the answers of a checklist on it. What does not count is said. */
+export function toReport(
   scan: FinishedScan,
-  { revision, decisions, checklist, settings, target, id, tenantId, signing = null, areSaved = true }: FinishOptions,
+  { revision, decisions, checklist, id, tenantId }: ReportFacts,
   io: CommandIo,
-): Promise<ReportedScan> {
+): Report {
   const { results: decided, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
   const results = withCarried(withChecklistAnswers(decided, checklist), checklist?.carried ?? null);
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
-  const report: Report = {
+  return {
     schema: "scanstream.report/1",
     benchmark: revision.benchmark.id,
-    scan: {
-      id,
-      tenant_id: tenantId,
-      ...scan.document.scan,
-      status: scan.status,
-    },
+    scan: { id, tenant_id: tenantId, ...scan.document.scan, status: scan.status },
     summary: summarizeChecks(results),
     checks: results,
     baseline: comparison,
     causes: causesOf(results, scan.document.artifacts, sha256),
   };
-  const { formats, outputDir } = target;
-  const { quiet: isQuiet, verbose, status } = settings;
-  // Whoever selects states, or asks for details, wants the list.
-  const isBrief = !verbose && status === null;
+}
+
+export interface WriteOptions {
+  readonly revision: Revision;
+  readonly checklist: Checklist | null;
+  readonly settings: Settings;
+  readonly target: ReportTarget;
+  readonly signing: Signing;
+  /** Only what fits one screen of a terminal. */
+  readonly isBrief: boolean;
+}
+
+/** Writes a report in the formats of the settings, signs it, and says what it wrote. */
+export async function writeReport(
+  report: Report,
+  { revision, checklist, settings, target, signing, isBrief }: WriteOptions,
+  io: CommandIo,
+): Promise<WrittenFiles> {
+  const { formats, outputDir, signer } = target;
+  const { status, poamPerFinding: isPlanPerFinding } = settings;
   const written = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
@@ -105,59 +116,64 @@ export async function finishScan(
       width: io.terminal.columns,
       toolVersion: io.toolVersion,
       ...(status === null ? {} : { states: status }),
-      isPlanPerFinding: settings.poamPerFinding,
+      isPlanPerFinding,
       isBrief,
       revision,
       ...(checklist === null ? {} : { checklist }),
     },
   );
-  const signed = await signRun(
-    signing,
-    { scan: scan.document.scan, revision, report, toolVersion: io.toolVersion },
-    written.files,
-  );
+  const { evidenceFile, ...judged } = signing;
+  const paths = evidenceFile === undefined ? written.files : [...written.files, evidenceFile];
+  const facts = { scan: report.scan, revision, report, toolVersion: io.toolVersion, ...judged };
+  const signed = await signFiles(paths, facts, { signer, name: "scan" });
   const files = [...written.files, ...signed.files];
   const problems = [...written.problems, ...signed.problems];
-  const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   const lines = [
-    ...(isQuiet ? [] : writtenLines(files, outputDir)),
+    ...(settings.quiet ? [] : writtenLines(files, outputDir)),
     ...problems,
     ...(checklist === null ? [] : checklistLines(report, checklist, revision)),
     ...overdueLines(report),
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
+  return { files, problems };
+}
+
+/** Writes the reports and decides the exit code. */
+export async function finishScan(
+  scan: FinishedScan,
+  report: Report,
+  { areSaved = true, from = null, ...options }: FinishOptions,
+  io: CommandIo,
+): Promise<ReportedScan> {
+  const { settings, target } = options;
+  const { formats, outputDir } = target;
+  const { quiet: isQuiet, verbose, status, allowUnread } = settings;
+  // Whoever selects states, or asks for details, wants the list.
+  const isBrief = !verbose && status === null;
+  const { files, problems } = await writeReport(report, { ...options, isBrief }, io);
+  const isSummaryShown = outputDir === null && formats.some((format) => !format.isMachine);
   const gate = applyGate(report, {
     failOn: settings.failOn.conditions,
     failOnText: settings.failOn.text,
-    onlyNew: settings.failOnNew,
-    allowUnread: settings.allowUnread,
+    // Without an earlier run everything is new.
+    onlyNew: settings.failOnNew && report.baseline !== null,
+    allowUnread,
   });
   const areWritten = areSaved && problems.length === 0;
-  const isUnread = gate.unread > 0 && !settings.allowUnread;
+  const isUnread = gate.unread > 0 && !allowUnread;
   const code = exitCodeOf(scan, { isFailed: gate.isFailed, isUnread, areWritten });
   const exitLine =
     scan.status === "completed"
       ? gate.line(code, areWritten ? undefined : "a file could not be written")
-      : interruptedExit(code, results);
+      : interruptedExit(code, report.checks);
   // A run that fails or could not read everything says so, however quiet it is.
   const closing = [
     ...(isQuiet || isSummaryShown ? [] : [summaryLine(report)]),
     ...(isQuiet && code === exitCodes.ok && gate.unread === 0 ? [] : [exitLine]),
-    ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report) : []),
+    ...(!isQuiet && isBrief && isSummaryShown && formats[0]?.name === "table" ? nextLines(report, from) : []),
   ];
   for (const line of closing) io.terminal.write(`${printable(line)}\n`);
   return { report, files, gateLine: exitLine, code };
-}
-
-async function signRun(
-  signing: Signing | null,
-  facts: Pick<StatementFacts, "scan" | "revision" | "report" | "toolVersion">,
-  reports: readonly string[],
-): Promise<WrittenFiles> {
-  if (signing === null) return { files: [], problems: [] };
-  const { signer, evidenceFile, ...judged } = signing;
-  const paths = evidenceFile === undefined ? reports : [...reports, evidenceFile];
-  return signFiles(paths, { ...facts, ...judged }, { signer, name: "scan" });
 }
 
 /** Exit code of a scan. Rules that were not evaluated neither passed nor failed, so an interruption counts before the gates. */

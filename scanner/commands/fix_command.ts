@@ -12,26 +12,27 @@ import { renderFiles } from "../fix/fix_files.ts";
 import { planFixes } from "../fix/plan_fixes.ts";
 import { renderPlanPage } from "../fix/plan_page.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { newProgress } from "./progress.ts";
 import { decisionsOf, readRules, warnOn } from "./rules.ts";
-import { evaluateSource, openSource } from "./verdicts.ts";
+import { evaluateEvidence, openSource } from "./verdicts.ts";
 
 const fixFileNames = ["main.tf", "variables.tf", "terraform.tfvars.example", "plan.md"];
 
 /** `fix`: writes Terraform and manual steps that make failing checks pass. Changes nothing in the org. */
 export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
-  const source = await openSource("fix", flags, io);
-  const { settings } = source;
-  const { writeTo: directory } = settings;
-  if (directory === null)
+  const { output } = flags;
+  if (typeof output !== "string" || output.trim() === "")
     throw new UsageError(["--output DIR is missing: expected a directory for main.tf, variables.tf and plan.md"]);
-  const output = directory.file;
   await requireNewFolder(output);
+  const source = await openSource("fix", flags, io);
+  if (typeof source === "number") return source;
+  const { settings, evidence } = source;
+  const isNamed = settings.fromArtifacts !== null;
+  if (!isNamed) requireRecent(evidence.document.evaluated_at, io);
+  const directory = { option: "--output", file: output };
   const rules = await readRules(settings, io);
   const { parameters, names } = rules;
   const files = await readDecisions({ ...settings, baseline: null }, { rules: names, warn: warnOn(io) });
-  const judged = await evaluateSource(source, rules, { io, progress: newProgress(settings, io) });
-  if (typeof judged === "number") return judged;
+  const judged = evaluateEvidence(evidence, rules, { settings, io });
   const { document } = judged;
   const orgUrl = document.scan.org_url;
   const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
@@ -59,6 +60,15 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
       `${countOf(plan.byHand.length, "finding")} left to you, with steps in plan.md\n`,
   );
   return areWritten ? exitCodes.ok : exitCodes.usage;
+}
+
+/** Throws `UsageError` for a run that is older than a day: a plan of what the org was would be applied to what it is. */
+function requireRecent(evaluatedAt: string, { now }: CommandIo): void {
+  const hours = Math.floor((now().getTime() - Date.parse(evaluatedAt)) / 3_600_000);
+  if (hours < 24) return;
+  throw new UsageError([
+    `The last run is ${hours} hours old (${evaluatedAt}): expected one of the last 24 hours; scan again with --fresh`,
+  ]);
 }
 
 /**

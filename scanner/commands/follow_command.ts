@@ -31,7 +31,8 @@ import { createTrace } from "./trace_lines.ts";
 /** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
 export async function followCommand(flags: Flags, io: CommandIo): Promise<number> {
   const settings = await settingsOfOne("follow", flags, io);
-  const { connection, state: directory, intervalMs, reconcileMs, lineFormat: format, lineFile } = settings;
+  const { connection, intervalMs, reconcileMs, lineFormat: format, lineFile } = settings;
+  const directory = settings.state?.file ?? ".scanstream/follow";
   const { revision, checks, parameters, approvedIssuers, names } = await readRules(settings, io);
   if (lineFile === null && settings.sign?.option === "--sign")
     throw new UsageError(["--sign needs --output FILE: lines on stdout cannot be signed"]);

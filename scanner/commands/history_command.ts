@@ -1,3 +1,4 @@
+import { access } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
@@ -18,6 +19,7 @@ import { controlView, viewDays } from "../history/control_view.ts";
 import { readFolder } from "../history/read_folder.ts";
 import { chooseFormats, fileNameOf, writeFormats } from "../reports/write_reports.ts";
 import { signFiles } from "../signing/sign_files.ts";
+import { runsFolder } from "../runs/kept_runs.ts";
 import { readSettings, type Flags } from "../settings/read_settings.ts";
 import { readSigning } from "./report_target.ts";
 import { findRules } from "./rules.ts";
@@ -32,8 +34,11 @@ export async function historyCommand(org: string | undefined, flags: Flags, io: 
   const days = by === null ? settings.days : Math.max(viewDays, settings.days);
   const signer = await readSigning(settings, directory);
   const period = lastDays(days, io.now().getTime());
+  const hasGateway = textOf(io, "SCANSTREAM_URL") || textOf(io, "SCANSTREAM_API_KEY");
+  const kept = folder === null && !hasGateway ? await keptRuns() : null;
+  const reports = folder?.file ?? kept;
   const wanted: Wanted = { org: org ?? null, rules, period };
-  const read = folder === null ? fromGateway(wanted, io) : fromReports(folder.file, wanted, io);
+  const read = reports === null ? fromGateway(wanted, io) : fromReports(reports, wanted, io);
   const history = await read;
   if (typeof history === "number") return history;
   if (history.organizations.length === 0) io.terminal.write("No organization has a history yet: scan one first\n");
@@ -98,15 +103,27 @@ function historyOf(input: HistoryInput, period: Span, rules: ReadonlySet<string>
   };
 }
 
+function textOf({ env }: CommandIo, name: string): boolean {
+  return (env[name] ?? "") !== "";
+}
+
+/** The folder of the kept runs, where there is one. */
+async function keptRuns(): Promise<string | null> {
+  return access(runsFolder).then(
+    () => runsFolder,
+    () => null,
+  );
+}
+
 async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promise<History | number> {
-  if ((io.env["SCANSTREAM_URL"] ?? "") === "" && (io.env["SCANSTREAM_API_KEY"] ?? "") === "")
+  if (!textOf(io, "SCANSTREAM_URL") && !textOf(io, "SCANSTREAM_API_KEY"))
     throw new UsageError([
-      "history needs reports: name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
+      "history needs reports, and no run is kept here: scan first, name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
     ]);
-  const access = requireGatewayAccess(io.env, []);
+  const gateway = requireGatewayAccess(io.env, []);
   try {
     const signal = AbortSignal.any([io.interrupted, io.stdoutFailed]);
-    return await readGatewayHistory(access, { organization: org, period, rules, signal });
+    return await readGatewayHistory(gateway, { organization: org, period, rules, signal });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     if (io.interrupted.aborted) return exitCodes.interrupted;

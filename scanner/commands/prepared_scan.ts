@@ -7,7 +7,6 @@ import { countStates } from "../../shared/rule_result.ts";
 import { withChecklistAnswers } from "../checklists/answered_rules.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { applyAttestations } from "../decisions/attestations.ts";
-import { readDecisions } from "../decisions/decisions.ts";
 import { connect } from "../okta/connection.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -17,11 +16,12 @@ import type { ConnectedSettings } from "../settings/read_settings.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { startPublishing } from "../streaming/start_publishing.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
-import { finishScan, reportIdpError, saveArtifacts, type ReportedScan } from "./finish_scan.ts";
+import { finishScan, reportIdpError, saveArtifacts, toReport, type ReportedScan } from "./finish_scan.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
 import { newProgress, type Progress } from "./progress.ts";
 import { readReportTarget } from "./report_target.ts";
-import { decisionsOf, readRules, warnOn } from "./rules.ts";
+import { decisionsOf, openDecisions, readRules } from "./rules.ts";
+import { keep } from "./verdicts.ts";
 import { createTrace } from "./trace_lines.ts";
 
 /** A scan whose options and files are good: nothing was sent to the provider yet. */
@@ -59,7 +59,7 @@ export async function prepareScan(
   const rules = await readRules(settings, io);
   const { revision, checks, approvedIssuers, parameters, names } = rules;
   const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
-  const files = await readDecisions(settings, { rules: names, warn: warnOn(io) });
+  const files = await openDecisions(settings, { names, orgUrl: connection.orgUrl }, io);
   const checklist = await readChecklist(settings.checklist, revision);
   const target = await readReportTarget(settings);
   const { orgUrl, clientId } = connection;
@@ -116,21 +116,15 @@ export async function prepareScan(
       await stream?.end(scan.status, attested(scan.results));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
-    const signing =
-      target.signer === null
-        ? null
-        : {
-            signer: target.signer,
-            parameters,
-            approvedIssuers,
-            evidence: sha256(JSON.stringify(scan.document)),
-            evidenceFile: areSaved ? evidenceFile?.file : undefined,
-          };
-    const reported = await finishScan(
-      scan,
-      { revision, decisions, checklist, settings, target, id, tenantId, signing, areSaved },
-      io,
-    );
+    const signing = {
+      parameters,
+      approvedIssuers,
+      evidence: target.signer === null ? null : sha256(JSON.stringify(scan.document)),
+      evidenceFile: areSaved ? evidenceFile?.file : undefined,
+    };
+    const report = toReport(scan, { revision, decisions, checklist, id, tenantId }, io);
+    if (scan.status === "completed") await keep({ document: scan.document, report }, settings, io);
+    const reported = await finishScan(scan, report, { revision, checklist, settings, target, signing, areSaved }, io);
     await stream?.storeReport(reported.report);
     return { code: reported.code, reported, error: null };
   }

@@ -45,8 +45,6 @@ export function createQuietProgress(terminal: Terminal): Progress {
   return { ...createLines(terminal), started: () => {}, checkEvaluated: () => {} };
 }
 
-export const silentProgress: Progress = { started() {}, checkEvaluated() {}, message() {}, ended() {} };
-
 /** Progress of a scan that runs with others: its totals, when it has ended. */
 export function createTotals(terminal: Terminal, now: () => number = () => performance.now()): Progress {
   let counts: ScanCounts | null = null;

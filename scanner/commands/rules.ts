@@ -5,9 +5,10 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { CatalogCheck, Revision } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
-import type { Decisions } from "../decisions/decisions.ts";
+import { readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { readParameters } from "../decisions/parameters.ts";
+import { lastRun, listRuns } from "../runs/kept_runs.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import type { Settings } from "../settings/read_settings.ts";
 
@@ -57,6 +58,23 @@ export function findRules(settings: Settings, { setting, names, io }: Naming): r
 }
 
 const seeList = "run `scanstream explain` for the list";
+
+/** The decisions of the files; `--baseline last` is the report of the newest run. Throws `UsageError`. */
+export async function openDecisions(
+  settings: Settings,
+  { names, orgUrl }: { readonly orgUrl: string } & Pick<Rules, "names">,
+  io: CommandIo,
+): Promise<Decisions> {
+  const { waivers, attestations, baseline } = settings;
+  const [last] = baseline?.file === lastRun ? await listRuns(orgUrl) : [];
+  const isMissing = baseline?.file === lastRun && last === undefined;
+  if (isMissing) warnOn(io)(`${baseline.option} last: no earlier run of ${orgUrl} is kept`);
+  const file = last === undefined ? baseline : { option: `${baseline?.option ?? ""} last`, file: last.report };
+  return readDecisions(
+    { waivers, attestations, baseline: isMissing ? null : file },
+    { rules: names, warn: warnOn(io) },
+  );
+}
 
 /** The decisions of the files, with those of the gateway where they are asked for. */
 export function decisionsOf(

@@ -1,37 +1,107 @@
+import { randomUUID } from "node:crypto";
+import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
+import { parseJsonObject } from "../../shared/json.ts";
+import type { Report } from "../../shared/report.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { maxBaselineBytes } from "../decisions/baseline.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { connect } from "../okta/connection.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { evaluateTraced, runScan, toContext, type FinishedScan } from "../run_scan.ts";
-import { settingsOfOne, settingsOfSaved } from "../settings/organizations.ts";
-import type { Flags, Settings } from "../settings/read_settings.ts";
+import { keepRun, listRuns } from "../runs/kept_runs.ts";
+import { oneOrganization, settingsOfSaved } from "../settings/organizations.ts";
+import {
+  readConnectedSettings,
+  readSettings,
+  type Flags,
+  type Given,
+  type Settings,
+} from "../settings/read_settings.ts";
 import type { CommandName } from "../settings/setting.ts";
-import { writeIdpError } from "./finish_scan.ts";
-import type { Progress } from "./progress.ts";
-import type { Rules } from "./rules.ts";
+import { toReport, writeIdpError } from "./finish_scan.ts";
+import { newProgress, type Progress } from "./progress.ts";
+import { decisionsOf, openDecisions, readRules, type Rules } from "./rules.ts";
 import { createTrace } from "./trace_lines.ts";
 
-/** Evidence that was saved. */
+/** Evidence that was saved, or was collected just now. */
 export interface SavedEvidence {
   readonly document: ArtifactsDocument;
   readonly text: string;
 }
 
-/** What a command evaluates, with its settings: evidence of a file, or an org that is asked. */
-export type Source =
-  | { readonly settings: Settings; readonly evidence: SavedEvidence }
-  | { readonly settings: Settings; readonly evidence: null; readonly connection: ConnectionSettings };
+/** What a command evaluates, with its settings. */
+export interface Source {
+  readonly settings: Settings;
+  readonly evidence: SavedEvidence;
+  /** The scan's id; null: its evidence does not say. */
+  readonly id: string | null;
+}
 
-/** Throws `UsageError` where a setting or the file cannot be used. */
-export async function openSource(command: CommandName, flags: Flags, io: CommandIo): Promise<Source> {
-  const file = flags["fromArtifacts"];
-  if (typeof file === "string") return openEvidence(command, flags, { file, io });
-  const settings = await settingsOfOne(command, flags, io);
-  return { settings, evidence: null, connection: settings.connection };
+interface SourceOptions {
+  /** The evidence that an argument names. */
+  readonly file?: string | undefined;
+  /** A check that the evidence must be about. */
+  readonly check?: string;
+}
+
+/**
+ * Evidence of a file, else of the newest run of the organization; with `--fresh`, or where there is no run, of a scan that is made and
+ * kept now. Gives the exit code where the org lets nobody in. Throws `UsageError` where a setting or a file cannot be used.
+ */
+export async function openSource(
+  command: CommandName,
+  flags: Flags,
+  io: CommandIo,
+  { file: named, check }: SourceOptions = {},
+): Promise<Source | number> {
+  const file = named ?? flags["fromArtifacts"];
+  if (typeof file === "string") return { ...(await openEvidence(command, flags, { file, io })), id: null };
+  const given = await oneOrganization(command, flags, io);
+  const settings = readSettings(given);
+  const [newest] = settings.fresh ? [] : await listRuns(settings.orgUrl);
+  if (newest !== undefined) {
+    const evidence = await readEvidence({ option: "the run", file: newest.evidence });
+    const isAbout = check === undefined || evidence.document.checks.includes(check);
+    const { org_url: orgUrl } = evidence.document.scan;
+    const own = settings.orgUrl === null ? await settingsOfSaved(command, flags, { io, orgUrl }) : settings;
+    if (isAbout) return { settings: own, evidence, id: await idOf(newest.report) };
+  }
+  return scanNow(given, io);
+}
+
+/** Scans the organization, and keeps the run. */
+async function scanNow(given: Given, io: CommandIo): Promise<Source | number> {
+  const settings = readConnectedSettings(given);
+  const { orgUrl } = settings.connection;
+  // A run is kept whole, so that every other command can use it.
+  const rules = await readRules({ ...settings, check: null, exclude: [], severity: [] }, io);
+  const { revision, names } = rules;
+  const files = await openDecisions(settings, { names, orgUrl }, io);
+  const progress = newProgress(settings, io);
+  progress.started(rules.checks.map((check) => check.name));
+  const scan = await scanOrg(settings.connection, rules, { settings, io, progress });
+  progress.ended();
+  if (typeof scan === "number") return scan;
+  if (scan.status === "cancelled") return exitCodes.interrupted;
+  const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
+  const report = toReport(scan, { revision, decisions, checklist: null, id: randomUUID(), tenantId: null }, io);
+  await keep({ document: scan.document, report }, settings, io);
+  return { settings, evidence: { document: scan.document, text: JSON.stringify(scan.document) }, id: report.scan.id };
+}
+
+/** Keeps a run as the settings say. That it cannot be kept fails nothing. */
+export async function keep(
+  run: { readonly document: ArtifactsDocument; readonly report: Report },
+  { isKept, keep: count }: Settings,
+  io: CommandIo,
+): Promise<void> {
+  const problem = isKept ? await keepRun(run, count) : null;
+  if (problem !== null) io.terminal.write(`${problem}\n`);
 }
 
 export async function openEvidence(
@@ -58,24 +128,16 @@ async function readEvidence(source: NamedFile): Promise<SavedEvidence> {
   });
 }
 
-export type Verdicts = Pick<FinishedScan, "results" | "document">;
-
-/** The verdicts of a source; the exit code where the org lets nobody in, or the scan was interrupted. */
-export async function evaluateSource(
-  source: Source,
-  rules: Rules,
-  { io, progress }: { readonly io: CommandIo; readonly progress: Progress },
-): Promise<Verdicts | number> {
-  const { settings } = source;
-  if (source.evidence !== null) return evaluateEvidence(source.evidence, rules, { settings, io });
-  progress.started(rules.checks.map((check) => check.name));
-  try {
-    const scan = await scanOrg(source.connection, rules, { settings, io, progress });
-    return typeof scan !== "number" && scan.status === "cancelled" ? exitCodes.interrupted : scan;
-  } finally {
-    progress.ended();
-  }
+/** The id of a kept report. */
+async function idOf(file: string): Promise<string> {
+  const report = await readOptionFile({ option: "the run", file, maxBytes: maxBaselineBytes }, (text) =>
+    v.safeParse(v.object({ scan: v.object({ id: v.string() }) }), parseJsonObject(text)),
+  );
+  if (report.success) return report.output.scan.id;
+  throw new UsageError([`Cannot read the run ${JSON.stringify(file)}: it is no report`]);
 }
+
+export type Verdicts = Pick<FinishedScan, "results" | "document">;
 
 /** Without the names of checks, one whose evidence was not collected is left out. */
 export function evaluateEvidence(

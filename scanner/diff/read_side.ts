@@ -39,6 +39,7 @@ const bounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
 /** A file that was read; evidence is evaluated by the limits of its organization. */
 export interface ReadFile {
   readonly orgUrl: string;
+  readonly kind: "report" | "evidence";
   readonly compare: (limits: Limits) => ComparedFile;
 }
 
@@ -51,11 +52,12 @@ export async function readComparedFile(file: string): Promise<ReadFile> {
     const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+(?:\.\d+)?)"/.exec(content)?.[1];
     if (schema === "scanstream.report/1") {
       const report = readReport(content, file);
-      return { orgUrl: report.about.org_url, compare: () => report };
+      return { orgUrl: report.about.org_url, kind: "report", compare: () => report };
     }
     if (schema === artifactsSchema) {
       const document = parseOrRefuse(content, file);
-      return { orgUrl: document.scan.org_url, compare: (limits) => evaluateDocument(document, { file, limits }) };
+      const compare = (limits: Limits) => evaluateDocument(document, { file, limits });
+      return { orgUrl: document.scan.org_url, kind: "evidence", compare };
     }
     // A file that is broken JSON is refused for that.
     if (schema === undefined) parseJson(content, file);

@@ -11,6 +11,7 @@ import { changeLineSchema, type ChangeLineInput } from "../../shared/schemas/cha
 import { watchSchema, type WatchLine } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { evidenceName } from "../runs/kept_runs.ts";
 import { HistoryInput, originOf } from "./history_input.ts";
 
 /** As long as a gateway keeps a history by default. */
@@ -35,7 +36,10 @@ export async function readFolder(directory: string, nowMs: number): Promise<Read
       `Cannot read --from-reports ${JSON.stringify(directory)}: ${readProblem(error) ?? "unknown"}`,
     ]);
   });
-  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  // The evidence of kept runs lies beside their reports.
+  const paths = entries
+    .filter((entry) => entry.isFile() && entry.name !== evidenceName)
+    .map(({ parentPath, name }) => join(parentPath, name));
   if (paths.length > maxFiles)
     throw new UsageError([`--from-reports ${JSON.stringify(directory)} has more than ${maxFiles} files`]);
   const input = new HistoryInput();

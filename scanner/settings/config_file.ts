@@ -14,7 +14,8 @@ import { readOptionFile } from "../../command_line/files.ts";
 import { nearestName } from "../../shared/nearest_name.ts";
 import { parseOptionJson, refuseFile } from "../decisions/option_file.ts";
 import { findSecrets, type PlacedValue } from "./config_secrets.ts";
-import { memberOf, type Raw, type Row, type Setting } from "./setting.ts";
+import { lastRun } from "../runs/kept_runs.ts";
+import { memberOf, type Raw, type Setting } from "./setting.ts";
 import { table } from "./table.ts";
 
 export const configFileName = "scanstream.config.json";
@@ -43,12 +44,12 @@ const forms = {
   switch: v.boolean("expected true or false"),
 };
 
-const kept = Object.entries<Row & Pick<Setting<unknown>, "form">>(table).flatMap(([name, row]) =>
+const kept = Object.entries<Setting<unknown>>(table).flatMap(([name, row]) =>
   row.kept === undefined ? [] : [{ member: memberOf(name, row), place: row.kept, form: row.form, help: row.help }],
 );
 const pathMembers = new Set(kept.filter(({ form }) => form === "path").map(({ member }) => member));
 
-function entriesOf(...places: readonly Row["kept"][]) {
+function entriesOf(...places: readonly Setting<unknown>["kept"][]) {
   const entries = kept
     .filter(({ place }) => places.includes(place))
     .map(({ member, form, help }) => {
@@ -184,7 +185,7 @@ function repeatedNames(names: readonly string[]): readonly string[] {
 
 function withPathsOf<Given extends Members>(members: Given, folder: string): Given {
   const entries = Object.entries(members).map(([name, value]) => {
-    const isPath = pathMembers.has(name) && typeof value === "string" && !isAbsolute(value);
+    const isPath = pathMembers.has(name) && typeof value === "string" && !isAbsolute(value) && value !== lastRun;
     return [name, isPath ? join(folder, value) : value];
   });
   return Object.fromEntries(entries) as Given;

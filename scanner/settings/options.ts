@@ -6,7 +6,7 @@ import { table } from "./table.ts";
 /** Adds the options of every setting that the command takes. */
 export function addSettings(command: Command, name: CommandName): void {
   for (const row of Object.values<Setting<unknown>>(table)) {
-    if (row.flag === undefined || !row.commands.includes(name)) continue;
+    if (row.flag === null || !row.commands.includes(name)) continue;
     const option = new Option(row.flag, `${row.help}${row.variables === undefined ? "" : ` (${row.variables[0]})`}`);
     if (row.group !== undefined) option.helpGroup(row.group);
     if (row.flag === "--verbose") option.conflicts("quiet");

@@ -11,7 +11,7 @@ import {
   type Given,
   type Settings,
 } from "./read_settings.ts";
-import { attributeOf, type CommandName, type Row } from "./setting.ts";
+import { attributeOf, type CommandName, type Setting } from "./setting.ts";
 import { table } from "./table.ts";
 import { isSameOrg } from "./values.ts";
 
@@ -22,8 +22,13 @@ type Organization = NonNullable<ConfigFile["organizations"]>[number];
 
 /** The settings of a command that works on one organization and connects to it. Throws `UsageError`. */
 export async function settingsOfOne(command: CommandName, flags: Flags, io: Io): Promise<ConnectedSettings> {
+  return readConnectedSettings(await oneOrganization(command, flags, io));
+}
+
+/** The one organization of a command. Throws `UsageError` where there are several. */
+export async function oneOrganization(command: CommandName, flags: Flags, io: Io): Promise<Given> {
   const [only, ...others] = await chosen({ command, flags, env: io.env });
-  if (only !== undefined && others.length === 0) return readConnectedSettings(only);
+  if (only !== undefined && others.length === 0) return only;
   const names = [only, ...others].map((each) => each?.organization ?? "").join(", ");
   const place = only?.file?.at(-1)?.place ?? "the file";
   throw new UsageError([
@@ -34,9 +39,11 @@ export async function settingsOfOne(command: CommandName, flags: Flags, io: Io):
 /** Requests for the settings of each organization: all of the file, those of `--org`, or the one of flags and variables. */
 export async function settingsOfEach(command: CommandName, flags: Flags, io: Io): Promise<readonly Given[]> {
   const organizations = await chosen({ command, flags, env: io.env });
-  const ofOne = Object.values<Row>(table).filter(({ isIdentity, isOfOne }) => isIdentity === true || isOfOne === true);
+  const ofOne = Object.values<Setting<unknown>>(table).filter(
+    ({ isIdentity, isOfOne }) => isIdentity === true || isOfOne === true,
+  );
   const problems = ofOne.flatMap((row) =>
-    row.flag === undefined || flags[attributeOf(row)] === undefined
+    row.flag === null || flags[attributeOf(row)] === undefined
       ? []
       : [
           `${row.flag.split(" ")[0]} belongs to one organization, and this run has several: set it in the file, or choose one with --org`,
@@ -62,6 +69,12 @@ export async function settingsOfSaved(
   return readSettings(
     organization === undefined ? withFile(given, config) : withOrganization(given, organization, config),
   );
+}
+
+/** The names of the file's organizations where it lists several; none else. */
+export async function severalNames(flags: Flags): Promise<readonly string[]> {
+  const list = (await openConfig(flags))?.organizations ?? [];
+  return list.length > 1 && flags["orgUrl"] === undefined ? list.map(({ name }) => name) : [];
 }
 
 async function openConfig(flags: Flags): Promise<ConfigFile | null> {

@@ -7,7 +7,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { ConnectionSettings } from "../okta/connection_settings.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "../okta/private_key.ts";
 import type { Members } from "./config_file.ts";
-import { attributeOf, memberOf, type CommandName, type Raw, type Row, type Setting } from "./setting.ts";
+import { attributeOf, memberOf, type CommandName, type Raw, type Setting } from "./setting.ts";
 import { table, type SettingName, type Values } from "./table.ts";
 import { isSameOrg } from "./values.ts";
 
@@ -104,7 +104,9 @@ class Reading {
     for (const name of Object.keys(table) as SettingName[]) {
       const row: Setting<unknown> = table[name];
       const isTaken =
-        row.commands.includes(given.command) && (isConnecting || row.isIdentity !== true) && !isOfKey(name);
+        row.commands.includes(given.command) &&
+        (isConnecting || row.isIdentity !== true || name === "orgUrl") &&
+        !isOfKey(name);
       values[name] = isTaken ? this.#read(name, row) : row.fallback;
     }
     const nameOf = (name: SettingName) => this.#found.get(name)?.source ?? this.#nameOf(name);
@@ -116,7 +118,7 @@ class Reading {
   }
 
   require(name: SettingName): void {
-    const { required }: Row = table[name];
+    const { required }: Setting<unknown> = table[name];
     if (this.#found.has(name)) return;
     const also = this.#isListed
       ? ""
@@ -178,7 +180,7 @@ class Reading {
     return (this.#given.organization ?? null) !== null;
   }
 
-  #layers({ isIdentity = false }: Row): readonly Layer[] {
+  #layers({ isIdentity = false }: Setting<unknown>): readonly Layer[] {
     const [flags, variables] = this.#person;
     return isIdentity && this.#isListed ? [flags, ...this.#file, variables] : [flags, variables, ...this.#file];
   }
@@ -214,7 +216,7 @@ class Reading {
 
   /** Name of a setting that nobody gave. */
   #nameOf(name: SettingName): string {
-    const row: Row = table[name];
+    const row: Setting<unknown> = table[name];
     const [layer] = this.#given.file ?? [];
     if (this.#isListed && row.kept !== undefined && layer !== undefined)
       return `${layer.place}: ${memberOf(name, row)}`;
@@ -223,7 +225,7 @@ class Reading {
 
   /** Under any of its names; two with two values are a problem, unless a flag decides. */
   #findVariable(name: SettingName, env: Environment): Omit<Found, "layer"> | null {
-    const row: Row = table[name];
+    const row: Setting<unknown> = table[name];
     const given = (row.variables ?? []).flatMap((variable) => {
       const value = textOf(env, variable);
       return value === null ? [] : [{ raw: value, source: variable }];
@@ -249,7 +251,7 @@ function flagLayer(flags: Flags): Layer {
   return {
     find(name) {
       const row: Setting<unknown> = table[name];
-      if (row.flag === undefined) return null;
+      if (row.flag === null) return null;
       const raw = flags[attributeOf(row)];
       // The option of a switch can only turn it away from its default; commander gives the others their defaults.
       const isGiven = row.form === "switch" ? raw === !row.fallback : typeof raw === "string";
@@ -261,7 +263,7 @@ function flagLayer(flags: Flags): Layer {
 function fileLayer({ place, members }: FileLayer): Layer {
   return {
     find(name) {
-      const row: Row = table[name];
+      const row: Setting<unknown> = table[name];
       const member = memberOf(name, row);
       const raw = row.kept === undefined ? undefined : members[member];
       return raw === undefined ? null : { raw, source: `${place}: ${member}` };
@@ -269,8 +271,8 @@ function fileLayer({ place, members }: FileLayer): Layer {
   };
 }
 
-function flagOf({ flag = "" }: Row): string {
-  return flag.split(" ")[0] ?? flag;
+function flagOf({ flag }: Setting<unknown>): string {
+  return flag?.split(" ")[0] ?? "";
 }
 
 /** An empty variable is as one that is not set. */

@@ -1,5 +1,11 @@
 import { InvalidSetting } from "../../shared/environment_reader.ts";
 import { isLoopback } from "../../shared/loopback.ts";
+import { nearestName } from "../../shared/nearest_name.ts";
+import type { Severity } from "../../shared/report.ts";
+import type { RuleState } from "../../shared/rule_result.ts";
+import { parseStates, stateWords } from "../../shared/rule_states.ts";
+import { parseSeverity, severityWords } from "../../shared/severity.ts";
+import { failOnProblem, parseFailOn, type FailOn } from "../decisions/fail_on.ts";
 import { dodIssuers } from "../checks/parsing/distinguished_name.ts";
 
 /** Parsers of single settings. Each throws `InvalidSetting` with what is wrong and what is expected, never with the value. */
@@ -109,4 +115,72 @@ export function parseProxy(text: string): string {
   const url = URL.canParse(whole) ? new URL(whole) : null;
   if (url !== null && url.hostname !== "" && (url.protocol === "http:" || url.protocol === "https:")) return url.href;
   throw new InvalidSetting("is not a proxy's address: expected http://host:port");
+}
+
+/** Those of `reports/formats.ts`, which is loaded only when a report is written. */
+export const formatNames: readonly string[] =
+  "table json csv sarif junit ocsf cklb ckl hdf xccdf oscal poam html markdown".split(" ");
+
+export function parseFormats(items: readonly string[]): readonly string[] {
+  const names = [...new Set(items.flatMap((name) => (name === "all" ? formatNames : [name])))];
+  const unknown = names.filter((name) => !formatNames.includes(name));
+  if (names.length > 0 && unknown.length === 0) return names;
+  const which = unknown.map((name) => {
+    const nearest = nearestName(name, formatNames);
+    return `unknown format ${JSON.stringify(name)}${nearest === null ? "" : ` (did you mean ${nearest}?)`}; `;
+  });
+  throw new InvalidSetting(
+    `${quoted(items)}: ${which.join("")}expected one or more of ${[...formatNames, "all"].join(", ")}`,
+  );
+}
+
+export const gates: readonly string[] = [
+  "never",
+  ...["fail", "manual"].flatMap((status) => [
+    status,
+    ...["high", "medium", "low"].map((level) => `${status}:${level}`),
+  ]),
+];
+
+/** Conditions of `--fail-on`, and the text for messages. */
+export interface Gate {
+  readonly text: string;
+  readonly conditions: FailOn;
+}
+
+export function parseGate(text: string): Gate {
+  const conditions = parseFailOn(text);
+  if (conditions !== null) return { text, conditions };
+  throw new InvalidSetting(failOnProblem(text));
+}
+
+export function parseSeverities(levels: readonly string[]): readonly Severity[] {
+  const severities = levels.map((level) => parseSeverity(level)).filter((level) => level !== null);
+  if (levels.length > 0 && severities.length === levels.length) return severities;
+  throw new InvalidSetting(`${quoted(levels)}: expected one or more of ${severityWords}`);
+}
+
+export function parseStatuses(names: readonly string[]): readonly RuleState[] {
+  const states = parseStates(names.join(","));
+  if (states !== null) return states;
+  throw new InvalidSetting(`${quoted(names)}: expected ${stateWords}`);
+}
+
+export function requireNames(names: readonly string[]): readonly string[] {
+  if (names.length > 0) return names;
+  throw new InvalidSetting("expected names or ids of checks; run `scanstream explain` for the list");
+}
+
+export function parseTime(text: string): string {
+  if (!Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidSetting(`${quoted([text])}: expected a time such as 2026-01-31 or 2026-01-31T12:00:00Z`);
+}
+
+export function parseView(text: string): "control" {
+  if (text === "control") return text;
+  throw new InvalidSetting(`${quoted([text])}: expected control`);
+}
+
+function quoted(items: readonly string[]): string {
+  return JSON.stringify(items.join(","));
 }

@@ -74,8 +74,8 @@ describe("report", () => {
     const { id } = await producer.register({});
     const cases = [
       [["report", id], /^Cannot read the report: 404 No report was uploaded for this scan\n$/],
-      [["report", "x"], /SCAN_ID "x": expected the UUID of a scan/],
-      [["report"], /SCAN_ID is missing: expected the UUID of a scan, or --latest/],
+      [["report", "x"], /^Cannot read the run, file or scan id "x": no such file/],
+      [["report"], /^IDP_ORG_URL is not set/],
       [["report", id, "--format", "pdf"], /--format "pdf": unknown format "pdf"/],
       [["report", id, "--format", "html,csv"], /several formats need --output DIR/],
     ] as const;

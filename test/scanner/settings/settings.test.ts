@@ -76,7 +76,7 @@ describe("precedence", () => {
     const env = { ...whole, IDP_SCOPES: "nonsense", IDP_PRIVATE_KEY: "" };
     const read = () => organization({ client_id: "a b", private_key_env: "GONE", check: "" }, env, { timeout: "x" });
     expect(read).toThrow(
-      /^x\.json: organization acme: client_id is not .*\nIDP_SCOPES holds .*\n--timeout: expected .*\nx\.json: organization acme: check: expected .*\nx\.json: organization acme: private_key_env: the variable GONE is not set/s,
+      /^x\.json: organization acme: client_id is not .*\n--timeout: expected .*\nIDP_SCOPES holds .*\nx\.json: organization acme: check: expected .*\nx\.json: organization acme: private_key_env: the variable GONE is not set/s,
     );
   });
 });
@@ -85,7 +85,7 @@ describe("values", () => {
   const read = (command: CommandName, flags: Flags) => readSettings({ command, flags, env: {} });
 
   test.each<readonly [CommandName, Flags, object]>([
-    ["follow", {}, { state: ".scanstream/follow", intervalMs: 10_000, reconcileMs: 21_600_000, lineFormat: "table" }],
+    ["follow", {}, { intervalMs: 10_000, reconcileMs: 21_600_000, lineFormat: "table" }],
     ["follow", { interval: "2" }, { intervalMs: 2000 }],
     ["follow", { interval: "3600" }, { intervalMs: 3_600_000 }],
     ["follow", { reconcile: "0.001" }, { reconcileMs: 3600 }],

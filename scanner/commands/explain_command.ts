@@ -6,32 +6,29 @@ import { explainOrg } from "../explain/explain_org.ts";
 import { explanationMarkdown, explanationText } from "../explain/explain_text.ts";
 import { markdownText } from "../reports/markdown_text.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
-import { organizationNames } from "../settings/config_file.ts";
-import { settingsOfSaved } from "../settings/organizations.ts";
-import type { Flags, Settings } from "../settings/read_settings.ts";
+import { listRuns } from "../runs/kept_runs.ts";
+import { oneOrganization, settingsOfSaved, severalNames } from "../settings/organizations.ts";
+import { readSettings, type Flags, type Settings } from "../settings/read_settings.ts";
 import { describeCheck, explainCheck, listChecks } from "./describe_checks.ts";
-import { silentProgress } from "./progress.ts";
 import { readRules, warnOn } from "./rules.ts";
-import { evaluateSource, openSource } from "./verdicts.ts";
+import { evaluateEvidence, openSource } from "./verdicts.ts";
 
-/** `explain`: every rule; with a name that rule, and with evidence what decides in that org. */
+/** `explain`: every rule; with a name that rule, after what decides in the org where there is one. */
 export async function explainCommand(name: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
-  if (name !== undefined && (flags["fromArtifacts"] !== undefined || flags["org"] !== undefined))
-    return explainOfOrg(name, flags, io);
   const settings = await settingsOfSaved("explain", flags, { io, orgUrl: null });
-  const { checks } = await readRevision(settings.benchmark);
+  const revision = await readRevision(settings.benchmark);
+  const { checks } = revision;
   const isJson = settings.explainFormat === "json";
   if (name === undefined) {
     io.stdout(isJson ? `${JSON.stringify(checks.map(describeCheck), null, 2)}\n` : listChecks(checks));
     return exitCodes.ok;
   }
   const check = findCheck(name, { checks, warn: warnOn(io) });
-  const names = await organizationNames();
-  if (names.length > 0) {
-    io.terminal.write(
-      `To see what decides in your org, add --org ${names.length === 1 ? "" : "with one of "}${names.join(", ")}\n`,
-    );
-  }
+  const names = flags["fromArtifacts"] === undefined && flags["org"] === undefined ? await severalNames(flags) : [];
+  if (names.length > 0)
+    io.terminal.write(`To see what decides in your org, add --org with one of ${names.join(", ")}\n`);
+  if (names.length === 0 && (await hasOrganization(settings, flags, io)))
+    return explainOfOrg(check, { revision, flags, io });
   const { rule, explanation } = check;
   const described = {
     ...describeCheck(check),
@@ -44,19 +41,24 @@ export async function explainCommand(name: string | undefined, flags: Flags, io:
   return exitCodes.ok;
 }
 
-async function explainOfOrg(name: string, flags: Flags, io: CommandIo): Promise<number> {
-  const source = await openSource("explain", flags, io);
+/** True where evidence, a kept run or settings name one. */
+async function hasOrganization(settings: Settings, flags: Flags, io: CommandIo): Promise<boolean> {
+  if (settings.fromArtifacts !== null || settings.org !== null) return true;
+  const { orgUrl } = readSettings(await oneOrganization("explain", flags, io));
+  return orgUrl !== null || (await listRuns(null)).length > 0;
+}
+
+async function explainOfOrg(
+  check: CatalogCheck,
+  { revision, flags, io }: { readonly revision: Revision; readonly flags: Flags; readonly io: CommandIo },
+): Promise<number> {
+  const source = await openSource("explain", flags, io, { check: check.name });
+  if (typeof source === "number") return source;
   const rules = await readRules(source.settings, io);
-  const check = findCheck(name, { checks: rules.checks, warn: warnOn(io) });
-  const found = await evaluateSource(
-    source,
-    { ...rules, checks: [check], isNamed: true },
-    { io, progress: silentProgress },
-  );
-  if (typeof found === "number") return found;
-  const { results, document } = found;
+  const wanted = { ...rules, checks: [check], isNamed: true };
+  const { results, document } = evaluateEvidence(source.evidence, wanted, { settings: source.settings, io });
   const explained = results.map((result) => explainOrg(check, result, document));
-  write(explained, { check, revision: rules.revision, settings: source.settings, io });
+  write(explained, { check, revision, settings: source.settings, io });
   return exitCodes.ok;
 }
 
@@ -78,7 +80,7 @@ function write(
   if (explainFormat === "markdown")
     return io.stdout(`# ${markdownText(head)}\n\n${explained.map(explanationMarkdown).join("\n")}`);
   const width = Math.max(io.terminal.columns || 80, 60);
-  io.stdout(`${explainCheck(check)}\n${explained.map((one) => explanationText(one, width)).join("\n")}`);
+  io.stdout(`${explained.map((one) => explanationText(one, width)).join("\n")}\n${explainCheck(check)}`);
 }
 
 /** The texts that a check was written for, where the revision words its rule otherwise. */

@@ -1,0 +1,98 @@
+import { randomUUID } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
+import { oneScanProblems, requireLatest, withGateway } from "../../command_line/gateway_api.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { readOptionFile } from "../../command_line/files.ts";
+import { isUuid } from "../../shared/channel_name.ts";
+import { parseJsonObject } from "../../shared/json.ts";
+import type { Report } from "../../shared/report.ts";
+import { summarizeChecks } from "../../shared/rule_result.ts";
+import { reportSchema } from "../../shared/schemas/report.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { withChecklistAnswers } from "../checklists/answered_rules.ts";
+import { withCarried } from "../checklists/carry_answers.ts";
+import { readChecklist } from "../checklists/checklist.ts";
+import { sha256 } from "../digest.ts";
+import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";
+import { readRevision } from "../revisions/read_stig_file.ts";
+import { evidenceName } from "../runs/kept_runs.ts";
+import { settingsOfSaved } from "../settings/organizations.ts";
+import type { Flags } from "../settings/read_settings.ts";
+import { toReport, writeReport, type WriteOptions } from "./finish_scan.ts";
+import { readReportTarget } from "./report_target.ts";
+import { decisionsOf, openDecisions, readRules } from "./rules.ts";
+import { evaluateEvidence, openSource } from "./verdicts.ts";
+
+/** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
+export async function reportCommand(source: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
+  if (flags["latest"] === true || (source !== undefined && isUuid(source))) return reportOfGateway(source, flags, io);
+  const file = source === undefined ? undefined : await fileOf(source);
+  const stored = file === undefined ? null : await readOptionFile(sourceOf(file), parseJsonObject);
+  if (stored?.["schema"] === "scanstream.report/1") return writeStored(stored, flags, io);
+  const opened = await openSource("report", flags, io, { file });
+  if (typeof opened === "number") return opened;
+  const { settings, evidence, id } = opened;
+  const target = await readReportTarget(settings);
+  const rules = await readRules(settings, io);
+  const { revision, names, parameters, approvedIssuers } = rules;
+  const checklist = await readChecklist(settings.checklist, revision);
+  const { results, document } = evaluateEvidence(evidence, rules, { settings, io });
+  const { org_url: orgUrl } = document.scan;
+  const files = await openDecisions(settings, { names, orgUrl }, io);
+  const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
+  const facts = { revision, decisions, checklist, id: id ?? randomUUID(), tenantId: null };
+  const report = toReport({ status: "completed", results, document }, facts, io);
+  const signing = { parameters, approvedIssuers, evidence: sha256(evidence.text), evidenceFile: undefined };
+  return write(report, { revision, checklist, settings, target, signing }, io);
+}
+
+/** A run is named by its folder. */
+async function fileOf(source: string): Promise<string> {
+  const isFolder = await stat(source).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
+  return isFolder ? join(source, evidenceName) : source;
+}
+
+function sourceOf(file: string) {
+  return { option: "the run, file or scan id", file, maxBytes: maxArtifactsBytes };
+}
+
+async function reportOfGateway(scanId: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
+  const settings = await settingsOfSaved("report", flags, { io, orgUrl: null });
+  const access = requireGatewayAccess(io.env, oneScanProblems(scanId, settings.latest));
+  // Options that cannot be used are refused before there is a report.
+  await readReportTarget(settings);
+  return withGateway("read the report", { access, io }, async (api) => {
+    const id = scanId ?? (await requireLatest(api, io));
+    return id === null ? exitCodes.usage : writeStored(await api.readReport(id), flags, io);
+  });
+}
+
+/** A report that was written before, with the answers of a checklist. */
+async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promise<number> {
+  const parsed = v.safeParse(reportSchema, stored);
+  if (!parsed.success) throw new UsageError(["Cannot read the stored report: expected a scanstream.report/1"]);
+  const settings = await settingsOfSaved("report", flags, { io, orgUrl: parsed.output.scan.org_url });
+  const target = await readReportTarget(settings);
+  const revision = await readRevision(settings.benchmark);
+  const { benchmark = revision.benchmark.id } = parsed.output;
+  if (benchmark !== revision.benchmark.id)
+    throw new UsageError([`The report is by ${benchmark}: expected --benchmark FILE with this revision of the STIG`]);
+  const checklist = await readChecklist(settings.checklist, revision);
+  const checks = withCarried(withChecklistAnswers(parsed.output.checks, checklist), checklist?.carried ?? null);
+  const report = { ...parsed.output, checks, summary: summarizeChecks(checks) };
+  // Its evidence is elsewhere, so nothing is said of it.
+  const signing = { parameters: {}, approvedIssuers: null, evidence: null, evidenceFile: undefined };
+  return write(report, { revision, checklist, settings, target, signing }, io);
+}
+
+async function write(report: Report, options: Omit<WriteOptions, "isBrief">, io: CommandIo): Promise<number> {
+  const { problems } = await writeReport(report, { ...options, isBrief: false }, io);
+  return problems.length > 0 ? exitCodes.usage : exitCodes.ok;
+}

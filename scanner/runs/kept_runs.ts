@@ -1,0 +1,72 @@
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
+import type { Report } from "../../shared/report.ts";
+import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { hostName } from "../setup/key_pair.ts";
+
+/** `.scanstream/runs/<host and port>/<time>/` holds evidence and report of each completed scan. They say much of an org, so only their owner reads them. */
+export const runsFolder = join(".scanstream", "runs");
+export const evidenceName = "evidence.json.gz";
+const reportName = "report.json.gz";
+/** The word of `--baseline` for the newest run. */
+export const lastRun = "last";
+
+export interface KeptRun {
+  readonly folder: string;
+  /** Path of the evidence. */
+  readonly evidence: string;
+  readonly report: string;
+}
+
+/** The runs of an organization, newest first; null: of the only organization that has runs. */
+export async function listRuns(orgUrl: string | null): Promise<readonly KeptRun[]> {
+  const hosts = orgUrl === null ? await foldersIn(runsFolder) : [hostName(orgUrl)];
+  const [host, ...others] = hosts;
+  if (host === undefined || others.length > 0) return [];
+  const times = await foldersIn(join(runsFolder, host));
+  return times.toReversed().map((time) => {
+    const folder = join(runsFolder, host, time);
+    return { folder, evidence: join(folder, evidenceName), report: join(folder, reportName) };
+  });
+}
+
+/** Keeps a run, and removes the oldest beyond `keep`. Resolves with null, or with one line that says why it could not be kept. */
+export async function keepRun(
+  { document, report }: { readonly document: ArtifactsDocument; readonly report: Report },
+  keep: number,
+): Promise<string | null> {
+  if (keep === 0) return null;
+  const place = join(runsFolder, hostName(report.scan.org_url));
+  const name = report.scan.started_at.replaceAll(":", "-");
+  const part = join(place, `.${name}`);
+  try {
+    await makeDirectory(place, 0o700);
+    await rm(part, { recursive: true, force: true });
+    await mkdir(part, 0o700);
+    for (const [file, content] of [
+      [evidenceName, document],
+      [reportName, report],
+    ] as const)
+      await writeFile(join(part, file), await promisify(gzip)(JSON.stringify(content)), { mode: 0o600 });
+    await rename(part, join(place, name));
+    const times = await foldersIn(place);
+    for (const old of times.slice(0, Math.max(0, times.length - keep)))
+      await rm(join(place, old), { recursive: true, force: true });
+    return null;
+  } catch (error) {
+    await rm(part, { recursive: true, force: true }).catch(() => {});
+    return `${explainWriteError(`the run to ${place}`, error)}. With --no-keep none is kept`;
+  }
+}
+
+/** In their order; a run that is being written begins with a dot. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith("."))
+    .map(({ name }) => name)
+    .toSorted();
+}

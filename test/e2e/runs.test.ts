@@ -1,0 +1,106 @@
+import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import type { Report } from "../../shared/report.ts";
+import type { Diff } from "../../shared/schemas/diff.ts";
+import type { History } from "../../shared/schemas/history.ts";
+import { callCommand } from "../support/called_command.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
+
+/** Runs that a scan keeps, and the commands that use them without being told a folder. */
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+const envOf = (org: PracticeOrg) => ({
+  IDP_ORG_URL: org.url,
+  IDP_CLIENT_ID: org.clientId,
+  IDP_PRIVATE_KEY: org.privateKeyPem,
+});
+
+async function workplace() {
+  const org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
+  const cwd = await mkdtemp(join(folder.path, "work-"));
+  const place = join(cwd, ".scanstream/runs", new URL(org.url).host.replace(":", "_"));
+  return { org, cwd, place, run: (...args: readonly string[]) => callCommand(args, { cwd, env: envOf(org) }) };
+}
+
+test("a kept run is read by its owner only, and serves the next commands without the org", async () => {
+  const { org, cwd, place, run } = await workplace();
+  const scanned = await run("scan", "-q", "-f", "json");
+  await org.stop();
+  const [time = "", ...others] = await readdir(place);
+  expect(others).toEqual([]);
+  const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
+  const [evidence, report] = ["evidence.json.gz", "report.json.gz"].map((name) => join(place, time, name));
+  expect(await Promise.all([place, join(place, time), evidence ?? "", report ?? ""].map(modeOf))).toEqual([
+    "700",
+    "700",
+    "600",
+    "600",
+  ]);
+  expect(await readFile(join(cwd, ".scanstream/.gitignore"), "utf8")).toBe("*\n");
+  const { scan, checks } = JSON.parse(scanned.stdout) as Report;
+  const again = JSON.parse((await run("report", "-f", "json")).stdout) as Report;
+  expect([again.scan.id, again.checks]).toEqual([scan.id, checks]);
+  const ofFolder = await run("report", join(place, time), "-f", "json");
+  expect((JSON.parse(ofFolder.stdout) as Report).checks).toEqual(checks);
+  expect((JSON.parse((await run("report", report ?? "", "-f", "json")).stdout) as Report).scan.id).toBe(scan.id);
+  const explained = await run("explain", "V-273195");
+  expect(explained).toMatchObject({ code: 0, stdout: expect.stringMatching(/^In http.*: FAIL/) });
+  expect((await run("fix", "-o", "fixes", "-q")).code).toBe(0);
+  const history = JSON.parse((await run("history", "--days", "1", "--format", "json")).stdout) as History;
+  expect(history.organizations.map((one) => one.org_url)).toEqual([org.url]);
+  expect((await run("report", "--fresh")).code).toBe(3);
+
+  const old = JSON.parse(gunzipSync(await readFile(evidence ?? "")).toString()) as { evaluated_at: string };
+  const evaluated_at = new Date(Date.now() - 25 * 3_600_000).toISOString();
+  await writeFile(evidence ?? "", gzipSync(JSON.stringify({ ...old, evaluated_at })));
+  expect(await run("fix", "-o", "later")).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^The last run is 25 hours old .*--fresh/),
+  });
+});
+
+test("the newest runs stay, and a run is compared with the one before", async () => {
+  const { org, place, run } = await workplace();
+  const gate = ["scan", "-q", "--keep", "2", "--baseline", "last", "--fail-on-new"];
+  const first = await run(...gate);
+  expect([first.code, first.stderr]).toEqual([1, expect.stringMatching(/^--baseline last: no earlier run of http/)]);
+  const second = await run(...gate);
+  expect([second.code, second.stderr]).toEqual([0, ""]);
+  const kept = await readdir(place);
+  expect((await run("scan", "-q", "--no-keep")).code).toBe(1);
+  expect((await run("scan", "-q", "--keep", "0")).code).toBe(1);
+  expect(await readdir(place)).toEqual(kept);
+  expect((await run(...gate)).code).toBe(0);
+  const later = await readdir(place);
+  expect([kept.length, later.length, later.at(0)]).toEqual([2, 2, kept.at(1)]);
+  const compared = await run("diff", "-f", "json");
+  expect([compared.code, (JSON.parse(compared.stdout) as Diff).kind]).toEqual([0, "artifacts"]);
+  await org.stop();
+});
+
+test("without a run a command scans once and keeps it; without an org it says what is missing", async () => {
+  const { org, cwd, place, run } = await workplace();
+  expect(await run("diff")).toMatchObject({ code: 2, stderr: expect.stringContaining("none is kept") });
+  expect((await run("explain", "V-273195")).stdout).toMatch(/^In http/);
+  expect(await readdir(place)).toHaveLength(1);
+  const requests = org.requests.length;
+  expect((await run("report")).stdout).toContain("V-273209");
+  expect(org.requests.length).toBe(requests);
+  await org.stop();
+  // The only organization that has runs needs no name.
+  expect((await callCommand(["report"], { cwd })).stdout).toContain("V-273209");
+  const empty = await mkdtemp(join(folder.path, "empty-"));
+  expect(await callCommand(["report"], { cwd: empty })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("IDP_ORG_URL is not set"),
+  });
+  expect((await callCommand(["explain", "V-273195"], { cwd: empty })).stdout).toMatch(/^V-273195 CAT II/);
+});
