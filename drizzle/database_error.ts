@@ -1,9 +1,6 @@
 import { AppError } from "../shared/app_error.ts";
 import { errorCode } from "../shared/error_code.ts";
 
-/** What the database raises where a tenant has as many rows as it may have; its message is for the tenant. */
-const boundReached = "SS409";
-
 type ConstraintKind = "unique" | "foreign_key" | "check" | "not_null";
 
 export interface ConstraintViolation {
@@ -51,7 +48,6 @@ export function toDatabaseError(error: unknown): DatabaseError | AppError {
   const { sqlState } = answer;
   // Messages of class 22 (a value that does not fit its type) quote the value.
   const text = sqlState.startsWith("22") ? "a value does not fit its type" : answer.message;
-  if (sqlState === boundReached) return new AppError("conflict", text);
   return new DatabaseError(`Cannot run a statement: ${text} (SQLSTATE ${sqlState})`, sqlState, toViolation(answer));
 }
 

@@ -629,31 +629,6 @@ GRANT SELECT, DELETE ON public.looks, public.verdicts TO scanstream_app;
 --> statement-breakpoint
 GRANT SELECT, INSERT, DELETE ON public.organizations TO scanstream_app;
 --> statement-breakpoint
--- How much a tenant stores at most: `bound_rows(most, which rows, what they are)`. Transactions of one tenant count one after the other, so
--- that two at once do not both find the last place. An operator, who uses other roles, may store more.
-CREATE FUNCTION scanstream.bound_rows() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  most constant bigint := TG_ARGV[0];
-  wanted_tenant uuid;
-  stored bigint;
-BEGIN
-  IF current_user <> 'scanstream_app' THEN RETURN NULL; END IF;
-  FOR wanted_tenant IN SELECT DISTINCT added.tenant_id FROM added LOOP
-    PERFORM pg_advisory_xact_lock(hashtextextended(TG_TABLE_NAME || wanted_tenant::text, 0));
-    EXECUTE format(
-      'SELECT count(*) FROM (SELECT FROM public.%I AS kept WHERE kept.tenant_id = $1 AND %s LIMIT $2 + 1) AS counted',
-      TG_TABLE_NAME, TG_ARGV[1]) INTO stored USING wanted_tenant, most;
-    IF stored > most THEN
-      RAISE EXCEPTION 'Limit of % % of one tenant reached. %', most, TG_ARGV[2], TG_ARGV[3] USING ERRCODE = 'SS409';
-    END IF;
-  END LOOP;
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
 -- The origin of a web address, in lower case and without the scheme's own port; null for what is written in any other way.
 CREATE FUNCTION scanstream.origin_of(address text) RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -695,7 +670,7 @@ END
 $$;
 --> statement-breakpoint
 -- Triggers need no right to execute; only what the roles call by name is granted.
-REVOKE ALL ON FUNCTION scanstream.bound_rows(), scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
+REVOKE ALL ON FUNCTION scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.origin_of(text), scanstream.organization_of(uuid, text)
   TO scanstream_app, scanstream_admin;
@@ -1378,27 +1353,3 @@ CREATE TRIGGER monitors_history BEFORE INSERT OR UPDATE OF last_look_at, started
 --> statement-breakpoint
 CREATE TRIGGER changes_history AFTER INSERT ON public.changes
   REFERENCING NEW TABLE AS stored FOR EACH STATEMENT EXECUTE FUNCTION scanstream.keep_changes();
---> statement-breakpoint
-CREATE TRIGGER organizations_bound AFTER INSERT ON public.organizations REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('2000', 'true', 'organizations', 'Delete one first.');
---> statement-breakpoint
-CREATE TRIGGER api_keys_bound AFTER INSERT ON public.api_keys REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'kept.revoked_at IS NULL', 'API keys', 'Revoke one first.');
---> statement-breakpoint
-CREATE TRIGGER api_keys_bound_all AFTER INSERT ON public.api_keys REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('20000', 'true', 'API keys, including revoked ones,', 'Ask the operator.');
---> statement-breakpoint
-CREATE TRIGGER memberships_bound AFTER INSERT ON public.memberships REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('10000', 'true', 'members', 'Remove one first.');
---> statement-breakpoint
-CREATE TRIGGER decisions_bound AFTER INSERT ON public.decisions REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('10000', 'kept.ended_at IS NULL', 'decisions', 'End one first.');
---> statement-breakpoint
-CREATE TRIGGER decisions_bound_all AFTER INSERT ON public.decisions REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('100000', 'true', 'decisions, including ended ones,', 'Ask the operator.');
---> statement-breakpoint
-CREATE TRIGGER monitors_bound AFTER INSERT ON public.monitors REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('1000', 'true', 'monitors', 'Delete one first.');
---> statement-breakpoint
-CREATE TRIGGER scans_bound AFTER INSERT ON public.scans REFERENCING NEW TABLE AS added
-  FOR EACH STATEMENT EXECUTE FUNCTION scanstream.bound_rows('2000', 'kept.status IN (''pending'', ''running'')', 'scans that have not ended', 'Wait until one ends, or end one.');

@@ -6,7 +6,7 @@ import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema
 import { everyTenant, write } from "../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
 import { type ApiKey, type AuditEvent, type Member, type Role } from "../../shared/schemas/team.ts";
-import { insertApiKey, revocation, shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
+import { revocation, shownApiKey, storeApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
 import { newestFirst, selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { removeMember, shownMember, storeMember, toMember } from "../features/team/member_store.ts";
 import {
@@ -152,7 +152,7 @@ async function createTenantApiKey(
   const expiresAt = parseExpiresAt(args, nowMs());
   const key = { name, scopes: [...scopes], expires_at: expiresAt?.toISOString() ?? null };
   const created = await mapForeignKeyToNotFound(tenantId, () =>
-    write(database, everyTenant, (db) => insertApiKey(db, { tenantId }, key)),
+    write(database, everyTenant, (db) => storeApiKey(db, { tenantId }, key)),
   );
   const { id, prefix, api_key: apiKey } = created;
   return { id, tenant_id: tenantId, prefix, ...key, api_key: apiKey };

@@ -2,6 +2,7 @@ import { and, desc, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { decisions, findings } from "../../../drizzle/schema.ts";
 import { audit, byGateway, columnsOf, lineOf } from "../../../drizzle/audit.ts";
+import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry, toExpires } from "../../../shared/decisions/expiry.ts";
@@ -84,6 +85,7 @@ export async function insertDecision(
     .onConflictDoNothing()
     .returning();
   if (row !== undefined) {
+    await requireRoom(db, row.tenantId, "decisions");
     await audit(db, [lineOf("decision.created", decisions, row)]);
     return row;
   }

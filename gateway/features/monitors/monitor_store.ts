@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
 import { changes, monitors } from "../../../drizzle/schema.ts";
 import { audit, lineOf } from "../../../drizzle/audit.ts";
+import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
@@ -43,7 +44,10 @@ export async function putMonitor(
           intervalSeconds,
           checksTotal: checksTotal ?? 0,
         });
-  if (created !== undefined) return { row: created, isNew: true };
+  if (created !== undefined) {
+    await requireRoom(db, tenantId, "monitors", "organizations");
+    return { row: created, isNew: true };
+  }
   const [row] = await db
     .update(monitors)
     .set({

@@ -2,6 +2,7 @@ import { and, desc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { findings, scans } from "../../../drizzle/schema.ts";
 import { audit, lineOf } from "../../../drizzle/audit.ts";
+import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { Access } from "../../auth/membership.ts";
@@ -18,6 +19,7 @@ import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.
 export async function insertScan(db: TenantDatabase, principal: Principal, scan: NewScan): Promise<ScanRow> {
   const [row] = await db.insert(scans).values(toValues(principal, scan)).returning();
   if (row === undefined) throw new Error("Cannot register a scan: the insert returned no row");
+  await requireRoom(db, row.tenantId, "scans", "organizations");
   return row;
 }
 
@@ -37,7 +39,10 @@ export async function putScan(
     .values({ ...values, id })
     .onConflictDoNothing({ target: [scans.tenantId, scans.id] })
     .returning();
-  if (created !== undefined) return { row: created, isNew: true };
+  if (created !== undefined) {
+    await requireRoom(db, created.tenantId, "scans", "organizations");
+    return { row: created, isNew: true };
+  }
   const row = await selectScan(db, id);
   if (row.registration === values.registration) return { row, isNew: false };
   throw new AppError("conflict", "Another scan is registered under this id: expected the same body, or a new UUID");

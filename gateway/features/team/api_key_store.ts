@@ -1,6 +1,7 @@
 import { desc, eq, sql } from "drizzle-orm";
 import { apiKeys } from "../../../drizzle/schema.ts";
 import { audit, type AuditLine } from "../../../drizzle/audit.ts";
+import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
@@ -49,7 +50,14 @@ export function selectApiKeys(db: TenantDatabase, page: PageRequest) {
     .limit(page.limit + 1);
 }
 
-export async function insertApiKey(
+export async function insertApiKey(db: TenantDatabase, principal: Principal, key: NewApiKey): Promise<CreatedApiKey> {
+  const created = await storeApiKey(db, principal, key);
+  await requireRoom(db, principal.tenantId, "apiKeys");
+  return created;
+}
+
+/** As `insertApiKey`, however many keys there are. */
+export async function storeApiKey(
   db: TenantDatabase,
   { tenantId }: Pick<Principal, "tenantId">,
   { name, scopes, expires_at: expiresAt }: NewApiKey,

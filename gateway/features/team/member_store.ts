@@ -1,6 +1,7 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import { memberships } from "../../../drizzle/schema.ts";
 import { audit, columnsOf } from "../../../drizzle/audit.ts";
+import { lockTenant, requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { defaultRole, type Member, type Role } from "../../../shared/schemas/team.ts";
@@ -35,7 +36,9 @@ export async function putMember(
   { sub, role }: NewMember,
 ): Promise<{ readonly member: Member; readonly isNew: boolean }> {
   if (role !== undefined) await requireAnAdmin(db, principal, { sub, role });
-  return storeMember(db, principal, { sub, role });
+  const stored = await storeMember(db, principal, { sub, role });
+  if (stored.isNew) await requireRoom(db, principal.tenantId, "memberships");
+  return stored;
 }
 
 interface GivenRole {
@@ -43,7 +46,7 @@ interface GivenRole {
   readonly role: Role | undefined;
 }
 
-/** As `putMember`, whoever is left as an admin. */
+/** As `putMember`, whoever is left as an admin, and however many members there are. */
 export async function storeMember(
   db: TenantDatabase,
   { tenantId }: Pick<Principal, "tenantId">,
@@ -123,7 +126,7 @@ interface Change {
  */
 async function requireAnAdmin(db: TenantDatabase, principal: Principal, change: Change): Promise<void> {
   requireOther(principal, change);
-  await db.execute(sql`select pg_advisory_xact_lock(hashtextextended(${principal.tenantId}, 0))`);
+  await lockTenant(db, principal.tenantId);
   const { userId, role } = memberships;
   const admins = await db.select({ userId }).from(memberships).where(eq(role, "admin")).orderBy(userId).for("update");
   const isAdmin = admins.some((admin) => admin.userId === change.sub);
