@@ -48,61 +48,21 @@ export async function findApiKey(database: Database, hash: string, holder = hash
   };
 }
 
-export interface ExpiredScan {
-  readonly id: string;
-  readonly tenantId: string;
-  /** Counts of checks up to then. */
-  readonly pass: number;
-  readonly fail: number;
-  readonly manual: number;
-  readonly not_applicable: number;
-}
-
 /**
- * Ends every scan without a heartbeat for that long (at least a minute), over all tenants. Each is returned to
- * one caller only, at most 1,000 per call; call again until none is left.
+ * The tenant that waited longest for one of its scans to expire (a scan that reported nothing for so long), or for what ended so long
+ * ago to be deleted; null: none does.
  */
-export async function expireStaleScans(database: Database, olderThanMinutes: number): Promise<readonly ExpiredScan[]> {
-  if (!(olderThanMinutes >= 1 && olderThanMinutes <= 1_000_000)) {
-    throw new RangeError(`Cannot expire scans older than ${olderThanMinutes} minutes: expected 1 to 1,000,000`);
-  }
-  const { rows } = await write(database, noTenant, (db) =>
-    db.execute<{ id: string; tenant_id: string; pass: number; fail: number; manual: number; not_applicable: number }>(
-      sql`select id, tenant_id, pass, fail, manual, not_applicable from scanstream.expire_stale_scans(${olderThanMinutes})`,
-    ),
-  );
-  return rows.map(({ tenant_id: tenantId, ...scan }) => ({ ...scan, tenantId }));
-}
-
-export interface DeletionStep {
-  readonly deleted: readonly DeletedByAge[];
-  readonly hasMore: boolean;
-}
-
-/** A type alias, because an interface lacks the index signature that Drizzle needs. */
-export type DeletedByAge = {
-  readonly kind: "scan" | "monitor";
-  readonly id: string;
-  readonly tenantId: string;
-  readonly orgUrl: string | null;
-};
-
-/**
- * Deletes, over all tenants, scans and monitors that ended longer ago (at least a day), at most `limit` rows of any table.
- * While another caller does the same, nothing.
- */
-export async function deleteExpired(
+export async function findDueTenant(
   database: Database,
-  { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
-): Promise<DeletionStep> {
-  const { rows } = await write(database, noTenant, (db) =>
-    db.execute<DeletedByAge | { readonly kind: "more" }>(
-      sql`select kind, id, tenant_id as "tenantId", org_url as "orgUrl"
-        from scanstream.delete_expired(${olderThanDays}, ${maxRows}::integer)`,
+  work: "expire" | "delete",
+  afterSeconds: number,
+): Promise<string | null> {
+  const { rows } = await readOne(database, noTenant, (db) =>
+    db.execute<{ id: string | null }>(
+      sql`select scanstream.find_due_tenant(${work}, ${afterSeconds}::double precision) as id`,
     ),
   );
-  const deleted = rows.filter((row) => row.kind !== "more");
-  return { deleted, hasMore: rows.length > deleted.length };
+  return rows[0]?.id ?? null;
 }
 
 export interface StaleMonitor {

@@ -766,7 +766,7 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- One step of a tenant's deletion: every table with a tenant_id, those first that no other refers to. Members and keys go with
+-- One step of a tenant's deletion, here because the application may not delete an audit trail: every table with a tenant_id, those first that no other refers to. Members and keys go with
 -- the tenant in the last step, so that whoever began can go on. Null: the tenant is not there under this name.
 CREATE FUNCTION scanstream.delete_tenant(wanted_name text, max_rows integer) RETURNS text
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
@@ -796,22 +796,18 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- Ends the scans that have reported nothing for so long.
-CREATE FUNCTION scanstream.expire_stale_scans(older_than_minutes double precision)
-RETURNS TABLE (id uuid, tenant_id uuid, pass integer, fail integer, manual integer, not_applicable integer)
-LANGUAGE sql VOLATILE STRICT SECURITY DEFINER
+-- The tenant that waited longest for work that comes with time: the application sees the rows of one tenant, and is told here which.
+CREATE FUNCTION scanstream.find_due_tenant(work text, after_seconds double precision) RETURNS uuid
+LANGUAGE sql STABLE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-  UPDATE public.scans SET status = 'expired', ended_at = now()
-  WHERE (scans.tenant_id, scans.id) IN (
-    SELECT stale.tenant_id, stale.id FROM public.scans AS stale
-    WHERE stale.status IN ('pending', 'running')
-      -- Never less than a minute: the caller may be wrong, but not end scans that are alive.
-      AND stale.updated_at < now() - make_interval(secs => greatest(older_than_minutes, 1) * 60)
-    ORDER BY stale.updated_at LIMIT 1000
-    FOR UPDATE SKIP LOCKED
-  )
-  RETURNING scans.id, scans.tenant_id, scans.pass, scans.fail, scans.manual, scans.not_applicable;
+  SELECT tenant_id FROM (
+    (SELECT tenant_id, updated_at AS since FROM public.scans
+      WHERE work = 'expire' AND status IN ('pending', 'running') ORDER BY updated_at LIMIT 1)
+    UNION ALL (SELECT tenant_id, ended_at FROM public.scans WHERE work = 'delete' AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1)
+    UNION ALL (SELECT tenant_id, ended_at FROM public.monitors WHERE work = 'delete' AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1)
+  ) AS oldest
+  WHERE since < now() - make_interval(secs => after_seconds) ORDER BY since LIMIT 1;
 $$;
 --> statement-breakpoint
 CREATE FUNCTION scanstream.mark_stale_monitors()
@@ -832,55 +828,6 @@ AS $$
   RETURNING monitors.id, monitors.tenant_id, monitors.log_status, monitors.error_code,
     to_char(monitors.last_look_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), monitors.lag_seconds,
     monitors.checks_total, monitors.pass, monitors.fail, monitors.manual, monitors.not_applicable;
-$$;
---> statement-breakpoint
-CREATE FUNCTION scanstream.delete_expired(older_than_days double precision, max_rows integer)
-RETURNS TABLE (kind text, id uuid, tenant_id uuid, org_url text)
-LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$
-#variable_conflict use_column
-DECLARE
-  -- Never less than a day: the caller may be wrong, but not delete what was just made.
-  cutoff constant timestamptz := now() - make_interval(secs => greatest(older_than_days, 1) * 86400);
-  max_parents constant integer := least(max_rows, 500);
-  old tid[];
-  removed integer;
-BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtext('scanstream.delete_expired')) THEN RETURN; END IF;
-
-  old := ARRAY(
-    SELECT scans.ctid FROM public.scans WHERE scans.ended_at < cutoff ORDER BY scans.ended_at LIMIT max_parents FOR UPDATE SKIP LOCKED);
-  DELETE FROM public.findings WHERE ctid = ANY (ARRAY(
-    SELECT findings.ctid FROM public.scans
-    JOIN public.findings ON findings.tenant_id = scans.tenant_id AND findings.scan_id = scans.id
-    WHERE scans.ctid = ANY (old) LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  IF removed < max_rows THEN
-    RETURN QUERY DELETE FROM public.scans WHERE scans.ctid = ANY (old) RETURNING 'scan', scans.id, scans.tenant_id, scans.org_url;
-  END IF;
-  IF cardinality(old) > 0 THEN
-    RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid, NULL;
-    RETURN;
-  END IF;
-
-  old := ARRAY(
-    SELECT monitors.ctid FROM public.monitors WHERE monitors.ended_at < cutoff
-    ORDER BY monitors.ended_at LIMIT max_parents FOR UPDATE SKIP LOCKED);
-  DELETE FROM public.changes WHERE ctid = ANY (ARRAY(
-    SELECT changes.ctid FROM public.monitors
-    JOIN public.changes ON changes.tenant_id = monitors.tenant_id AND changes.monitor_id = monitors.id
-    WHERE monitors.ctid = ANY (old) LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  IF removed < max_rows THEN
-    RETURN QUERY DELETE FROM public.monitors WHERE monitors.ctid = ANY (old)
-      RETURNING 'monitor', monitors.id, monitors.tenant_id, monitors.org_url;
-  END IF;
-  IF cardinality(old) > 0 THEN
-    RETURN QUERY SELECT 'more', NULL::uuid, NULL::uuid, NULL;
-  END IF;
-END
 $$;
 --> statement-breakpoint
 -- The worst first; of the reasons of MANUAL those that a person can fix come first, as in a report.
@@ -1282,7 +1229,7 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
--- One step of forgetting the history that is older, over all tenants; true: more steps are needed. The change that opened an open
+-- One step of forgetting the history that is older, over all tenants, which the application does not see; true: more steps are needed. The change that opened an open
 -- exposure stays, and what a monitor that still looks said last.
 CREATE FUNCTION scanstream.delete_old_history(older_than_days double precision, max_rows integer) RETURNS boolean
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
@@ -1323,7 +1270,7 @@ BEGIN
 END
 $$;
 --> statement-breakpoint
-REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_tenant(text, integer), scanstream.expire_stale_scans(double precision), scanstream.find_api_key(text),
+REVOKE ALL ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
   scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
@@ -1331,7 +1278,7 @@ REVOKE ALL ON FUNCTION scanstream.delete_expired(double precision, integer), sca
   scanstream.extend_look(public.monitors, timestamptz, timestamptz, boolean), scanstream.keep_look(), scanstream.keep_changes()
   FROM PUBLIC;
 --> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.delete_expired(double precision, integer), scanstream.delete_tenant(text, integer), scanstream.expire_stale_scans(double precision), scanstream.find_api_key(text),
+GRANT EXECUTE ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
   scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer)
   TO scanstream_app;
@@ -1343,9 +1290,9 @@ REVOKE CREATE ON SCHEMA scanstream FROM scanstream_admin;
 CREATE TRIGGER scans_organization AFTER INSERT ON public.scans
   FOR EACH ROW WHEN (NEW.org_url IS NOT NULL) EXECUTE FUNCTION scanstream.add_organization();
 --> statement-breakpoint
-CREATE TRIGGER scans_history AFTER UPDATE OF status ON public.scans
-  -- A scan that expired or is being deleted has ended after the last report of its producer.
-  FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at <= NEW.updated_at)
+-- A report of the producer names this column, and what lets a scan expire or deletes it does not.
+CREATE TRIGGER scans_history AFTER UPDATE OF updated_at ON public.scans
+  FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
   EXECUTE FUNCTION scanstream.keep_scan();
 --> statement-breakpoint
 CREATE TRIGGER monitors_history BEFORE INSERT OR UPDATE OF last_look_at, started_at ON public.monitors

@@ -1,8 +1,11 @@
+import { sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
-import { deleteExpired, deleteOldHistory, type DeletedByAge } from "../../drizzle/across_tenants.ts";
+import { deleteOldHistory, findDueTenant } from "../../drizzle/across_tenants.ts";
+import { changes, findings, monitors, scans } from "../../drizzle/schema.ts";
+import { write } from "../../drizzle/transactions.ts";
 import type { AnnounceOptions } from "./announce.ts";
 import { announceDeleted } from "./announce_deleted.ts";
-import { deleteInBatches } from "./delete_in_batches.ts";
+import { deleteInBatches, deleteSome } from "./delete_in_batches.ts";
 import { organizationAnnouncerOf } from "./organizations/announce_updates.ts";
 import { startRepeating } from "./repeat.ts";
 
@@ -52,7 +55,7 @@ async function deleteEnded(options: RetentionOptions): Promise<number> {
   try {
     await deleteInBatches(
       async (maxRows) => {
-        const step = await deleteExpired(database, { olderThanDays: retentionDays, maxRows });
+        const step = await deleteExpired(database, retentionDays * 86_400, maxRows);
         steps += 1;
         count += step.deleted.length;
         for (let start = 0; start < step.deleted.length; start += publishedAtOnce) {
@@ -68,6 +71,46 @@ async function deleteEnded(options: RetentionOptions): Promise<number> {
   }
   if (count > 0) log.info({ count }, "scans and monitors older than RETENTION_DAYS were deleted");
   return count;
+}
+
+/** Each with the rows that it may have many of, which go first. */
+const kept = [
+  { kind: "scan", table: scans, rows: findings, owner: findings.scanId },
+  { kind: "monitor", table: monitors, rows: changes, owner: changes.monitorId },
+] as const;
+
+/** Of one tenant, at most this many rows of any table; nothing while another caller deletes the same. */
+async function deleteExpired(
+  database: Database,
+  afterSeconds: number,
+  maxRows: number,
+): Promise<{ readonly deleted: readonly DeletedByAge[]; readonly hasMore: boolean }> {
+  const tenantId = await findDueTenant(database, "delete", afterSeconds);
+  if (tenantId === null) return { deleted: [], hasMore: false };
+  return write(database, { tenantId }, async (db) => {
+    for (const { kind, table, rows, owner } of kept) {
+      const old = await db
+        .select({ id: table.id, orgUrl: table.orgUrl })
+        .from(table)
+        .where(sql`${table.endedAt} < now() - make_interval(secs => ${afterSeconds})`)
+        .orderBy(table.endedAt)
+        .limit(Math.min(maxRows, 500))
+        .for("update", { skipLocked: true });
+      if (old.length === 0) continue;
+      const ids = sql`any (${sql.param(old.map(({ id }) => id))}::uuid[])`;
+      if (await deleteSome(db, rows, sql`${owner} = ${ids}`, maxRows)) return { deleted: [], hasMore: true };
+      await db.delete(table).where(sql`${table.id} = ${ids}`);
+      return { deleted: old.map((row) => ({ kind, tenantId, ...row })), hasMore: true };
+    }
+    return { deleted: [], hasMore: false };
+  });
+}
+
+interface DeletedByAge {
+  readonly kind: "scan" | "monitor";
+  readonly id: string;
+  readonly tenantId: string;
+  readonly orgUrl: string | null;
 }
 
 async function announceByAge({ kind, id, tenantId, orgUrl }: DeletedByAge, options: RetentionOptions): Promise<void> {

@@ -57,11 +57,10 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
          where p.prosecdef and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
       );
       expect(rows.map(([name]) => name)).toEqual([
-        "delete_expired",
         "delete_old_history",
         "delete_tenant",
-        "expire_stale_scans",
         "find_api_key",
+        "find_due_tenant",
         "finish_report",
         "keep_changes",
         "keep_look",

@@ -4,7 +4,7 @@ import { AppError } from "../../shared/app_error.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, memberships, scans, tenants } from "../../drizzle/schema.ts";
-import { expireStaleScans, findApiKey } from "../../drizzle/across_tenants.ts";
+import { findApiKey } from "../../drizzle/across_tenants.ts";
 import {
   everyTenant,
   isMigrated,
@@ -219,19 +219,6 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       await findApiKey(database, hash);
       expect((await lastUse(hash))?.getTime()).toBeGreaterThanOrEqual(first?.getTime() ?? Infinity);
       expect(await lastUse(other)).toBeNull();
-    });
-
-    test("expireStaleScans never goes below a minute", async () => {
-      await expireStaleScans(database, 1);
-      await write(database, everyTenant, (db) =>
-        db.insert(scans).values({ tenantId: acme.id, updatedAt: new Date(Date.now() - 55_000) }),
-      );
-      for (const minutes of [0.99, 0, -1, NaN, Infinity, 1_000_001]) {
-        await expect(expireStaleScans(database, minutes)).rejects.toThrow(RangeError);
-      }
-      expect(await expireStaleScans(database, 1)).toEqual([]);
-      const none = await runSql(database, "set local role scanstream_app", "select scanstream.expire_stale_scans(0)");
-      expect(none).toEqual([]);
     });
 
     test("a closed database is unavailable, and closing it again is fine", async () => {

@@ -1,8 +1,11 @@
+import { inArray, sql } from "drizzle-orm";
 import type { Database } from "../../../drizzle/database.ts";
-import { expireStaleScans } from "../../../drizzle/across_tenants.ts";
+import { findDueTenant } from "../../../drizzle/across_tenants.ts";
+import { scans } from "../../../drizzle/schema.ts";
+import { write } from "../../../drizzle/transactions.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import { startRepeating } from "../repeat.ts";
-import { announceEnd } from "./announce_end.ts";
+import { announceEnd, type EndedScan } from "./announce_end.ts";
 import type { Log } from "../../observability/log.ts";
 
 /** A producer PATCHes its scan far more often. */
@@ -26,12 +29,12 @@ export async function expireScans(options: ExpireScansOptions): Promise<number> 
   let count = 0;
   try {
     for (;;) {
-      const expired = await expireStaleScans(options.database, options.olderThanMinutes);
+      const expired = await expireStaleScans(options.database, options.olderThanMinutes * 60);
       if (expired.length === 0) return count;
       count += expired.length;
       for (let start = 0; start < expired.length; start += publishedAtOnce) {
         const batch = expired.slice(start, start + publishedAtOnce);
-        await Promise.all(batch.map((scan) => announceEnd({ ...scan, status: "expired" }, options)));
+        await Promise.all(batch.map((scan) => announceEnd(scan, options)));
       }
       options.log.info({ count: expired.length }, "scans without a producer were expired");
     }
@@ -39,6 +42,30 @@ export async function expireScans(options: ExpireScansOptions): Promise<number> 
     options.log.warn({ error }, "stale scans could not be expired");
     return count;
   }
+}
+
+/** Of one tenant, at most a thousand; each is ended by one caller. None: another caller does it, or none is due. */
+export async function expireStaleScans(database: Database, afterSeconds: number): Promise<readonly EndedScan[]> {
+  const tenantId = await findDueTenant(database, "expire", afterSeconds);
+  if (tenantId === null) return [];
+  const expired = await write(database, { tenantId }, (db) => {
+    const stale = db
+      .select({ id: scans.id })
+      .from(scans)
+      // Written out as the index has it.
+      .where(
+        sql`${scans.status} in ('pending', 'running') and ${scans.updatedAt} < now() - make_interval(secs => ${afterSeconds})`,
+      )
+      .orderBy(scans.updatedAt)
+      .limit(1000)
+      .for("update", { skipLocked: true });
+    return db
+      .update(scans)
+      .set({ status: "expired", endedAt: sql`now()` })
+      .where(inArray(scans.id, stale))
+      .returning();
+  });
+  return expired.map((row) => ({ ...row, status: "expired", not_applicable: row.notApplicable }));
 }
 
 export interface ExpiryOptions extends Omit<ExpireScansOptions, "olderThanMinutes"> {

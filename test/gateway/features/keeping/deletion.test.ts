@@ -6,7 +6,7 @@ import { databaseUnavailable } from "../../../../drizzle/database_error.ts";
 import { deleteScan } from "../../../../gateway/features/scans/scan_store.ts";
 import { deleteByAge } from "../../../../gateway/features/retention.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
-import { everyTenant, noTenant, write } from "../../../../drizzle/transactions.ts";
+import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { openPg } from "../../../drizzle/open_databases.ts";
 import { watchDatabase, type SentQuery } from "../../../support/watched_database.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
@@ -172,9 +172,6 @@ describe("deleting", () => {
 
     test("never deletes what ended within a day", async () => {
       const id = await fullScan("completed");
-      await write(gateway.opened.database, noTenant, (db) =>
-        db.execute(sql`select count(*) from scanstream.delete_expired(0, 1000)`),
-      );
       await run(1);
       expect(await rowsOf(id)).toEqual([[1, 2, 1, 1]]);
     });

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { deleteOldHistory, expireStaleScans } from "../../../../drizzle/across_tenants.ts";
+import { deleteOldHistory } from "../../../../drizzle/across_tenants.ts";
+import { expireStaleScans } from "../../../../gateway/features/scans/expire_scans.ts";
 import { write } from "../../../../drizzle/transactions.ts";
 import { sql } from "drizzle-orm";
 import { exposuresOf } from "../../../../shared/history/exposures.ts";
@@ -80,7 +81,7 @@ async function storeScan(orgUrl: string, { from, to }: Span, verdicts: Verdicts)
   await send("POST", `/api/v1/scans/${id}/findings`, { findings });
   await write(gateway.opened.database, { tenantId: gateway.acme.id }, (db) =>
     db.execute(
-      sql`update scans set status = 'completed', started_at = ${isoOf(from)}::timestamptz, ended_at = ${isoOf(to)}::timestamptz where id = ${id}::uuid`,
+      sql`update scans set updated_at = now(), status = 'completed', started_at = ${isoOf(from)}::timestamptz, ended_at = ${isoOf(to)}::timestamptz where id = ${id}::uuid`,
     ),
   );
   return id;
@@ -316,7 +317,7 @@ describe("what is kept", () => {
       if (end === "delete") await gateway.request(`/api/v1/scans/${scanId}`, { method: "DELETE", as });
       else {
         await owner("update scans set updated_at = now() - interval '1 hour' where id = $1::uuid", scanId);
-        await expireStaleScans(gateway.opened.database, 15);
+        await expireStaleScans(gateway.opened.database, 900);
       }
     }
     const { id, pass: passing } = await organizationOf(orgUrl);
