@@ -1,6 +1,7 @@
 import type { ConnectionSettings } from "./connection_settings.ts";
 import type { Engine, Role } from "../../shared/report.ts";
 import { ProviderClock, systemClock, type Clock } from "./clock.ts";
+import { remedies } from "./console_places.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
 import { createHttpTransport, type Fetch } from "./http_transport.ts";
 import type { IdpClient, IdpRequest, PageReader } from "./idp_client.ts";
@@ -147,14 +148,18 @@ export interface AuthorizedClientOptions {
 /** Sends nothing before its first use. */
 export async function createAuthorizedClient(
   config: ConnectionSettings,
-  { org: { scopePrefix }, sender, clock }: AuthorizedClientOptions,
+  { org: { id, scopePrefix }, sender, clock }: AuthorizedClientOptions,
 ): Promise<AuthorizedClient> {
   const { orgUrl } = config;
   const providerClock = new ProviderClock(clock);
   const oauth = await createOAuthClient({ ...config, clock: providerClock });
   const endpoint = new TokenEndpoint({ orgUrl, oauth, sender, clock, providerClock });
   const requestedScopes = config.scopes.map((scope) => `${scopePrefix}.${scope}`);
-  const tokens = new TokenSource({ orgUrl, endpoint, clock, scopes: requestedScopes });
+  const noScopeRemedy =
+    id !== null && scopePrefix === "idp"
+      ? 'Unset IDP_SCOPE_PREFIX: the scopes of an Okta organization begin with "okta."'
+      : `${remedies.scopes}: ${requestedScopes.join(", ")}`;
+  const tokens = new TokenSource({ orgUrl, endpoint, clock, scopes: requestedScopes, noScopeRemedy });
   const roleEvidence = new RoleEvidence();
   const client = new HttpIdpClient({ sender, tokens, oauth, roleEvidence, orgUrl, scopePrefix });
   const isGranted = (scope: string) => tokens.granted.includes(`${scopePrefix}.${scope}`);

@@ -1,6 +1,6 @@
-import { EnvHttpProxyAgent, fetch } from "undici";
+import { EnvHttpProxyAgent, fetch, Pool, type buildConnector } from "undici";
 import type { ProxySettings } from "./connection_settings.ts";
-import { NetworkError, toNetworkError } from "./network_error.ts";
+import { NetworkError, toNetworkError, toProxyError } from "./network_error.ts";
 
 export interface HttpRequest {
   readonly method: "GET" | "POST";
@@ -62,11 +62,26 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     connect,
     requestTls: connect,
     proxyTls: connect,
+    clientFactory: openProxy,
   });
   return {
     send: (request, signal) => send(request, { ...options, dispatcher, signal }),
     close: () => dispatcher.destroy(),
   };
+}
+
+/** The pool of connections to the proxy: what fails there names the proxy, not the organization behind it. */
+function openProxy(proxy: URL, options: { readonly connect?: buildConnector.connector }): Pool {
+  const { connect } = options;
+  if (connect === undefined) return new Pool(proxy.origin, options);
+  return new Pool(proxy.origin, {
+    connect: (request, callback) =>
+      connect(request, (...result) => {
+        const [error] = result;
+        if (error === null) callback(...result);
+        else callback(toProxyError(error, proxy.host), null);
+      }),
+  });
 }
 
 /** GET below the organization's API, and POST to its token endpoint. Throws `ForbiddenRequest` for anything else. */

@@ -19,11 +19,14 @@ export type NetworkErrorKind =
 /** A request without an HTTP response. The message says what happened, without address details or secrets. */
 export class NetworkError extends Error {
   readonly kind: NetworkErrorKind;
+  /** True when the proxy could not be reached, and so nothing is known of the organization. */
+  readonly isOfProxy: boolean;
 
-  constructor(kind: NetworkErrorKind, message: string) {
+  constructor(kind: NetworkErrorKind, message: string, isOfProxy = kind === "proxy") {
     super(message);
     this.name = "NetworkError";
     this.kind = kind;
+    this.isOfProxy = isOfProxy;
   }
 
   /** True when a retry may succeed. */
@@ -63,6 +66,7 @@ const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
 /** Classifies a failed fetch by its innermost code. */
 export function toNetworkError(error: unknown): NetworkError {
   if (error instanceof NetworkError) return error;
+  if (error instanceof Error && error.cause instanceof NetworkError) return error.cause;
   for (const { name, code, message } of causes(error)) {
     const known = kinds[code];
     if (known !== undefined) return new NetworkError(...known);
@@ -73,6 +77,12 @@ export function toNetworkError(error: unknown): NetworkError {
     }
   }
   return new NetworkError("network", "the connection failed");
+}
+
+/** The error of a connection to the proxy at this host, which the organization has no part in. */
+export function toProxyError(error: unknown, host: string): NetworkError {
+  const { kind, message } = toNetworkError(error);
+  return new NetworkError(kind, `the proxy ${host} cannot be reached: ${message}`, true);
 }
 
 const proxyRefusal = ["proxy", "the proxy refused the connection"] as const;
@@ -129,7 +139,7 @@ const remedies: Readonly<Record<NetworkErrorKind, Remedy>> = {
 
 /** The login's error for a request that never reached the organization. */
 export function unreachableError(error: NetworkError, orgUrl: string): IdpError {
-  const { code, remedy } = remedies[error.kind];
+  const { code, remedy } = remedies[error.isOfProxy && !error.kind.startsWith("tls_") ? "proxy" : error.kind];
   return new IdpError(code, `Cannot reach ${orgUrl}: ${error.message}`, remedy);
 }
 

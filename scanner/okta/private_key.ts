@@ -170,6 +170,9 @@ function parseJwk(jwk: JsonObject, kid: string | null): SigningKey {
     throw new PrivateKeyError("It is only the public half of a JWK; the private key is needed");
   if (jwk["use"] === "enc")
     throw new PrivateKeyError('It is a JWK for encryption ("use" is "enc"); a signing key is needed');
+  const operations = jwk["key_ops"];
+  if (Array.isArray(operations) && !operations.includes("sign"))
+    throw new PrivateKeyError('It is a JWK whose "key_ops" do not hold "sign"; a signing key is needed');
   if (kty === "EC" && !["P-256", "P-384", "P-521"].includes(String(jwk["crv"]))) throw unsupportedCurve();
   if (kty === "RSA" && ["p", "q", "dp", "dq", "qi"].some((field) => jwk[field] === undefined)) {
     throw new PrivateKeyError('It is an RSA JWK without its "p", "q", "dp", "dq" and "qi"');

@@ -1,5 +1,4 @@
 import type { Clock } from "./clock.ts";
-import { remedies } from "./console_places.ts";
 import { IdpError } from "./idp_error.ts";
 import type { AccessToken } from "./oauth_client.ts";
 import type { TokenEndpoint } from "./token_endpoint.ts";
@@ -10,6 +9,8 @@ export interface TokenSourceOptions {
   readonly clock: Clock;
   /** With the provider's prefix: `okta.policies.read`. */
   readonly scopes: readonly string[];
+  /** What to do when none of them is granted. */
+  readonly noScopeRemedy: string;
 }
 
 /** How many tokens are replaced in one scan because the provider refused them before their time. */
@@ -90,7 +91,6 @@ export class TokenSource {
 
   #noScope(refusal?: IdpError): IdpError {
     const message = refusal?.message ?? `Cannot read ${this.#options.orgUrl}: the access token carries no scope`;
-    const names = this.#options.scopes.join(", ");
-    return new IdpError("no_scope", message, `${remedies.scopes}: ${names}`);
+    return new IdpError("no_scope", message, this.#options.noScopeRemedy);
   }
 }

@@ -51,6 +51,13 @@ test.each<[string, Reply, "okta" | "idp" | null, string]>([
   expect(idp.seen(tokenPath)[0]?.form.get("scope")).toContain(`${prefix}.apps.read`);
 });
 
+test("no granted scope names IDP_SCOPE_PREFIX where an Okta organization is asked for idp scopes", async () => {
+  const idp = await scripted();
+  idp.on("POST", tokenPath, oauthError(400, "invalid_scope", "Unknown"));
+  expect((await refusal(idp, { scopePrefix: "idp" })).remedy).toContain("IDP_SCOPE_PREFIX");
+  expect((await refusal(idp)).remedy).not.toContain("IDP_SCOPE_PREFIX");
+});
+
 test("nothing but GET below the API and POST to the token endpoint is ever sent", async () => {
   const idp = await scripted();
   idp.on(

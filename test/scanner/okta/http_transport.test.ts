@@ -210,6 +210,17 @@ test("an http:// organization, which is on this machine, never goes through a pr
   expect(targets).toEqual([]);
 });
 
+test("an error names a proxy that cannot be reached, and its variable, not the organization's network", async () => {
+  const closed = createServer();
+  const httpsProxy = await listening(closed);
+  await new Promise((resolve) => closed.close(resolve));
+  const error = await failure("https://acme.okta.test", { proxy: { httpsProxy, noProxy: "" } });
+  expect(error).toMatchObject({ kind: "refused", isTransient: true });
+  const { message, remedy } = unreachableError(error, "https://acme.okta.test");
+  expect(message).toContain(`the proxy ${new URL(httpsProxy).host}`);
+  expect(remedy).toMatch(/^Check HTTPS_PROXY/);
+});
+
 test("an error names a proxy that refuses, but not its password", async () => {
   const refusing = createServer();
   refusing.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"));

@@ -115,7 +115,7 @@ test.each([
   [
     "encrypted PKCS#8",
     rsa.privateKey.export({ type: "pkcs8", format: "pem", ...protect }).toString(),
-    "encrypted with a passphrase",
+    "-out decrypted.pem",
   ],
   [
     "encrypted PKCS#1",
@@ -134,6 +134,8 @@ test.each([
     pem(generateKeyPairSync("ec", { namedCurve: "secp256k1" }).privateKey, "sec1"),
     "unsupported curve",
   ],
+  ["an RSA-PSS PEM", pem(generateKeyPairSync("rsa-pss", { modulusLength: 2048 }).privateKey, "pkcs8"), "rsa-pss"],
+  ["a JWK that only verifies", JSON.stringify(jwk(p256.privateKey, { key_ops: ["verify"] })), '"key_ops"'],
   ["an encryption JWK", JSON.stringify({ ...rsaJwk, use: "enc" }), "for encryption"],
   ["an RSA JWK of n, e, d", JSON.stringify({ kty: "RSA", n: rsaJwk.n, e: rsaJwk.e, d: rsaJwk.d }), 'without its "p"'],
   [
