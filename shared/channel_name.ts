@@ -16,19 +16,20 @@ export interface ChannelReader {
   readonly tenantId: string;
 }
 
-const prefixPattern = /^[a-z0-9][a-z0-9-]*$/;
+/** Bounded, as a resource id is: the name is part of a URL and of the broker's key. */
+const prefixPattern = /^[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$/;
 /** For a canonical lower-case UUID. */
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const anyCaseUuid = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
-const resourceIdPattern = /^[A-Za-z0-9._~-]+$/;
+const resourceIdPattern = /^[A-Za-z0-9._~-]{1,200}$/;
 const segments = [
   {
     name: "prefix",
     pattern: prefixPattern,
-    expected: "lower-case letters, digits and hyphens, not starting with a hyphen",
+    expected: "up to 100 lower-case letters, digits and hyphens, without a hyphen at either end",
   },
   { name: "tenant id", pattern: uuidPattern, expected: "a canonical lower-case UUID" },
-  { name: "resource id", pattern: resourceIdPattern, expected: "one or more of A-Z a-z 0-9 . _ ~ -" },
+  { name: "resource id", pattern: resourceIdPattern, expected: "1 to 200 of A-Z a-z 0-9 . _ ~ -" },
 ] as const;
 /** For a whole name, for documents. */
 export const channelNamePattern = /* @__PURE__ */ joinPatterns(prefixPattern, uuidPattern, resourceIdPattern);
@@ -60,7 +61,8 @@ export function parseChannelName(name: unknown): ChannelName | null {
 }
 
 /** Says what is wrong with the shape of a name; `null` for a well-formed one. */
-export function channelNameProblem(name: string): string | null {
+export function channelNameProblem(name: unknown): string | null {
+  if (typeof name !== "string") return `the name is ${typeof name}: expected <prefix>:<tenant_id>:<resource_id>`;
   const parts = name.split(":");
   if (parts.length === segments.length) return problemOf(parts);
   return `the name has ${parts.length} parts: expected <prefix>:<tenant_id>:<resource_id>`;

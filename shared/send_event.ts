@@ -1,5 +1,5 @@
 import type { MessagePublisher } from "./broker.ts";
-import { parseChannelName } from "./channel_name.ts";
+import { channelNameProblem, parseChannelName } from "./channel_name.ts";
 import { encodeChannelEvent, toMessage, type EventType, type PayloadValue, type RequiredFields } from "./event.ts";
 
 /**
@@ -30,7 +30,7 @@ export function createPublisher(broker: MessagePublisher): Publisher {
     async sendEvent(channel, type, payload) {
       const name = parseChannelName(channel);
       if (name === null) {
-        throw new TypeError("Cannot publish an event: the channel is not <prefix>:<tenant_id>:<resource_id>");
+        throw new TypeError(`Cannot publish an event: not the name of a channel: ${channelNameProblem(channel)}`);
       }
       await broker.publish(channel, toMessage(encodeChannelEvent(name, type, payload)));
     },

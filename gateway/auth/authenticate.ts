@@ -66,7 +66,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
   async function identify(request: Request): Promise<Identity> {
     const authorization = request.headers.get("authorization");
-    if (authorization === null) throw noCredentials();
+    if (authorization === null) throw noCredentials(request);
     const credential = parseAuthorization(authorization);
     if (credential.scheme === "api-key") return fromApiKey(credential.value, request);
     if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
@@ -134,14 +134,19 @@ function requireCompact(token: string): void {
 /** The query's token. Two tokens are rejected: which of them counts would depend on the parser. */
 function queryToken(request: Request): string {
   const [token, ...others] = new URL(request.url).searchParams.getAll("access_token");
-  if (token === undefined) throw noCredentials(", or a token as ?access_token=<token>");
-  if (others.length > 0 || token === "") throw badToken("malformed");
-  return token;
+  if (token === undefined) throw noCredentials(request, ", or a token as ?access_token=<token>");
+  if (others.length === 0 && token !== "") return token;
+  throw new AppError("not_authenticated", "access_token is empty or given more than once: expected one token", {
+    loginProblem: "malformed",
+  });
 }
 
-function noCredentials(other = ""): AppError {
-  return new AppError(
-    "not_authenticated",
-    `No credentials: send "Authorization: Bearer <token>" or "Authorization: Api-Key <key>"${other}`,
-  );
+function noCredentials({ headers, url }: Request, other = ""): AppError {
+  const expected = `send "Authorization: Bearer <token>" or "Authorization: Api-Key <key>"${other}`;
+  const unread = headers.has("x-api-key")
+    ? "the header X-API-Key is not read: "
+    : new URL(url).searchParams.has("api_key")
+      ? "api_key in the query is not read: "
+      : "";
+  return new AppError("not_authenticated", `No credentials: ${unread}${expected}`);
 }

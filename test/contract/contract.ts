@@ -8,10 +8,12 @@ import { scanCases } from "./scan_cases.ts";
 import { sessionCases } from "./session_cases.ts";
 import { streamCases } from "./stream_cases.ts";
 import { tenantCases } from "./tenant_cases.ts";
+import { useCases } from "./use_cases.ts";
 
 /** Cases in which a runtime's I/O takes part: its sockets, its driver of PostgreSQL, its broker, its timers. */
 export const workersContract: readonly GatewayCase[] = [
   ...httpCases,
+  ...useCases,
   ...scanCases,
   ...keepingCases,
   ...tenantCases,

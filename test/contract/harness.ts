@@ -125,6 +125,7 @@ export async function refused(
     assert.match(challenges, /Bearer realm="scanstream"/);
     assert.match(challenges, /Api-Key realm="scanstream"/);
   }
+  if (status === 405) assert.notEqual(response.headers.get("allow"), null);
   if (status === 429 || status === 503) assert.match(response.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
 }
 
@@ -157,23 +158,15 @@ export async function createScan(
   return JSON.parse(text) as ContractScan;
 }
 
-export async function publish(
-  gateway: GatewayUnderTest,
-  scan: Pick<ContractScan, "channel">,
-  event: { readonly type: unknown; readonly data: unknown },
-  tenant: Pick<ContractTenant, "apiKey"> = gateway.tenant,
-): Promise<Response> {
-  return call(gateway, `/api/v1/channels/${scan.channel}/events`, { as: keyOf(tenant), json: event });
-}
-
 /** Publishes what the gateway has to take. */
 export async function send(
   gateway: GatewayUnderTest,
   scan: Pick<ContractScan, "channel">,
   event: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
-  tenant?: Pick<ContractTenant, "apiKey">,
+  tenant: Pick<ContractTenant, "apiKey"> = gateway.tenant,
 ): Promise<void> {
-  const response = await publish(gateway, scan, event, tenant);
+  const path = `/api/v1/channels/${scan.channel}/events`;
+  const response = await call(gateway, path, { as: keyOf(tenant), json: event });
   assert.equal(response.status, 202, await response.text());
 }
 

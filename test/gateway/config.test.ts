@@ -51,7 +51,7 @@ const cases: readonly (readonly [name: string, good: readonly string[], bad: rea
     ["redis+sentinel://a", "redis+sentinel://a/", "redis+sentinel://:p%zz@a/main", "redis+sentinel://a/main?tls=1"],
   ],
   ["LOG_LEVEL", ["debug", "info", "warn", "error", "WARN"], ["trace", "0"]],
-  ["EVENTSTREAM_CACHE_DB", ["0", "2", "15"], ["-1", "two", "1.5"]],
+  ["EVENTSTREAM_CACHE_DB", ["0", "2", "15"], ["-1", "two", "1.5", "0x2", "1" + "0".repeat(20)]],
   ["EVENTSTREAM_HEARTBEAT_SECONDS", ["1", "0.5", "2000000"], ["0", "-1", "15s", "2000001", "Infinity"]],
   ["EVENTSTREAM_RECHECK_SECONDS", ["1", "30"], ["0", "never"]],
   ["DRAIN_DELAY_SECONDS", ["0", "0.5", "5", "2000000"], ["-1", "5s", "2000001"]],

@@ -1,9 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  createIssuerKey,
   createScan,
-  member,
   problemOf,
   readStream,
   startTestGateway,
@@ -13,92 +11,14 @@ import {
 
 let gateway: TestGateway;
 let scan: TestScan;
-let otherScan: TestScan;
-let credentials: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
   scan = await createScan(gateway, gateway.acme);
-  otherScan = await createScan(gateway, gateway.acme);
-  credentials = {
-    "good JWT": gateway.acme.token,
-    "expired JWT": await gateway.sign({
-      tenant_id: gateway.acme.id,
-      sub: member,
-      exp: Math.floor(Date.now() / 1000) - 60,
-    }),
-    "JWT of an unknown key": await gateway.sign(
-      { tenant_id: gateway.acme.id, sub: member },
-      { key: (await createIssuerKey()).privateKey },
-    ),
-    "API key": gateway.acme.apiKey,
-    "own stream token": await streamToken(scan),
-    "other scan's stream token": await streamToken(otherScan),
-    nonsense: "nonsense",
-    nothing: "",
-  };
 });
 afterAll(() => gateway.stop());
 
-async function streamToken(of: TestScan): Promise<string> {
-  const response = await gateway.request("/api/v1/stream-tokens", {
-    as: `Bearer ${gateway.acme.token}`,
-    json: { scan_id: of.id },
-  });
-  expect(response.status).toBe(200);
-  const body = (await response.json()) as { access_token: string; expires_in: number };
-  expect(Object.keys(body)).toEqual(["access_token", "expires_in"]);
-  expect(body.expires_in).toBe(60);
-  return body.access_token;
-}
-
-async function statusOf(
-  path: string,
-  init: { authorization?: string; query?: readonly string[] } = {},
-): Promise<number> {
-  const url = new URL(path, gateway.url);
-  for (const name of init.query ?? []) url.searchParams.append("access_token", credentials[name] ?? name);
-  const headers = init.authorization === undefined ? {} : { authorization: init.authorization };
-  const response = await fetch(url, { headers });
-  if (response.status === 401) {
-    const challenges = response.headers.get("www-authenticate");
-    expect(challenges).toBe('Bearer realm="scanstream", Api-Key realm="scanstream"');
-    const problem = await problemOf(response);
-    expect(problem.code).toBe("not_authenticated");
-  } else {
-    await response.body?.cancel();
-  }
-  return response.status;
-}
-
 describe("Authorization header", () => {
-  const rows: readonly (readonly [header: string, ordinary: number, stream: number])[] = [
-    ["Bearer {good JWT}", 200, 200],
-    ["BEARER  {good JWT}", 200, 200],
-    ["Api-Key {API key}", 200, 200],
-    ["api-key {API key}", 200, 200],
-    ["Bearer {own stream token}", 401, 200],
-    ["Bearer {other scan's stream token}", 401, 403],
-    ["Bearer {expired JWT}", 401, 401],
-    ["Bearer {API key}", 401, 401],
-    ["Api-Key {good JWT}", 401, 401],
-    ["Bearer {nonsense}", 401, 401],
-    ["Api-Key ", 401, 401],
-    ["Basic {good JWT}", 401, 401],
-    ["Bearer {good JWT} {good JWT}", 401, 401],
-    ["Bearer {good JWT}, Api-Key {API key}", 401, 401],
-    ["", 401, 401],
-  ];
-
-  const fill = (header: string) => header.replace(/\{(.+?)\}/g, (_match, name: string) => credentials[name] ?? name);
-
-  test.each(rows)("%j wins over what is in the query", async (header, ordinary, stream) => {
-    for (const query of [[], ["good JWT"], ["nonsense"]]) {
-      expect(await statusOf("/api/v1/scans", { authorization: fill(header), query })).toBe(ordinary);
-      expect(await statusOf(scan.event_stream, { authorization: fill(header), query })).toBe(stream);
-    }
-  });
-
   test("is refused when it is sent twice", async () => {
     const head = ["Bearer", "Bearer"].map((scheme) => `authorization: ${scheme} ${gateway.acme.token}\r\n`).join("");
     expect(await rawStatus(`GET /api/v1/scans HTTP/1.1\r\nhost: x\r\n${head}connection: close\r\n\r\n`)).toBe(401);
@@ -111,30 +31,6 @@ describe("Authorization header", () => {
     expect(await rawStatus(head("authorization:\r\n"))).toBe(401);
     expect(await rawStatus(head("Authorization: \r\n"))).toBe(401);
     expect(await rawStatus(head(""))).toBe(200);
-  });
-});
-
-describe("access_token in the query", () => {
-  test.each([
-    ["good JWT", 200],
-    ["own stream token", 200],
-    ["other scan's stream token", 403],
-    ["expired JWT", 401],
-    ["JWT of an unknown key", 401],
-    ["API key", 401],
-    ["nonsense", 401],
-    ["nothing", 401],
-  ])("with %s: %i on an event stream, 401 anywhere else", async (name, status) => {
-    expect(await statusOf(scan.event_stream, { query: [name] })).toBe(status);
-    for (const path of ["/api/v1/scans", `/api/v1/scans/${scan.id}`, `/api/v1/scans/${scan.id}/findings`]) {
-      expect(await statusOf(path, { query: [name] })).toBe(401);
-    }
-  });
-
-  test("two tokens are refused", async () => {
-    expect(await statusOf(scan.event_stream, { query: ["good JWT", "good JWT"] })).toBe(401);
-    expect(await statusOf(scan.event_stream, { query: ["good JWT", "nonsense"] })).toBe(401);
-    expect(await statusOf(scan.event_stream, { query: [] })).toBe(401);
   });
 });
 

@@ -136,51 +136,14 @@ describe("a batch", () => {
   );
 });
 
-describe("channel authorization", () => {
-  test.each([
-    ["another tenant's", () => `scan:${gateway.globex.id}:${scan.id}`],
-    ["no tenant's", () => "scan:7c9e6679-7425-40de-944b-e07fc1f90ae7:x"],
-  ])("%s is 403, and says no more than that", async (_what, channel) => {
-    const problem = await problemOf(await publish(channel(), start));
-    expect(problem).toMatchObject({ status: 403, detail: "The channel does not belong to this key's tenant" });
-  });
-
-  test.each([
-    ["two segments", () => `scan:${gateway.acme.id}`, /2 parts: expected <prefix>:<tenant_id>:<resource_id>/],
-    ["four segments", () => `scan:${gateway.acme.id}:x:y`, /4 parts/],
-    ["an upper-case prefix", () => `Scan:${gateway.acme.id}:x`, /prefix "Scan"/],
-    ["a tenant that is no UUID", () => "scan:acme:x", /tenant id "acme"/],
-    ["no resource", () => `scan:${gateway.acme.id}:`, /resource id ""/],
-    ["a line break", () => `scan:${gateway.acme.id}:x%0a`, /resource id "x\\n"/],
-    ["a slash", () => `scan:${gateway.acme.id}:x%2fy`, /resource id/],
-    ["bad encoding", () => `scan:${gateway.acme.id}:%zz`, /resource id "%zz"/],
-  ])("with %s is 403 and says what is wrong with its shape", async (_what, channel, detail) => {
-    const problem = await problemOf(await publish(channel(), start));
-    expect(problem).toMatchObject({ status: 403, detail: expect.stringMatching(detail) });
-  });
-
-  test("with UUIDs in upper case is the same channel", async () => {
-    const stream = await gateway.request(scan.event_stream, { as: key });
-    const upper = `scan:${gateway.acme.id.toUpperCase()}:${scan.id.toUpperCase()}`;
-    expect((await publish(upper, start)).status).toBe(202);
-    expect(await readStream(stream, "scan.start")).toContain("event: scan.start");
-  });
+test("a channel with UUIDs in upper case is the same channel", async () => {
+  const stream = await gateway.request(scan.event_stream, { as: key });
+  const upper = `scan:${gateway.acme.id.toUpperCase()}:${scan.id.toUpperCase()}`;
+  expect((await publish(upper, start)).status).toBe(202);
+  expect(await readStream(stream, "scan.start")).toContain("event: scan.start");
 });
 
 describe("the event", () => {
-  test.each([
-    ["no type", { data: {} }],
-    ["no data", { type: "scan.start" }],
-    ["a line break in the type", { type: "scan.start\nevent: x", data: {} }],
-    ["a nested payload", { type: "scan.start", data: { a: { b: 1 } } }],
-    ["a list as payload", { type: "scan.start", data: [] }],
-    ["a terminal event without its id", { type: "job.end", data: {} }],
-    ["events beside it", { type: "scan.start", data: {}, events: [{ type: "scan.start", data: {} }] }],
-    ["null", null],
-  ])("with %s is 422", async (_what, body) => {
-    expect(await problemOf(await publish(scan.channel, body))).toMatchObject({ status: 422, code: "invalid" });
-  });
-
   test.each([
     [
       "of scalars and lists of them",
@@ -193,28 +156,6 @@ describe("the event", () => {
     ],
   ])("%s is taken", async (_what, body) => {
     expect((await publish(scan.channel, body)).status).toBe(202);
-  });
-
-  const send = (body: string) =>
-    gateway.request(`/api/v1/channels/${scan.channel}/events`, {
-      method: "POST",
-      body,
-      as: key,
-      headers: { "content-type": "application/json" },
-    });
-  /** A payload whose JSON has exactly this many bytes. */
-  const payload = (bytes: number, fill = "x") =>
-    `{"a":"${fill.repeat((bytes - 8) / new TextEncoder().encode(fill).length)}"}`;
-
-  test.each(["x", "漢"])("65,536 bytes of payload are taken, one more is 413 (%s)", async (fill) => {
-    const width = new TextEncoder().encode(fill).length;
-    const largest = payload(8 + Math.floor((65_536 - 8) / width) * width, fill);
-    const padding = "x".repeat(65_536 - new TextEncoder().encode(largest).length);
-    const exact = largest.replace('"}', `${padding}"}`);
-    expect(new TextEncoder().encode(exact)).toHaveLength(65_536);
-    expect((await send(`{"type":"scan.delta","data":${exact}}`)).status).toBe(202);
-    const over = await problemOf(await send(`{"type":"scan.delta","data":${exact.replace('"}', 'x"}')}}`));
-    expect(over).toMatchObject({ status: 413, code: "too_large" });
   });
 });
 
