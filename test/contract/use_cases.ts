@@ -15,6 +15,7 @@ type Answer = readonly [status: Parameters<typeof refused>[1] | 200 | 202, ...na
 const nowhere = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const forms = ["Bearer <token>", "Api-Key <key>"] as const;
 const streamPath = "/api/v1/scans/{scan}/event-stream";
+const tokens = "/api/v1/stream-tokens";
 const tenantStream = "/api/v1/event-stream";
 const shape = "<prefix>:<tenant_id>:<resource_id>";
 const notFlat = ["not flat", "array"] as const;
@@ -83,12 +84,12 @@ const requests: readonly (readonly [path: string, options: CallOptions, ...Answe
   ),
   ["/api/v1/scans/{scan}", { ...member, method: "PATCH", json: {} }, 403, "Only an API key"],
   ["/api/v1/channels/scan:{tenant}:{scan}/events", { ...member, json: {} }, 403, "Only an API key"],
-  ["/api/v1/stream-tokens", { ...member, json: {} }, 422],
-  ["/api/v1/stream-tokens", { ...member, json: { scan_id: nowhere } }, 404, "scan"],
-  ["/api/v1/stream-tokens", { ...member, json: { scan_id: "{scan}", event_stream: tenantStream } }, 422],
-  ["/api/v1/stream-tokens", { ...member, json: { event_stream: `/api/v1/scans/${nowhere}/event-stream` } }, 404],
+  [tokens, { ...member, json: {} }, 422, "event_stream"],
+  [tokens, { ...member, json: { scan_id: nowhere } }, 404, "scan"],
+  [tokens, { ...member, json: { scan_id: "{scan}", event_stream: tenantStream } }, 422, "event_stream", "scan_id"],
+  [tokens, { ...member, json: { event_stream: `/api/v1/scans/${nowhere}/event-stream` } }, 404, "No such scan"],
   ...[`https://gateway.example${tenantStream}`, `//x${tenantStream}`, "/api/v1/scans/{scan}", "/", ""].map(
-    (name) => ["/api/v1/stream-tokens", { ...member, json: { event_stream: name } }, 422, "/event_stream"] as const,
+    (name) => [tokens, { ...member, json: { event_stream: name } }, 422, "/event_stream"] as const,
   ),
 ];
 
