@@ -38,7 +38,7 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
 /** The order of the groups in help is that in which the commands are added. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   "Scan:": ["setup", "scan", "collect", "evaluate", "doctor", "checks", "explain", "fix"],
-  "Review:": ["diff", "scans", "findings", "report", "history", "verify"],
+  "Review:": ["diff", "report", "history", "verify"],
   "Live:": ["follow", "watch"],
   "Gateway:": ["serve", "migrate", "admin"],
   "Develop:": ["practice-org", "completion"],

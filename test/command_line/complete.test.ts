@@ -13,7 +13,7 @@ async function offered(...words: readonly string[]) {
 
 describe("complete", () => {
   test.each<[readonly string[], readonly string[]]>([
-    [["sc"], ["scan", "scans"]],
+    [["sc"], ["scan"]],
     [
       ["admin", "t"],
       ["tenant", "token"],
@@ -65,7 +65,7 @@ describe("complete", () => {
 
   test("offers nothing for a value that only its user knows", async () => {
     expect(await offered("scan", "--org-url", "")).toEqual({ kind: "words", words: [] });
-    expect(await offered("scans", "show", "")).toEqual({ kind: "words", words: [] });
+    expect(await offered("watch", "")).toEqual({ kind: "words", words: [] });
   });
 
   test("offers the global options and help, and never what is hidden", async () => {

@@ -26,6 +26,6 @@ test.each(below(program, ""))("%s --help describes every option and argument", (
 
 test("the command prints it", async () => {
   await using folder = await temporaryFolder();
-  const { code, stdout } = await runCommand(["scans", "list", "--help"], { cwd: folder.path });
-  expect([code, stdout]).toEqual([0, expect.stringContaining("Usage: scanstream scans list")]);
+  const { code, stdout } = await runCommand(["admin", "tenant", "list", "--help"], { cwd: folder.path });
+  expect([code, stdout]).toEqual([0, expect.stringContaining("Usage: scanstream admin tenant list")]);
 });

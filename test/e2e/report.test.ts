@@ -8,7 +8,7 @@ import { startCommandGateway, type CommandGateway } from "../support/command_gat
 import { temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
 
-/** `report`, `scans delete` and `admin tenant …` against a gateway that keeps a tenant's scans. */
+/** `report` and `admin tenant …` against a gateway that keeps a tenant's scans. */
 
 let gateway: CommandGateway;
 let producer: ScanProducer;
@@ -85,16 +85,6 @@ describe("report", () => {
       expect(stderr).toMatch(problem);
     }
   });
-});
-
-test("scans delete takes a scan with its report away", async () => {
-  const id = await scanWithReport();
-  expect(await run("scans", "delete", id)).toMatchObject({ code: 0, stderr: `Deleted scan ${id}\n` });
-  expect(await run("scans", "delete", id)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining("404 No such scan"),
-  });
-  expect((await run("report", id)).stderr).toContain("404 No such scan");
 });
 
 describe("admin tenant", () => {
