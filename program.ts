@@ -1,11 +1,11 @@
 import { Command, type OutputConfiguration } from "commander";
 import packageJson from "./package.json" with { type: "json" };
-import { addClientCommands } from "./gateway_commands/commands.ts";
 import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
 import { addCompletionCommands } from "./command_line/completion/commands.ts";
 import { addExamples } from "./command_line/examples.ts";
 import { addShortFlags } from "./command_line/short_flags.ts";
 import { addGatewayCommands } from "./gateway/commands.ts";
+import { addWatchCommand } from "./command_line/watch/commands.ts";
 import { addPracticeOrgCommand } from "./practice_org/commands.ts";
 import { addScannerCommands } from "./scanner/commands/commands.ts";
 
@@ -25,7 +25,7 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
     .exitOverride();
   addExamples(program, "scanstream doctor", "scanstream scan", "scanstream help scan");
   addScannerCommands(program, run);
-  addClientCommands(program, run);
+  addWatchCommand(program, run);
   addPracticeOrgCommand(program, run);
   addGatewayCommands(program, run);
   addCompletionCommands(program, run);

@@ -1,17 +1,11 @@
-import type { CommandIo } from "../command_line/command_io.ts";
-import { exitCodes } from "../command_line/exit_code.ts";
-import { requireGatewayAccess } from "../command_line/gateway_access.ts";
-import { printable } from "../command_line/terminal.ts";
-import { subscribe } from "../shared/client/subscribe.ts";
-import { toPrintableJson } from "../shared/text.ts";
+import type { CommandIo } from "../command_io.ts";
+import { exitCodes } from "../exit_code.ts";
+import { requireGatewayAccess } from "../gateway_access.ts";
+import { printable } from "../terminal.ts";
+import { subscribe } from "../../shared/client/subscribe.ts";
+import { toPrintableJson } from "../../shared/text.ts";
 import { eventText, tenantEventText } from "./event_text.ts";
-import {
-  oneScanProblems,
-  requireLatest,
-  withGateway,
-  type GatewayApi,
-  type Resource,
-} from "../command_line/gateway_api.ts";
+import { oneScanProblems, requireLatest, withGateway, type GatewayApi, type Resource } from "../gateway_api.ts";
 
 export interface WatchFlags {
   readonly format?: string;

@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import type { RunCommand } from "../command_line/command_io.ts";
-import { wordsOption } from "../command_line/completion/offered_values.ts";
-import { addExamples } from "../command_line/examples.ts";
+import type { RunCommand } from "../command_io.ts";
+import { wordsOption } from "../completion/offered_values.ts";
+import { addExamples } from "../examples.ts";
 import type { WatchFlags } from "./watch_command.ts";
 
-/** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
-export function addClientCommands(program: Command, run: RunCommand): void {
+/** `watch`: the events of a gateway, for whoever has a key. */
+export function addWatchCommand(program: Command, run: RunCommand): void {
   const watch = program
     .command("watch")
     .description("print the events of a scan until it ends, or of the whole tenant until Ctrl-C")

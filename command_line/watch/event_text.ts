@@ -1,10 +1,10 @@
-import { outcomeText } from "../shared/outcome_text.ts";
-import { vulnIdOf } from "../shared/rule_names.ts";
-import { categoryText } from "../shared/severity.ts";
-import type { ScanEvents } from "../shared/schemas/scan_events.ts";
-import { printable } from "../command_line/terminal.ts";
-import type { Resource } from "../command_line/gateway_api.ts";
-import { statusText, valueText } from "./printing.ts";
+import { outcomeText } from "../../shared/outcome_text.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
+import { categoryText } from "../../shared/severity.ts";
+import type { ScanEvents } from "../../shared/schemas/scan_events.ts";
+import { paintStatus, printable } from "../terminal.ts";
+import { shorten } from "../../shared/text.ts";
+import type { Resource } from "../gateway_api.ts";
 
 type FieldName = { [Type in keyof ScanEvents]: keyof ScanEvents[Type] }[keyof ScanEvents];
 
@@ -65,4 +65,21 @@ export function tenantEventText(type: string, data: Resource, color: boolean): s
 /** A field that is not there is seen. */
 function shown(value: unknown): string {
   return value === undefined ? "?" : valueText(value);
+}
+
+const maxValueLength = 1000;
+
+/** An unchecked value as one line that cannot steer the terminal. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "?");
+  return printable(shorten(text, maxValueLength));
+}
+
+/** A verdict in its colour. */
+function statusText(status: unknown, color: boolean): string {
+  const text = valueText(status).padEnd(6);
+  return status === "PASS" || status === "FAIL" || status === "MANUAL" || status === "N/A"
+    ? paintStatus(text, status, { color })
+    : text;
 }
