@@ -17,33 +17,38 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
   const program = new Command("scanstream")
     .description("Check an Okta org against DISA's STIG, keep the evidence, and see what changed")
     .version(packageJson.version)
-    .option("--no-color", "no colors (also NO_COLOR; FORCE_COLOR forces colors without a terminal)")
+    .option("--no-color", "no colors (also NO_COLOR, FORCE_COLOR)")
     .showSuggestionAfterError()
     .showHelpAfterError("Add --help to see the arguments, options and examples.")
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, formatItemList })
     .configureOutput(output)
     .exitOverride();
   addExamples(program, "scanstream doctor", "scanstream scan", "scanstream help scan");
   addScannerCommands(program, run);
   addWatchCommand(program, run);
-  addPracticeOrgCommand(program, run);
   addGatewayCommands(program, run);
+  addPracticeOrgCommand(program, run);
   addCompletionCommands(program, run);
   addShortFlags(program);
   for (const command of program.commands) command.helpGroup(groupOf(command.name()));
-  program.commandsGroup("Develop:");
   return program;
 }
 
 /** The order of the groups in help is that in which the commands are added. */
 const groups: Readonly<Record<string, readonly string[]>> = {
-  "Scan:": ["setup", "scan", "collect", "evaluate", "doctor", "checks", "explain", "fix"],
-  "Review:": ["diff", "report", "history", "verify"],
+  "Scan:": ["setup", "doctor", "scan", "collect", "evaluate", "explain", "fix"],
+  "Review:": ["report", "diff", "history", "verify"],
   "Live:": ["follow", "watch"],
   "Gateway:": ["serve", "migrate", "admin"],
-  "Develop:": ["practice-org", "completion"],
+  "Try:": ["practice-org"],
 };
 
 function groupOf(name: string): string {
-  return Object.keys(groups).find((heading) => groups[heading]?.includes(name) === true) ?? "Develop:";
+  return Object.keys(groups).find((heading) => groups[heading]?.includes(name) === true) ?? "Try:";
+}
+
+/** Help of a command leaves out help itself and the options of the program, so that it fits two screens. */
+function formatItemList(heading: string, items: readonly string[]): string[] {
+  const isKnown = items.length === 1 && /^ *(?:-h, --help|help \[command\]) /.test(items[0] ?? "");
+  return items.length === 0 || isKnown || heading === "Global Options:" ? [] : [heading, ...items, ""];
 }

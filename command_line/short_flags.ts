@@ -4,6 +4,7 @@ import type { Command } from "commander";
 export const shortFlags: Readonly<Record<string, string>> = {
   "--baseline": "-b",
   "--check": "-c",
+  "--decisions": "-d",
   "--exclude": "-x",
   "--format": "-f",
   "--interval": "-i",
@@ -15,7 +16,6 @@ export const shortFlags: Readonly<Record<string, string>> = {
   "--severity": "-s",
   "--tenant": "-t",
   "--verbose": "-v",
-  "--waivers": "-w",
 };
 
 /** Gives them to all options of the command and of those below it: a new command has them without its own word. */

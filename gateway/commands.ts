@@ -15,7 +15,7 @@ interface AdminFlags {
 export function addGatewayCommands(program: Command, run: RunCommand): void {
   const serve = program
     .command("serve")
-    .description("start the gateway; settings come from the environment (HOST, PORT, DATABASE_URL, …)")
+    .description("start the gateway (HOST, PORT, DATABASE_URL)")
     .action(() => run(async (io) => (await import("./runtime/main_node.ts")).serve(io)));
   addExamples(serve, "PORT=8787 scanstream serve");
   const migrate = program
@@ -24,9 +24,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     .action(() => run(async (io) => (await import("./operator/migrate.ts")).migrateCommand(io)));
   addExamples(migrate, "DATABASE_URL=postgres://owner@db.example/scanstream scanstream migrate");
 
-  const admin = program
-    .command("admin")
-    .description("manage tenants, users, API keys, audit trails and development tokens");
+  const admin = program.command("admin").description("tenants, users, API keys, audit trail, tokens");
   addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);

@@ -7,7 +7,7 @@ import { addExamples } from "../command_line/examples.ts";
 export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
   const practiceOrg = program
     .command("practice-org")
-    .description("start a local Okta simulator to practice with")
+    .description("start a local Okta simulator")
     .option("--port <n>", "port on 127.0.0.1, where practice-org change finds it; 0: any free port", "8788")
     .addOption(
       offering(

@@ -7,7 +7,7 @@ import { exitCodes } from "../exit_code.ts";
 /** `completion`, and what its scripts call. */
 export function addCompletionCommands(program: Command, run: RunCommand): void {
   const completion = program
-    .command("completion")
+    .command("completion", { hidden: true })
     .description("print the completion script for a shell")
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"]))
     .action((shell: "bash" | "zsh" | "fish") =>
@@ -24,6 +24,13 @@ export function addCompletionCommands(program: Command, run: RunCommand): void {
     "scanstream completion fish > ~/.config/fish/completions/scanstream.fish",
   );
 
+  const version = program.command("version", { hidden: true }).action(() =>
+    run(async (io) => {
+      io.stdout(`${io.toolVersion}\n`);
+      return exitCodes.ok;
+    }),
+  );
+  addExamples(version, "scanstream version");
   program
     .command("__complete", { hidden: true })
     .argument("[words...]", "after --: the words up to the cursor")

@@ -8,7 +8,7 @@ import type { WatchFlags } from "./watch_command.ts";
 export function addWatchCommand(program: Command, run: RunCommand): void {
   const watch = program
     .command("watch")
-    .description("print the events of a scan until it ends, or of the whole tenant until Ctrl-C")
+    .description("print the events of a scan, or of the tenant")
     .argument("[scan-id]", "the scan's UUID; without it, and without --latest: the whole tenant")
     .option("--latest", "use the newest scan")
     .option("--exit-status", "exit 1 unless the scan completed and no check failed")

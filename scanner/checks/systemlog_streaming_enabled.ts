@@ -15,7 +15,7 @@ export const systemlogStreamingEnabled = defineCheck({
       "If no stream is active, the result is manual review, because DISA also accepts a SIEM that pulls the System Log by API.",
     why:
       "Records that exist only in the org are lost with the org, and are not correlated with others. The API does not show who reads " +
-      "the System Log: attest a SIEM that pulls it (--attestations, or a decision at the gateway).",
+      "the System Log: attest a SIEM that pulls it (--decisions, or a decision at the gateway).",
     fix: [
       "Open Reports > Log Streaming in the Admin Console",
       'Choose "Add Log Stream", then AWS EventBridge or Splunk Cloud',

@@ -21,13 +21,13 @@ interface ScannerCommand {
 const commands: readonly ScannerCommand[] = [
   {
     name: "setup",
-    description: "connect an Okta org: make a key, show what to click, and check each click",
+    description: "connect an Okta org, and check each click",
     examples: ["scanstream setup", "scanstream setup --org-url acme.okta.com --client-id 0oa1b2c3d4 --yes"],
     run: async (flags, io) => (await import("./setup_command.ts")).setupCommand(flags, io),
   },
   {
     name: "doctor",
-    description: "test the connection, scopes and role, and show what to fix",
+    description: "test connection, scopes and role",
     examples: [
       "scanstream doctor",
       "scanstream doctor -v --org-url https://acme.okta.com",
@@ -37,13 +37,8 @@ const commands: readonly ScannerCommand[] = [
   },
   {
     name: "scan",
-    description: "scan an Okta org against the STIG and report the results",
-    examples: [
-      "scanstream scan",
-      "scanstream scan -f json,html,cklb -o report --fail-on fail:high",
-      "scanstream scan --check signon_global_session_idle_timeout_15min -v",
-      "scanstream scan --config scanstream.config.json --org acme,globex --output reports",
-    ],
+    description: "scan an org against the STIG",
+    examples: ["scanstream scan", "scanstream scan -f json,html,cklb -o report --fail-on fail:high"],
     async run(flags, io) {
       keepHeapSmall();
       return (await import("./scan_command.ts")).scanCommand(flags, io);
@@ -51,7 +46,7 @@ const commands: readonly ScannerCommand[] = [
   },
   {
     name: "collect",
-    description: "read the evidence of an org and save it for `evaluate`",
+    description: "save the evidence of an org",
     examples: ["scanstream collect --save-artifacts evidence.json", "scanstream collect --quiet --save-artifacts -"],
     async run(flags, io) {
       keepHeapSmall();
@@ -63,13 +58,13 @@ const commands: readonly ScannerCommand[] = [
     description: "evaluate saved evidence offline",
     examples: [
       "scanstream evaluate --from-artifacts evidence.json",
-      "scanstream evaluate --from-artifacts evidence.json -f oscal -o report --waivers decisions.json",
+      "scanstream evaluate --from-artifacts evidence.json -f oscal -o report --decisions decisions.json",
     ],
     run: async (flags, io) => (await import("./evidence_commands.ts")).evaluateCommand(flags, io),
   },
   {
     name: "explain",
-    description: "list the rules, or explain one: what it examines, why, how to fix it, what decides in your org",
+    description: "list the rules, or explain one in your org",
     arguments: [offering(new Argument("[check]", "a check's name, V-, SV- or OKTA-APP-id"), "one", checkNames)],
     examples: [
       "scanstream explain",
@@ -81,11 +76,11 @@ const commands: readonly ScannerCommand[] = [
   },
   {
     name: "fix",
-    description: "write Terraform that fixes failing checks, and a list of the manual steps",
+    description: "write Terraform and steps for what fails",
     examples: [
       "scanstream fix -o fixes",
       "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
-      "scanstream fix -o fixes --waivers decisions.json --parameters limits.json",
+      "scanstream fix -o fixes --decisions decisions.json --parameters limits.json",
     ],
     async run(flags, io) {
       keepHeapSmall();
@@ -94,20 +89,17 @@ const commands: readonly ScannerCommand[] = [
   },
   {
     name: "report",
-    description: "write the report of the last run, or of another source, in any format",
-    arguments: [
-      new Argument("[source]", "a run's folder, a file of evidence, a scan.json, or the UUID of a scan at the gateway"),
-    ],
+    description: "write a run's report in any format",
+    arguments: [new Argument("[source]", "a run, evidence, a scan.json, or a scan's UUID")],
     examples: [
       "scanstream report -f html -o report",
       "scanstream report --checklist okta.cklb -f cklb,html -o assessor --sign scanner.key",
-      "scanstream report 6f1d7a52-0c7e-4b7d-9a55-3c0c1f5b8e21 --format html,cklb,csv --output reports",
     ],
     run: async (flags, io, source) => (await import("./report_command.ts")).reportCommand(source, flags, io),
   },
   {
     name: "diff",
-    description: "compare two reports or two evidence files: findings and configuration",
+    description: "compare two runs, reports or evidence files",
     arguments: [
       new Argument("[before]", "an earlier scan.json or evidence file (default: the run before the last)"),
       new Argument("[after]", "a later file of the same kind (default: the last run)"),
@@ -122,7 +114,7 @@ const commands: readonly ScannerCommand[] = [
   },
   {
     name: "history",
-    description: "show when each rule passed, failed or was unknown: from a gateway, saved reports, or the kept runs",
+    description: "show when each rule passed or failed",
     arguments: [new Argument("[org]", "id, address or host of one organization (default: all)")],
     examples: [
       "scanstream history --days 90",
@@ -134,7 +126,7 @@ const commands: readonly ScannerCommand[] = [
   },
   {
     name: "verify",
-    description: "check who signed reports or evidence, and that nothing changed since",
+    description: "check the signature of reports or evidence",
     arguments: [new Argument("<path>", "a signed file, or a folder")],
     examples: [
       "scanstream verify report --key scanner.key.pub",
@@ -144,7 +136,7 @@ const commands: readonly ScannerCommand[] = [
   },
   {
     name: "follow",
-    description: "watch the org; report each change that alters a result, and who made it",
+    description: "report changes of results, and who made them",
     examples: ["scanstream follow", "scanstream follow -i 30 -f ndjson --fail-on fail:high"],
     async run(flags, io) {
       keepHeapSmallest();

@@ -44,7 +44,7 @@ function judgedSections({ rule, explanation, parameters }: CatalogCheck): readon
     `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
     ...(explanation.left_to_person === undefined
       ? []
-      : [`Left to a person\n${indent(`${explanation.left_to_person}; then attest the rule (--attestations)`)}`]),
+      : [`Left to a person\n${indent(`${explanation.left_to_person}; then attest the rule (--decisions)`)}`]),
   ];
 }
 

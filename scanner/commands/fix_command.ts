@@ -31,7 +31,10 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
   const directory = { option: "--output", file: output };
   const rules = await readRules(settings, io);
   const { parameters, names } = rules;
-  const files = await readDecisions({ ...settings, baseline: null }, { rules: names, warn: warnOn(io) });
+  const files = await readDecisions(
+    { decisions: settings.decisions, baseline: null },
+    { rules: names, warn: warnOn(io) },
+  );
   const judged = evaluateEvidence(evidence, rules, { settings, io });
   const { document } = judged;
   const orgUrl = document.scan.org_url;

@@ -118,7 +118,11 @@ async function openDecisions(
   { names, say }: Pick<Rules, "names"> & { readonly say: (text: string) => void },
   io: CommandIo,
 ): Promise<DecisionsPort> {
-  const files = await createDecisionFiles({ files: { ...settings, baseline: null }, rules: names, warn: warnOn(io) });
+  const files = await createDecisionFiles({
+    files: { decisions: settings.decisions, baseline: null },
+    rules: names,
+    warn: warnOn(io),
+  });
   const access = settings.decisionsFromGateway ? requireGatewayAccess(io.env, []) : null;
   const { orgUrl } = settings.connection;
   const fetch = access === null ? null : () => fetchDecisions({ access, orgUrl, signal: io.interrupted });

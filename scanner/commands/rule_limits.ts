@@ -176,12 +176,12 @@ const someApps: Limit = {
 const withoutPolicy: Limit = {
   outcome: "manual",
   why: "the app has no authentication policy, as in every organization of the Classic Engine",
-  remedy: "Review the app's sign-on policy in the Admin Console and attest the rule (--attestations)",
+  remedy: "Review the app's sign-on policy in the Admin Console and attest the rule (--decisions)",
 };
 const leftToPerson: Limit = {
   outcome: "partial",
   why: "the API does not show everything that the rule requires",
-  remedy: "Review the rest (see docs/verdicts.md) and attest it (--attestations)",
+  remedy: "Review the rest (see docs/verdicts.md) and attest it (--decisions)",
 };
 
 function refusal({ request, answer }: Read, { isGranted, requestedScopes }: AuthorizedClient): readonly Limit[] {

@@ -65,15 +65,12 @@ export async function openDecisions(
   { names, orgUrl }: { readonly orgUrl: string } & Pick<Rules, "names">,
   io: CommandIo,
 ): Promise<Decisions> {
-  const { waivers, attestations, baseline } = settings;
+  const { decisions, baseline } = settings;
   const [last] = baseline?.file === lastRun ? await listRuns(orgUrl) : [];
   const isMissing = baseline?.file === lastRun && last === undefined;
   if (isMissing) warnOn(io)(`${baseline.option} last: no earlier run of ${orgUrl} is kept`);
   const file = last === undefined ? baseline : { option: `${baseline?.option ?? ""} last`, file: last.report };
-  return readDecisions(
-    { waivers, attestations, baseline: isMissing ? null : file },
-    { rules: names, warn: warnOn(io) },
-  );
+  return readDecisions({ decisions, baseline: isMissing ? null : file }, { rules: names, warn: warnOn(io) });
 }
 
 /** The decisions of the files, with those of the gateway where they are asked for. */

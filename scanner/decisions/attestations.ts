@@ -1,26 +1,10 @@
-import * as v from "valibot";
 import type { Attestation, CheckResult } from "../../shared/report.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
-import { decisionFields, parseDecisionFile, type DecisionFileSource } from "./decision_file.ts";
 
 /** A person's attestation of a check that the API cannot decide, or decides only in part. */
 export interface AttestationEntry extends Attestation {
   readonly check: string;
-}
-
-const entry = v.strictObject({
-  ...decisionFields,
-  status: v.pipe(
-    v.string("expected a text"),
-    v.toUpperCase(),
-    v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"], "expected PASS, FAIL or NOT_APPLICABLE"),
-  ),
-});
-
-/** Throws `UsageError` naming everything that is wrong with the file. */
-export function parseAttestations(text: string, source: DecisionFileSource): readonly AttestationEntry[] {
-  return parseDecisionFile(text, "attestations", entry, source);
 }
 
 /**

@@ -1,11 +1,13 @@
 import * as v from "valibot";
 import type { JSONPath } from "jsonc-parser";
 import type { NamedFile } from "../../command_line/files.ts";
-import { issueText } from "../../shared/issue_text.ts";
 import { endMessage, endOfExpiry, expiryMessage, toExpires } from "../../shared/decisions/expiry.ts";
+import { maxPatternLength } from "../../shared/decisions/name_pattern.ts";
+import { issueText } from "../../shared/issue_text.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
-import { UsageError } from "../../shared/usage_error.ts";
-import { lineFinder, parseOptionJson, issuePath } from "./option_file.ts";
+import type { AttestationEntry } from "./attestations.ts";
+import { issuePath, lineFinder, parseOptionJson, refuseFile } from "./option_file.ts";
+import type { WaiverEntry } from "./waivers.ts";
 
 /** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
@@ -13,9 +15,6 @@ export const maxDecisions = 10_000;
 /** In one plan. */
 const maxMilestones = 100;
 const bounds = { maxDepth: 20, maxParts: 10 * maxDecisions, repeatedKeys: "refuse" } as const;
-/** Bounds of the error message, as a file may hold a problem in every entry. */
-const maxProblems = 20;
-const maxProblemLength = 200;
 
 /** Source of a file, for its error messages. */
 export interface DecisionFileSource extends NamedFile {
@@ -23,6 +22,12 @@ export interface DecisionFileSource extends NamedFile {
   readonly rules: readonly RuleNames[];
   /** Is told of names of another revision of a rule. */
   readonly warn?: (message: string) => void;
+}
+
+/** The decisions of a file, each in the order in which it has them. Plans are among the waivers. */
+export interface FileDecisions {
+  readonly waivers: readonly WaiverEntry[];
+  readonly attestations: readonly AttestationEntry[];
 }
 
 const nonEmptyText = v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("must not be empty"));
@@ -33,7 +38,7 @@ const date = v.pipe(
   v.check((text) => !Number.isNaN(endOfExpiry(text)), expiryMessage),
 );
 
-export const decisionFields = {
+const common = {
   check: nonEmptyText,
   reason: nonEmptyText,
   by: nonEmptyText,
@@ -42,7 +47,7 @@ export const decisionFields = {
     v.check((text) => toExpires(text) === null || !Number.isNaN(endOfExpiry(text)), endMessage),
     v.transform(toExpires),
   ),
-} as const;
+};
 
 const missing: Readonly<Record<string, string>> = {
   reason: "expected why it was decided",
@@ -61,8 +66,14 @@ const milestone = v.union(
   'expected a text, or {"description": "…", "date": "2027-01-31"}',
 );
 
+const pattern = v.pipe(
+  v.string("expected a text"),
+  v.nonEmpty("must not be empty"),
+  v.maxLength(maxPatternLength, `is too long: expected ${maxPatternLength} characters at most`),
+);
+
 /** When something is planned to be remediated, and by which steps. */
-export const planFields = {
+const planFields = {
   remediation_date: v.exactOptional(date),
   milestones: v.exactOptional(
     v.pipe(
@@ -70,22 +81,30 @@ export const planFields = {
       v.maxLength(maxMilestones, `has too many entries: expected ${maxMilestones} at most`),
     ),
   ),
-} as const;
+};
 
-interface PlannedDecision {
-  readonly check: string;
-  readonly remediation_date?: string;
-  readonly milestones?: readonly { readonly date: string | null }[];
-}
+const waiver = v.strictObject({ ...common, ...planFields, resource: v.optional(v.nullable(pattern), null) });
+const { expires: _, ...planEntries } = waiver.entries;
+const plan = v.strictObject({ ...planEntries, by: v.exactOptional(nonEmptyText) });
+const attestation = v.strictObject({
+  ...common,
+  status: v.pipe(
+    v.string("expected a text"),
+    v.toUpperCase(),
+    v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"], "expected PASS, FAIL or NOT_APPLICABLE"),
+  ),
+});
 
-/** Reads `[…]` or `{ "<key>": […] }`; throws `UsageError` with every problem of the file: a malformed one stops the scan before it starts. */
-export function parseDecisionFile<Entry extends v.GenericSchema<unknown, PlannedDecision>>(
-  text: string,
-  key: string,
-  entry: Entry,
-  source: DecisionFileSource,
-): readonly v.InferOutput<Entry>[] {
-  const fail = (problems: readonly string[]) => toUsageError(source, problems);
+/** One with a status attests, one with a remediation date and no end plans, every other waives. */
+const entry = v.lazy((input) => {
+  if (typeof input !== "object" || input === null) return waiver;
+  if ("status" in input) return attestation;
+  return "remediation_date" in input && !("expires" in input) ? plan : waiver;
+});
+
+/** Reads `[…]` or `{ "decisions": […] }`; throws `UsageError` with every problem of the file: a malformed one stops the scan before it starts. */
+export function parseDecisions(text: string, source: DecisionFileSource): FileDecisions {
+  const fail = refuseFile(source);
   const content = parseOptionJson(text, bounds, fail);
   const list: unknown =
     typeof content === "object" && content !== null && key in content ? Reflect.get(content, key) : content;
@@ -100,10 +119,8 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
       parsed.issues.map((issue) => {
         const path = issuePath(issue);
         const hint = issue.received === "undefined" ? missing[String(path.at(-1))] : undefined;
-        return [
-          issueText(issue, lineOf(path) + place(key, v.getDotPath(issue))),
-          ...(hint === undefined ? [] : [hint]),
-        ].join(": ");
+        const problem = issueText(issue, lineOf(path) + place(v.getDotPath(issue)));
+        return hint === undefined ? problem : `${problem}: ${hint}`;
       }),
     );
   }
@@ -114,20 +131,22 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
     const unknown = isKnown
       ? []
       : [`.check: ${unknownRule(decision.check, rules, "run `scanstream explain` for the list")}`];
-    return [...unknown, ...planProblems(decision)].map((problem) => `${lineOf([index])}${key}[${index}]${problem}`);
+    const ofPlan = "status" in decision ? [] : planProblems(decision);
+    return [...unknown, ...ofPlan].map((problem) => `${lineOf([index])}${key}[${index}]${problem}`);
   });
   if (wrong.length > 0) throw fail(wrong);
-  for (const rule of found.values()) {
-    if (typeof rule?.warning === "string") warn?.(`${source.option}: ${rule.warning}`);
-  }
-  return parsed.output.map((decision) => ({
-    ...decision,
-    check: found.get(decision.check)?.rule.check ?? decision.check,
-  }));
+  for (const rule of found.values()) if (typeof rule?.warning === "string") warn?.(`${source.option}: ${rule.warning}`);
+  const named = parsed.output.map((each) => ({ ...each, check: found.get(each.check)?.rule.check ?? each.check }));
+  return {
+    waivers: named.flatMap((each) => ("status" in each ? [] : [each])),
+    attestations: named.flatMap((each) => ("status" in each ? [each] : [])),
+  };
 }
 
+const key = "decisions";
+
 /** Problems that no field shows by itself. */
-function planProblems({ remediation_date: planned, milestones = [] }: PlannedDecision): readonly string[] {
+function planProblems({ remediation_date: planned, milestones = [] }: v.InferOutput<typeof plan>): readonly string[] {
   if (planned === undefined) {
     return milestones.length === 0 ? [] : [".milestones: expected a remediation_date next to them"];
   }
@@ -138,18 +157,8 @@ function planProblems({ remediation_date: planned, milestones = [] }: PlannedDec
   );
 }
 
-function toUsageError({ option, file }: DecisionFileSource, problems: readonly string[]): UsageError {
-  const named = problems.slice(0, maxProblems).map(shorten);
-  if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
-  return new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`]);
-}
-
-/** `0.check` of `waivers` is `waivers[0].check`. */
-function place(key: string, path: string | null): string {
+/** `decisions[0].check` of `0.check`. */
+function place(path: string | null): string {
   const [index = "?", ...fields] = path?.split(".") ?? [];
   return [`${key}[${index}]`, ...fields].join(".");
-}
-
-function shorten(problem: string): string {
-  return problem.length > maxProblemLength ? `${problem.slice(0, maxProblemLength)}…` : problem;
 }

@@ -20,18 +20,17 @@ export async function createDecisionFiles({
   files,
   ...known
 }: { readonly files: DecisionFiles } & Pick<DecisionFileSource, "rules" | "warn">): Promise<ReadDecisionFiles> {
-  const paths = [files.waivers, files.attestations].flatMap((source) => (source === null ? [] : [source.file]));
-  // Noted before they are read, so that a change in between is seen.
-  let read = await Promise.all(paths.map(stampOf));
-  // A pipe can be read once.
-  const isWatched = read.every((stamp) => stamp !== null);
+  const path = files.decisions?.file;
+  // Noted before it is read, so that a change in between is seen.
+  let read = path === undefined ? null : await stampOf(path);
   return { decisions: await readDecisions(files, known), readChanged };
 
   async function readChanged(): Promise<Decisions | null> {
-    if (!isWatched) return null;
-    const now = await Promise.all(paths.map(stampOf));
-    if (now.join() === read.join()) return null;
-    read = now;
+    // A pipe can be read once.
+    if (path === undefined || read === null) return null;
+    const now = await stampOf(path);
+    if (now === read) return null;
+    read = now ?? "gone";
     return readDecisions(files, known);
   }
 }

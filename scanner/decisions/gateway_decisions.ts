@@ -102,7 +102,7 @@ export function mergeDecisions(
   });
   const counting = fetched.filter((each) => {
     const key = keyOf(each.kind, each);
-    if (ofFiles.has(key)) warnings.push(`${describe(each)} is ignored: --${each.kind}s has its own`);
+    if (ofFiles.has(key)) warnings.push(`${describe(each)} is ignored: --decisions has its own`);
     if (ofFiles.has(key) || taken.has(key)) return false;
     taken.add(key);
     return true;

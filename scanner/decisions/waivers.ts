@@ -1,9 +1,8 @@
-import * as v from "valibot";
 import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
-import { maxPatternLength, type StepBudget } from "../../shared/decisions/name_pattern.ts";
+import type { StepBudget } from "../../shared/decisions/name_pattern.ts";
 import {
   createBudget,
   createResourceIndex,
@@ -11,40 +10,12 @@ import {
   type ResourceDecision,
   type ResourceIndex,
 } from "../../shared/decisions/resource_index.ts";
-import { decisionFields, parseDecisionFile, planFields, type DecisionFileSource } from "./decision_file.ts";
 
 /** A finding that a person accepts: it keeps its status and is shown, but does not fail the run. */
 export interface WaiverEntry
   extends Omit<Waiver, "expires">, ResourceDecision, Partial<Pick<Plan, "remediation_date" | "milestones">> {
   /** Null: never. Absent: a plan, and not a waiver: the finding still fails. */
   readonly expires?: string | null;
-}
-
-const waiver = v.strictObject({
-  ...decisionFields,
-  ...planFields,
-  resource: v.optional(
-    v.nullable(
-      v.pipe(
-        v.string("expected a text"),
-        v.nonEmpty("must not be empty"),
-        v.maxLength(maxPatternLength, `is too long: expected ${maxPatternLength} characters at most`),
-      ),
-    ),
-    null,
-  ),
-});
-const { expires: _, ...entries } = waiver.entries;
-const plan = v.strictObject({ ...entries, by: v.exactOptional(entries.by) });
-const entry = v.lazy((input) => (isPlan(input) ? plan : waiver));
-
-function isPlan(input: unknown): boolean {
-  return typeof input === "object" && input !== null && "remediation_date" in input && !("expires" in input);
-}
-
-/** Throws `UsageError` naming everything that is wrong with the file. */
-export function parseWaivers(text: string, source: DecisionFileSource): readonly WaiverEntry[] {
-  return parseDecisionFile(text, "waivers", entry, source);
 }
 
 /** The results with their waived findings marked, and a line for each waiver that was ignored or matched nothing. */
@@ -71,7 +42,7 @@ export function applyWaivers(
   });
   if (budget.left === 0) {
     warnings.push(
-      "The patterns of --waivers take too long on these names: findings that were not reached are not waived",
+      "The patterns of the decisions take too long on these names: findings that were not reached are not waived",
     );
   }
   return { results: waived, warnings };

@@ -80,7 +80,7 @@ function personsCheck(
     artifacts: [],
     explanation: {
       examines: `Nothing: ${why}`,
-      why: "A verdict by another text would prove nothing: a person reads DISA's check and answers it (--attestations).",
+      why: "A verdict by another text would prove nothing: a person reads DISA's check and answers it (--decisions).",
       fix: ["See DISA's fix below."],
       deciding_fields: [],
     },

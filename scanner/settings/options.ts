@@ -7,7 +7,7 @@ import { table } from "./table.ts";
 export function addSettings(command: Command, name: CommandName): void {
   for (const row of Object.values<Setting<unknown>>(table)) {
     if (row.flag === null || !row.commands.includes(name)) continue;
-    const option = new Option(row.flag, `${row.help}${row.variables === undefined ? "" : ` (${row.variables[0]})`}`);
+    const option = new Option(row.flag, helpOf(row));
     if (row.group !== undefined) option.helpGroup(row.group);
     if (row.flag === "--verbose") option.conflicts("quiet");
     const { words } = row;
@@ -17,4 +17,8 @@ export function addSettings(command: Command, name: CommandName): void {
       );
     command.addOption(option);
   }
+}
+
+function helpOf({ help, variables: [variable] = [] }: Setting<unknown>): string {
+  return variable === undefined || help.includes(variable) ? help : `${help} (${variable})`;
 }

@@ -41,17 +41,17 @@ const kept = "everywhere";
 
 export const table = {
   ...section(
-    { group: "Organizations:", commands: [...configured, "verify"] },
+    { group: "Organization:", commands: [...configured, "verify"] },
     {
-      config: path("--config <file>", "configuration file (default: scanstream.config.json, if it exists)", {
+      config: path("--config <file>", "configuration file, else scanstream.config.json", {
         commands: ["setup", ...configured, "verify"],
       }),
       hasConfig: onOff("--no-config", "ignore scanstream.config.json"),
-      org: text("--org <names>", "organization of the file; several for scan and doctor", String, {
+      org: text("--org <names>", "organization of the file; scan, doctor: several", String, {
         commands: configured,
         words: organizationNames,
       }),
-      parallel: number("--parallel <n>", "number of organizations to scan at the same time", {
+      parallel: number("--parallel <n>", "organizations at the same time", {
         commands: ["scan"],
         kept: "top",
         unit: "organizations",
@@ -62,21 +62,21 @@ export const table = {
     },
   ),
   ...section(
-    { group: "Connection:", commands: connecting, kept },
+    { group: "Organization:", commands: connecting, kept },
     {
-      orgUrl: text("--org-url <url>", "address of the Okta org", parseOrgUrl, {
+      orgUrl: text("--org-url <url>", "address of the org", parseOrgUrl, {
         variables: ["IDP_ORG_URL", "OKTA_ORG_URL", "OKTA_CLIENT_ORGURL"],
         commands: ["setup", ...connecting, "diff"],
         isIdentity: true,
         required: expectedAddress,
       }),
-      clientId: text("--client-id <id>", "client id of the service app", parseClientId, {
+      clientId: text("--client-id <id>", "its service app", parseClientId, {
         variables: ["IDP_CLIENT_ID", "OKTA_CLIENT_ID", "OKTA_CLIENT_CLIENTID"],
         commands: ["setup", ...connecting],
         isIdentity: true,
         required: expectedClientId,
       }),
-      privateKeyFile: path("--private-key-file <file>", "private key of the service app: PEM, JWK or JWKS", {
+      privateKeyFile: path("--private-key-file <file>", "private key file", {
         variables: ["IDP_PRIVATE_KEY_FILE", "OKTA_PRIVATE_KEY_FILE"],
         isIdentity: true,
       }),
@@ -131,18 +131,18 @@ export const table = {
     },
   ),
   ...section(
-    { group: "Evidence:", commands: ["scan", "explain", "fix", "report"] },
+    { group: "Runs:", commands: ["scan", "explain", "fix", "report"] },
     {
-      fromArtifacts: path("--from-artifacts <file>", "saved evidence, - for stdin; the org is not asked", {
+      fromArtifacts: path("--from-artifacts <file>", "saved evidence (- for stdin), offline", {
         commands: ["evaluate", "explain", "fix"],
       }),
-      saveArtifacts: path("--save-artifacts <file>", "save the evidence; collect needs it, - for stdout", {
+      saveArtifacts: path("--save-artifacts <file>", "save the evidence (- for stdout: collect)", {
         commands: ["scan", "collect"],
         kept: "organization",
         isOfOne: true,
       }),
-      fresh: onOff("--fresh", "scan again instead of using the newest run", { commands: ["explain", "fix", "report"] }),
-      keep: number("--keep <n>", "how many runs of an org to keep in .scanstream/runs; 0 for none", {
+      fresh: onOff("--fresh", "scan again instead of using the last run", { commands: ["explain", "fix", "report"] }),
+      keep: number("--keep <n>", "runs of an org to keep", {
         kept,
         unit: "runs",
         least: 0,
@@ -154,25 +154,20 @@ export const table = {
     },
   ),
   ...section(
-    { group: "Checks:", commands: choosing, kept },
+    { group: "Rules and decisions:", commands: choosing, kept },
     {
-      check: list("--check <names>", "run only these: names or V-, SV- or OKTA-APP- ids", requireNames, {
+      check: list("--check <names>", "only these: names, V-, SV- or OKTA-APP- ids", requireNames, {
         words: checkNames,
       }),
       exclude: list("--exclude <names>", "checks to skip", (names) => names, { words: checkNames, fallback: [] }),
-      severity: list(
-        "--severity <levels>",
-        "run only checks of high, medium or low (CAT I, II, III)",
-        parseSeverities,
-        {
-          words: ["high", "medium", "low"],
-          fallback: [],
-        },
-      ),
-      parameters: path("--parameters <file>", "the organization's own limits, such as idle minutes (JSON)", {
+      severity: list("--severity <levels>", "only high, medium or low (CAT I, II, III)", parseSeverities, {
+        words: ["high", "medium", "low"],
+        fallback: [],
+      }),
+      parameters: path("--parameters <file>", "your own limits, such as idle minutes (JSON)", {
         commands: [...choosing, "explain", "diff"],
       }),
-      benchmark: path("--benchmark <file>", "another revision of the STIG: DISA's zip, or the XCCDF in it", {
+      benchmark: path("--benchmark <file>", "another revision of the STIG: DISA's zip or XCCDF", {
         commands: [...choosing, "explain", "verify"],
       }),
       approvedIssuers: list(
@@ -188,59 +183,48 @@ export const table = {
     },
   ),
   ...section(
-    { group: "Decisions:", commands: deciding, kept },
+    { group: "Rules and decisions:", commands: deciding, kept },
     {
-      waivers: path("--waivers <file>", "waivers: accepted findings, with an expiry date"),
-      attestations: path("--attestations <file>", "attestations: answers for checks that the API cannot decide"),
-      decisionsFromGateway: onOff("--decisions-from-gateway", "also use the decisions at the gateway (SCANSTREAM_URL)"),
-      checklist: path("--checklist <file>", "an edited CKLB or CKL, whose answers cklb and ckl reports keep", {
+      decisions: path("--decisions <file>", "waivers, attestations and plans (JSON)"),
+      decisionsFromGateway: onOff("--decisions-from-gateway", "also those at the gateway (SCANSTREAM_URL)"),
+      checklist: path("--checklist <file>", "an edited CKLB or CKL, whose answers are kept", {
         commands: reporting,
         isOfOne: true,
       }),
     },
   ),
   ...section(
-    { group: "Report and exit code:", commands: reporting, kept },
+    { group: "Report:", commands: reporting, kept },
     {
-      format: list(
-        "--format <formats>",
-        `report formats (default: table): ${formatNames.join(", ")}, all`,
-        parseFormats,
-        {
-          words: [...formatNames, "all"],
-          fallback: ["table"],
-        },
-      ),
-      output: path("--output <dir>", "directory for the reports, one scan.<ext> for each format", {
+      format: list("--format <formats>", `${formatNames.join(", ")}, all`, parseFormats, {
+        words: [...formatNames, "all"],
+        fallback: ["table"],
+      }),
+      output: path("--output <dir>", "directory for the reports: scan.<ext>", {
         isPerOrganization: true,
       }),
-      status: list(
-        "--status <states>",
-        "list only pass, fail, manual, n/a (table, html, markdown, csv)",
-        parseStatuses,
-        {
-          words: ruleStates,
-        },
-      ),
-      failOn: text("--fail-on <what>", "exit 1 for fail, manual, never, fail:high, … (default: fail)", parseGate, {
+      status: list("--status <states>", "list only pass, fail, manual, n/a", parseStatuses, {
+        words: ruleStates,
+      }),
+      failOn: text("--fail-on <what>", "exit 1 for fail (default), manual, fail:high, never", parseGate, {
         commands: gating,
         words: gates,
         fallback: parseGate("fail"),
       }),
-      failOnNew: onOff("--fail-on-new", "exit 1 only for findings that are not in the baseline", { commands: gating }),
+      failOnNew: onOff("--fail-on-new", "only for findings that are not in the baseline", { commands: gating }),
       allowUnread: onOff("--allow-unread", "exit 0 although rules could not be read", { commands: gating }),
-      baseline: path("--baseline <file>", `compare with an earlier scan.json, or with the ${lastRun} run`, {
+      baseline: path("--baseline <file>", `an earlier scan.json, or: ${lastRun}`, {
         commands: [...gating, "report"],
         isOfOne: true,
       }),
-      poamPerFinding: onOff("--poam-per-finding", "poam: one line for each finding, instead of for each rule"),
+      poamPerFinding: onOff("--poam-per-finding", "poam: a line for each finding, not for each rule"),
     },
   ),
   ...section(
     { commands: signing },
     {
-      sign: path("--sign <file>", "sign the written files with this private key", {
-        group: "Report and exit code:",
+      sign: path("--sign <file>", "sign the files (SCANSTREAM_SIGNING_KEY_FILE)", {
+        group: "Report:",
         variables: ["SCANSTREAM_SIGNING_KEY_FILE"],
       }),
       signingKey: text(null, "the private key that signs written files, as PEM", String, {
@@ -248,16 +232,13 @@ export const table = {
       }),
     },
   ),
-  ...section(
-    { commands: ["setup"] },
-    { yes: onOff("--yes", "no questions, no scan: check once, and exit 2 if not ready") },
-  ),
+  ...section({ commands: ["setup"] }, { yes: onOff("--yes", "no questions: check once, exit 2 if not ready") }),
   ...section({ commands: ["doctor"] }, { textFormat: word("--format <format>", "text or json", ["text", "json"]) }),
   ...section(
     { commands: ["explain"] },
     { explainFormat: word("--format <format>", "text, json or markdown", ["text", "json", "markdown"]) },
   ),
-  ...section({ commands: ["report"] }, { latest: onOff("--latest", "the newest scan at the gateway") }),
+  ...section({ group: "Runs:", commands: ["report"] }, { latest: onOff("--latest", "the newest scan at the gateway") }),
   ...section(
     { commands: ["diff"] },
     { diffFormat: words("--format <formats>", "text (default), json", ["text", "json"]) },
@@ -269,7 +250,7 @@ export const table = {
   ...section(
     { commands: ["history"] },
     {
-      fromReports: path("--from-reports <dir>", "use the reports and change files of this folder, without a gateway"),
+      fromReports: path("--from-reports <dir>", "reports and lines of follow in this folder"),
       rule: list("--rule <names>", "only these rules", requireNames, { words: checkNames }),
       days: number("--days <n>", "UTC days that end today", { unit: "days", least: 1, most: 400, fallback: 30 }),
       by: text("--by <view>", "group the rules by control (SP 800-53)", parseView, { words: ["control"] }),
@@ -287,7 +268,7 @@ export const table = {
   ...section(
     { commands: ["follow"] },
     {
-      state: path("--state <dir>", "directory for saved state (default: .scanstream/follow)"),
+      state: path("--state <dir>", "saved state (default: .scanstream/follow)"),
       intervalMs: number("--interval <seconds>", "time between two polls of the System Log", {
         unit: "seconds",
         least: 2,
@@ -306,20 +287,20 @@ export const table = {
       once: onOff("--once", "catch up from the saved state, then exit"),
       untilClean: onOff("--until-clean", "exit 0 as soon as no check fails"),
       // The file's `fail_on` is about a scan: it must not end a monitor.
-      endOn: text("--fail-on <what>", "exit 1 for a new finding of this kind: fail, … (default: never)", parseGate, {
+      endOn: text("--fail-on <what>", "exit 1 for a new fail, manual, … (default: never)", parseGate, {
         words: gates,
         fallback: parseGate("never"),
       }),
       lineFormat: word("--format <format>", "table or ndjson (default: table)", ["table", "ndjson"]),
-      lineFile: path("--output <file>", "also append every line to this NDJSON file, for `history`"),
+      lineFile: path("--output <file>", "append every line to this file, for `history`"),
       withAddresses: onOff("--with-addresses", "include the IP address of who made a change"),
     },
   ),
   ...section(
-    { group: "Output:", commands: choosing },
+    { group: "Report:", commands: choosing },
     {
       quiet: onOff("--quiet", "print only problems, no progress"),
-      verbose: onOff("--verbose", "print every rule and finding, and on stderr each request and wait", {
+      verbose: onOff("--verbose", "every rule and finding; each request on stderr", {
         commands: ["doctor", ...choosing],
       }),
     },

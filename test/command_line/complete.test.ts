@@ -20,7 +20,7 @@ describe("complete", () => {
     ],
     [["admin", "api-key", "re"], ["revoke"]],
     [["help", "eval"], ["evaluate"]],
-    [["scan", "--waivers", "x", "--sev"], ["--severity"]],
+    [["scan", "--decisions", "x", "--sev"], ["--severity"]],
     // An option that was given is not offered again; one that takes several is.
     [["scan", "-f", "json", "--for"], []],
     [["practice-org", "--fault", "html", "--fau"], ["--fault"]],
@@ -58,7 +58,7 @@ describe("complete", () => {
   });
 
   test("leaves paths to the shell", async () => {
-    expect(await offered("scan", "--waivers", "w")).toEqual({ kind: "files", words: [] });
+    expect(await offered("scan", "--decisions", "w")).toEqual({ kind: "files", words: [] });
     expect(await offered("diff", "a.json", "")).toEqual({ kind: "files", words: [] });
     expect(await offered("scan", "--output=re")).toEqual({ kind: "directories", words: [] });
   });

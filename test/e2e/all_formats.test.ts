@@ -36,7 +36,7 @@ function evaluate(...args: readonly string[]) {
 
 describe("--format all", () => {
   test("writes every format, and what a run has to say beside them stays one screen", async () => {
-    const args = ["--checklist", "stig_manager.cklb", "--waivers", "decisions.json"];
+    const args = ["--checklist", "stig_manager.cklb", "--decisions", "decisions.json"];
     const { code, stdout, stderr } = await evaluate("--format", "all", "--output", "out", ...args);
     expect(code).toBe(1);
     expect(stdout).toBe("");

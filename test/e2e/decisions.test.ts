@@ -47,9 +47,9 @@ test("a file's waiver of the same counts before the gateway's, and both are name
     join(stage.cwd, "waivers.json"),
     JSON.stringify([{ check, reason: "of the file", by: "A. Person", expires: "never" }]),
   );
-  const { code, stdout, stderr } = await scan("--decisions-from-gateway", "--waivers", "waivers.json");
+  const { code, stdout, stderr } = await scan("--decisions-from-gateway", "--decisions", "waivers.json");
   expect(code).toBe(0);
-  expect(stderr).toBe("The waiver of V-273186 by test at the gateway is ignored: --waivers has its own\n");
+  expect(stderr).toBe("The waiver of V-273186 by test at the gateway is ignored: --decisions has its own\n");
   expect(stdout.replaceAll(/\s+/g, " ")).toContain("waived by A. Person: of the file");
   await withdraw();
 });

@@ -136,7 +136,7 @@ test("evaluate, fix and follow obey the file as scan does, offline by the organi
     exclude: ["V-273195"],
     fail_on: "never",
     format: "json",
-    waivers: "waivers.json",
+    decisions: "waivers.json",
     parameters: "limits.json",
     save_artifacts: "kept.json",
   };
@@ -231,7 +231,7 @@ describe("several organizations", () => {
     const cwd = await inFolder({
       organizations: [
         { ...(await entry("acme", acme)), org_url: "ftp://acme.okta.com" },
-        { ...(await entry("globex", globex)), waivers: "nothere.json", private_key_file: "gone.pem" },
+        { ...(await entry("globex", globex)), decisions: "nothere.json", private_key_file: "gone.pem" },
         { ...(await entry("third", globex)), check: "nonsense" },
         { name: "fourth", org_url: globex.url, client_id: globex.clientId, private_key_env: "NOT_SET" },
       ],

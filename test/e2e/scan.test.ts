@@ -180,7 +180,7 @@ test("collect writes the evidence to stdout and evaluate reads it from stdin, wh
     shell: `"$@" | "$1" "$2" evaluate --from-artifacts - --format json`,
   });
   expect((JSON.parse(stdout) as Report).checks).toHaveLength(catalog.length);
-  const twice = ["evaluate", "--from-artifacts", "-", "--waivers", "-"];
+  const twice = ["evaluate", "--from-artifacts", "-", "--decisions", "-"];
   await runCommand(["collect", "--quiet", "--save-artifacts", "collected.json"], {
     cwd: folder.path,
     env: await envOf(readOnly),
@@ -217,7 +217,7 @@ describe("usage and configuration exit with 2", () => {
     [["scan", "--fail-on", "cat1"], /a severity needs a status: expected fail:cat1/],
     [["scan", "--status", "open"], /pass, fail, manual, not_applicable/],
     [["scan", "--check", "V-273187", "--exclude", "OKTA-APP-000025"], /leaves no check/],
-    [["scan", "--waivers", "missing.json"], /missing\.json.*no such file/],
+    [["scan", "--decisions", "missing.json"], /missing\.json.*no such file/],
     [["scan", "--fail-on-new"], /--baseline/],
     [["scan", "--no-such-option"], /unknown option/],
     [["scann"], /unknown command/],

@@ -35,7 +35,7 @@ describe("scan step of action.yml", () => {
     FAIL_ON_NEW: "false",
     ALLOW_UNREAD: "false",
   };
-  const empty = { BASELINE: "", WAIVERS: "", ATTESTATIONS: "" };
+  const empty = { BASELINE: "", DECISIONS: "" };
 
   async function scan(given: Readonly<Record<string, string>>): Promise<number> {
     const env = {
@@ -72,7 +72,7 @@ describe("scan step of action.yml", () => {
 
   test("passes every input on, and runs none as a command", async () => {
     await writeFile(join(folder.path, "waivers.json"), "[]");
-    const given = { BASELINE: "report/scan.json", FAIL_ON_NEW: "true", WAIVERS: "waivers.json" };
+    const given = { BASELINE: "report/scan.json", FAIL_ON_NEW: "true", DECISIONS: "waivers.json" };
     expect(await scan({ OUTPUT: "out; touch $(echo owned) `touch owned`", ...given })).toBe(0);
     await expect(readFile(join(folder.path, "owned"))).rejects.toThrow("ENOENT");
   });

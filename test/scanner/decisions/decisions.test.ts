@@ -1,34 +1,37 @@
 import { describe, expect, test } from "vitest";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
-import { applyAttestations, parseAttestations } from "../../../scanner/decisions/attestations.ts";
+import { applyAttestations } from "../../../scanner/decisions/attestations.ts";
+import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
-import { applyWaivers, parseWaivers } from "../../../scanner/decisions/waivers.ts";
+import { applyWaivers } from "../../../scanner/decisions/waivers.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
-const source = { option: "--waivers", file: "waivers.json", rules: stigRuleNames };
+const source = { option: "--decisions", file: "decisions.json", rules: stigRuleNames };
 const now = Date.parse("2026-11-21T12:00:00Z");
 const given = { check, reason: "accepted", by: "A. Person", expires: "never" };
 
-describe("parseWaivers", () => {
+describe("parseDecisions", () => {
   test.each([
     ["a list", [given]],
-    ["an object with the list", { waivers: [given] }],
+    ["an object with the list", { decisions: [given] }],
   ])("reads %s", (_, content) => {
-    expect(parseWaivers(JSON.stringify(content), source)).toEqual([{ ...given, resource: null, expires: null }]);
+    expect(parseDecisions(JSON.stringify(content), source).waivers).toEqual([
+      { ...given, resource: null, expires: null },
+    ]);
   });
 
   test.each([
-    ["{", /waivers\.json.*the file is cut short/],
+    ["{", /decisions\.json.*the file is cut short/],
     ["{}", /expected a list/],
-    ['["x"]', /waivers\[0\]/],
-    [JSON.stringify([{ ...given, reason: undefined }]), /waivers\[0\]\.reason: is required: expected why/],
-    [JSON.stringify([{ ...given, by: undefined }]), /waivers\[0\]\.by: is required: expected who/],
+    ['["x"]', /decisions\[0\]/],
+    [JSON.stringify([{ ...given, reason: undefined }]), /decisions\[0\]\.reason: is required: expected why/],
+    [JSON.stringify([{ ...given, by: undefined }]), /decisions\[0\]\.by: is required: expected who/],
     [
       JSON.stringify([{ ...given, expires: undefined }]),
-      /waivers\[0\]\.expires: is required: expected a day .* or "never"/,
+      /decisions\[0\]\.expires: is required: expected a day .* or "never"/,
     ],
-    [JSON.stringify([{ ...given, expires: null }]), /waivers\[0\]\.expires: expected a day .* or "never"/],
+    [JSON.stringify([{ ...given, expires: null }]), /decisions\[0\]\.expires: expected a day .* or "never"/],
     [JSON.stringify([{ ...given, reason: " " }]), /reason: must not be empty/],
     [JSON.stringify([{ ...given, check: "no_such" }]), /unknown rule "no_such"/],
     [JSON.stringify([{ ...given, expire: "2027-01-01" }]), /expire/],
@@ -37,25 +40,25 @@ describe("parseWaivers", () => {
     [JSON.stringify([{ ...given, expires: "2027-01-01T10:00:00" }]), /2027-01-31/],
     [JSON.stringify([{ ...given, resource: "" }]), /resource: must not be empty/],
   ])("refuses %s: %s", (text, message) => {
-    expect(() => parseWaivers(text, source)).toThrow(message);
+    expect(() => parseDecisions(text, source)).toThrow(message);
   });
 
   test("names every problem of a file at once", () => {
-    const parse = () => parseWaivers(JSON.stringify([{ check }, { reason: "x" }]), source);
-    expect(parse).toThrow(/waivers\[0\]\.reason/);
-    expect(parse).toThrow(/waivers\[1\]\.check/);
+    const parse = () => parseDecisions(JSON.stringify([{ check }, { reason: "x" }]), source);
+    expect(parse).toThrow(/decisions\[0\]\.reason/);
+    expect(parse).toThrow(/decisions\[1\]\.check/);
   });
 
   test("names the line of what is wrong, of the entry that lacks something, and of an unknown check", () => {
-    const text = `{ "waivers": [
+    const text = `{ "decisions": [
       { "check": "${check}", "reason": "x", "by": "me",
         "expires": "soon" },
       { "check": "${check}", "by": "me", "expires": "never" }
     ] }`;
-    expect(() => parseWaivers(text, source)).toThrow("line 3: waivers[0].expires: expected a day");
-    expect(() => parseWaivers(text, source)).toThrow("line 4: waivers[1].reason: is required");
+    expect(() => parseDecisions(text, source)).toThrow("line 3: decisions[0].expires: expected a day");
+    expect(() => parseDecisions(text, source)).toThrow("line 4: decisions[1].reason: is required");
     const unknown = `[\n${JSON.stringify({ ...given, check: "no_such" })}]`;
-    expect(() => parseWaivers(unknown, source)).toThrow("line 2: waivers[0].check: ");
+    expect(() => parseDecisions(unknown, source)).toThrow("line 2: decisions[0].check: ");
   });
 });
 
@@ -63,7 +66,7 @@ test("a decision names its rule by any of its names, and another revision is sai
   const warnings: string[] = [];
   const names = ["V-273186", "sv-273186", "SV-273186r1_rule", "SIGNON_global_session_idle_timeout_15min"];
   const text = JSON.stringify(names.map((name) => ({ ...given, check: name })));
-  const waivers = parseWaivers(text, { ...source, warn: (message) => void warnings.push(message) });
+  const { waivers } = parseDecisions(text, { ...source, warn: (message) => void warnings.push(message) });
   expect(new Set(waivers.map((waiver) => waiver.check))).toEqual(new Set([check]));
   expect(warnings).toEqual([expect.stringContaining("SV-273186r1_rule is another revision of V-273186")]);
 });
@@ -76,7 +79,7 @@ describe("applyWaivers", () => {
     aFinding({ status: "MANUAL", reason: "not_applicable", resource: { type: "policy", id: "00p4", name: "N/A" } }),
   ];
   const waivedIds = (waiver: object) => {
-    const waivers = parseWaivers(JSON.stringify([{ ...given, ...waiver }]), source);
+    const { waivers } = parseDecisions(JSON.stringify([{ ...given, ...waiver }]), source);
     const { results, warnings } = applyWaivers([aCheckResult({ findings })], waivers, now);
     const ids = results.flatMap((result) => result.findings).filter((f) => f.waived);
     return { ids: ids.map((finding) => finding.resource.id), warnings, results };
@@ -123,10 +126,7 @@ describe("applyWaivers", () => {
 
 describe("applyAttestations", () => {
   const attest = (changes: object) =>
-    parseAttestations(JSON.stringify([{ ...given, status: "PASS", ...changes }]), {
-      ...source,
-      option: "--attestations",
-    });
+    parseDecisions(JSON.stringify([{ ...given, status: "PASS", ...changes }]), source).attestations;
   const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
 
   test("adds an attestation to a MANUAL without changing it", () => {
@@ -147,7 +147,7 @@ describe("applyAttestations", () => {
     [{ by: "" }, /by: must not be empty/],
     [{ status: "MAYBE" }, /expected PASS, FAIL or NOT_APPLICABLE/],
     [{ by: undefined }, /by/],
-    [{ expires: undefined }, /attestations\[0\]\.expires: is required: expected a day/],
+    [{ expires: undefined }, /decisions\[0\]\.expires: is required: expected a day/],
   ])("refuses %j", (changes, message) => {
     expect(() => attest(changes)).toThrow(message);
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
 import { parseBaseline } from "../../../scanner/decisions/baseline.ts";
-import { applyWaivers, parseWaivers } from "../../../scanner/decisions/waivers.ts";
+import { applyWaivers } from "../../../scanner/decisions/waivers.ts";
 import { parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { aCheckResult, aFinding } from "../../support/report_builders.ts";
@@ -8,11 +9,11 @@ import { aCheckResult, aFinding } from "../../support/report_builders.ts";
 /** Files that come with a pull request, and names that come from the provider: a bound, an error, and no waiver by mistake. */
 
 const check = "signon_global_session_idle_timeout_15min";
-const source = { option: "--waivers", file: "waivers.json", rules: stigRuleNames };
+const source = { option: "--decisions", file: "decisions.json", rules: stigRuleNames };
 const waiver = { check, reason: "x", by: "me", expires: "never" };
 
 function waivedNames(patterns: readonly string[], names: readonly string[]) {
-  const waivers = parseWaivers(JSON.stringify(patterns.map((resource) => ({ ...waiver, resource }))), source);
+  const { waivers } = parseDecisions(JSON.stringify(patterns.map((resource) => ({ ...waiver, resource }))), source);
   const findings = names.map((name, index) => aFinding({ resource: { type: "policy", id: `id${index}`, name } }));
   const { results, warnings } = applyWaivers([aCheckResult({ findings })], waivers, 0);
   const waived = results.flatMap((result) => result.findings.filter((finding) => finding.waived));
@@ -23,12 +24,12 @@ test.each<[string, string, RegExp]>([
   [
     "10,001 entries",
     JSON.stringify(Array.from({ length: 10_001 }, () => waiver)),
-    /waivers has 10001 entries: expected 10000/,
+    /decisions has 10001 entries: expected 10000/,
   ],
   [
     "a pattern of 1,001 characters",
     JSON.stringify([{ ...waiver, resource: "a".repeat(1001) }]),
-    /waivers\[0\]\.resource: is too long: expected 1000/,
+    /decisions\[0\]\.resource: is too long: expected 1000/,
   ],
   ["nesting without end", "[".repeat(8_000_000), /nested too deep/],
   ["a million entries", `[${'{"check":"x","reason":"y"},'.repeat(1_000_000)}0]`, /too many lists and objects/],
@@ -37,9 +38,9 @@ test.each<[string, string, RegExp]>([
     `[{"check":"${check}","reason":"x","expires":"2026-01-01","\\u0065xpires":"never"}]`,
     /the key "expires" is given twice/,
   ],
-  ["a prototype", `[{"check":"${check}","reason":"x","__proto__":{"resource":"no"}}]`, /waivers\[0\]\.__proto__/],
-])("waivers with %s are refused, saying what and where", (_, text, message) => {
-  expect(() => parseWaivers(text, source)).toThrow(message);
+  ["a prototype", `[{"check":"${check}","reason":"x","__proto__":{"resource":"no"}}]`, /decisions\[0\]\.__proto__/],
+])("decisions with %s are refused, saying what and where", (_, text, message) => {
+  expect(() => parseDecisions(text, source)).toThrow(message);
 });
 
 test.each<[string, (text: string) => unknown]>([

@@ -16,7 +16,7 @@ async function follow(text: string, fetch: (() => Promise<readonly FetchedDecisi
   const file = join(folder.path, "waivers.json");
   await writeFile(file, text);
   const said: string[] = [];
-  const files = { waivers: { option: "--waivers", file }, attestations: null, baseline: null };
+  const files = { decisions: { option: "--decisions", file }, baseline: null };
   const decisions = await followDecisions({
     files: await createDecisionFiles({ files, rules: stigRuleNames }),
     fetch,

@@ -118,8 +118,8 @@ describe("addGatewayDecisions", () => {
     expect(await add(files)).toEqual({
       decisions: files,
       warnings: [
-        "The attestation of V-279690 by member@acme.test at the gateway is ignored: --attestations has its own",
-        'The waiver of V-273186 for "00p1" by member@acme.test at the gateway is ignored: --waivers has its own',
+        "The attestation of V-279690 by member@acme.test at the gateway is ignored: --decisions has its own",
+        'The waiver of V-273186 for "00p1" by member@acme.test at the gateway is ignored: --decisions has its own',
       ],
     });
     const past = { ...file, expires: "2020-01-31" };

@@ -3,17 +3,17 @@ import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import { applyDecisions } from "../../../scanner/decisions/decisions.ts";
 import { applyGate, parseFailOn } from "../../../scanner/decisions/fail_on.ts";
-import { parseWaivers } from "../../../scanner/decisions/waivers.ts";
+import { parseDecisions } from "../../../scanner/decisions/decision_file.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
-const source = { option: "--waivers", file: "decisions.json", rules: stigRuleNames };
+const source = { option: "--decisions", file: "decisions.json", rules: stigRuleNames };
 const now = Date.parse("2026-11-21T12:00:00Z");
 const plan = { check, reason: "Change 7", remediation_date: "2026-11-21" };
 
 function decide(entries: readonly object[], result: CheckResult = aCheckResult(), nowMs = now) {
-  const waivers = parseWaivers(JSON.stringify(entries), source);
+  const { waivers } = parseDecisions(JSON.stringify(entries), source);
   return applyDecisions([result], { waivers, attestations: [], baseline: null }, nowMs);
 }
 
@@ -79,14 +79,14 @@ describe("a decision with a remediation date", () => {
   test("is no plan for what is for a person to judge, unless the person found a failure", () => {
     const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
     expect(firstFinding([plan], manual)?.plan).toBeUndefined();
-    const waivers = parseWaivers(JSON.stringify([plan]), source);
+    const { waivers } = parseDecisions(JSON.stringify([plan]), source);
     const attestations = [{ check, status: "FAIL", reason: "seen", by: "A. Person", expires: null }] as const;
     const { results } = applyDecisions([manual], { waivers, attestations, baseline: null }, now);
     expect(results[0]?.findings[0]?.plan).toMatchObject({ remediation_date: "2026-11-21" });
   });
 
   test.each([
-    [{ remediation_date: "soon" }, /decisions\.json.*waivers\[0\]\.remediation_date: expected a day/],
+    [{ remediation_date: "soon" }, /decisions\.json.*decisions\[0\]\.remediation_date: expected a day/],
     [{ remediation_date: "2026-02-30" }, /remediation_date: expected a day/],
     [{ remediation_date: null }, /remediation_date/],
     [{ milestones: "Draft" }, /milestones: expected a list/],
@@ -103,7 +103,7 @@ describe("a decision with a remediation date", () => {
       /milestones: expected a remediation_date/,
     ],
   ])("refuses %j: %s", (changes, message) => {
-    expect(() => parseWaivers(JSON.stringify([{ ...plan, ...changes }]), source)).toThrow(message);
+    expect(() => parseDecisions(JSON.stringify([{ ...plan, ...changes }]), source)).toThrow(message);
   });
 });
 

@@ -38,14 +38,14 @@ describe("parseConfigFile", () => {
       $schema: "./config.schema.json",
       parallel: 2,
       defaults: { format: ["table", "json"], output: "reports", fail_on: "fail:high", timeout: 20, stream: false },
-      organizations: [{ ...anOrganization, waivers: "/etc/waivers.json", save_artifacts: "kept/acme.json" }],
+      organizations: [{ ...anOrganization, decisions: "/etc/waivers.json", save_artifacts: "kept/acme.json" }],
     });
     expect(parseConfigFile(text, "conf/scanstream.config.json")).toMatchObject({
       defaults: { output: join("conf", "reports") },
       organizations: [
         {
           private_key_file: join("conf", "key.pem"),
-          waivers: "/etc/waivers.json",
+          decisions: "/etc/waivers.json",
           save_artifacts: join("conf", "kept/acme.json"),
         },
       ],
@@ -91,7 +91,7 @@ describe("parseConfigFile", () => {
     ["/organizations/0/private_key_env", { private_key_env: "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t" }],
     ["/organizations/0/client_id", { client_id: '{"kty":"EC","d":"abc"}' }],
     ["/organizations/0/scopes/1", { scopes: ["policies.read", `scs_0a1b2c3d_${"0".repeat(64)}`] }],
-    ["/organizations/0/waivers", { waivers: "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln" }],
+    ["/organizations/0/decisions", { decisions: "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln" }],
     ["/organizations/0/baseline", { baseline: `00${"a".repeat(40)}` }],
   ])("refuses a secret at %s, and does not repeat it", (pointer, changes) => {
     const message = problemOf(withOrganization(changes));
