@@ -87,6 +87,7 @@ CREATE TABLE "changes" (
 	"actual" text NOT NULL,
 	"rule_status" text,
 	"rule_reason" text,
+	"rule_severity" text,
 	"seen_at" timestamp (3) with time zone NOT NULL,
 	"cause" text NOT NULL,
 	"explained_by" jsonb NOT NULL,
@@ -940,9 +941,7 @@ BEGIN
     IF NOT FOUND THEN
       rule.last_position := 0;
       rule.last_number := 0;
-      rule.severity := CASE WHEN one."check" IN (
-        'application_admin_console_mfa_required', 'application_dashboard_mfa_required', 'systemlog_streaming_enabled'
-      ) THEN 'high' ELSE 'medium' END;
+      rule.severity := 'medium';
     END IF;
 
     SELECT other.verdict, other.began INTO rival
@@ -1203,14 +1202,14 @@ BEGIN
         coalesce(min(stated), (array_agg(worst ORDER BY number DESC))[1], array_position(ranks, 'unreadable')) AS rank
       FROM counted WHERE number >= first_number GROUP BY "check", seen_at
     )
-    SELECT jsonb_agg(jsonb_build_object('check', moments."check", 'verdict', ranks[moments.rank], 'at', moments.seen_at,
+    SELECT jsonb_agg(jsonb_build_object('check', moments."check", 'severity', moved.severity, 'verdict', ranks[moments.rank], 'at', moments.seen_at,
       'cause', moved.cause, 'actor', moved.actor, 'fingerprints', moved.fingerprints) ORDER BY moments.number) INTO seen
     FROM moments CROSS JOIN LATERAL (
-      SELECT (array_agg(cause ORDER BY decides DESC, number))[1] AS cause,
+      SELECT (array_agg(cause ORDER BY decides DESC, number))[1] AS cause, max(rule_severity) AS severity,
         (array_agg(actor ORDER BY decides DESC, number) FILTER (WHERE jsonb_typeof(actor) = 'object'))[1] AS actor,
         coalesce((array_agg(fingerprint ORDER BY fingerprint COLLATE "C") FILTER (WHERE decides))[1:100], '{}') AS fingerprints
       FROM (
-        SELECT counted.cause, counted.number, counted.fingerprint, counted.explained_by -> 0 -> 'actor' AS actor,
+        SELECT counted.cause, counted.rule_severity, counted.number, counted.fingerprint, counted.explained_by -> 0 -> 'actor' AS actor,
           counted.to_status IS NOT DISTINCT FROM
             CASE WHEN ranks[moments.rank] IN ('PASS', 'FAIL') THEN ranks[moments.rank] ELSE 'MANUAL' END AS decides
         FROM counted

@@ -15,7 +15,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import type { ManualReason, Status } from "../../shared/report.ts";
+import type { ManualReason, Severity, Status } from "../../shared/report.ts";
 import type { ChangeCause, NewChange } from "../../shared/schemas/change.ts";
 import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor_requests.ts";
 import { tenantPolicies } from "../policies.ts";
@@ -116,6 +116,8 @@ export const changes = pgTable(
     /** The verdict of the whole rule after the change; null: the producer did not say. */
     ruleStatus: text("rule_status").$type<Status>(),
     ruleReason: text("rule_reason").$type<ManualReason>(),
+    /** By the producer's catalog; null: the producer did not say. */
+    ruleSeverity: text("rule_severity").$type<Severity>(),
     seenAt: instant("seen_at").notNull(),
     cause: text("cause").$type<ChangeCause>().notNull(),
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),

@@ -10,6 +10,7 @@ import type {
 import { countStates, stateOf, worstVerdict } from "../../shared/rule_result.ts";
 import type { ChangeLineInput, Explanation as StoredExplanation } from "../../shared/schemas/change.ts";
 import { shorten } from "../../shared/text.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
 import { isNamed, type FailOn } from "../decisions/fail_on.ts";
 import type { LogActor, LogEvent } from "./log_event.ts";
 
@@ -23,6 +24,11 @@ export interface Explanation extends StoredExplanation {
 }
 
 export type Verdict = Pick<Finding, "status" | "reason">;
+
+/** The verdict of a rule, and its severity in the catalog. */
+export interface RuleVerdict extends Verdict {
+  readonly severity: Severity;
+}
 
 /** Finding as it is kept: a result that changes is seen by it. */
 export interface KnownFinding extends Verdict {
@@ -115,7 +121,7 @@ export interface LineFacts {
   readonly id: string;
   readonly orgUrl: string;
   readonly monitorId: string;
-  readonly rule: Verdict;
+  readonly rule: RuleVerdict;
   readonly seenAt: string;
   readonly cause: ChangeLine["cause"];
   readonly events: readonly LogEvent[];
@@ -152,11 +158,18 @@ export function toStateLines(
   {
     actual,
     newId,
+    checks,
     ...facts
-  }: Omit<LineFacts, "id" | "rule" | "cause" | "events"> & { readonly actual: string; readonly newId: () => string },
+  }: Omit<LineFacts, "id" | "rule" | "cause" | "events"> & {
+    readonly actual: string;
+    readonly newId: () => string;
+    readonly checks: readonly CatalogCheck[];
+  },
 ): readonly ChangeLine[] {
-  return [...Map.groupBy(findings, ({ check }) => check).values()].flatMap((own) => {
-    const rule = ruleVerdict(own);
+  const byCheck = Map.groupBy(findings, ({ check }) => check);
+  return checks.flatMap(({ name, rule: { severity } }) => {
+    const own = byCheck.get(name) ?? [];
+    const rule = { ...ruleVerdict(own), severity };
     return own.map((to) =>
       toLine({ from: null, to, actual }, { id: newId(), rule, cause: "start", events: [], ...facts }),
     );

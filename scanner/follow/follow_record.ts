@@ -76,11 +76,12 @@ export class FollowRecord {
 
   /** Every verdict as the first state of whoever has seen none. */
   #stateLines(actual: string): readonly ChangeLine[] {
-    const { orgUrl, withAddresses } = this.#plan;
+    const { checks, orgUrl, withAddresses } = this.#plan;
     const { clock, newId } = this.#parts;
     const seenAt = new Date(clock.nowMs()).toISOString();
     const findings = this.#committed?.evidence.findings ?? [];
-    return toStateLines(findings, { actual, newId, seenAt, orgUrl, monitorId: this.#monitorId, withAddresses });
+    const facts = { checks, newId, seenAt, orgUrl, monitorId: this.#monitorId, withAddresses };
+    return toStateLines(findings, { actual, ...facts });
   }
 
   async saveWhenDue(): Promise<void> {

@@ -10,7 +10,7 @@ import {
   type KnownFinding,
   type MissingList,
   type Move,
-  type Verdict,
+  type RuleVerdict,
 } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { FollowState } from "./follow_state.ts";
@@ -21,7 +21,7 @@ export interface JudgedCheck {
   readonly needs: readonly ArtifactName[];
   readonly moves: readonly Move[];
   /** The verdict of the whole check from now on. */
-  readonly rule: Verdict;
+  readonly rule: RuleVerdict;
   /** It was not judged before: its findings are no changes. */
   readonly isNew: boolean;
 }
@@ -72,7 +72,8 @@ export class Verdicts {
       const { moves, known } = compareFindings(before, result, missingOf(needs, artifacts));
       this.#findings.set(check.name, known);
       this.#judged.add(check.name);
-      if (moves.length > 0) judged.push({ check, needs, moves, rule: ruleVerdict(known), isNew });
+      const rule = { ...ruleVerdict(known), severity: check.rule.severity };
+      if (moves.length > 0) judged.push({ check, needs, moves, rule, isNew });
     }
     return judged;
   }

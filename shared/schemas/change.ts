@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { findingEntries, manualReasonSchema, statusSchema } from "./finding.ts";
+import { findingEntries, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
 import { count, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
 
 /** A verdict that moved, `scanstream.change/1`: a line of `follow`, what it posts, and what the gateway lists. */
@@ -39,8 +39,18 @@ const explanationSchema = v.strictObject(
 
 const maxExplanations = 20;
 const explanationsMessage = `expected an array of at most ${maxExplanations} log events`;
-const verdictSchema = v.strictObject(
-  { status: statusSchema, reason: v.optional(v.nullable(manualReasonSchema), null) },
+const verdictEntries = { status: statusSchema, reason: v.optional(v.nullable(manualReasonSchema), null) };
+const verdictSchema = v.strictObject(verdictEntries, fieldMessage);
+const ruleSchema = v.strictObject(
+  {
+    ...verdictEntries,
+    severity: v.pipe(
+      v.exactOptional(severitySchema),
+      v.description(
+        "By the producer's catalog: high is CAT I, medium CAT II, low CAT III; absent: it counts as medium",
+      ),
+    ),
+  },
   fieldMessage,
 );
 
@@ -57,7 +67,7 @@ const entries = {
   to_waived: v.pipe(waived, v.description("A waiver is in force after it")),
   actual,
   rule: v.pipe(
-    v.exactOptional(verdictSchema),
+    v.exactOptional(ruleSchema),
     v.description("The verdict of the whole rule after it; absent: the producer did not say"),
   ),
   seen_at: instant,

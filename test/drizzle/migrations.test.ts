@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import journal from "../../drizzle/migrations/meta/_journal.json" with { type: "json" };
 import { migrationConfig } from "../../drizzle/migrations_folder.ts";
 import * as schema from "../../drizzle/schema.ts";
-import { catalog } from "../../scanner/catalog/catalog.ts";
 
 const folder = migrationConfig.migrationsFolder;
 
@@ -23,12 +22,4 @@ test("the journal names every file once, and is in order: Drizzle passes over wh
   expect(journal.entries.map(({ tag }) => `${tag}.sql`)).toEqual(files.sort());
   const times = journal.entries.map(({ when }) => when);
   expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
-});
-
-test("a rule that a monitor names before any finding has the category of the catalog", () => {
-  const initial = readFileSync(join(folder, "0000_initial.sql"), "utf8");
-  const [, list = ""] = /CASE WHEN one\."check" IN \(([^)]*)\) THEN 'high' ELSE 'medium' END/.exec(initial) ?? [];
-  const high = catalog.filter(({ rule }) => rule.severity === "high").map(({ name }) => name);
-  expect(new Set([...list.matchAll(/'([^']+)'/g)].map(([, check]) => check))).toEqual(new Set(high));
-  expect(catalog.filter(({ rule }) => rule.severity === "low")).toEqual([]);
 });

@@ -31,15 +31,15 @@ export async function storeChanges(
         id uuid, position integer, "check" text, fingerprint text, resource_type text, resource_id text,
         resource_name text, from_status text, from_reason text, to_status text, to_reason text,
         from_waived boolean, to_waived boolean, actual text,
-        rule_status text, rule_reason text, seen_at timestamptz, cause text, explained_by jsonb)
+        rule_status text, rule_reason text, rule_severity text, seen_at timestamptz, cause text, explained_by jsonb)
     ), stored as (
       insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id,
         resource_name, from_status, from_reason, to_status, to_reason, from_waived, to_waived, actual, rule_status,
-        rule_reason, seen_at, cause, explained_by)
+        rule_reason, rule_severity, seen_at, cause, explained_by)
       select monitor.tenant_id, monitor.id, given.id, monitor.number + given.position, given."check",
         given.fingerprint, given.resource_type, given.resource_id, given.resource_name, given.from_status,
         given.from_reason, given.to_status, given.to_reason, given.from_waived, given.to_waived, given.actual, given.rule_status, given.rule_reason,
-        given.seen_at, given.cause, given.explained_by
+        given.rule_severity, given.seen_at, given.cause, given.explained_by
       from monitor, given
       on conflict (tenant_id, monitor_id, id) do nothing
       returning id
@@ -147,6 +147,7 @@ function toRow(change: NewChange, index: number) {
     actual: change.actual,
     rule_status: change.rule?.status ?? null,
     rule_reason: change.rule?.reason ?? null,
+    rule_severity: change.rule?.severity ?? null,
     seen_at: toInstant(change.seen_at),
     cause: change.cause,
     explained_by: change.explained_by,

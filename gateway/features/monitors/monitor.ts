@@ -66,12 +66,17 @@ export function toChange(row: ChangeRow): Change {
     from_waived: row.fromWaived,
     to_waived: row.toWaived,
     actual: row.actual,
-    ...(row.ruleStatus === null ? {} : { rule: { status: row.ruleStatus, reason: row.ruleReason } }),
+    ...ruleOf(row),
     seen_at: row.seenAt.toISOString(),
     cause: row.cause,
     explained_by: row.explainedBy,
     created_at: row.createdAt.toISOString(),
   };
+}
+
+function ruleOf({ ruleStatus: status, ruleReason: reason, ruleSeverity: severity }: ChangeRow): Pick<Change, "rule"> {
+  if (status === null) return {};
+  return { rule: { status, reason, ...(severity === null ? {} : { severity }) } };
 }
 
 /** The payload of `finding.updated`: flat, with who made the first of the events that explain it. */

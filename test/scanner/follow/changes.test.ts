@@ -163,7 +163,7 @@ describe("changeTexts", () => {
         id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11",
         orgUrl: "https://acme.okta.com",
         monitorId: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b12",
-        rule: { status: "FAIL", reason: null },
+        rule: { status: "FAIL", reason: null, severity: "medium" },
         seenAt: "2026-11-01T14:03:12.000Z",
         cause,
         events,

@@ -44,7 +44,7 @@ describe("a follower", () => {
         schema: "scanstream.change/1",
         org_url: org.url,
         monitor_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        rule: { status: "FAIL", reason: null },
+        rule: { status: "FAIL", reason: null, severity: "medium" },
         check: fips,
         from: { status: "PASS", reason: null },
         to: { status: "FAIL", reason: null },

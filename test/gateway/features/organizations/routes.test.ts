@@ -137,6 +137,22 @@ test("a scan of the same verdicts is no change, a monitor that says the same is 
   });
 });
 
+test("a rule that only a monitor knows has the category that its producer names", async () => {
+  const host = aHost();
+  const monitor = createMonitorClient(gateway);
+  await monitor.put({ org_url: `https://${host}`, interval_seconds: 10 });
+  const failing = (check: string) =>
+    changeOf({ check, fingerprint: check, to: { status: "FAIL", reason: null }, cause: "start" });
+  await monitor.post([
+    { ...failing("own_check"), rule: { status: "FAIL", severity: "high" } },
+    { ...failing(adminConsole), rule: { status: "FAIL", severity: "low" } },
+    failing(idle),
+  ]);
+  expect(await organizationOf(`https://${host}`)).toMatchObject({ cat1_open: 1, cat2_open: 1, cat3_open: 1 });
+  const [, second] = (await monitor.list("/changes")).items;
+  expect(second?.rule).toEqual({ status: "FAIL", reason: null, severity: "low" });
+});
+
 test("a name comes back as it was, whatever it is made of", async () => {
   const host = aHost();
   const monitor = createMonitorClient(gateway);
