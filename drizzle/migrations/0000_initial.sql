@@ -616,9 +616,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON public.scans, public.findings, public.mo
 GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
 --> statement-breakpoint
 -- What was stored of a report is not changed afterwards.
-GRANT SELECT ON public.scan_reports TO scanstream_app;
+GRANT SELECT, INSERT ON public.scan_reports TO scanstream_app;
 --> statement-breakpoint
-GRANT SELECT, INSERT ON public.scan_report_parts TO scanstream_app;
+GRANT SELECT, INSERT, DELETE ON public.scan_report_parts TO scanstream_app;
 --> statement-breakpoint
 -- What was decided, and by whom, is never changed: it ends.
 GRANT SELECT, INSERT, UPDATE (ended_at, ended_reason, ended_by, ended_scan_id) ON public.decisions TO scanstream_app;
@@ -747,24 +747,6 @@ AS $$
   UPDATE public.api_keys SET revoked_at = now()
   WHERE id = wanted_id AND tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid AND revoked_at IS NULL
   RETURNING revoked_at;
-$$;
---> statement-breakpoint
--- The first to finish is the report of the scan; the parts of others go. Returns the digest of the report that is kept.
-CREATE FUNCTION scanstream.finish_report(wanted_scan uuid, wanted_upload uuid, given_digest text, given_size integer, given_parts integer)
-RETURNS text
-LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  tenant constant uuid := nullif(current_setting('app.tenant_id', true), '')::uuid;
-  kept record;
-BEGIN
-  INSERT INTO public.scan_reports (tenant_id, scan_id, upload_id, digest, size_bytes, part_count)
-  VALUES (tenant, wanted_scan, wanted_upload, given_digest, given_size, given_parts) ON CONFLICT DO NOTHING;
-  SELECT upload_id, digest INTO kept FROM public.scan_reports WHERE tenant_id = tenant AND scan_id = wanted_scan;
-  DELETE FROM public.scan_report_parts WHERE tenant_id = tenant AND scan_id = wanted_scan AND upload_id <> kept.upload_id;
-  RETURN kept.digest;
-END
 $$;
 --> statement-breakpoint
 -- One step of a tenant's deletion, here because the application may not delete an audit trail: every table with a tenant_id, those first that no other refers to. Members and keys go with
@@ -1270,7 +1252,7 @@ END
 $$;
 --> statement-breakpoint
 REVOKE ALL ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
-  scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
+  scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
   scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
   scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
@@ -1278,7 +1260,7 @@ REVOKE ALL ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_
   FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
-  scanstream.finish_report(uuid, uuid, text, integer, integer), scanstream.mark_stale_monitors(), scanstream.register_user(text),
+  scanstream.mark_stale_monitors(), scanstream.register_user(text),
   scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer)
   TO scanstream_app;
 --> statement-breakpoint

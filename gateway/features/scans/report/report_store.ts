@@ -1,6 +1,6 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 import { constraintViolation } from "../../../../drizzle/database_error.ts";
-import { scanReports } from "../../../../drizzle/schema.ts";
+import { scanReportParts, scanReports } from "../../../../drizzle/schema.ts";
 import type { TenantDatabase } from "../../../../drizzle/transactions.ts";
 import { fromBase64, toBase64 } from "../../../../shared/base64.ts";
 import { AppError, NotFound } from "../../../../shared/app_error.ts";
@@ -37,11 +37,18 @@ export async function storeReport(
           from scans where id = ${scanId}::uuid`),
       );
     }
-    const kept = await write((db) =>
-      db.execute<{ digest: string | null }>(sql`
-        select scanstream.finish_report(${scanId}::uuid, ${uploadId}::uuid, ${digest}, ${sizeBytes}::integer, ${parts.length}::integer) as digest`),
-    );
-    if (kept.rows[0]?.digest === digest) return { isNew: true };
+    const kept = await write(async (db) => {
+      await db.execute(sql`
+        insert into scan_reports (tenant_id, scan_id, upload_id, digest, size_bytes, part_count)
+        select tenant_id, id, ${uploadId}::uuid, ${digest}, ${sizeBytes}::integer, ${parts.length}::integer
+        from scans where id = ${scanId}::uuid on conflict do nothing`);
+      // The first to finish is the report of the scan; the parts of others go.
+      const first = await selectReport(db, scanId);
+      const isOther = and(eq(scanReportParts.scanId, scanId), ne(scanReportParts.uploadId, first.uploadId));
+      await db.delete(scanReportParts).where(isOther);
+      return first;
+    });
+    if (kept.digest === digest) return { isNew: true };
   } catch (error) {
     // It was deleted in the meantime.
     if (constraintViolation(error)?.kind === "foreign_key") throw new NotFound("No such scan");
