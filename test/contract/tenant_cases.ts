@@ -278,7 +278,7 @@ export const tenantCases: readonly GatewayCase[] = [
     const [scan, other] = [await createScan(gateway), await createScan(gateway)];
     const issue = (json: unknown) => call(gateway, "/api/v1/stream-tokens", { as, json });
     const withToken = (path: string, token: string) => `${path}${path.includes("?") ? "&" : "?"}access_token=${token}`;
-    const paths = [tenantStream, streamOf([scan, other]), scan.event_stream];
+    const paths = [tenantStream, streamOf([scan, other]), scan.event_stream, other.event_stream];
     const tokens = await Promise.all(
       paths.map(
         async (path) => ((await (await issue({ event_stream: path })).json()) as { access_token: string }).access_token,
@@ -299,6 +299,13 @@ export const tenantCases: readonly GatewayCase[] = [
         stream.leave();
       }
     }
+    const issued = (await (await issue({ scan_id: scan.id })).json()) as { access_token: string; expires_in: number };
+    const { access_token: token, expires_in: seconds } = issued;
+    assert.equal(seconds, 60);
+    (await openStream(gateway, scan.event_stream, `Bearer ${token}`)).leave();
+    await refused(await call(gateway, "/api/v1/scans", { as: `Bearer ${token}` }), 401, [token]);
+    const forged = `${token.slice(0, -4)}${token.endsWith("AAAA") ? "BBBB" : "AAAA"}`;
+    await refused(await call(gateway, withToken(scan.event_stream, forged)), 401, [forged]);
     await patch(gateway, scan, { status: "completed" });
     const late = (await (await issue({ event_stream: scan.event_stream })).json()) as { access_token: string };
     assert.equal((await call(gateway, withToken(scan.event_stream, late.access_token))).status, 204);

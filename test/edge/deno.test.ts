@@ -108,4 +108,6 @@ test("a wrong variable ends it with 2 and its name, never its value", async () =
   const wrong = { ...backends.processEnvironment, EVENTSTREAM_HEARTBEAT_SECONDS: "seventeen" };
   await expect(startDenoGateway(wrong)).rejects.toThrow(/ended with 2 .*\n.*EVENTSTREAM_HEARTBEAT_SECONDS: expected/);
   await expect(startDenoGateway(wrong)).rejects.not.toThrow(/seventeen/);
+  const withoutDatabase = { ...backends.processEnvironment, EVENTSTREAM_CACHE_DB: "16" };
+  await expect(startDenoGateway(withoutDatabase)).rejects.toThrow(/ended with 2 .*\n.*EVENTSTREAM_CACHE_DB: .* 16/);
 });
