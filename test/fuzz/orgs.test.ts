@@ -12,7 +12,15 @@ const orgs = Number(process.env["FUZZ_ORGS"] ?? 200);
 /** What violates an invariant and is known: the beginning of its class, and why it stands. */
 const knownExceptions: readonly (readonly [what: RegExp, reason: string])[] = [
   [
-    /signon_global_session_.*, MANUAL to FAIL: .*rules the end of the list is refused/,
+    /user_inactivity_automation_35d_enabled, FAIL to FAIL: another order/,
+    "beside what is missing it shows a list that cannot be read, as it came",
+  ],
+  [
+    /cannot be read.*: signon_dod_warning_banner_configured, FAIL to MANUAL: .* a non-object/,
+    "what cannot be read may be a brand with a domain, and then the default brand can have no page",
+  ],
+  [
+    /signon_global_session_.*, (?:MANUAL|PASS) to FAIL: .*rules the end of the list is refused/,
     "the rule at priority 1 that was seen decides; that another one of that priority disagrees was not seen",
   ],
   [
