@@ -8,6 +8,7 @@ import { withEvaluation, withReads } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { sha256 } from "./digest.ts";
+import { standingOf, type OrgPolicy } from "./org_policy/document.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
 import type { RequestTrace } from "./okta/request_trace.ts";
 import type { Connection, ConnectOptions } from "./okta/connection.ts";
@@ -63,7 +64,7 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   const connection = await unlessAborted(parts.connect({ signal, probes, trace: parts.trace }), signal);
   const engine = connection?.org.engine ?? "unknown";
   const context = toContext({ ...plan, engine, evaluatedAt: startedAt });
-  const collectionOptions = { signal, parameters: plan.parameters ?? {}, trace: parts.trace, now: parts.now };
+  const collectionOptions = { signal, values: context, trace: parts.trace, now: parts.now };
   const collection = connection === null ? null : createCollection(connection.client, collectionOptions);
   const evaluated = new Map<CatalogCheck, CheckResult>();
 
@@ -123,10 +124,12 @@ export function toContext(facts: {
   readonly orgUrl: string;
   readonly approvedIssuers: readonly string[] | null;
   readonly parameters?: ParameterValues;
+  readonly orgPolicy?: OrgPolicy | null;
 }): EvaluationContext {
-  const { engine, evaluatedAt, orgUrl, approvedIssuers, parameters = {} } = facts;
+  const { engine, evaluatedAt, orgUrl, approvedIssuers, parameters = {}, orgPolicy = null } = facts;
   const issuers = approvedIssuers === null ? {} : { approvedIssuers };
-  return { engine, evaluatedAt, orgUrl, digest: sha256, parameters, ...issuers };
+  const isInForce = orgPolicy !== null && standingOf(orgPolicy, evaluatedAt) === "in_force";
+  return { engine, evaluatedAt, orgUrl, digest: sha256, parameters, ...issuers, ...(isInForce && { orgPolicy }) };
 }
 
 /** Null when the scan was interrupted; every other failure is thrown. */

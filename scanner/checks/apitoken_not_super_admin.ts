@@ -1,3 +1,4 @@
+import { rolesOf } from "../org_policy/facts.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import {
   availableValue,
@@ -21,6 +22,8 @@ import { memoize } from "./evaluating/memoize.ts";
 import { clientNote } from "./parsing/api_token.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { listTexts, nameOf, sortBy, resourceOf } from "./parsing/names.ts";
+import { compareToken, quoteAll, sameTexts, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import type { ApiTokenEntry } from "../org_policy/document.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
@@ -48,13 +51,17 @@ export const apitokenNotSuperAdmin = defineCheck({
     ],
     left_to_person: uncovered,
   },
-  evaluate({ api_tokens: tokens, api_token_owners: owners }) {
+  evaluate({ api_tokens: tokens, api_token_owners: owners }, { orgPolicy }) {
     const known = availableValue(owners) ?? {};
+    const all = availableValue(tokens) ?? [];
     // One owner may have many tokens.
     const judgeOnce = memoize((id: string) => (Object.hasOwn(known, id) ? judgeOwner(id, known[id]) : null));
     return judgeList(tokens, {
       expected,
-      judgeItem: (token) => judgeToken(token, owners, judgeOnce),
+      judgeItem: (token) =>
+        withDocument(judgeToken(token, owners, judgeOnce), orgPolicy, (policy) =>
+          compareToken(token, { policy, all }, (entry) => compareOwner(entry, known[String(token["userId"])])),
+        ),
       judgeEmpty: () => [pass({ resource: null, expected }, "no API token")],
     });
   },
@@ -86,9 +93,20 @@ function judgeOwner(id: string, owner: ApiTokenOwner | undefined): FindingDraft 
   const group = groups.find((candidate) => includesSuperAdmin(candidate.roles));
   if (group !== undefined)
     return fail(subject, `${name}, who is Super Administrator through the group "${group.name}"`);
-  const roles = [owner.roles, ...groups.map((candidate) => candidate.roles)].flatMap(listed).map(nameOf);
+  const roles = rolesOf(owner).map(nameOf);
   const held = roles.length === 0 ? "without a role" : `with the role ${listTexts([...new Set(roles)])}`;
   return firstMissing(subject, owner, groups) ?? pass(subject, `${name} ${held}`, uncovered);
+}
+
+/** Compares the login and the roles, direct and through groups. */
+function compareOwner({ owner: login, roles }: ApiTokenEntry, owner: ApiTokenOwner | undefined): Comparison {
+  if (owner === undefined || owner.login === null) return { kind: "doubtful", why: "the owner's login was not read" };
+  const held = [...new Set(rolesOf(owner).map(nameOf))];
+  const say = (one: string, names: readonly string[]) =>
+    `the owner "${one}" with ${names.length === 0 ? "no role" : `the role ${quoteAll(names)}`}`;
+  const said = say(login, roles);
+  const isSame = owner.login.toLowerCase() === login.toLowerCase() && sameTexts(held, roles);
+  return isSame ? { kind: "agrees", said } : { kind: "departs", said, found: say(owner.login, held) };
 }
 
 /** The first missing evidence that could hold the role. */
@@ -97,8 +115,7 @@ function firstMissing(subject: Subject, owner: ApiTokenOwner, groups: readonly O
   for (const evidence of [owner.roles, owner.groups, ...groups.map((group) => group.roles)]) {
     if (evidence.state === "missing") return manualForMissing(subject, evidence);
   }
-  const roles = [owner.roles, ...groups.map((group) => group.roles)].flatMap(listed);
-  const unread = sortBy(roles, showValue).find((role) => isSuperAdminRole(role) === null);
+  const unread = sortBy(rolesOf(owner), showValue).find((role) => isSuperAdminRole(role) === null);
   return unread === undefined ? null : unreadable(subject, `the role ${showValue(unread)}`);
 }
 

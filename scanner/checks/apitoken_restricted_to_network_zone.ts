@@ -1,3 +1,4 @@
+import { zoneUseOf } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type JsonList } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
@@ -8,6 +9,7 @@ import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 import { judgeInclude, judgeNetwork } from "./evaluating/network_condition.ts";
 import { readZones, type Zones } from "./evaluating/zones.ts";
+import { compareToken, compareZones, withDocument } from "../org_policy/comparison.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
 const uncovered = "Verify that the zone of the token is the network of the application that calls the API";
@@ -35,11 +37,17 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
     ],
     left_to_person: uncovered,
   },
-  evaluate({ api_tokens: tokens, network_zones = notRequested }) {
+  evaluate({ api_tokens: tokens, network_zones = notRequested }, { orgPolicy }) {
     const zones = readZones(network_zones);
+    const all = availableValue(tokens) ?? [];
     return judgeList(tokens, {
       expected,
-      judgeItem: (token) => withPartialCoverage(judgeToken(token, zones), [uncovered]),
+      judgeItem: (token) =>
+        withDocument(withPartialCoverage(judgeToken(token, zones), [uncovered]), orgPolicy, (policy) =>
+          compareToken(token, { policy, all }, (entry) =>
+            compareZones({ zones_allowed: entry.zones }, zoneUseOf(token, "network", { zones }), zones),
+          ),
+        ),
       judgeEmpty: () => [pass({ resource: null, expected }, "no API token")],
     });
   },

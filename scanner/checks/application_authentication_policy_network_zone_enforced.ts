@@ -1,3 +1,4 @@
+import { appZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type Evidence, type JsonList, type RulesById } from "../evidence/artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
@@ -22,6 +23,8 @@ import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition
 import { memoize } from "./evaluating/memoize.ts";
 import { accessOf, isBuiltIn } from "./parsing/rule_order.ts";
 import { readZones, type Zones } from "./evaluating/zones.ts";
+import { compareZones, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
 const uncovered = "Verify that the network zones include all necessary allow and block lists";
@@ -58,11 +61,16 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   },
   evaluate({ apps, app_policy_rules: rules, network_zones: zones, access_policies: named }, context) {
     const seen = apps.state === "obtained" ? describeApps(apps.value) : { note: {}, hidden: null };
-    const judgePolicy = createPolicyEvaluator({ rules, zones: readZones(zones), names: policyNames(named) });
+    const evidence = { rules, zones: readZones(zones), names: policyNames(named) };
+    const judgePolicy = createPolicyEvaluator(evidence);
+    const comparePolicy = createComparison(evidence, availableValue(apps) ?? [], context.orgPolicy);
+    const judge = (app: JsonObject) => {
+      const draft = withPartialCoverage(judgeApp(app, judgePolicy, { context, note: seen.note }), [uncovered]);
+      return draft === null ? null : withDocument(draft, context.orgPolicy, () => comparePolicy(app));
+    };
     return judgeList(apps, {
       expected,
-      judgeItem: (app) =>
-        withPartialCoverage(judgeApp(app, judgePolicy, { context, note: seen.note }), [uncovered, seen.hidden]),
+      judgeItem: (app) => withPartialCoverage(judge(app), [seen.hidden]),
       judgeEmpty: (found) => [noActiveApp(found, seen)],
     });
   },
@@ -129,6 +137,38 @@ function createPolicyEvaluator({ rules: allRules, zones, names }: PolicyEvidence
     return draft.status === "FAIL" ? { cause: { type: "policy", id: policyId }, ...draft } : draft;
   });
 }
+
+/**
+ * Compares the zones of an app's rules with the document's: allowed is what a rule lets in from, denied what each of these
+ * rules leaves out, or another one denies. Thousands of apps may share one policy, and one entry.
+ */
+function createComparison(
+  { rules, zones, names }: PolicyEvidence,
+  apps: JsonList,
+  policy: OrgPolicy | undefined,
+): (app: JsonObject) => Comparison {
+  if (policy?.apps === undefined) return () => notCovered;
+  const labels = Map.groupBy(apps, nameOf);
+  const byLabel = new Map(policy.apps.map((entry) => [entry.app, entry]));
+  const byPolicy = new Map(policy.apps.map((entry) => [entry.policy, entry]));
+  const usesOf = memoize((policyId: string) =>
+    appZoneUse(availableValue(rulesOf(policyId, rules) ?? noRules) ?? [], zones),
+  );
+  return (app) => {
+    const policyId = accessPolicyId(app);
+    if (typeof policyId !== "string") return notCovered;
+    const label = nameOf(app);
+    const named = byLabel.get(label);
+    const { length } = labels.get(label) ?? [];
+    if (named !== undefined && length > 1)
+      return { kind: "doubtful", why: `the org has ${length} apps with the label "${label}"` };
+    const policyName = names.get(policyId);
+    const entry = named ?? (policyName === undefined ? undefined : byPolicy.get(policyName)) ?? byLabel.get("*");
+    return entry === undefined ? notCovered : compareZones(entry, usesOf(policyId), zones);
+  };
+}
+
+const noRules = missing<JsonList>("provider_error", "The rules were not asked for.");
 
 function judgePolicy(rules: Evidence<JsonList> | null, zones: Zones): FindingDraft {
   const subject: Subject = { resource: null, expected };

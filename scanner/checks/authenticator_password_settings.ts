@@ -1,3 +1,4 @@
+import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
@@ -202,15 +203,15 @@ function passwordCheck<Value extends number | boolean>(setting: PasswordSetting<
         ...(setting.ofDirectory === lockedByDirectory ? directoryFields : []),
       ],
     },
-    conditionalArtifacts: ({ password_policies: policies }, parameters): readonly DirectoryEvidence[] =>
+    conditionalArtifacts: ({ password_policies: policies }, { parameters }): readonly DirectoryEvidence[] =>
       setting.ofDirectory === lockedByDirectory &&
       judgePolicies(policies, setting, parameters).some(({ status }) => status === "FAIL")
         ? directoryEvidence
         : [],
-    evaluate({ password_policies: policies, ...others }, { parameters }) {
+    evaluate({ password_policies: policies, ...others }, { parameters, orgPolicy }) {
       const drafts = judgePolicies(policies, setting, parameters);
       if (setting.ofDirectory !== lockedByDirectory) return drafts;
-      return withDirectories(drafts, { password_policies: policies, ...others });
+      return withDirectories(drafts, { password_policies: policies, ...others }, orgPolicy);
     },
   });
 }
@@ -270,12 +271,13 @@ function lockedByDirectory(subject: Subject, directory: string): FindingDraft {
 function withDirectories(
   drafts: readonly FindingDraft[],
   artifacts: Pick<CollectedArtifacts, DirectoryEvidence>,
+  orgPolicy: OrgPolicy | undefined,
 ): readonly FindingDraft[] {
   const directories = drafts.filter((draft) => draft.status === "MANUAL" && draft.reason === "not_applicable");
   const names = listTexts(directories.map(({ resource }) => `"${resource?.name ?? ""}"`));
   const uncovered = `Verify that the directory locks the accounts of the password policy ${names}`;
   return drafts.map((draft) =>
-    unlessDirectory(withPartialCoverage(draft, [directories.length === 0 ? null : uncovered]), artifacts),
+    unlessDirectory(withPartialCoverage(draft, [directories.length === 0 ? null : uncovered]), artifacts, orgPolicy),
   );
 }
 

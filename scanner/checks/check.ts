@@ -2,6 +2,7 @@ import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/ar
 import type { JsonObject } from "../../shared/json.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CauseType } from "../../shared/vocabulary.ts";
 import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
 
@@ -15,10 +16,7 @@ export interface Check {
   /** What `evaluate` always needs. */
   readonly artifacts: readonly ArtifactName[];
   /** What `evaluate` needs too, given the values collected so far; called again until it names nothing new. */
-  readonly conditionalArtifacts: (
-    artifacts: CollectedArtifacts,
-    parameters?: ParameterValues,
-  ) => readonly ArtifactName[];
+  readonly conditionalArtifacts: (artifacts: CollectedArtifacts, values?: OwnValues) => readonly ArtifactName[];
   /** The values of its rule that an organization may set otherwise (`--parameters`). */
   readonly parameters: readonly Parameter[];
   /** Null: more than one field decides. */
@@ -53,15 +51,21 @@ export interface Explanation {
   readonly left_to_person?: string;
 }
 
+/** What the organization says itself. */
+export interface OwnValues {
+  /** In place of the STIG's values. */
+  readonly parameters?: ParameterValues;
+  /** Its document, where it is in force. */
+  readonly orgPolicy?: OrgPolicy;
+}
+
 /** Input in addition to the artifacts; the same for every check of a scan. */
-export interface CheckContext {
+export interface CheckContext extends OwnValues {
   readonly engine: Engine;
   /** ISO 8601, UTC, saved with the artifacts: certificates have to be valid at this time. */
   readonly evaluatedAt: string;
   /** Replaces the DOD's certificate issuers, as `OU=DoD` or a whole distinguished name. */
   readonly approvedIssuers?: readonly string[];
-  /** The organization's values in place of the STIG's. */
-  readonly parameters?: ParameterValues;
 }
 
 /** An object of the org, by what kind of thing it is and its id. */
@@ -100,7 +104,7 @@ export interface CheckDefinition<Needed extends ArtifactName, Conditional extend
   readonly artifacts: readonly Needed[];
   readonly conditionalArtifacts?: (
     artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
-    parameters: ParameterValues,
+    values: OwnValues,
   ) => readonly Conditional[];
   readonly parameters?: readonly Parameter[];
   readonly setting?: Setting;

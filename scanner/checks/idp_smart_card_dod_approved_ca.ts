@@ -18,6 +18,8 @@ import {
   withNote,
   type Subject,
 } from "./evaluating/finding_drafts.ts";
+import { quoteAll, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
 import { readText, showValue } from "./parsing/fields.ts";
 import { listOf, type ListParameter } from "./parameter.ts";
 import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
@@ -124,6 +126,21 @@ function judgeCertificate(
   const all = certificate === null ? [] : [certificate, ...certificate.chain];
   const shown = { ...subject, ...(all.length > 0 && { note: all.map(describeCertificate).join("; ") }) };
   const review = (actual: string) => manual(shown, "needs_review", `the issuer "${issuer}"${actual}`);
+  // Both are ISO 8601 in UTC, which sorts as text.
+  const invalid = all.find(
+    ({ valid_from: from, valid_to: to }) => context.evaluatedAt < from || context.evaluatedAt > to,
+  );
+  const validity =
+    invalid === undefined ? "" : ` with a certificate valid only from ${invalid.valid_from} to ${invalid.valid_to}`;
+  const { orgPolicy } = context;
+  if (certificate !== null && invalid === undefined && orgPolicy?.certificate_authorities !== undefined) {
+    const trusted = pass(
+      shown,
+      `the issuer "${issuer}" with a certificate valid until ${certificate.valid_to}`,
+      uncovered,
+    );
+    return withDocument(trusted, orgPolicy, (policy) => compareAuthorities(all, policy));
+  }
   if (!namesApprovedIssuer(issuer, approved)) return review("");
   if (certificate === null) return unreadable(subject, `the certificate of the issuer "${issuer}"`);
   if (!namesApprovedIssuer(certificate.issuer, approved)) {
@@ -133,13 +150,22 @@ function judgeCertificate(
   }
   const testing = [issuer, ...all.flatMap((one) => [one.issuer, one.subject])].find((name) => /\bJITC\b/i.test(name));
   if (testing !== undefined) return review(`, and "${testing}" is a test authority (JITC)`);
-  // Both are ISO 8601 in UTC, which sorts as text.
-  const invalid = all.find(
-    ({ valid_from: from, valid_to: to }) => context.evaluatedAt < from || context.evaluatedAt > to,
-  );
-  if (invalid !== undefined)
-    return review(` with a certificate valid only from ${invalid.valid_from} to ${invalid.valid_to}`);
+  if (invalid !== undefined) return review(validity);
   return pass(shown, `the issuer "${issuer}" with a certificate valid until ${certificate.valid_to}`, uncovered);
+}
+
+/** Compares the fingerprint of every certificate: a name proves nothing. */
+function compareAuthorities(certificates: readonly CertificateFields[], policy: OrgPolicy): Comparison {
+  const approved = new Map((policy.certificate_authorities ?? []).map(({ sha256, name }) => [plainHex(sha256), name]));
+  const unlisted = certificates.filter(({ sha256 }) => !approved.has(plainHex(sha256)));
+  const names = certificates.flatMap(({ sha256 }) => approved.get(plainHex(sha256)) ?? []);
+  if (unlisted.length === 0) return { kind: "agrees", said: `the certificates of ${quoteAll(names)}` };
+  const found = unlisted.map(({ subject, sha256 }) => `${quoted(subject)} with SHA-256 ${sha256}`).join("; ");
+  return { kind: "departs", said: `${approved.size} approved certificates`, found };
+}
+
+function plainHex(text: string): string {
+  return text.replaceAll(":", "").toLowerCase();
 }
 
 function describeCertificate({ subject, issuer, serial, sha256 }: CertificateFields): string {

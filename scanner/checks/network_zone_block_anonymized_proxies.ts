@@ -1,4 +1,7 @@
-import type { Evidence, JsonList } from "../evidence/artifacts.ts";
+import { availableValue, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
+import { covers, readAddressRange, type AddressRange } from "./parsing/address_ranges.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, isUnidentified } from "./parsing/activity.ts";
@@ -47,8 +50,53 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
     ],
     left_to_person: uncovered,
   },
-  evaluate: ({ network_zones: zones }) => [judgeZones(zones)],
+  evaluate: ({ network_zones: zones }, { orgPolicy }) => [
+    withDocument(judgeByRanges(zones, orgPolicy) ?? judgeZones(zones), orgPolicy, ({ anonymizers }) =>
+      compareAnonymizers(anonymizers, availableValue(zones) ?? []),
+    ),
+  ],
 });
+
+/** Blocklists by address only: a person compares them with the CSSP's list, unless the organization's document has it. */
+function judgeByRanges(zones: Evidence<JsonList>, policy: OrgPolicy | undefined): FindingDraft | null {
+  const judged = judgeZones(zones);
+  const isByAddress = judged.status === "MANUAL" && judged.reason === "needs_review";
+  if (!isByAddress || typeof policy?.anonymizers !== "object") return null;
+  return pass({ resource: null, expected }, judged.actual, uncovered);
+}
+
+function compareAnonymizers(approved: OrgPolicy["anonymizers"], zones: JsonList): Comparison {
+  if (approved === undefined) return notCovered;
+  if (approved === "okta_managed")
+    return { kind: "agrees", said: "that Okta's own list of anonymizers is the one to block" };
+  const said = `that the ${approved.ranges.length} ranges of ${approved.source} of ${approved.date} are blocked`;
+  const blocked = zones.filter(isAddressBlocklist).flatMap((zone) => rangesIn(zone));
+  const open = approved.ranges.filter((text) => {
+    const range = readAddressRange(text);
+    return range === null || !covers(blocked, range);
+  });
+  if (open.length === 0) return { kind: "agrees", said };
+  return { kind: "departs", said, found: `no active blocklist with ${listTexts(open)}` };
+}
+
+function isAddressBlocklist(zone: JsonObject): boolean {
+  if (isUnidentified(zone) || explicitActivityOf(zone) !== "active") return false;
+  return zone["usage"] === "BLOCKLIST" && zone["type"] === "IP";
+}
+
+function rangesIn(zone: JsonObject): readonly AddressRange[] {
+  return ["gateways", "proxies"]
+    .flatMap((path) => textsOf(readList(zone, path)))
+    .map(readAddressRange)
+    .filter((range) => range !== null);
+}
+
+function textsOf(list: Field<readonly unknown[]>): readonly string[] {
+  const entries = list.kind === "value" ? list.value : [];
+  return entries.flatMap((entry) =>
+    isJsonObject(entry) && typeof entry["value"] === "string" ? [entry["value"]] : [],
+  );
+}
 
 function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   // Only a whole list shows that nothing blocks, and PASS needs it too.

@@ -12,6 +12,8 @@ import {
   withNote,
   type Subject,
 } from "./evaluating/finding_drafts.ts";
+import { notCovered, withDocument } from "../org_policy/comparison.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
 import { showValue } from "./parsing/fields.ts";
 import { readPage, wordsOf, type Doubt } from "./parsing/page_text.ts";
 import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
@@ -49,7 +51,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
       "GET /api/v1/brands/{id}/pages/sign-in/default: pageContent (where nothing is customized)",
     ],
   },
-  evaluate({ brand_sign_in_pages: given }) {
+  evaluate({ brand_sign_in_pages: given }, { orgPolicy }) {
     const org: Subject = { resource: null, expected };
     const pages = requireDefault(given, {
       isDefault: ({ brand }) => !isJsonObject(brand) || brand["isDefault"] !== false,
@@ -61,7 +63,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
     const note = `left out, because no domain shows their pages: ${unseen}`;
     const drafts = judgeList(pages, {
       expected,
-      judgeItem: (branded) => (isUnseen(branded) ? null : judgeBrand(branded, others)),
+      judgeItem: (branded) => (isUnseen(branded) ? null : closeSubdomain(judgeBrand(branded, others), orgPolicy)),
       judgeEmpty: (all) => [all.length === 0 ? fail(org, "no brand") : unreadable(org, "no brand that is shown")],
     });
     return unseen === "" ? drafts : drafts.map((draft) => withNote(draft, note));
@@ -102,6 +104,15 @@ function judgeBrand(branded: BrandSignInPage, others: OtherBrands): FindingDraft
   }
   const isKnown = isDefault !== false || !Array.isArray(domains) || domains.length === 0 || hasReadableDomain(brand);
   return isKnown ? draft : unreadable(subjectOf(brand), `the brand's domains ${showValue(domains)}`);
+}
+
+function closeSubdomain(draft: FindingDraft, orgPolicy: OrgPolicy | undefined): FindingDraft {
+  if (draft.status !== "PASS" || draft.uncovered !== subdomainLeft) return draft;
+  return withDocument(draft, orgPolicy, ({ okta_subdomain: subdomain }) =>
+    subdomain === undefined
+      ? notCovered
+      : { kind: "agrees", said: `that nobody signs in at the Okta subdomain: ${subdomain.prevented_by}` },
+  );
 }
 
 /** Okta refuses a page for the brand of its own subdomain, which cannot have a domain. */

@@ -1,3 +1,4 @@
+import { sessionZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import type { Subject } from "./evaluating/finding_drafts.ts";
@@ -5,6 +6,9 @@ import { nameOf } from "./parsing/names.ts";
 import { judgeNetwork, networkConditionOf } from "./evaluating/network_condition.ts";
 import { groupsOfSessionRules, judgeSessionPolicies } from "./evaluating/session_policies.ts";
 import { readZones, type Zones, type ZonesVerdict } from "./evaluating/zones.ts";
+import { availableValue, type PolicyWithRules } from "../evidence/artifacts.ts";
+import { compareZones, entryFor, notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
 const uncovered =
@@ -37,17 +41,40 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
     ],
     left_to_person: uncovered,
   },
-  evaluate({ network_zones, ...artifacts }) {
+  evaluate({ network_zones, ...artifacts }, { orgPolicy }) {
     const zones = readZones(network_zones);
-    return judgeSessionPolicies(artifacts, {
+    const policies = availableValue(artifacts.global_session_policies) ?? [];
+    const drafts = judgeSessionPolicies(artifacts, {
       expected,
       judgeRule: (subject, rule) =>
         judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`),
       judgeDeny: (subject, rule) => judgeDenial(subject, rule, zones),
       uncovered,
     });
+    return drafts.map((draft) =>
+      withDocument(draft, orgPolicy, (policy) => comparePolicy(draft.resource, { policy, policies, zones })),
+    );
   },
 });
+
+interface Compared {
+  readonly policy: OrgPolicy;
+  readonly policies: readonly PolicyWithRules[];
+  readonly zones: Zones;
+}
+
+/** Compares the zones of the rule at priority 1, which decides. */
+function comparePolicy(resource: FindingDraft["resource"], { policy, policies, zones }: Compared): Comparison {
+  if (resource === null) return notCovered;
+  const named = policies.filter((one) => nameOf(one.policy) === resource.name);
+  const entry = entryFor(policy.session_policies, (one) => one.policy, resource.name);
+  if (entry === undefined) return notCovered;
+  if (entry.policy !== "*" && named.length > 1)
+    return { kind: "doubtful", why: `the org has ${named.length} session policies with the name "${resource.name}"` };
+  const found = policies.find((one) => one.policy["id"] === resource.id)?.rules ?? null;
+  const rules = found === null ? [] : (availableValue(found) ?? []);
+  return compareZones(entry, sessionZoneUse(rules, zones), zones);
+}
 
 /** DISA accepts a rule that denies by network. One that denies some people on every network says nothing about networks. */
 function judgeDenial(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {

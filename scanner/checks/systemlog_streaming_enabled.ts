@@ -1,14 +1,17 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
-import { judgeList, manual, pass, unreadable, withOneEnough } from "./evaluating/finding_drafts.ts";
-import { resourceOf } from "./parsing/names.ts";
+import { fail, judgeList, manual, pass, unreadable, withOneEnough } from "./evaluating/finding_drafts.ts";
+import { nameOf, resourceOf } from "./parsing/names.ts";
+import { availableValue, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import { citationOf, type OrgPolicy } from "../org_policy/document.ts";
 
 const expected = "an active log stream";
 
 export const systemlogStreamingEnabled = defineCheck({
   name: "systemlog_streaming_enabled",
   artifacts: ["log_streams"],
+  conditionalArtifacts: (_, { orgPolicy }): readonly "apps"[] => (orgPolicy?.siem === undefined ? [] : ["apps"]),
   explanation: {
     examines:
       "Whether at least one log stream sends the System Log to a central log server. " +
@@ -23,8 +26,12 @@ export const systemlogStreamingEnabled = defineCheck({
     ],
     deciding_fields: ["GET /api/v1/logStreams: status"],
   },
-  evaluate({ log_streams: streams }) {
-    const drafts = judgeList(streams, { expected, judgeItem: judgeStream, judgeEmpty: noneActive });
+  evaluate({ log_streams: streams, apps }, { orgPolicy }) {
+    const drafts = judgeList(streams, {
+      expected,
+      judgeItem: judgeStream,
+      judgeEmpty: (all) => judgeSiem(apps, orgPolicy) ?? noneActive(all),
+    });
     return streams.state === "missing" ? drafts : withOneEnough(drafts);
   },
 });
@@ -35,6 +42,30 @@ function judgeStream(stream: JsonObject): FindingDraft | null {
   const activity = activityOf(stream);
   if (activity === "active") return pass(subject, "ACTIVE");
   return activity === "unknown" ? unreadable(subject, unknownActivity(stream)) : null;
+}
+
+/**
+ * A SIEM that pulls the System Log, as the organization's document has it; null where it has none, or where the apps do not show
+ * whether it is there. Grants of scopes are not read.
+ */
+function judgeSiem(
+  apps: Evidence<JsonList> | undefined,
+  policy: OrgPolicy | undefined,
+): readonly FindingDraft[] | null {
+  if (policy?.siem === undefined || apps === undefined) return null;
+  const { client_id: clientId, method } = policy.siem;
+  const citation = citationOf(policy);
+  const app = (availableValue(apps) ?? []).find(({ id }) => id === clientId);
+  const expectation = `${method}, by the service app ${clientId}, as ${citation} says`;
+  const subject = { resource: null, expected: expectation, notes: { rests_on: citation } };
+  if (app !== undefined && activityOf(app) === "active") {
+    const uncovered = `Verify that the service app "${nameOf(app)}" holds okta.logs.read and reads the System Log`;
+    return [pass(subject, `no active log stream, and the service app "${nameOf(app)}", which is active`, uncovered)];
+  }
+  if (app !== undefined && activityOf(app) === "inactive")
+    return [fail(subject, `no active log stream, and the service app "${nameOf(app)}", which is inactive`)];
+  const isWhole = apps.state === "obtained" && apps.value.some(({ name }) => name === "saasure");
+  return isWhole ? [fail(subject, "no active log stream, and no service app of this client id")] : null;
 }
 
 function noneActive(streams: readonly JsonObject[]): readonly FindingDraft[] {

@@ -44,7 +44,7 @@ export const userInactivityAutomationEnabled = defineCheck({
   artifacts: ["user_lifecycle_policies"],
   conditionalArtifacts: (
     { user_lifecycle_policies: policies, built_in_groups: groups },
-    parameters,
+    { parameters },
   ): readonly (DirectoryEvidence | "built_in_groups" | "automation_groups")[] => {
     const drafts = judgeAutomations(policies, criteriaOf(parameters, [groups]));
     const [passing] = drafts.filter((draft) => draft.status === "PASS");
@@ -76,10 +76,10 @@ export const userInactivityAutomationEnabled = defineCheck({
   },
   evaluate(
     { user_lifecycle_policies: policies, built_in_groups: builtIn, automation_groups: named, ...directory },
-    { parameters },
+    { parameters, orgPolicy },
   ) {
     const drafts = judgeAutomations(policies, criteriaOf(parameters, [builtIn, named]));
-    return drafts.map((draft) => unlessDirectory(draft, directory));
+    return drafts.map((draft) => unlessDirectory(draft, directory, orgPolicy));
   },
 });
 

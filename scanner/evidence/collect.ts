@@ -8,8 +8,7 @@ import {
   type ReadFact,
 } from "./artifacts.ts";
 import { artifactRequests } from "./artifact_requests.ts";
-import type { Check } from "../checks/check.ts";
-import type { ParameterValues } from "../checks/parameter.ts";
+import type { Check, OwnValues } from "../checks/check.ts";
 import type { CollectorContext } from "./collectors/collector.ts";
 import { collectors } from "./collectors/collectors.ts";
 import { createPolicyRules } from "./collectors/policies.ts";
@@ -34,14 +33,14 @@ export interface CollectionTrace {
 
 export interface CollectionOptions {
   readonly signal?: AbortSignal;
-  /** The organization's values, of which it may depend what a check needs. */
-  readonly parameters?: ParameterValues;
+  /** What a check needs may depend on them. */
+  readonly values?: OwnValues;
   readonly trace?: CollectionTrace | undefined;
   readonly now?: () => Date;
 }
 
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
-  const { signal, parameters = {}, trace, now = () => new Date() } = options;
+  const { signal, values = {}, trace, now = () => new Date() } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
   const collected: Partial<Record<ArtifactName, object>> = {};
   const readAt = new Map<string, string>();
@@ -62,7 +61,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   async function obtainFor(check: Check): Promise<CollectedArtifacts> {
     await obtain(check.artifacts);
     for (;;) {
-      const missing = conditionalArtifacts(check, artifacts(), parameters).filter((name) => !(name in collected));
+      const missing = conditionalArtifacts(check, artifacts(), values).filter((name) => !(name in collected));
       if (missing.length === 0) return artifacts();
       await obtain(missing);
     }
@@ -117,16 +116,10 @@ function notUnderstood(error: unknown): MissingEvidence<never> {
 }
 
 /** A check that fails here fails in `evaluate.ts` too, where that becomes its result. */
-function conditionalArtifacts(
-  check: Check,
-  collected: CollectedArtifacts,
-  parameters: ParameterValues,
-): readonly ArtifactName[] {
+function conditionalArtifacts(check: Check, collected: CollectedArtifacts, values: OwnValues): readonly ArtifactName[] {
   try {
     // Judged by the STIG's values too, where the organization has its own.
-    return [
-      ...new Set([...check.conditionalArtifacts(collected, parameters), ...check.conditionalArtifacts(collected)]),
-    ];
+    return [...new Set([...check.conditionalArtifacts(collected, values), ...check.conditionalArtifacts(collected)])];
   } catch {
     return [];
   }

@@ -82,7 +82,7 @@ export class FollowedOrg {
   /** Reads what is invalid; the rest is in memory. */
   async collect(): Promise<CollectedArtifacts> {
     const { checks, signal, parameters = {} } = this.#plan;
-    const collection = createCollection(this.#memory, { signal, parameters, trace: this.#parts.trace });
+    const collection = createCollection(this.#memory, { signal, values: { parameters }, trace: this.#parts.trace });
     await Promise.all(checks.map((check) => collection.obtainFor(check)));
     return collection.artifacts();
   }

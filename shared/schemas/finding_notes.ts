@@ -25,6 +25,12 @@ export const findingNotes = {
     since: "1.2",
     hasLines: true,
   },
+  rests_on: {
+    description: "The organization's own document that decided it, with who approved it and when",
+    since: "1.2",
+    label: "Rests on",
+    isInReports: true,
+  },
   read_from: { description: "The requests that read its values, each with the time of its answer", since: "1.2" },
 } as const satisfies Readonly<Record<string, FindingNote>>;
 

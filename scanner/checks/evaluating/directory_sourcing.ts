@@ -1,6 +1,7 @@
 import type { CollectedArtifacts } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
 import { directoryOf, type DirectoryEvidence } from "../parsing/directory.ts";
+import { citationOf, type OrgPolicy } from "../../org_policy/document.ts";
 import { manual } from "./finding_drafts.ts";
 
 /**
@@ -10,10 +11,18 @@ import { manual } from "./finding_drafts.ts";
 export function unlessDirectory(
   draft: FindingDraft,
   artifacts: Pick<CollectedArtifacts, DirectoryEvidence>,
+  policy: OrgPolicy | undefined,
 ): FindingDraft {
   if (draft.status !== "FAIL") return draft;
   const { resource, expected, actual } = draft;
   const source = directoryOf(artifacts);
+  if (policy?.user_sourcing !== undefined && source.kind === "in_use") {
+    const notes = { ...draft.notes, rests_on: citationOf(policy) };
+    if (policy.user_sourcing !== "directory")
+      return { ...draft, note: `${citationOf(policy)} says that Okta masters accounts`, notes };
+    const note = `${citationOf(policy)} says that a directory masters every account`;
+    return { ...manual({ resource, expected, note }, "not_applicable", `${actual}, and ${source.what}`), notes };
+  }
   if (source.kind === "in_use") {
     const note =
       "if accounts exist that Okta masters, this is a finding; if none does, attest the rule as Not Applicable";

@@ -27,6 +27,11 @@ export function extentOf(ranges: readonly AddressRange[]): Extent {
   return count(four) > 1n << 31n || count(six) > 1n << 124n ? "broad" : "part";
 }
 
+/** True where every address of the wanted range is in one of the others, in any pieces. */
+export function covers(ranges: readonly AddressRange[], wanted: AddressRange): boolean {
+  return merged(ranges.filter(({ family }) => family === wanted.family)).some((range) => contains(range, wanted));
+}
+
 function familiesOf(ranges: readonly AddressRange[]) {
   const sixes = ranges.filter(({ family }) => family === 6);
   return {

@@ -74,7 +74,7 @@ describe("a value of the organization's own", () => {
     const collected = async (days: number, limit: number) => {
       const policy = set(anAutomation(), "conditions.people.users.inactivity.number", days);
       const client = mapIdpClient({ ...compliantOrg, [paths.lifecycle]: [policy] });
-      const collection = createCollection(client, { parameters: { user_inactivity_days: limit } });
+      const collection = createCollection(client, { values: { parameters: { user_inactivity_days: limit } } });
       return Object.keys(await collection.obtainFor(findCheck("user_inactivity_automation_35d_enabled")));
     };
     expect(await collected(35, 35)).toEqual(["user_lifecycle_policies", "built_in_groups"]);

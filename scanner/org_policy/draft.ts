@@ -1,0 +1,120 @@
+import { isJsonObject } from "../../shared/json.ts";
+import { accessPolicyId } from "../checks/parsing/access_policy.ts";
+import { activityOf } from "../checks/parsing/activity.ts";
+import { directoryOf } from "../checks/parsing/directory.ts";
+import { textsIn } from "../checks/parsing/fields.ts";
+import { nameOf } from "../checks/parsing/names.ts";
+import { readZones, type Zones } from "../checks/evaluating/zones.ts";
+import { availableValue, missing, type CollectedArtifacts, type JsonList } from "../evidence/artifacts.ts";
+import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import {
+  orgPolicyFormat,
+  type ApiTokenEntry,
+  type AppEntry,
+  type CertificateAuthority,
+  type OrgPolicy,
+  type SessionPolicyEntry,
+  type ZoneLists,
+} from "./document.ts";
+import { appZoneUse, rolesOf, sessionZoneUse, zoneUseOf, type ZoneUse } from "./facts.ts";
+
+/**
+ * Writes down the org as it is. Nobody has approved that: `approved_by`, `reference` and each purpose are empty, and a document
+ * without them is refused, so that a person reads it. An object whose zones cannot be read is left out.
+ */
+export function draftOrgPolicy({ scan, artifacts }: ArtifactsDocument, day: string): OrgPolicy {
+  const zones = readZones(artifacts.network_zones ?? missing<JsonList>("provider_error", "The zones were not read."));
+  const sessions = draftSessions(artifacts, zones);
+  const apps = draftApps(artifacts, zones);
+  const tokens = draftTokens(artifacts, zones);
+  const authorities = draftAuthorities(artifacts);
+  const hasOtherBrand = brandsWithDomain(artifacts) > 0;
+  return {
+    format: orgPolicyFormat,
+    org_url: new URL(scan.org_url).origin,
+    approved_by: "",
+    approved_on: day,
+    expires: `${Number(day.slice(0, 4)) + 1}${day.slice(4)}`.replace("02-29", "02-28"),
+    reference: "",
+    ...(sessions.length > 0 && { session_policies: sessions }),
+    ...(apps.length > 0 && { apps }),
+    ...(tokens.length > 0 && { api_tokens: tokens }),
+    ...(blocksByOkta(zones) && { anonymizers: "okta_managed" as const }),
+    ...(authorities.length > 0 && { certificate_authorities: authorities }),
+    user_sourcing: directoryOf(artifacts).kind === "in_use" ? "both" : "okta",
+    ...(hasOtherBrand && { okta_subdomain: { use: "not_used" as const, prevented_by: "" } }),
+  };
+}
+
+function draftSessions({ global_session_policies: policies }: CollectedArtifacts, zones: Zones): SessionPolicyEntry[] {
+  return valueOf(policies).flatMap(({ policy, rules }) => {
+    const use = rules === null || activityOf(policy) !== "active" ? null : sessionZoneUse(valueOf(rules), zones);
+    const lists = zoneLists(use);
+    return lists === null ? [] : [{ policy: nameOf(policy), ...lists }];
+  });
+}
+
+/** By policy where its name is known: it counts for the apps that will be bound to it, too. */
+function draftApps({ apps, app_policy_rules: byId, access_policies: named }: CollectedArtifacts, zones: Zones) {
+  const names = new Map(valueOf(named).map((policy) => [policy["id"], nameOf(policy)]));
+  const rules = (byId === undefined ? null : availableValue(byId)) ?? {};
+  const entries = new Map<string, AppEntry>();
+  for (const app of valueOf(apps)) {
+    const policyId = activityOf(app) === "active" && app["signOnMode"] !== null ? accessPolicyId(app) : null;
+    if (typeof policyId !== "string" || !Object.hasOwn(rules, policyId)) continue;
+    const lists = zoneLists(appZoneUse(valueOf(rules[policyId]), zones));
+    const policy = names.get(policyId);
+    const entry = policy === undefined ? { app: nameOf(app) } : { policy };
+    if (lists !== null) entries.set(JSON.stringify(entry), { ...entry, ...lists });
+  }
+  return [...entries.values()];
+}
+
+function draftTokens({ api_tokens: tokens, api_token_owners: owners }: CollectedArtifacts, zones: Zones) {
+  const known = (owners === undefined ? null : availableValue(owners)) ?? {};
+  return valueOf(tokens).flatMap((token): ApiTokenEntry[] => {
+    const owner = known[String(token["userId"])];
+    const use = zoneUseOf(token, "network", { zones });
+    if (owner === undefined || owner.login === null || use === null) return [];
+    const roles = [...new Set(rolesOf(owner).map(nameOf))];
+    return [{ token: nameOf(token), owner: owner.login, roles, zones: use.allowed, purpose: "" }];
+  });
+}
+
+function draftAuthorities({ smart_card_idps: idps }: CollectedArtifacts): readonly CertificateAuthority[] {
+  const certificates = valueOf(idps).flatMap(({ idp, certificate }) => {
+    const found = activityOf(idp) === "active" ? availableValue(certificate) : null;
+    return found === null ? [] : [found, ...found.chain];
+  });
+  const byDigest = new Map(certificates.map(({ sha256, subject }) => [sha256, subject]));
+  return [...byDigest].map(([sha256, name]) => ({ sha256, name }));
+}
+
+function brandsWithDomain({ brand_sign_in_pages: pages }: CollectedArtifacts): number {
+  return valueOf(pages).filter(({ brand }) => {
+    if (!isJsonObject(brand) || brand["isDefault"] !== false) return false;
+    return Array.isArray(brand["domains"]) && brand["domains"].length > 0;
+  }).length;
+}
+
+function blocksByOkta({ listed }: Zones): boolean {
+  return listed.some(
+    (zone) =>
+      nameOf(zone) === "DefaultEnhancedDynamicZone" &&
+      activityOf(zone) === "active" &&
+      textsIn(zone, "ipServiceCategories.include").length > 0,
+  );
+}
+
+function zoneLists(use: ZoneUse | null): ZoneLists | null {
+  if (use === null || use.allowed.length + use.denied.length === 0) return null;
+  const [allowed, denied] = [use.allowed, use.denied].map((names) => [...new Set(names)].toSorted());
+  return {
+    ...(allowed !== undefined && allowed.length > 0 && { zones_allowed: allowed }),
+    ...(denied !== undefined && denied.length > 0 && { zones_denied: denied }),
+  };
+}
+
+function valueOf<Item>(evidence: Parameters<typeof availableValue<readonly Item[]>>[0] | undefined): readonly Item[] {
+  return evidence === undefined ? [] : (availableValue(evidence) ?? []);
+}

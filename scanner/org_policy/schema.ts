@@ -1,0 +1,183 @@
+import * as v from "valibot";
+import { catalog } from "../catalog/catalog.ts";
+import { readAddressRange } from "../checks/parsing/address_ranges.ts";
+import type { Parameter } from "../checks/parameter.ts";
+import { isDay } from "../../shared/decisions/expiry.ts";
+import { orgPolicyFormat } from "./document.ts";
+
+/** The schema of the organization's document, from which `shared/org_policy.schema.json` is made. */
+
+const maxEntries = 100_000;
+const maxNames = 200;
+
+const nameMessage = "expected a text of 1 to 500 characters";
+const name = v.pipe(v.string(nameMessage), v.regex(/\S/, nameMessage), v.maxLength(500, nameMessage));
+const dayMessage = "expected a day like 2026-11-28";
+const day = v.pipe(v.string(dayMessage), v.check(isDay, dayMessage), v.metadata({ format: "date" }));
+const zoneNames = v.pipe(
+  list(name, maxNames, "names of network zones"),
+  v.checkItems((zone, index, all) => all.indexOf(zone) === index, "expected each zone once"),
+);
+const originMessage = "expected the address of an org, like https://acme.okta.com";
+const rangeMessage = "expected an address, a CIDR or a range, like 192.0.2.0/24 or 192.0.2.1-192.0.2.9";
+const range = v.pipe(
+  v.string(rangeMessage),
+  v.check((text) => readAddressRange(text) !== null, rangeMessage),
+);
+const digestMessage = "expected 64 hexadecimal digits, with or without colons";
+const digest = v.pipe(
+  v.string(digestMessage),
+  v.regex(/^(?:[0-9a-f]{64}|(?:[0-9a-f]{2}:){31}[0-9a-f]{2})$/i, digestMessage),
+);
+
+const zoneLists = {
+  zones_allowed: v.exactOptional(v.pipe(zoneNames, v.description("Access is allowed from these, and from no other"))),
+  zones_denied: v.exactOptional(v.pipe(zoneNames, v.description("Access is denied from these"))),
+};
+const zonesMessage = "expected zones_allowed or zones_denied, with at least one zone";
+
+export const orgPolicySchema = strict({
+  $schema: v.exactOptional(v.string()),
+  format: v.literal(orgPolicyFormat, `expected "${orgPolicyFormat}"`),
+  org_url: v.pipe(
+    v.string(originMessage),
+    v.check((text) => URL.canParse(text) && new URL(text).origin === text, originMessage),
+    v.description("The org that it is about"),
+  ),
+  approved_by: v.pipe(name, v.description("The person who read and approved it")),
+  approved_on: v.pipe(day, v.description("The first day on which it decides")),
+  expires: v.pipe(day, v.description("The last day on which it decides")),
+  reference: v.pipe(name, v.description("Title or number, and version, of the organization's own document")),
+  limits: v.exactOptional(
+    v.pipe(
+      strict(Object.fromEntries(catalog.flatMap(({ parameters }) => parameters).map(limit))),
+      v.description("The organization's values in place of the STIG's; results count by the STIG"),
+    ),
+  ),
+  session_policies: v.exactOptional(
+    unique(
+      v.pipe(
+        strict({ policy: v.pipe(name, v.description("Its name; *: every other one")), ...zoneLists }),
+        v.check((entry) => hasZones(entry), zonesMessage),
+      ),
+      ({ policy }) => policy,
+      "session policies",
+    ),
+  ),
+  apps: v.exactOptional(
+    unique(
+      v.pipe(
+        strict({
+          app: v.exactOptional(v.pipe(name, v.description("Its label; *: every other one"))),
+          policy: v.exactOptional(v.pipe(name, v.description("The authentication policy of its apps"))),
+          ...zoneLists,
+        }),
+        v.check(({ app, policy }) => (app === undefined) !== (policy === undefined), "expected app or policy"),
+        v.check((entry) => hasZones(entry), zonesMessage),
+      ),
+      ({ app, policy }) => JSON.stringify([app, policy]),
+      "apps and policies",
+    ),
+  ),
+  api_tokens: v.exactOptional(
+    unique(
+      strict({
+        token: v.pipe(name, v.description("Its name")),
+        owner: v.pipe(name, v.description("The login of the account that it was made for")),
+        roles: v.pipe(list(name, maxNames, "names of roles"), v.description("The roles that this account holds")),
+        zones: v.pipe(zoneNames, v.description("The zones of the application that calls the API")),
+        purpose: name,
+      }),
+      ({ token }) => token,
+      "API tokens",
+    ),
+  ),
+  anonymizers: v.exactOptional(
+    v.union(
+      [
+        v.literal("okta_managed"),
+        strict({
+          ranges: v.pipe(list(range, maxEntries, "ranges"), v.minLength(1, "expected at least one range")),
+          source: v.pipe(name, v.description("The CSSP's list")),
+          date: day,
+        }),
+      ],
+      'expected "okta_managed", or the ranges of the CSSP with their source and date',
+    ),
+  ),
+  certificate_authorities: v.exactOptional(
+    unique(
+      strict({ sha256: v.pipe(digest, v.description("Of the whole certificate")), name }),
+      ({ sha256 }) => sha256.replaceAll(":", "").toLowerCase(),
+      "certificates",
+    ),
+  ),
+  user_sourcing: v.exactOptional(v.picklist(["okta", "directory", "both"], 'expected "okta", "directory" or "both"')),
+  okta_subdomain: v.exactOptional(
+    strict({
+      use: v.literal("not_used", 'expected "not_used"'),
+      prevented_by: v.pipe(name, v.description("How sign-in there is prevented")),
+    }),
+  ),
+  siem: v.exactOptional(
+    strict({
+      method: v.pipe(name, v.description("How the SIEM pulls the System Log")),
+      client_id: v.pipe(name, v.description("The service app that it uses")),
+    }),
+  ),
+});
+
+function limit(parameter: Parameter): [string, v.ExactOptionalSchema<v.GenericSchema, undefined>] {
+  if (parameter.kind === "number") {
+    const message = `expected a whole number of ${parameter.unit} from 1 to ${parameter.most}`;
+    const value = v.pipe(
+      v.number(message),
+      v.integer(message),
+      v.minValue(1, message),
+      v.maxValue(parameter.most, message),
+    );
+    return [parameter.name, v.exactOptional(value)];
+  }
+  const message = `expected ${parameter.unit}, such as ${JSON.stringify(parameter.stigValue)}`;
+  const item = v.pipe(v.string(message), v.regex(/^[A-Za-z]+ ?= ?[^=]/, message), v.maxLength(500, message));
+  return [parameter.name, v.exactOptional(v.pipe(list(item, 50, parameter.unit), v.minLength(1, message)))];
+}
+
+function strict<const Entries extends v.ObjectEntries>(entries: Entries) {
+  return v.strictObject(entries, (issue) => {
+    if (issue.expected === "never")
+      return `there is no member of this name: expected ${Object.keys(entries).join(", ")}`;
+    return issue.received === "undefined" ? "is required" : "expected an object";
+  });
+}
+
+function list<Item extends v.GenericSchema>(item: Item, most: number, what: string) {
+  const message = `expected a list of at most ${most} ${what}`;
+  return v.pipe(v.array(item, message), v.maxLength(most, message));
+}
+
+/** A list in which each name stands once. */
+function unique<Item extends v.GenericSchema>(item: Item, keyOf: (entry: v.InferOutput<Item>) => string, what: string) {
+  return v.pipe(
+    list(item, maxEntries, what),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const seen = new Set<string>();
+      for (const [index, entry] of dataset.value.entries()) {
+        const key = keyOf(entry);
+        const at = { type: "array" as const, origin: "value" as const, input: dataset.value, key: index, value: entry };
+        if (seen.has(key)) addIssue({ message: `stands twice in the list of ${what}`, path: [at] });
+        seen.add(key);
+      }
+    }),
+  );
+}
+
+function hasZones({ zones_allowed: allowed = [], zones_denied: denied = [] }: ZoneListsInput): boolean {
+  return allowed.length + denied.length > 0;
+}
+
+interface ZoneListsInput {
+  readonly zones_allowed?: readonly string[];
+  readonly zones_denied?: readonly string[];
+}
