@@ -1,3 +1,4 @@
+import type { ReportedOrgPolicy } from "../../shared/report.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
 
 /** The organization's Access Control policy as data: what DISA's rules compare an org with, and no API shows. */
@@ -81,4 +82,11 @@ export function standingOf({ approved_on: from, expires }: OrgPolicy, at: string
 /** Names a document as a finding quotes it: `"AC policy for Okta, v3" (approved by Jane Roe on 2026-11-01)`. */
 export function citationOf({ reference, approved_by: by, approved_on: on }: OrgPolicy): string {
   return `"${reference}" (approved by ${by} on ${on})`;
+}
+
+/** The document as a report names it. */
+export function reportedOrgPolicy(policy: OrgPolicy, at: string, digest: (text: string) => string): ReportedOrgPolicy {
+  const { reference, approved_by, approved_on, expires } = policy;
+  const sha256 = digest(JSON.stringify(policy));
+  return { reference, approved_by, approved_on, expires, standing: standingOf(policy, at), sha256 };
 }

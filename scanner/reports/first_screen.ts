@@ -34,6 +34,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
     ...(interrupted.length === 0 ? [] : [shorten(interruptedLine(interrupted), width * 2 - 10)]),
     "",
     ...categoryLines(report.checks, width),
+    ...orgPolicyLines(report),
     ...baselineLines(report),
     ...ownLimitLines(report.checks, width),
     ...neverExpiresLines(report.checks),
@@ -52,6 +53,18 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
 
 function idsOf(checks: readonly CheckResult[]): string {
   return checks.map(({ vuln_id: vulnId }) => vulnId).join(", ");
+}
+
+/** The organization's document: how many rules rest on it, or why none does. */
+function orgPolicyLines({ org_policy: policy, checks }: Report): readonly string[] {
+  if (policy === undefined) return [];
+  const { reference, standing, expires, approved_on: from } = policy;
+  if (standing !== "in_force") {
+    const why = standing === "expired" ? `it expired on ${expires}` : `it is in force from ${from}`;
+    return [`"${reference}" decides nothing: ${why}.`];
+  }
+  const resting = checks.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== undefined));
+  return [`"${reference}" (until ${expires}) decides ${countOf(resting.length, "rule")}.`];
 }
 
 function baselineLines({ baseline }: Report): readonly string[] {

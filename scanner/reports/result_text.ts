@@ -70,9 +70,11 @@ export function findingMarks(finding: Finding): readonly string[] {
   ];
 }
 
-/** Limits of the organization's own, and an attestation, for the reader of a checklist. */
+/** Limits and the document of the organization's own, and an attestation, for the reader of a checklist. */
 export function checkComments(check: CheckResult): string {
-  return [tailoringLine(check), attestationLine(check)].filter((line) => line !== "").join("\n");
+  const rests = new Set(check.findings.flatMap(({ rests_on: document }) => document ?? []));
+  const lines = [tailoringLine(check), ...[...rests].map((document) => `Rests on ${document}`), attestationLine(check)];
+  return lines.filter((line) => line !== "").join("\n");
 }
 
 /** A waiver as a line: `waived by ada (gateway) until 2027-01-31: why`. */

@@ -217,8 +217,22 @@ const summarySchema = object({
   waived: v.pipe(v.optional(count, 0), v.description("How many of `fail` are waived in everything that fails")),
 });
 
+/** The organization's own document, with which the org was compared. */
+const orgPolicySchema = object({
+  reference: someText,
+  approved_by: someText,
+  approved_on: v.string(),
+  expires: v.string(),
+  standing: v.pipe(
+    v.picklist(["in_force", "expired", "not_in_force_yet"]),
+    v.description("Only a document in force decides anything"),
+  ),
+  sha256: v.pipe(v.string(), v.description("Of the document as compact JSON")),
+});
+
 export const reportSchema = object({
   schema: v.literal("scanstream.report/1"),
+  org_policy: v.exactOptional(v.pipe(orgPolicySchema, v.description("Absent: none was given"))),
   benchmark: v.pipe(v.optional(v.string()), v.description("By which it was judged: `okta-idaas-stig-v1r2`")),
   scan: scanSummarySchema,
   summary: v.pipe(
@@ -261,6 +275,7 @@ export type Finding = Output<typeof findingSchema>;
 export type FindingResource = Output<typeof resourceSchema>;
 export type ControlResult = Output<typeof controlSchema>;
 export type Cause = Output<typeof causeSchema>;
+export type ReportedOrgPolicy = Output<typeof orgPolicySchema>;
 export type Tailoring = Output<typeof tailoringSchema>;
 export type Comparison = Output<typeof comparisonSchema>;
 export type ResolvedFinding = Output<typeof resolvedFindingSchema>;
