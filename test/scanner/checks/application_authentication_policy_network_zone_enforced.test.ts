@@ -59,9 +59,8 @@ describe("the apps", () => {
     expect(findings).toHaveLength(2);
     for (const finding of findings) {
       expect(finding).toMatchObject({ automated: "PASS", reason: "partly_automated" });
-      expect(finding.detail).toMatch(
-        /all necessary allow and block.*2 apps that the administrator role of this run sees/,
-      );
+      expect(finding.detail).toContain("all necessary allow and block");
+      expect(finding.detail).toContain("2 apps that the administrator role of this run sees");
     }
   });
 
