@@ -2,13 +2,12 @@ import type { CheckResult, Engine, ScanStatus, StatusCounts } from "../shared/re
 import { countStates } from "../shared/rule_result.ts";
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
-import type { ParameterValues } from "./checks/parameter.ts";
 import { withChanges } from "./causes/causes.ts";
 import { withEvaluation, withReads } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { sha256 } from "./digest.ts";
-import { standingOf, type OrgPolicy } from "./org_policy/document.ts";
+import { ownValues, type OrgPolicy } from "./org_policy/document.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
 import type { RequestTrace } from "./okta/request_trace.ts";
 import type { Connection, ConnectOptions } from "./okta/connection.ts";
@@ -36,10 +35,8 @@ export interface ScanPlan {
   readonly orgUrl: string;
   readonly clientId: string;
   readonly checks: readonly CatalogCheck[];
-  /** Certificate issuers that the smart card check accepts instead of the DOD's; null: the DOD's. */
-  readonly approvedIssuers: readonly string[] | null;
-  /** The organization's values in place of the STIG's; absent: none. */
-  readonly parameters?: ParameterValues;
+  /** The organization's own document; null: none. */
+  readonly orgPolicy: OrgPolicy | null;
   /** Interrupts the scan; results so far are kept. */
   readonly signal: AbortSignal;
 }
@@ -122,14 +119,10 @@ export function toContext(facts: {
   readonly engine: Engine;
   readonly evaluatedAt: string;
   readonly orgUrl: string;
-  readonly approvedIssuers: readonly string[] | null;
-  readonly parameters?: ParameterValues;
-  readonly orgPolicy?: OrgPolicy | null;
+  readonly orgPolicy: OrgPolicy | null;
 }): EvaluationContext {
-  const { engine, evaluatedAt, orgUrl, approvedIssuers, parameters = {}, orgPolicy = null } = facts;
-  const issuers = approvedIssuers === null ? {} : { approvedIssuers };
-  const isInForce = orgPolicy !== null && standingOf(orgPolicy, evaluatedAt) === "in_force";
-  return { engine, evaluatedAt, orgUrl, digest: sha256, parameters, ...issuers, ...(isInForce && { orgPolicy }) };
+  const { engine, evaluatedAt, orgUrl, orgPolicy } = facts;
+  return { engine, evaluatedAt, orgUrl, digest: sha256, ...ownValues(orgPolicy, evaluatedAt) };
 }
 
 /** Null when the scan was interrupted; every other failure is thrown. */

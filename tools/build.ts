@@ -27,6 +27,7 @@ export async function buildPackage(folder: string): Promise<Metafile> {
       cp(join(root, "shared/diff.schema.json"), join(building, "diff.schema.json")),
       cp(join(root, "shared/summary.schema.json"), join(building, "summary.schema.json")),
       cp(join(root, "shared/config.schema.json"), join(building, "config.schema.json")),
+      cp(join(root, "shared/org_policy.schema.json"), join(building, "org_policy.schema.json")),
       cp(join(root, "shared/predicate.schema.json"), join(building, "predicate.schema.json")),
     ]);
     await writeFile(

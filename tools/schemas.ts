@@ -6,6 +6,7 @@ import { table } from "../scanner/settings/table.ts";
 import { summarySchema } from "../scanner/commands/organizations/summary.ts";
 import { isJsonObject } from "../shared/json.ts";
 import { diffSchema } from "../shared/schemas/diff.ts";
+import { orgPolicySchema } from "../scanner/org_policy/schema.ts";
 import { predicateSchema } from "../scanner/signing/statement.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 
@@ -94,8 +95,22 @@ ${rows.join("\n")}
 `;
 }
 
+/** What JSON Schema cannot say, such as names that stand once, is left to the reader of the file. */
+const lenient = { target: "draft-2020-12", errorMode: "ignore" } as const;
+
+export function describeOrgPolicy(): unknown {
+  const { $schema, ...described } = toJsonSchema(orgPolicySchema, lenient);
+  return {
+    $schema,
+    $id: "https://scanstream.dev/schemas/org_policy/1",
+    title: "scanstream.org_policy/1",
+    description: "The organization's Access Control policy for Okta as data: what an org is compared with.",
+    ...described,
+  };
+}
+
 export function describePredicate(): unknown {
-  const { $schema, ...described } = toJsonSchema(predicateSchema, { target: "draft-2020-12" });
+  const { $schema, ...described } = toJsonSchema(predicateSchema, lenient);
   return {
     $schema,
     $id: "https://scanstream.dev/schemas/predicate/1",
@@ -112,5 +127,6 @@ if (import.meta.main) {
   await writeFile(`${folder}/summary.schema.json`, `${JSON.stringify(describeSummary(), null, 2)}\n`);
   await writeFile(`${folder}/predicate.schema.json`, `${JSON.stringify(describePredicate(), null, 2)}\n`);
   await writeFile(`${folder}/../docs/reference/settings.md`, describeSettings());
+  await writeFile(`${folder}/org_policy.schema.json`, `${JSON.stringify(describeOrgPolicy(), null, 2)}\n`);
   await writeFile(`${folder}/config.schema.json`, `${JSON.stringify(describeConfig(), null, 2)}\n`);
 }

@@ -2,7 +2,7 @@ import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/ar
 import type { JsonObject } from "../../shared/json.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { FindingNotes } from "../../shared/schemas/finding_notes.ts";
-import type { OrgPolicy } from "../org_policy/document.ts";
+import type { OwnValues } from "../org_policy/document.ts";
 import type { CauseType } from "../../shared/vocabulary.ts";
 import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
 
@@ -17,7 +17,7 @@ export interface Check {
   readonly artifacts: readonly ArtifactName[];
   /** What `evaluate` needs too, given the values collected so far; called again until it names nothing new. */
   readonly conditionalArtifacts: (artifacts: CollectedArtifacts, values?: OwnValues) => readonly ArtifactName[];
-  /** The values of its rule that an organization may set otherwise (`--parameters`). */
+  /** The values of its rule that an organization may set otherwise (`limits` of its document). */
   readonly parameters: readonly Parameter[];
   /** Null: more than one field decides. */
   readonly setting: Setting | null;
@@ -51,21 +51,11 @@ export interface Explanation {
   readonly left_to_person?: string;
 }
 
-/** What the organization says itself. */
-export interface OwnValues {
-  /** In place of the STIG's values. */
-  readonly parameters?: ParameterValues;
-  /** Its document, where it is in force. */
-  readonly orgPolicy?: OrgPolicy;
-}
-
 /** Input in addition to the artifacts; the same for every check of a scan. */
 export interface CheckContext extends OwnValues {
   readonly engine: Engine;
   /** ISO 8601, UTC, saved with the artifacts: certificates have to be valid at this time. */
   readonly evaluatedAt: string;
-  /** Replaces the DOD's certificate issuers, as `OU=DoD` or a whole distinguished name. */
-  readonly approvedIssuers?: readonly string[];
 }
 
 /** An object of the org, by what kind of thing it is and its id. */

@@ -56,7 +56,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
     left_to_person: uncovered,
   },
   evaluate({ smart_card_idps: idps }, context) {
-    const approved = listOf(approvedIssuers, context.parameters) ?? context.approvedIssuers ?? dodIssuers;
+    const approved = listOf(approvedIssuers, context.parameters) ?? dodIssuers;
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
     const inactive = (availableValue(idps) ?? []).filter(({ idp }) => isSmartCard(idp) && isInactive(idp));
     const names = listTexts(inactive.map(({ idp }) => `"${nameOf(idp)}"`));

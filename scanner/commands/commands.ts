@@ -80,7 +80,7 @@ const commands: readonly ScannerCommand[] = [
     examples: [
       "scanstream fix -o fixes",
       "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
-      "scanstream fix -o fixes --decisions decisions.json --parameters limits.json",
+      "scanstream fix -o fixes --decisions decisions.json --org-policy org_policy.json",
     ],
     async run(flags, io) {
       keepHeapSmall();
@@ -133,6 +133,21 @@ const commands: readonly ScannerCommand[] = [
       "scanstream verify report --key scanner.key.pub --org-url https://acme.okta.com --since 2026-01-31",
     ],
     run: async (flags, io, path = "") => (await import("./signature_commands.ts")).verifyCommand(path, flags, io),
+  },
+  {
+    name: "org-policy",
+    description: "draft or check your Access Control policy as data",
+    arguments: [
+      new Argument("<action>", "draft: write the org as it is; check: what a document covers and names"),
+      new Argument("[file]", "the document to check"),
+    ],
+    examples: [
+      "scanstream org-policy draft > org_policy.json",
+      "scanstream org-policy check org_policy.json",
+      "scanstream org-policy check org_policy.json --org acme",
+    ],
+    run: async (flags, io, action, file) =>
+      (await import("./org_policy_command.ts")).orgPolicyCommand({ action, file }, flags, io),
   },
   {
     name: "follow",

@@ -40,7 +40,7 @@ function judgedSections({ rule, explanation, parameters }: CatalogCheck): readon
     `Which API fields decide\n${explanation.deciding_fields.map((field) => indent(field)).join("\n")}`,
     ...(parameters.length === 0
       ? []
-      : [`Parameters (--parameters)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),
+      : [`Limits (limits of --org-policy)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),
     `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
     ...(explanation.left_to_person === undefined
       ? []

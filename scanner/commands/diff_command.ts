@@ -1,7 +1,8 @@
+import { catalog } from "../catalog/catalog.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
-import { readParameters } from "../decisions/parameters.ts";
+import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { compareFiles } from "../diff/compare_files.ts";
 import { renderText } from "../diff/diff_text.ts";
 import { readComparedFile } from "../diff/read_side.ts";
@@ -29,10 +30,9 @@ export async function diffCommand(
   const before = await readComparedFile(files.before);
   const after = await readComparedFile(files.after);
   const settings = await settingsOfSaved("diff", flags, { io, orgUrl: after.orgUrl });
-  const { diffFormat, writeTo: directory, approvedIssuers } = settings;
+  const { diffFormat, writeTo: directory } = settings;
   const formats = chooseFormats(diffFormats, diffFormat, directory);
-  const approved = { issuers: approvedIssuers, name: settings.nameOf("approvedIssuers") };
-  const limits = { approvedIssuers, parameters: await readParameters(settings.parameters, approved) };
+  const limits = { orgPolicy: await readOrgPolicy(settings.orgPolicy, { orgUrl: after.orgUrl, checks: catalog }) };
   const diff = compareFiles(before.compare(limits), after.compare(limits));
   await requireWritable({ directory, fileNames: formats.map((format) => fileNameOf("diff", format)) });
   const { files: written, problems } = await writeFormats(

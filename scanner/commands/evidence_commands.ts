@@ -23,8 +23,8 @@ export async function collectCommand(flags: Flags, io: CommandIo): Promise<numbe
   const { saveArtifacts: target } = settings;
   if (target === null)
     throw new UsageError(["--save-artifacts FILE is missing: expected a file for the evidence, or - for stdout"]);
-  const rules = await readRules(settings, io);
-  const { checks, revision, parameters } = rules;
+  const rules = await readRules(settings, settings.connection.orgUrl, io);
+  const { checks, revision, orgPolicy } = rules;
   const signer = await readSigning(settings);
   if (target.file !== standardStream) await requireWritable({ file: target });
   const progress = newProgress(settings, io);
@@ -39,8 +39,7 @@ export async function collectCommand(flags: Flags, io: CommandIo): Promise<numbe
       report: null,
       evidence,
       toolVersion: io.toolVersion,
-      parameters,
-      approvedIssuers: null,
+      orgPolicy,
     };
     const { problems } = await signFiles([target.file], facts, { signer, name: null });
     for (const problem of problems) io.terminal.write(`${problem}\n`);
@@ -62,17 +61,17 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
   const { settings, evidence } = await openEvidence("evaluate", flags, { file, io });
-  const rules = await readRules(settings, io);
-  const { revision, names, parameters, approvedIssuers } = rules;
+  const rules = await readRules(settings, evidence.document.scan.org_url, io);
+  const { revision, names, orgPolicy } = rules;
   const { org_url: orgUrl } = evidence.document.scan;
   const files = await openDecisions(settings, { names, orgUrl }, io);
   const checklist = await readChecklist(settings.checklist, revision);
   const target = await readReportTarget(settings);
   const { results, document } = evaluateEvidence(evidence, rules, { settings, io });
   const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
-  const signing = { parameters, approvedIssuers, evidence: sha256(evidence.text), evidenceFile: undefined };
+  const signing = { orgPolicy, evidence: sha256(evidence.text), evidenceFile: undefined };
   const scan: FinishedScan = { status: "completed", results, document };
-  const report = toReport(scan, { revision, decisions, checklist, id: randomUUID(), tenantId: null }, io);
+  const report = toReport(scan, { revision, decisions, checklist, orgPolicy, id: randomUUID(), tenantId: null }, io);
   const { code } = await finishScan(scan, report, { revision, checklist, settings, target, signing, from: file }, io);
   await writeGitHubFeedback([{ name: null, report }], io);
   return code;

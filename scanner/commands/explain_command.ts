@@ -54,7 +54,7 @@ async function explainOfOrg(
 ): Promise<number> {
   const source = await openSource("explain", flags, io, { check: check.name });
   if (typeof source === "number") return source;
-  const rules = await readRules(source.settings, io);
+  const rules = await readRules(source.settings, source.evidence.document.scan.org_url, io);
   const wanted = { ...rules, checks: [check], isNamed: true };
   const { results, document } = evaluateEvidence(source.evidence, wanted, { settings: source.settings, io });
   const explained = results.map((result) => explainOrg(check, result, document));

@@ -1,3 +1,4 @@
+import { reportedOrgPolicy, type OrgPolicy } from "../org_policy/document.ts";
 import { join } from "node:path";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
@@ -44,6 +45,8 @@ export interface ReportFacts {
   readonly id: string;
   /** For the gateway where it is registered. */
   readonly tenantId: string | null;
+  /** The organization's own document; null: none. */
+  readonly orgPolicy: OrgPolicy | null;
 }
 
 interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
@@ -54,7 +57,7 @@ interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
 }
 
 /** Facts that are signed along with the reports. */
-export interface Signing extends Pick<StatementFacts, "parameters" | "approvedIssuers"> {
+export interface Signing extends Pick<StatementFacts, "orgPolicy"> {
   /** SHA-256 of the evidence, in hex; null: it is not known. */
   readonly evidence: string | null;
   /** The evidence, where this run wrote it. */
@@ -73,7 +76,7 @@ export interface ReportedScan {
 /** A report with decisions and the answers of a checklist on it. What does not count is said. */
 export function toReport(
   scan: FinishedScan,
-  { revision, decisions, checklist, id, tenantId }: ReportFacts,
+  { revision, decisions, checklist, orgPolicy, id, tenantId }: ReportFacts,
   io: CommandIo,
 ): Report {
   const { results: decided, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
@@ -81,6 +84,7 @@ export function toReport(
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   return {
     schema: "scanstream.report/1",
+    ...(orgPolicy !== null && { org_policy: reportedOrgPolicy(orgPolicy, scan.document.evaluated_at, sha256) }),
     benchmark: revision.benchmark.id,
     scan: { id, tenant_id: tenantId, ...scan.document.scan, status: scan.status },
     summary: summarizeChecks(results),

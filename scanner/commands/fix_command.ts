@@ -1,3 +1,4 @@
+import { ownValues } from "../org_policy/document.ts";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { countOf } from "../../shared/outcome_text.ts";
@@ -29,8 +30,8 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
   const isNamed = settings.fromArtifacts !== null;
   if (!isNamed) requireRecent(evidence.document.evaluated_at, io);
   const directory = { option: "--output", file: output };
-  const rules = await readRules(settings, io);
-  const { parameters, names } = rules;
+  const rules = await readRules(settings, evidence.document.scan.org_url, io);
+  const { orgPolicy, names } = rules;
   const files = await readDecisions(
     { decisions: settings.decisions, baseline: null },
     { rules: names, warn: warnOn(io) },
@@ -42,7 +43,7 @@ export async function fixCommand(flags: Flags, io: CommandIo): Promise<number> {
   const { results, warnings } = applyDecisions(judged.results, decisions, io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const { artifacts } = document;
-  const plan = planFixes(results, artifacts, parameters);
+  const plan = planFixes(results, artifacts, ownValues(orgPolicy, document.evaluated_at).parameters);
   await requireWritable({ directory, fileNames: fixFileNames });
   const origin = { orgUrl, collectedAt: document.evaluated_at };
   const texts = {

@@ -33,7 +33,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
   const settings = await settingsOfOne("follow", flags, io);
   const { connection, intervalMs, reconcileMs, lineFormat: format, lineFile } = settings;
   const directory = settings.state?.file ?? ".scanstream/follow";
-  const { revision, checks, parameters, approvedIssuers, names } = await readRules(settings, io);
+  const { revision, checks, orgPolicy, names } = await readRules(settings, connection.orgUrl, io);
   if (lineFile === null && settings.sign?.option === "--sign")
     throw new UsageError(["--sign needs --output FILE: lines on stdout cannot be signed"]);
   const signer = lineFile === null ? null : await readSigner(settings.sign, settings.signingKey);
@@ -54,8 +54,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
       report: null,
       evidence: null,
       toolVersion: io.toolVersion,
-      parameters,
-      approvedIssuers,
+      orgPolicy,
     });
     const nowMs = () => io.now().getTime();
     if (lineFile !== null) {
@@ -68,8 +67,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
         clientId: connection.clientId,
         checks,
         benchmark: revision.benchmark.id,
-        approvedIssuers,
-        parameters,
+        orgPolicy,
         intervalMs,
         reconcileMs,
         once: settings.once,

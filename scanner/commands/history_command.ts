@@ -141,8 +141,7 @@ function factsOf({ from, to, organizations }: History, io: CommandIo) {
     revision: builtIn,
     report: null,
     evidence: null,
-    parameters: {},
-    approvedIssuers: null,
+    orgPolicy: null,
     toolVersion: io.toolVersion,
   };
 }

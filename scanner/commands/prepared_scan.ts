@@ -56,8 +56,8 @@ export async function prepareScan(
   if (evidenceFile?.file === standardStream) {
     throw new UsageError([`${evidenceFile.option} -: stdout already has the report. Name a file, or use collect`]);
   }
-  const rules = await readRules(settings, io);
-  const { revision, checks, approvedIssuers, parameters, names } = rules;
+  const rules = await readRules(settings, connection.orgUrl, io);
+  const { revision, checks, orgPolicy, names } = rules;
   const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
   const files = await openDecisions(settings, { names, orgUrl: connection.orgUrl }, io);
   const checklist = await readChecklist(settings.checklist, revision);
@@ -89,7 +89,7 @@ export async function prepareScan(
     let scan: FinishedScan;
     try {
       scan = await runScan(
-        { orgUrl, clientId, checks, approvedIssuers, parameters, signal },
+        { orgUrl, clientId, checks, orgPolicy, signal },
         {
           connect: (connectOptions) => connect(connection, connectOptions),
           onResult(result, counts) {
@@ -117,12 +117,11 @@ export async function prepareScan(
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const signing = {
-      parameters,
-      approvedIssuers,
+      orgPolicy,
       evidence: target.signer === null ? null : sha256(JSON.stringify(scan.document)),
       evidenceFile: areSaved ? evidenceFile?.file : undefined,
     };
-    const report = toReport(scan, { revision, decisions, checklist, id, tenantId }, io);
+    const report = toReport(scan, { revision, decisions, checklist, orgPolicy, id, tenantId }, io);
     if (scan.status === "completed") await keep({ document: scan.document, report }, settings, io);
     const reported = await finishScan(scan, report, { revision, checklist, settings, target, signing, areSaved }, io);
     await stream?.storeReport(reported.report);

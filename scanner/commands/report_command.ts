@@ -37,16 +37,16 @@ export async function reportCommand(source: string | undefined, flags: Flags, io
   if (typeof opened === "number") return opened;
   const { settings, evidence, id } = opened;
   const target = await readReportTarget(settings);
-  const rules = await readRules(settings, io);
-  const { revision, names, parameters, approvedIssuers } = rules;
+  const rules = await readRules(settings, evidence.document.scan.org_url, io);
+  const { revision, names, orgPolicy } = rules;
   const checklist = await readChecklist(settings.checklist, revision);
   const { results, document } = evaluateEvidence(evidence, rules, { settings, io });
   const { org_url: orgUrl } = document.scan;
   const files = await openDecisions(settings, { names, orgUrl }, io);
   const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
-  const facts = { revision, decisions, checklist, id: id ?? randomUUID(), tenantId: null };
+  const facts = { revision, decisions, checklist, orgPolicy, id: id ?? randomUUID(), tenantId: null };
   const report = toReport({ status: "completed", results, document }, facts, io);
-  const signing = { parameters, approvedIssuers, evidence: sha256(evidence.text), evidenceFile: undefined };
+  const signing = { orgPolicy, evidence: sha256(evidence.text), evidenceFile: undefined };
   return write(report, { revision, checklist, settings, target, signing }, io);
 }
 
@@ -88,7 +88,7 @@ async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promis
   const checks = withCarried(withChecklistAnswers(parsed.output.checks, checklist), checklist?.carried ?? null);
   const report = { ...parsed.output, checks, summary: summarizeChecks(checks) };
   // Its evidence is elsewhere, so nothing is said of it.
-  const signing = { parameters: {}, approvedIssuers: null, evidence: null, evidenceFile: undefined };
+  const signing = { orgPolicy: null, evidence: null, evidenceFile: undefined };
   return write(report, { revision, checklist, settings, target, signing }, io);
 }
 

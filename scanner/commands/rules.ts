@@ -4,10 +4,10 @@ import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.t
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CatalogCheck, Revision } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
-import type { ParameterValues } from "../checks/parameter.ts";
 import { readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
-import { readParameters } from "../decisions/parameters.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
+import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { lastRun, listRuns } from "../runs/kept_runs.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import type { Settings } from "../settings/read_settings.ts";
@@ -18,14 +18,18 @@ export interface Rules {
   readonly checks: readonly CatalogCheck[];
   /** True where they were named one by one: each then has a result, also where its evidence was not collected. */
   readonly isNamed: boolean;
-  readonly parameters: ParameterValues;
-  readonly approvedIssuers: readonly string[] | null;
+  /** The organization's own document; null: none. */
+  readonly orgPolicy: OrgPolicy | null;
   readonly names: readonly RuleNames[];
 }
 
 /** Throws `UsageError` for a setting or a file that cannot be used. */
-export async function readRules(settings: Settings, io: Pick<CommandIo, "terminal">): Promise<Rules> {
-  const { approvedIssuers, check, severity } = settings;
+export async function readRules(
+  settings: Settings,
+  orgUrl: string | null,
+  io: Pick<CommandIo, "terminal">,
+): Promise<Rules> {
+  const { check, severity } = settings;
   const revision = await readRevision(settings.benchmark);
   const known = revision.checks;
   const names = known.map(({ rule }) => rule);
@@ -35,9 +39,8 @@ export async function readRules(settings: Settings, io: Pick<CommandIo, "termina
     severity,
   };
   const checks = selectChecks(wanted, { checks: known });
-  const approved = { issuers: approvedIssuers, name: settings.nameOf("approvedIssuers") };
-  const parameters = await readParameters(settings.parameters, approved, known);
-  return { revision, checks, isNamed: check !== null, parameters, approvedIssuers, names };
+  const orgPolicy = await readOrgPolicy(settings.orgPolicy, { orgUrl, checks: known });
+  return { revision, checks, isNamed: check !== null, orgPolicy, names };
 }
 
 interface Naming {

@@ -79,8 +79,8 @@ async function scanNow(given: Given, io: CommandIo): Promise<Source | number> {
   const settings = readConnectedSettings(given);
   const { orgUrl } = settings.connection;
   // A run is kept whole, so that every other command can use it.
-  const rules = await readRules({ ...settings, check: null, exclude: [], severity: [] }, io);
-  const { revision, names } = rules;
+  const rules = await readRules({ ...settings, check: null, exclude: [], severity: [] }, orgUrl, io);
+  const { revision, names, orgPolicy } = rules;
   const files = await openDecisions(settings, { names, orgUrl }, io);
   const progress = newProgress(settings, io);
   progress.started(rules.checks.map((check) => check.name));
@@ -89,7 +89,11 @@ async function scanNow(given: Given, io: CommandIo): Promise<Source | number> {
   if (typeof scan === "number") return scan;
   if (scan.status === "cancelled") return exitCodes.interrupted;
   const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
-  const report = toReport(scan, { revision, decisions, checklist: null, id: randomUUID(), tenantId: null }, io);
+  const report = toReport(
+    scan,
+    { revision, decisions, checklist: null, orgPolicy, id: randomUUID(), tenantId: null },
+    io,
+  );
   await keep({ document: scan.document, report }, settings, io);
   return { settings, evidence: { document: scan.document, text: JSON.stringify(scan.document) }, id: report.scan.id };
 }
@@ -142,13 +146,13 @@ export type Verdicts = Pick<FinishedScan, "results" | "document">;
 /** Without the names of checks, one whose evidence was not collected is left out. */
 export function evaluateEvidence(
   { document }: SavedEvidence,
-  { checks, isNamed, parameters, approvedIssuers }: Rules,
+  { checks, isNamed, orgPolicy }: Rules,
   { settings, io }: { readonly settings: Settings; readonly io: CommandIo },
 ): Verdicts {
   const trace = createTrace(settings, (line) => io.terminal.write(`${line}\n`));
   const selected = isNamed ? checks : checks.filter(({ name }) => document.checks.includes(name));
   const { engine, org_url: orgUrl } = document.scan;
-  const context = toContext({ engine, orgUrl, evaluatedAt: document.evaluated_at, approvedIssuers, parameters });
+  const context = toContext({ engine, orgUrl, evaluatedAt: document.evaluated_at, orgPolicy });
   return {
     results: selected.map((check) => evaluateTraced(check, document.artifacts, { context, trace })),
     document,
@@ -158,13 +162,13 @@ export function evaluateEvidence(
 /** One scan of the org; the exit code, after a message, where it lets nobody in. */
 export async function scanOrg(
   connection: ConnectionSettings,
-  { checks, approvedIssuers, parameters }: Rules,
+  { checks, orgPolicy }: Rules,
   { settings, io, progress }: { readonly settings: Settings; readonly io: CommandIo; readonly progress: Progress },
 ): Promise<FinishedScan | number> {
   const { orgUrl, clientId } = connection;
   try {
     return await runScan(
-      { checks, approvedIssuers, parameters, orgUrl, clientId, signal: io.interrupted },
+      { checks, orgPolicy, orgUrl, clientId, signal: io.interrupted },
       {
         connect: (options) => connect(connection, options),
         onResult: (result, counts) => progress.checkEvaluated(result, counts),

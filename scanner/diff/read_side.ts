@@ -43,7 +43,7 @@ export interface ReadFile {
   readonly compare: (limits: Limits) => ComparedFile;
 }
 
-type Limits = Pick<Parameters<typeof toContext>[0], "approvedIssuers" | "parameters">;
+type Limits = Pick<Parameters<typeof toContext>[0], "orgPolicy">;
 
 /** Reads a report or an evidence file; throws `UsageError` naming the file and what is wrong. */
 export async function readComparedFile(file: string): Promise<ReadFile> {

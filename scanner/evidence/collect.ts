@@ -8,7 +8,8 @@ import {
   type ReadFact,
 } from "./artifacts.ts";
 import { artifactRequests } from "./artifact_requests.ts";
-import type { Check, OwnValues } from "../checks/check.ts";
+import type { Check } from "../checks/check.ts";
+import type { OwnValues } from "../org_policy/document.ts";
 import type { CollectorContext } from "./collectors/collector.ts";
 import { collectors } from "./collectors/collectors.ts";
 import { createPolicyRules } from "./collectors/policies.ts";

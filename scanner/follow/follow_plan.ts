@@ -1,5 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import type { ParameterValues } from "../checks/parameter.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
 import type { FailOn } from "../decisions/fail_on.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { CheckResult } from "../../shared/report.ts";
@@ -17,9 +17,8 @@ export interface FollowPlan {
   readonly checks: readonly CatalogCheck[];
   /** The revision of the STIG that the checks are of. */
   readonly benchmark: string;
-  readonly approvedIssuers: readonly string[] | null;
-  /** The organization's values in place of the STIG's; absent: none. */
-  readonly parameters?: ParameterValues;
+  /** The organization's own document; null: none. */
+  readonly orgPolicy: OrgPolicy | null;
   readonly intervalMs: number;
   readonly reconcileMs: number;
   /** Catches up from the saved cursor and ends. */

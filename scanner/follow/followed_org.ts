@@ -1,3 +1,4 @@
+import { ownValues } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { createCollection } from "../evidence/collect.ts";
 import {
@@ -81,8 +82,9 @@ export class FollowedOrg {
 
   /** Reads what is invalid; the rest is in memory. */
   async collect(): Promise<CollectedArtifacts> {
-    const { checks, signal, parameters = {} } = this.#plan;
-    const collection = createCollection(this.#memory, { signal, values: { parameters }, trace: this.#parts.trace });
+    const { checks, signal, orgPolicy } = this.#plan;
+    const values = ownValues(orgPolicy, new Date(this.#parts.clock.nowMs()).toISOString());
+    const collection = createCollection(this.#memory, { signal, values, trace: this.#parts.trace });
     await Promise.all(checks.map((check) => collection.obtainFor(check)));
     return collection.artifacts();
   }

@@ -57,8 +57,8 @@ export class Verdicts {
 
   /** Only checks with findings that moved. */
   judge({ artifacts, touched, engine, evaluatedAt, decide, trace }: JudgeOptions): readonly JudgedCheck[] {
-    const { checks, orgUrl, approvedIssuers, parameters = {} } = this.#plan;
-    const context = toContext({ engine, evaluatedAt, orgUrl, approvedIssuers, parameters });
+    const { checks, orgUrl, orgPolicy } = this.#plan;
+    const context = toContext({ engine, evaluatedAt, orgUrl, orgPolicy });
     const judged: JudgedCheck[] = [];
     for (const check of checks) {
       const needs = needsOf(check, artifacts);

@@ -79,6 +79,20 @@ export function standingOf({ approved_on: from, expires }: OrgPolicy, at: string
   return day > expires ? "expired" : "in_force";
 }
 
+/** What the organization says itself. */
+export interface OwnValues {
+  /** In place of the STIG's values. */
+  readonly parameters?: ParameterValues;
+  /** Its document, where it is in force. */
+  readonly orgPolicy?: OrgPolicy;
+}
+
+/** What counts at a time: the document and its limits while it is in force, else nothing. */
+export function ownValues(policy: OrgPolicy | null, at: string): OwnValues {
+  if (policy === null || standingOf(policy, at) !== "in_force") return {};
+  return { orgPolicy: policy, parameters: policy.limits ?? {} };
+}
+
 /** Names a document as a finding quotes it: `"AC policy for Okta, v3" (approved by Jane Roe on 2026-11-01)`. */
 export function citationOf({ reference, approved_by: by, approved_on: on }: OrgPolicy): string {
   return `"${reference}" (approved by ${by} on ${on})`;

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { issuePath, lineFinder, parseOptionJson, refuseFile } from "../decisions/option_file.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { OrgPolicy } from "./document.ts";
 import { orgPolicySchema } from "./schema.ts";
 
@@ -9,10 +10,29 @@ import { orgPolicySchema } from "./schema.ts";
 const maxBytes = 64 * 1_048_576;
 const bounds = { maxDepth: 6, maxParts: 5_000_000, repeatedKeys: "refuse" } as const;
 
-/** The document of `--org-policy`; null without one. Throws `UsageError` naming everything that is wrong with the file. */
-export async function readOrgPolicy(source: NamedFile | null): Promise<OrgPolicy | null> {
+interface Expected {
+  /** Null: it is not known yet. */
+  readonly orgUrl: string | null;
+  /** Of the chosen revision of the STIG. */
+  readonly checks: readonly CatalogCheck[];
+}
+
+/**
+ * The document of `--org-policy`; null without one. Throws `UsageError` naming everything that is wrong with the file, also for
+ * one of another org, and for a limit that no check reads.
+ */
+export async function readOrgPolicy(source: NamedFile | null, { orgUrl, checks }: Expected): Promise<OrgPolicy | null> {
   if (source === null) return null;
-  return readOptionFile({ ...source, maxBytes }, (text) => parseOrgPolicy(text, source));
+  const policy = await readOptionFile({ ...source, maxBytes }, (text) => parseOrgPolicy(text, source));
+  const fail = refuseFile(source);
+  if (orgUrl !== null && new URL(orgUrl).origin !== policy.org_url)
+    throw fail([`org_url: it is about ${policy.org_url}, and this run about ${new URL(orgUrl).origin}`]);
+  const read = new Set(checks.flatMap(({ parameters }) => parameters.map(({ name }) => name)));
+  const unread = Object.keys(policy.limits ?? {}).filter((name) => !read.has(name));
+  if (unread.length === 0) return policy;
+  throw fail([
+    `limits: no check of the chosen revision of the STIG reads ${unread.join(", ")}: its rule is worded otherwise there, and a person answers it`,
+  ]);
 }
 
 export function parseOrgPolicy(text: string, source: NamedFile): OrgPolicy {

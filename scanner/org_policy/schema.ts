@@ -13,7 +13,7 @@ const maxNames = 200;
 const nameMessage = "expected a text of 1 to 500 characters";
 const name = v.pipe(v.string(nameMessage), v.regex(/\S/, nameMessage), v.maxLength(500, nameMessage));
 const dayMessage = "expected a day like 2026-11-28";
-const day = v.pipe(v.string(dayMessage), v.check(isDay, dayMessage), v.metadata({ format: "date" }));
+const day = v.pipe(v.string(dayMessage), v.check(isDay, dayMessage));
 const zoneNames = v.pipe(
   list(name, maxNames, "names of network zones"),
   v.checkItems((zone, index, all) => all.indexOf(zone) === index, "expected each zone once"),

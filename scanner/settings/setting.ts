@@ -14,6 +14,7 @@ export type CommandName =
   | "diff"
   | "history"
   | "verify"
+  | "org-policy"
   | "follow";
 
 /** A value as a person wrote it: a text of a flag or a variable, any of these in the configuration file. */

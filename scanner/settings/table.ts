@@ -10,7 +10,6 @@ import {
   parseClientId,
   parseFormats,
   parseGate,
-  parseIssuers,
   parseKeyId,
   parseOrgUrl,
   parseProxy,
@@ -30,7 +29,16 @@ import {
  * `docs/reference/settings.md` are made from this table.
  */
 
-const connecting: readonly CommandName[] = ["doctor", "scan", "collect", "explain", "fix", "report", "follow"];
+const connecting: readonly CommandName[] = [
+  "doctor",
+  "scan",
+  "collect",
+  "explain",
+  "fix",
+  "report",
+  "org-policy",
+  "follow",
+];
 const configured: readonly CommandName[] = [...connecting, "evaluate", "diff"];
 const choosing: readonly CommandName[] = ["scan", "collect", "evaluate", "fix", "report", "follow"];
 const deciding: readonly CommandName[] = ["scan", "evaluate", "fix", "report", "follow"];
@@ -131,17 +139,19 @@ export const table = {
     },
   ),
   ...section(
-    { group: "Runs:", commands: ["scan", "explain", "fix", "report"] },
+    { group: "Runs:", commands: ["scan", "explain", "fix", "report", "org-policy"] },
     {
       fromArtifacts: path("--from-artifacts <file>", "saved evidence (- for stdin), offline", {
-        commands: ["evaluate", "explain", "fix"],
+        commands: ["evaluate", "explain", "fix", "org-policy"],
       }),
       saveArtifacts: path("--save-artifacts <file>", "save the evidence (- for stdout: collect)", {
         commands: ["scan", "collect"],
         kept: "organization",
         isOfOne: true,
       }),
-      fresh: onOff("--fresh", "scan again instead of using the last run", { commands: ["explain", "fix", "report"] }),
+      fresh: onOff("--fresh", "scan again instead of using the last run", {
+        commands: ["explain", "fix", "report", "org-policy"],
+      }),
       keep: number("--keep <n>", "runs of an org to keep", {
         kept,
         unit: "runs",
@@ -164,22 +174,12 @@ export const table = {
         words: ["high", "medium", "low"],
         fallback: [],
       }),
-      parameters: path("--parameters <file>", "your own limits, such as idle minutes (JSON)", {
+      orgPolicy: path("--org-policy <file>", "your Access Control policy and limits (JSON)", {
         commands: [...choosing, "explain", "diff"],
       }),
       benchmark: path("--benchmark <file>", "another revision of the STIG: DISA's zip or XCCDF", {
         commands: [...choosing, "explain", "verify"],
       }),
-      approvedIssuers: list(
-        null,
-        "certificate issuers that the smart card check accepts (OU=DoD;OU=ECA)",
-        parseIssuers,
-        {
-          variables: ["IDP_APPROVED_ISSUERS"],
-          commands: [...choosing, "explain", "diff"],
-          separator: /;/,
-        },
-      ),
     },
   ),
   ...section(

@@ -6,7 +6,6 @@ import type { RuleState } from "../../shared/rule_result.ts";
 import { parseStates, stateWords } from "../../shared/rule_states.ts";
 import { parseSeverity, severityWords } from "../../shared/severity.ts";
 import { failOnProblem, parseFailOn, type FailOn } from "../decisions/fail_on.ts";
-import { dodIssuers } from "../checks/parsing/distinguished_name.ts";
 
 /** Parsers of single settings. Each throws `InvalidSetting` with what is wrong and what is expected, never with the value. */
 
@@ -97,17 +96,6 @@ export function parseScopes(items: readonly string[]): readonly string[] {
 export function parseScopePrefix(text: string): "okta" | "idp" {
   if (text === "okta" || text === "idp") return text;
   throw new InvalidSetting("is not a known prefix: expected okta or idp");
-}
-
-/** Issuers of certificates. They replace the DOD's; after a `+` they join them. An empty one is a slip, so it is refused. */
-export function parseIssuers(_: readonly string[], all: readonly string[]): readonly string[] {
-  const isAdded = all[0]?.startsWith("+") === true;
-  const issuers = all.map((issuer, index) => (isAdded && index === 0 ? issuer.slice(1).trim() : issuer));
-  if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer)))
-    return isAdded ? [...dodIssuers, ...issuers] : issuers;
-  throw new InvalidSetting(
-    "is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
-  );
 }
 
 export function parseProxy(text: string): string {

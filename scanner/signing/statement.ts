@@ -3,7 +3,8 @@ import type { Report } from "../../shared/report.ts";
 import type { Revision } from "../catalog/catalog.ts";
 import type { CollectedScan } from "../evidence/artifacts_document.ts";
 import { sha256 } from "../digest.ts";
-import type { ParameterValues } from "../checks/parameter.ts";
+import type { OrgPolicy } from "../org_policy/document.ts";
+import { orgPolicySchema } from "../org_policy/schema.ts";
 
 /** in-toto's Statement v1 (https://in-toto.io/Statement/v1) about the files of one run. */
 
@@ -33,8 +34,10 @@ export const predicateSchema = v.object({
     v.description("Of the evidence that was judged, whether it is a subject or not"),
   ),
   judging: v.object({
-    parameters: v.record(text, v.union([v.number(), v.array(text)])),
-    approved_issuers: v.nullable(v.array(text)),
+    org_policy: v.pipe(
+      v.nullable(orgPolicySchema),
+      v.description("The organization's own document, whole, so that the results can be given again; null: none"),
+    ),
   }),
 });
 
@@ -64,12 +67,11 @@ export interface StatementFacts {
   /** SHA-256 of the evidence in hex; null: it is not known. */
   readonly evidence: string | null;
   readonly toolVersion: string;
-  readonly parameters: ParameterValues;
-  readonly approvedIssuers: readonly string[] | null;
+  readonly orgPolicy: OrgPolicy | null;
 }
 
 export function makeStatement(subjects: readonly Subject[], facts: StatementFacts): Statement {
-  const { scan, revision, report, evidence, toolVersion, parameters, approvedIssuers, otherOrgs = [] } = facts;
+  const { scan, revision, report, evidence, toolVersion, orgPolicy, otherOrgs = [] } = facts;
   const sorted = subjects.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return {
     _type: "https://in-toto.io/Statement/v1",
@@ -85,12 +87,7 @@ export function makeStatement(subjects: readonly Subject[], facts: StatementFact
       summary: report === null ? null : { ...report.summary },
       evidence: evidence === null ? null : { sha256: evidence },
       judging: {
-        parameters: Object.fromEntries(
-          Object.entries(parameters).flatMap(([name, value]) =>
-            value === undefined ? [] : [[name, typeof value === "number" ? value : [...value]]],
-          ),
-        ),
-        approved_issuers: approvedIssuers === null ? null : [...approvedIssuers],
+        org_policy: orgPolicy === null ? null : (structuredClone(orgPolicy) as Predicate["judging"]["org_policy"]),
       },
     },
   };

@@ -1,3 +1,4 @@
+import type { OrgPolicy } from "../org_policy/document.ts";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
@@ -179,8 +180,7 @@ async function verifyVerdicts(
     engine,
     orgUrl,
     evaluatedAt: document.evaluated_at,
-    approvedIssuers: judging.approved_issuers,
-    parameters: judging.parameters,
+    orgPolicy: judging.org_policy as OrgPolicy | null,
   });
   for (const given of report.checks) {
     const check = revision.checks.find((one) => one.name === given.check);

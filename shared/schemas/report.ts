@@ -32,7 +32,7 @@ const resourceSchema = object({
   name: v.string(),
 });
 
-/** A rule that was judged by the organization's values (--parameters), not by the STIG's. */
+/** A rule that was judged by the organization's values (its document, --org-policy), not by the STIG's. */
 const tailoringSchema = object({
   effect: v.pipe(
     v.picklist(["stricter", "looser"]),

@@ -12,14 +12,15 @@ import reportSchema from "../../shared/report.schema.json" with { type: "json" }
 import type { Report } from "../../shared/report.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
 import { aPasswordPolicy, aScan, compliantArtifacts, set } from "../support/artifact_builders.ts";
+import { aDocument } from "../support/org_policy_builder.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
   folder = await temporaryFolder();
   await write(
-    "parameters.json",
-    '{ "parameters": { "global_session_idle_minutes": 10, "password_maximum_age_days": 90 } }',
+    "org_policy.json",
+    JSON.stringify({ ...aDocument, limits: { global_session_idle_minutes: 10, password_maximum_age_days: 90 } }),
   );
   const lax = set(aPasswordPolicy({ name: hostileName }), "settings.password.age.maxAgeDays", 90);
   await write("evidence.json", JSON.stringify(anArtifactFile({ password_policies: obtained([lax]) })));
@@ -50,9 +51,9 @@ function isValid(schema: object, value: unknown): boolean {
   return ajv.compile(schema)(value);
 }
 
-describe("evaluate --parameters", () => {
+describe("evaluate --org-policy", () => {
   test("judges by the organization's values, and says what the STIG's give", async () => {
-    const gate = ["--fail-on", "fail:high", "--parameters", "parameters.json"];
+    const gate = ["--fail-on", "fail:high", "--org-policy", "org_policy.json"];
     const { code, stderr } = await run("evaluate", ...evidence, "--output", "own", "--format", "json,table", ...gate);
     const report = JSON.parse(await readFile(join(folder.path, "own/scan.json"), "utf8")) as Report;
     expect(isValid(reportSchema, report)).toBe(true);
@@ -116,8 +117,8 @@ describe("diff", () => {
     [
       "another file",
       "before.json",
-      "parameters.json",
-      /Cannot compare "parameters\.json": it has no schema: expected a report/,
+      "org_policy.json",
+      /Cannot compare "org_policy\.json": it has no schema: expected a report/,
     ],
     [
       "another organization",
@@ -140,8 +141,8 @@ describe("diff", () => {
 describe("bad input", () => {
   test.each([
     ["--fail-on", "fail:hihg", /--fail-on "fail:hihg": expected fail, manual or never/],
-    ["--parameters", "evidence.json", /Cannot use --parameters "evidence\.json": /],
-    ["--parameters", "none.json", /Cannot read --parameters "none\.json": no such file/],
+    ["--org-policy", "evidence.json", /Cannot use --org-policy "evidence\.json": /],
+    ["--org-policy", "none.json", /Cannot read --org-policy "none\.json": no such file/],
   ])("%s %s is one clear line, exit 2, and nothing is written", async (option, value, message) => {
     const args = ["evaluate", "--from-artifacts", "evidence.json", "--output", "nothing", option, value];
     const { code, stderr } = await run(...args);

@@ -10,6 +10,8 @@ import { createOutbox } from "../../scanner/streaming/outbox.ts";
 import type { Report, StatusCounts } from "../../shared/report.ts";
 import { countStates, ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts";
 import { callCommand } from "../support/called_command.ts";
+import { draftOrgPolicy } from "../../scanner/org_policy/draft.ts";
+import { aDocument } from "../support/org_policy_builder.ts";
 import { scanPracticeOrg } from "../support/scan_practice_org.ts";
 import { temporaryFolder } from "../support/temporary_folder.ts";
 
@@ -26,7 +28,13 @@ beforeAll(async () => {
   ] as const) {
     const org = await createPracticeOrg({ profile: { name: profile }, role });
     try {
-      await write(`${profile}-${role}.json`, (await scanPracticeOrg(org)).document);
+      const { document } = await scanPracticeOrg(org);
+      await write(`${profile}-${role}.json`, document);
+      if (profile !== "compliant") continue;
+      const signed = { ...aDocument, org_url: org.url, api_tokens: undefined, okta_subdomain: undefined };
+      const limits = { password_maximum_age_days: 90, password_history: 24, global_session_idle_minutes: 30 };
+      await write("own_limits.json", { ...signed, limits });
+      await write("org_policy.json", { ...draftOrgPolicy(document, aDocument.approved_on), ...signed });
     } finally {
       await org.stop();
     }
@@ -38,9 +46,6 @@ beforeAll(async () => {
     { check: "V-273187", status: "NOT_APPLICABLE", reason: "no console", ...until },
     { check: "V-279690", status: "FAIL", reason: "a shared account", ...until },
   ]);
-  await write("parameters.json", {
-    parameters: { password_maximum_age_days: 90, password_history: 24, global_session_idle_minutes: 30 },
-  });
   await evaluate("typical-read-only", ["--format", "json,cklb", "--output", "before"]);
   const cklb = await read("before/scan.cklb");
   await writeFile(join(folder.path, "edited.cklb"), cklb.replaceAll('"not_reviewed"', '"not_a_finding"'));
@@ -53,7 +58,8 @@ test.each<[what: string, evidence: string, options: readonly string[]]>([
   ["a role that sees less", "typical-read-only", []],
   ["waivers", "typical-super", ["--decisions", "waivers.json"]],
   ["attestations", "typical-read-only", ["--decisions", "attestations.json"]],
-  ["own limits", "compliant-super", ["--parameters", "parameters.json"]],
+  ["own limits", "compliant-super", ["--org-policy", "own_limits.json"]],
+  ["the organization's document", "compliant-super", ["--org-policy", "org_policy.json"]],
   ["an edited checklist", "typical-read-only", ["--checklist", "edited.cklb"]],
   ["a baseline", "typical-super", ["--baseline", "before/scan.json"]],
 ])("%s: every consumer counts the same", async (_, evidence, options) => {

@@ -117,7 +117,7 @@ async function scan({ org, clock }: Stage): Promise<readonly CheckResult[]> {
   const env = { IDP_ORG_URL, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem };
   const config = readConnectedSettings({ command: "scan", flags: {}, env }).connection;
   const { signal } = new AbortController();
-  const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
+  const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, orgPolicy: null, signal };
   const { results } = await runScan(plan, {
     connect: (connecting) => connect(config, { ...connecting, clock }),
     onResult: () => {},

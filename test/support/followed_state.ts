@@ -23,7 +23,7 @@ export async function freshVerdicts(
       orgUrl: org.url,
       clientId: org.clientId,
       checks: selectChecks(),
-      approvedIssuers: null,
+      orgPolicy: null,
       signal: new AbortController().signal,
     },
     {

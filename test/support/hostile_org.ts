@@ -27,7 +27,7 @@ export function scanOrg(idp: ScriptedIdp): Promise<FinishedScan> {
   const config = configFor(idp, { scopes: defaultScopes, concurrency: 20 });
   const signal = new AbortController().signal;
   return runScan(
-    { orgUrl: idp.url, clientId: idp.clientId, checks: catalog, approvedIssuers: null, signal },
+    { orgUrl: idp.url, clientId: idp.clientId, checks: catalog, orgPolicy: null, signal },
     { connect: (options) => connect(config, options), onResult: () => {}, now },
   );
 }
@@ -67,7 +67,7 @@ function requireLines(result: CheckResult): void {
 export async function requireSameFromFile({ results, document }: FinishedScan): Promise<void> {
   const saved = parseArtifacts(JSON.stringify(document));
   const { engine, org_url: orgUrl } = saved.scan;
-  const context = toContext({ engine, orgUrl, evaluatedAt: saved.evaluated_at, approvedIssuers: null });
+  const context = toContext({ engine, orgUrl, evaluatedAt: saved.evaluated_at, orgPolicy: null });
   for (const [index, check] of catalog.entries()) {
     const again = evaluateTraced(check, saved.artifacts, { context, trace: undefined });
     // `toEqual` names the difference, but takes ten times as long for a hundred thousand findings.

@@ -11,7 +11,7 @@ export async function scanPracticeOrg(org: PracticeOrg): Promise<FinishedScan> {
   const { signal } = new AbortController();
   const { orgUrl, clientId } = config;
   return runScan(
-    { orgUrl, clientId, checks: catalog, approvedIssuers: null, signal },
+    { orgUrl, clientId, checks: catalog, orgPolicy: null, signal },
     { connect: (options) => connect(config, options), onResult: () => {}, now: () => new Date() },
   );
 }

@@ -72,7 +72,7 @@ export async function scanBy(
   const env = { IDP_ORG_URL: orgUrl, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: key };
   const config = readConnectedSettings({ command: "scan", flags: {}, env }).connection;
   const { signal } = new AbortController();
-  const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
+  const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, orgPolicy: null, signal };
   try {
     const { results } = await runScan(plan, {
       connect: (options) => connect(config, { ...options, clock, fetch }),

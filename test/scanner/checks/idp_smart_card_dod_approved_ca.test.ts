@@ -122,15 +122,6 @@ test.each([[set(aSmartCardIdp(), issuer, " ")], [aSmartCardIdp()]])("%j: a findi
   expect(result.findings[0]?.detail).not.toMatch(/"\s*"/);
 });
 
-test("a configured list replaces the DOD's", () => {
-  const agency = set(aSmartCardIdp(), issuer, "CN=Agency CA, O=Agency");
-  const approvedIssuers = ["O=Agency"];
-  const certificate = obtained({ ...dodCertificate, issuer: "CN=Agency CA, O=Agency" });
-  const item = (idp: JsonObject) => ({ smart_card_idps: obtained([{ idp, certificate }]) });
-  expect(evaluate(check, item(agency), { approvedIssuers }).automated).toBe("PASS");
-  expect(evaluate(check, item(aSmartCardIdp()), { approvedIssuers }).status).toBe("MANUAL");
-});
-
 function judge(idp: JsonObject, certificate: Evidence<TrustedCertificate | null> = obtained(dodCertificate)) {
   return evaluate(check, { smart_card_idps: obtained([{ idp, certificate }]) });
 }

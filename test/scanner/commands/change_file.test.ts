@@ -33,8 +33,7 @@ test("a growing file is signed at each UTC midnight and at the end, also after t
         toolVersion: "1.2.3",
         revision: builtIn,
         evidence: null,
-        parameters: {},
-        approvedIssuers: null,
+        orgPolicy: null,
       };
     },
   });

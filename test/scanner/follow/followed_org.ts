@@ -102,7 +102,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         clientId: org.clientId,
         checks: selectChecks(),
         benchmark: "okta-idaas-stig-v1r2",
-        approvedIssuers: null,
+        orgPolicy: null,
         intervalMs: 2000,
         reconcileMs: 3_600_000,
         once: false,

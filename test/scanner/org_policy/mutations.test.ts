@@ -40,7 +40,7 @@ function judge({ org, policy }: Case, evaluatedAt = "2026-11-28T00:00:00.000Z"):
   const orgPolicy =
     policy === null ? null : parseOrgPolicy(JSON.stringify(policy), { option: "--org-policy", file: "x" });
   const { engine, org_url: orgUrl } = scanned.scan;
-  const context = toContext({ engine, orgUrl, evaluatedAt, approvedIssuers: null, orgPolicy });
+  const context = toContext({ engine, orgUrl, evaluatedAt, orgPolicy });
   return catalog.map((check) => evaluateCheck(check, org, context));
 }
 

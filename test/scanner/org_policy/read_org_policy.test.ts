@@ -1,21 +1,14 @@
 import { expect, test } from "vitest";
 import { parseOrgPolicy } from "../../../scanner/org_policy/read_org_policy.ts";
 import { examineOrgPolicy } from "../../../scanner/org_policy/examine.ts";
+import { aDocument } from "../../support/org_policy_builder.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
 
 const source = { option: "--org-policy", file: "policy.json" };
-const signed = {
-  format: "scanstream.org_policy/1",
-  org_url: "https://acme.okta.com",
-  approved_by: "Jane Roe",
-  approved_on: "2026-11-01",
-  expires: "2027-11-01",
-  reference: "AC policy for Okta, v3",
-};
 const token = { token: "SIEM", owner: "siem@acme.example", roles: [], zones: ["Office"], purpose: "reads the log" };
 const office = { zones_allowed: ["Office"] };
 
-const parse = (more: object) => parseOrgPolicy(JSON.stringify({ ...signed, ...more }, null, 2), source);
+const parse = (more: object) => parseOrgPolicy(JSON.stringify({ ...aDocument, ...more }, null, 2), source);
 
 test.each<[what: string, more: object, problem: RegExp]>([
   ["is not signed", { approved_by: "" }, /approved_by is empty: a person/],

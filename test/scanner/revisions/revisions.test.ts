@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
 import { builtIn, catalog } from "../../../scanner/catalog/catalog.ts";
 import { explainCheck } from "../../../scanner/commands/describe_checks.ts";
-import { readParameters } from "../../../scanner/decisions/parameters.ts";
+import { readOrgPolicy } from "../../../scanner/org_policy/read_org_policy.ts";
+import { aDocument } from "../../support/org_policy_builder.ts";
 import { evaluateCheck } from "../../../scanner/evaluate.ts";
 import { readRevision } from "../../../scanner/revisions/read_stig_file.ts";
 import { readXccdf } from "../../../scanner/revisions/read_xccdf.ts";
@@ -50,7 +51,7 @@ describe("a text that a check was not written for", () => {
   test("never passes, whichever single character changed", () => {
     expect(places.length).toBeGreaterThan(15_000);
     const { scan, evaluated_at: evaluatedAt, artifacts } = secure.document;
-    const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, approvedIssuers: null });
+    const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, orgPolicy: null });
     const known = new Map(catalog.map(({ rule }) => [rule.vuln_id, rule]));
     const passing = secure.results.filter(({ status }) => status === "PASS").map(({ vuln_id: id }) => id);
     expect(passing.length).toBeGreaterThan(15);
@@ -94,12 +95,15 @@ describe("a text that a check was not written for", () => {
     expect(text).toContain("V1R1 words V-273186 otherwise than V1R2");
   });
 
-  test("takes the parameter of its rule away", async () => {
-    const file = join(folder.path, "limits.json");
-    await writeFile(file, '{"parameters": {"global_session_idle_minutes": 10}}');
-    expect(await readParameters({ option: "--parameters", file }, null)).toEqual({ global_session_idle_minutes: 10 });
-    await expect(readParameters({ option: "--parameters", file }, null, changed.checks)).rejects.toThrow(
-      /sets global_session_idle_minutes, which no check of the chosen revision/,
+  test("takes the limit of its rule away", async () => {
+    const file = join(folder.path, "org_policy.json");
+    const limits = { global_session_idle_minutes: 10 };
+    await writeFile(file, JSON.stringify({ ...aDocument, limits }));
+    const source = { option: "--org-policy", file };
+    const orgUrl = null;
+    expect(await readOrgPolicy(source, { orgUrl, checks: catalog })).toMatchObject({ limits });
+    await expect(readOrgPolicy(source, { orgUrl, checks: changed.checks })).rejects.toThrow(
+      /no check of the chosen revision of the STIG reads global_session_idle_minutes/,
     );
   });
 

@@ -58,7 +58,7 @@ async function newKey(name: string): Promise<Signer> {
 
 function statementOf(files: Readonly<Record<string, string>>): Statement {
   const subjects = Object.entries(files).map(([name, content]) => ({ name, content }));
-  const judged = { revision: builtIn, evidence: sha256(evidence), parameters: {}, approvedIssuers: null };
+  const judged = { revision: builtIn, evidence: sha256(evidence), orgPolicy: null };
   return makeStatement(subjects, { scan: report.scan, report, toolVersion: "1.2.3", ...judged });
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import committedOrgPolicy from "../../../shared/org_policy.schema.json" with { type: "json" };
 import committedConfig from "../../../shared/config.schema.json" with { type: "json" };
 import committedPredicate from "../../../shared/predicate.schema.json" with { type: "json" };
 import committedDiff from "../../../shared/diff.schema.json" with { type: "json" };
@@ -8,6 +9,7 @@ import committedReport from "../../../shared/report.schema.json" with { type: "j
 import committedSummary from "../../../shared/summary.schema.json" with { type: "json" };
 import {
   describeConfig,
+  describeOrgPolicy,
   describeDiff,
   describePredicate,
   describeReport,
@@ -20,6 +22,7 @@ test.each([
   ["diff.schema.json", committedDiff, describeDiff],
   ["summary.schema.json", committedSummary, describeSummary],
   ["config.schema.json", committedConfig, describeConfig],
+  ["org_policy.schema.json", committedOrgPolicy, describeOrgPolicy],
   ["predicate.schema.json", committedPredicate, describePredicate],
 ])("%s is what its schema gives: `tools/schemas.ts` writes it", (_, committed, describe) => {
   expect(committed).toEqual(JSON.parse(JSON.stringify(describe())));

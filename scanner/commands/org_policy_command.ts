@@ -1,0 +1,51 @@
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { catalog } from "../catalog/catalog.ts";
+import { draftOrgPolicy } from "../org_policy/draft.ts";
+import { examineOrgPolicy } from "../org_policy/examine.ts";
+import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
+import type { Flags } from "../settings/read_settings.ts";
+import { openSource } from "./verdicts.ts";
+
+/** `org-policy draft`, and `org-policy check FILE`: 1 where something has to be done about the document. */
+export async function orgPolicyCommand(
+  { action, file }: { readonly action: string | undefined; readonly file: string | undefined },
+  flags: Flags,
+  io: CommandIo,
+): Promise<number> {
+  if (action === "draft" && file === undefined) return draft(flags, io);
+  if (action === "check" && file !== undefined) return check(file, flags, io);
+  throw new UsageError([
+    action === "check"
+      ? "FILE is missing: expected the document to check"
+      : `Unknown action ${JSON.stringify([action, file].filter(Boolean).join(" "))}: expected draft, or check FILE`,
+  ]);
+}
+
+async function draft(flags: Flags, io: CommandIo): Promise<number> {
+  const source = await openSource("org-policy", flags, io);
+  if (typeof source === "number") return source;
+  const day = io.now().toISOString().slice(0, 10);
+  io.stdout(`${JSON.stringify(draftOrgPolicy(source.evidence.document, day), null, 2)}\n`);
+  io.terminal.write(
+    "This is the org as it is, not as it should be. Compare it with your organization's document, then fill in approved_by, reference and the other empty texts.\n",
+  );
+  return exitCodes.ok;
+}
+
+/** Without an org the document alone: whether its names are there takes `--org` or evidence. */
+async function check(file: string, flags: Flags, io: CommandIo): Promise<number> {
+  const isCompared =
+    flags["org"] !== undefined || flags["fromArtifacts"] !== undefined || flags["orgUrl"] !== undefined;
+  const source = isCompared ? await openSource("org-policy", flags, io) : null;
+  if (typeof source === "number") return source;
+  const document = source?.evidence.document ?? null;
+  const expected = { orgUrl: document?.scan.org_url ?? null, checks: catalog };
+  const policy = await readOrgPolicy({ option: "the document", file }, expected);
+  if (policy === null) throw new TypeError("A file was given");
+  const { lines, isFine } = examineOrgPolicy(policy, io.now().toISOString(), document?.artifacts ?? null);
+  io.stdout(lines.map((line) => `${printable(line)}\n`).join(""));
+  return isFine ? exitCodes.ok : exitCodes.findings;
+}
