@@ -74,7 +74,7 @@ export function compareZones(
 }
 
 /** Why the zones that a document names cannot be compared; null where they can. */
-export function zoneProblem(names: readonly string[], zones: Zones): string | null {
+function zoneProblem(names: readonly string[], zones: Zones): string | null {
   for (const name of new Set(names)) {
     const found = zones.listed.filter((zone) => nameOf(zone) === name);
     if (found.length > 1) return `the org has ${found.length} zones with the name "${name}"`;
@@ -84,7 +84,7 @@ export function zoneProblem(names: readonly string[], zones: Zones): string | nu
   return null;
 }
 
-export function sayZones({ allowed, denied }: ZoneUse): string {
+function sayZones({ allowed, denied }: ZoneUse): string {
   const parts = [
     ...(allowed.length === 0 ? [] : [`allowed from ${quoteAll(allowed)}`]),
     ...(denied.length === 0 ? [] : [`denied from ${quoteAll(denied)}`]),
