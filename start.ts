@@ -6,6 +6,7 @@ import { parseConfig } from "./gateway/config.ts";
 import { createLocalState } from "./gateway/operator/local_state.ts";
 import { UsageError } from "./shared/usage_error.ts";
 import { createLog } from "./gateway/observability/log.ts";
+import { nodeHttp } from "./gateway/runtime/node_http.ts";
 import { startGateway, type RunningGateway } from "./gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "./gateway/runtime/static_files.ts";
 import { webFolder } from "./gateway/runtime/web_folder.ts";
@@ -114,6 +115,7 @@ async function openGateway(demo: Promise<Demo>): Promise<RunningGateway> {
   // Embedded defaults, no matter what else this shell's environment names.
   const config = parseConfig({ PORT, HOST });
   return startGateway({
+    http: nodeHttp,
     config,
     log: createLog({ write: (line) => void logFile.write(line) }),
     directory: stateDirectory,

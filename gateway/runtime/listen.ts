@@ -1,15 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { hasCode } from "../../shared/error_code.ts";
-import { settingsError } from "../config.ts";
 import { answerClientErrors, requireOneHost } from "./client_errors.ts";
-
-export interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-  /** The variable that an error names. */
-  readonly variable: "PORT" | "METRICS_PORT";
-}
+import { listenProblem, maxUnaccepted, type ListenAddress } from "./http_runtime.ts";
 
 export interface Listening {
   readonly servers: readonly Server[];
@@ -26,13 +18,6 @@ const checkConnectionsEveryMs = 5000;
 const keepAliveTimeoutMs = 75_000;
 const probeAfterMs = 30_000;
 /**
- * Connections that wait to be accepted: as many as are opened in ten seconds where streams are opened slowly. In a storm the ones that
- * wait until their clients give up are accepted all the same, each for a third of what a stream costs. The ones that the kernel does
- * not let in cost nothing, and try again after 1, 3, 7, 15 s. Node's own 511 are fewer than what a process opens in a second.
- */
-const maxUnaccepted = 2048;
-
-/**
  * Node accepts one connection a turn of its event loop for each server that listens (libuv since 1.45). With many streams a turn
  * takes milliseconds, and clients that come back together would wait for minutes while the gateway has time for them.
  */
@@ -40,8 +25,7 @@ const acceptedPerTurn = 8;
 
 /** As `listen`, for clients that come by thousands: several servers share the port, where the system has that. */
 export async function listenForMany(listener: RequestListener, address: ListenAddress): Promise<Listening> {
-  // How Deno accepts was not measured.
-  if (process.platform !== "linux" || "Deno" in globalThis) return listen(listener, address);
+  if (process.platform !== "linux") return listen(listener, address);
   // Servers that share a port share it with any program of the same user that does so, too: nobody else may have it.
   if (address.port !== 0) await requireFree(address);
   const options = { reusePort: true, backlog: maxUnaccepted / acceptedPerTurn };
@@ -89,26 +73,6 @@ export async function listen(
     server.once("error", (error) => fail(listenProblem(error, variable)));
     server.listen({ host, port, backlog: maxUnaccepted, ...options }, () => done());
   });
-  // A server that listens on a port has no other kind of address; null where Deno Deploy has put its own listener in the place.
-  const bound = server.address() as AddressInfo | null;
-  return { servers: [server], port: bound?.port ?? port };
-}
-
-function listenProblem(error: Error, variable: ListenAddress["variable"]): Error {
-  if (hasCode(error, "EADDRINUSE")) {
-    return settingsError([`${variable}: expected a free port: another program listens on it already`], {
-      cause: error,
-    });
-  }
-  if (hasCode(error, "EACCES")) {
-    return settingsError([`${variable}: expected a port that this user may listen on, 1024 or higher`], {
-      cause: error,
-    });
-  }
-  if (hasCode(error, "ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL")) {
-    return settingsError(["HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0"], {
-      cause: error,
-    });
-  }
-  return error;
+  // A server that listens on a port has no other kind of address.
+  return { servers: [server], port: (server.address() as AddressInfo).port };
 }

@@ -1,25 +1,26 @@
 import process from "node:process";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
+import { denoHttp } from "./deno_http.ts";
 import { Interruption } from "./draining.ts";
-import { serve } from "./main_node.ts";
+import { serve } from "./serve.ts";
 
 /**
- * The gateway on Deno, until SIGINT or SIGTERM, then drained. `deno.json` gives it the least permissions: it reads only
- * the variables that are listed there. By `node:http`, as on Node, and not by `Deno.serve`: that takes four times the memory for an
- * idle stream, and cannot close the connection of a client that reads nothing.
+ * The gateway on Deno, until SIGINT or SIGTERM, then drained; what a client has not read by then is lost with the process.
+ * `deno.json` gives it the least permissions: it reads only the variables that are listed there.
  */
 async function main(): Promise<number> {
   const { interrupted, skipDelay } = listenToSignals();
   // Read one by one: the permission is for each.
   const env: GatewayIo["env"] = new Proxy({}, { get: (_, name) => Deno.env.get(String(name)) });
-  return serve({
+  const io: GatewayIo = {
     env,
     interrupted,
     skipDelay,
     stdout: (text) => void process.stdout.write(text),
     terminal: { write: (text) => void process.stderr.write(text) },
-  });
+  };
+  return serve(io, denoHttp);
 }
 
 function listenToSignals(): Interruption {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "../../gateway/config.ts";
 import { createLog } from "../../gateway/observability/log.ts";
+import { nodeHttp } from "../../gateway/runtime/node_http.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { nodeContract } from "../contract/contract.ts";
@@ -19,6 +20,7 @@ const folder = temporaryFolder();
 beforeAll(async () => {
   backends = await startEdgeBackends();
   gateway = await startGateway({
+    http: nodeHttp,
     config: parseConfig({ PORT: "0", ...smallBounds, ...backends.processEnvironment }),
     directory: folder,
     log: createLog({ level: "debug", write: (line) => log.push(line) }),

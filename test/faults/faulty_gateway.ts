@@ -1,5 +1,6 @@
 import { parseConfig } from "../../gateway/config.ts";
 import { silentLog } from "../../gateway/observability/log.ts";
+import { nodeHttp } from "../../gateway/runtime/node_http.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
@@ -44,7 +45,7 @@ export async function startFaultyGateway(
 ): Promise<FaultyGateway & { readonly gateway: RunningGateway }> {
   const backends = await startEdgeBackends();
   const config = parseConfig({ PORT: "0", ...backends.processEnvironment, ...environment });
-  const gateway = await startGateway({ config, log: silentLog });
+  const gateway = await startGateway({ http: nodeHttp, config, log: silentLog });
   const stop = () => gateway.stop({ drainMs: 0 });
   return { ...toFaultyGateway(backends, "Node", { url: gateway.url, stop }), gateway };
 }

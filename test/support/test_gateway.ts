@@ -8,6 +8,7 @@ import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { parseConfig } from "../../gateway/config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLog } from "../../gateway/observability/log.ts";
+import { nodeHttp } from "../../gateway/runtime/node_http.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { openOnPostgres } from "../drizzle/open_databases.ts";
 import { openTestPglite } from "./pglite.ts";
@@ -88,7 +89,7 @@ export async function openSharedDatabase(): Promise<{
   return { database: { ...database, close: async () => {} }, close: () => database.close() };
 }
 
-export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, "config">> {
+export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, "config" | "http">> {
   /** Default: a new one. */
   readonly issuerKey?: IssuerKey;
 }
@@ -110,6 +111,7 @@ export async function startTestGateway(
   });
   const database: Database = options.database ?? (await openTestDatabase());
   const gateway = await startGateway({
+    http: nodeHttp,
     config,
     directory,
     log: createLog({ level: "debug", write: (line) => log.push(line) }),

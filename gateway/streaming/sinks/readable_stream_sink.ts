@@ -1,16 +1,27 @@
 import type { Chunk } from "../encoded_chunk.ts";
-import type { StreamRequest } from "../stream_request.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
 export interface ReadableStreamSinkOptions {
   /** Sent in addition to the stream's own. Workers need `content-encoding: identity`, or they compress and hold events back. */
   readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Settles when the runtime is done with the response that `fetch` was given `platform` for: until then a stream that was destroyed
+   * holds its connection, and keeps its place. Default: the request's signal tells who left, and nothing outlives `destroy`.
+   */
+  readonly completed?: (platform: unknown) => Promise<void>;
 }
 
 /** The portable sink: the body of a web-standard `Response`. */
 export function createReadableStreamSinks(options: ReadableStreamSinkOptions = {}): CreateSink {
   const headers = { ...streamHeaders, ...options.headers };
-  return (stream, owner) => new ReadableStreamSink(stream, owner, headers);
+  const { completed } = options;
+  return (stream, owner) => {
+    if (completed === undefined) return new ReadableStreamSink(owner, headers, stream.request.signal);
+    const sink = new ReadableStreamSink(owner, headers, null);
+    const finish = () => sink.cancel();
+    completed(stream.platform).then(finish, finish);
+    return sink;
+  };
 }
 
 const strategy: QueuingStrategy<Uint8Array<ArrayBuffer>> = {
@@ -21,17 +32,18 @@ const strategy: QueuingStrategy<Uint8Array<ArrayBuffer>> = {
 /** Is its own underlying source and event listener, so that a stream needs no closures. */
 class ReadableStreamSink implements Sink {
   readonly #owner: SinkOwner;
-  readonly #signal: AbortSignal;
+  /** Null: the runtime tells by itself when the response is over. */
+  readonly #signal: AbortSignal | null;
   readonly #headers: Readonly<Record<string, string>>;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
 
-  constructor(stream: StreamRequest, owner: SinkOwner, headers: Readonly<Record<string, string>>) {
+  /** `signal` is read before the first await: @hono/node-server aborts only a signal that was read. */
+  constructor(owner: SinkOwner, headers: Readonly<Record<string, string>>, signal: AbortSignal | null) {
     this.#owner = owner;
     this.#headers = headers;
-    // Read before the first await: @hono/node-server aborts only a signal that was read.
-    this.#signal = stream.request.signal;
-    if (this.#signal.aborted) owner.onClosed();
-    else this.#signal.addEventListener("abort", this);
+    this.#signal = signal;
+    if (signal?.aborted === true) owner.onClosed();
+    else signal?.addEventListener("abort", this);
   }
 
   /** The request's signal. */
@@ -42,7 +54,7 @@ class ReadableStreamSink implements Sink {
       // Not an error: a server would log it, and no client is left to read it.
       controller?.close();
     } catch {
-      // The runtime may have cancelled the stream before it aborts the signal; on Deno a listener that throws ends the process.
+      // The runtime may have cancelled the stream before it aborts the signal.
     }
   }
 
@@ -51,7 +63,7 @@ class ReadableStreamSink implements Sink {
     this.#controller = controller;
   }
 
-  /** The underlying source's: the client left. */
+  /** The underlying source's, and the runtime's: the client left, or has everything. */
   cancel(): void {
     this.#finish();
   }
@@ -88,18 +100,19 @@ class ReadableStreamSink implements Sink {
   }
 
   finishIfDrained(): void {
-    if (this.#controller !== null && this.bufferedBytes() === 0) this.#finish();
+    if (this.#signal !== null && this.#controller !== null && this.bufferedBytes() === 0) this.#finish();
   }
 
   destroy(): void {
     // An error drops the buffered bytes; workerd keeps those of a stream that was closed until the client reads them or leaves.
     this.#controller?.error(new Error("The stream was closed"));
-    this.#finish();
+    this.#controller = null;
+    if (this.#signal !== null) this.#finish();
   }
 
   #finish(): void {
     this.#controller = null;
-    this.#signal.removeEventListener("abort", this);
+    this.#signal?.removeEventListener("abort", this);
     this.#owner.onClosed();
   }
 }

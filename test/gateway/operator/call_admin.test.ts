@@ -11,6 +11,7 @@ import { lockStateDirectory } from "../../../command_line/state_lock.ts";
 import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
+import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { startGateway, type RunningGateway } from "../../../gateway/runtime/start_gateway.ts";
 
 let directory: string;
@@ -32,7 +33,7 @@ afterAll(async () => {
   await rm(join(directory, ".."), { recursive: true, force: true });
 });
 
-const start = () => startGateway({ config: parseConfig({ PORT: "0" }), directory, log: silentLog });
+const start = () => startGateway({ http: nodeHttp, config: parseConfig({ PORT: "0" }), directory, log: silentLog });
 
 /** On the database that the gateway has open. */
 async function admin<Result = Record<string, string>>(

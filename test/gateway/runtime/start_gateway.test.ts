@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
+import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
 import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../../gateway/runtime/static_files.ts";
 import { watchDatabase } from "../../support/watched_database.ts";
@@ -55,6 +56,7 @@ describe("stop", () => {
 describe("startup failures are one clear error", () => {
   const start = async (environment: Record<string, string>) =>
     startGateway({
+      http: nodeHttp,
       config: parseConfig({ PORT: "0", ...environment }),
       directory,
       log: silentLog,

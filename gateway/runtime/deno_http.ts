@@ -1,0 +1,49 @@
+import { withTimeout } from "../../shared/with_timeout.ts";
+import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
+import {
+  listenProblem,
+  maxUnaccepted,
+  refuseRequest,
+  type Fetch,
+  type HttpRuntime,
+  type HttpServer,
+  type ListenAddress,
+} from "./http_runtime.ts";
+
+type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
+
+/**
+ * HTTP on Deno: `Deno.serve`, and streams are the bodies of web-standard responses. It cannot close the connection of a client that
+ * reads nothing or sends slowly: the proxy before it has to.
+ */
+export const denoHttp: HttpRuntime = {
+  createSink: createReadableStreamSinks({ completed: (info) => (info as ServeInfo).completed }),
+  peerAddress: (info) => (info as ServeInfo).remoteAddr.hostname,
+  // `request.signal` would tell, and costs an idle stream memory.
+  hasClientLeft: () => false,
+  serveApp: serve,
+  serveMetrics: serve,
+};
+
+async function serve(fetch: Fetch, address: ListenAddress): Promise<HttpServer> {
+  const server = listen(fetch, address);
+  return {
+    port: server.addr.port,
+    // What is left of a client that reads nothing ends with the process.
+    close: ({ withinMs }) => withTimeout(server.shutdown(), withinMs).catch(() => undefined),
+  };
+}
+
+function listen(fetch: Fetch, { host, port, variable }: ListenAddress): Deno.HttpServer<Deno.NetAddr> {
+  try {
+    return Deno.serve(
+      // Also called with the error of a stream that was destroyed, whose answer nobody gets.
+      { hostname: host, port, tcpBacklog: maxUnaccepted, onListen() {}, onError: refuseRequest },
+      fetch,
+    );
+  } catch (error) {
+    // A name that is not found has no code.
+    const hasNoCode = error instanceof Error && !("code" in error && error.code !== undefined);
+    throw listenProblem(hasNoCode ? Object.assign(error, { code: "ENOTFOUND" }) : error, variable);
+  }
+}

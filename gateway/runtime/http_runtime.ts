@@ -1,0 +1,80 @@
+import { AppError } from "../../shared/app_error.ts";
+import { hasCode } from "../../shared/error_code.ts";
+import { settingsError } from "../config.ts";
+import type { Budget } from "../http/budget.ts";
+import { problemResponse } from "../http/problem.ts";
+import type { CreateSink } from "../streaming/sinks/sink.ts";
+
+/** How a runtime serves HTTP: `node_http.ts` by sockets, `deno_http.ts` by `Deno.serve`. */
+export interface HttpRuntime {
+  /** Where the bytes of a stream go. */
+  readonly createSink: CreateSink;
+  /** `env` is what `fetch` was given. */
+  peerAddress(env: unknown): string | null;
+  /** True when nobody is left to answer, where the runtime tells. */
+  hasClientLeft(env: unknown): boolean;
+  /** For clients that come by thousands. Rejects with `UsageError` for an address that cannot be listened on. */
+  serveApp(fetch: Fetch, address: ListenAddress, budget: Budget): Promise<HttpServer>;
+  /** For one client. Rejects likewise. */
+  serveMetrics(fetch: Fetch, address: ListenAddress): Promise<HttpServer>;
+}
+
+export type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The variable that an error names. */
+  readonly variable: "PORT" | "METRICS_PORT";
+}
+
+export interface HttpServer {
+  readonly port: number;
+  /** Accepts nothing more. Resolves when every connection is closed, at the latest after `withinMs`. */
+  close(options: CloseOptions): Promise<void>;
+}
+
+export interface CloseOptions {
+  /** Settles when the streams have ended: the connections that are left can be closed. */
+  readonly drained: Promise<void>;
+  readonly withinMs: number;
+}
+
+/**
+ * Connections that wait to be accepted: as many as are opened in ten seconds where streams are opened slowly. In a storm the ones that
+ * wait until their clients give up are accepted all the same, each for a third of what a stream costs. The ones that the kernel does
+ * not let in cost nothing, and try again after 1, 3, 7, 15 s. The runtimes' own 511 are fewer than what a process opens in a second.
+ */
+export const maxUnaccepted = 2048;
+
+/** The answer to what fails outside of the app: a Host or target that cannot be, or too many requests that wait. */
+export function refuseRequest(error: unknown): Response {
+  return problemResponse(
+    error instanceof AppError ? error : new AppError("malformed", "The request cannot be understood"),
+  );
+}
+
+/** Nobody reads it; the status is the one that proxies log for a client that left. */
+export function clientGone(): Response {
+  return new Response(null, { status: 499 });
+}
+
+/** The `UsageError` for an address that cannot be listened on, or the error itself. */
+export function listenProblem(error: unknown, variable: ListenAddress["variable"]): unknown {
+  if (hasCode(error, "EADDRINUSE")) {
+    return settingsError([`${variable}: expected a free port: another program listens on it already`], {
+      cause: error,
+    });
+  }
+  if (hasCode(error, "EACCES")) {
+    return settingsError([`${variable}: expected a port that this user may listen on, 1024 or higher`], {
+      cause: error,
+    });
+  }
+  if (hasCode(error, "ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL")) {
+    return settingsError(["HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0"], {
+      cause: error,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { accountOf, type Budget } from "../http/budget.ts";
+import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
+import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
+import {
+  clientGone,
+  refuseRequest,
+  type CloseOptions,
+  type Fetch,
+  type HttpRuntime,
+  type HttpServer,
+} from "./http_runtime.ts";
+import { boundIdleConnections } from "./idle_connections.ts";
+import { inTurn } from "./in_turn.ts";
+import { isClientGone } from "./is_client_gone.ts";
+import { leaveUnread } from "./leave_unread.ts";
+import { listen, listenForMany, type Listening } from "./listen.ts";
+import { UnreadAnswers } from "./unread_answers.ts";
+
+/** HTTP on Node: streams are written to their sockets, and what waits for clients is bounded connection by connection. */
+export const nodeHttp: HttpRuntime = {
+  createSink: createNodeSocketSinks(createReadableStreamSinks()),
+  peerAddress: (env) => bindingsOf(env)?.incoming.socket.remoteAddress ?? null,
+  hasClientLeft: (env) => bindingsOf(env)?.outgoing.destroyed === true,
+  async serveApp(fetch, address, budget) {
+    const listening = await listenForMany(appListener(fetch, budget), address);
+    boundIdleConnections(listening.servers);
+    return toHttpServer(listening);
+  },
+  async serveMetrics(fetch, address) {
+    return toHttpServer(await listen(toListener(fetch), address));
+  },
+};
+
+/** `env` is what `@hono/node-server` hands to `fetch`. */
+function bindingsOf(env: unknown): HttpBindings | null {
+  return typeof env === "object" && env !== null && "incoming" in env ? (env as HttpBindings) : null;
+}
+
+function appListener(fetch: Fetch, budget: Budget): RequestListener {
+  const fetchToSocket = withNodeSockets(fetch);
+  const unread = new UnreadAnswers(budget);
+  const listener = toListener(async (request, bindings) => {
+    const isForStream = /\/event-stream(\?|$)/.test(bindings.incoming.url ?? "");
+    if (isForStream && (await isClientGone(bindings))) return clientGone();
+    leaveUnread(bindings.incoming as IncomingMessage, bindings.outgoing as ServerResponse);
+    const response = await fetchToSocket(request, bindings);
+    // Streams have bounds of their own.
+    if (!isForStream) unread.watch(bindings.outgoing as ServerResponse, accountOf(request).holder);
+    return response;
+  });
+  return inTurn(listener);
+}
+
+function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {
+  const listener = getRequestListener(fetch, {
+    // HTTP/1.0 has no Host header, and HAProxy checks the health of a server with it.
+    hostname: "localhost",
+    // A bad Host or target is rejected before the app sees the request.
+    errorHandler: refuseRequest,
+  });
+  // Every failure is answered by `errorHandler`; the promise never rejects.
+  return (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
+}
+
+function toHttpServer({ servers, port }: Listening): HttpServer {
+  return { port, close: (options) => closeAll(servers, options) };
+}
+
+async function closeAll(servers: readonly Server[], { drained, withinMs }: CloseOptions): Promise<void> {
+  const closed = servers.map((server) => new Promise<void>((done) => server.close(() => done())));
+  for (const server of servers) server.closeIdleConnections();
+  const late = setTimeout(() => {
+    for (const server of servers) server.closeAllConnections();
+  }, withinMs);
+  await drained;
+  for (const server of servers) server.closeIdleConnections();
+  await Promise.all(closed);
+  clearTimeout(late);
+}

@@ -1,0 +1,80 @@
+import type { GatewayIo } from "../../command_line/command_io.ts";
+import { parseConfig } from "../config.ts";
+import { leave } from "./draining.ts";
+import { createLog } from "../observability/log.ts";
+import { batchLogWrites } from "./batch_log_writes.ts";
+import type { HttpRuntime } from "./http_runtime.ts";
+import { startGateway, type RunningGateway } from "./start_gateway.ts";
+import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
+import { webFolder } from "./web_folder.ts";
+
+/**
+ * The gateway on Node and on Deno: until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
+ * until `skipDelay` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
+ * `UsageError` when it cannot start.
+ */
+export async function serve(io: GatewayIo, http: HttpRuntime): Promise<number> {
+  const lines = batchLogWrites((text) => io.terminal.write(text));
+  try {
+    return await serveAndLog(io, http, lines.write);
+  } finally {
+    lines.flush();
+  }
+}
+
+async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: string) => void): Promise<number> {
+  const { env, interrupted, skipDelay } = io;
+  const config = parseConfig(env);
+  const log = createLog({ level: config.logLevel, write });
+  const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
+  const gateway = await startGateway({ http, config, log, webAssets, signal: interrupted });
+  // For people, and for programs that wait for the gateway.
+  io.stdout(`The gateway listens on ${gateway.url}\n`);
+  if (gateway.metricsUrl !== null) io.stdout(`Metrics are on ${gateway.metricsUrl}\n`);
+  const firstKey = config.databaseUrl === null ? await createFirstKey(gateway) : null;
+  if (firstKey !== null) io.stdout(`The first API key, shown this once: ${firstKey}\n`);
+  log.info(
+    {
+      url: gateway.url,
+      broker: config.broker.kind,
+      database: config.databaseUrl === null ? "embedded" : "postgres",
+      issuer: config.auth.kind,
+    },
+    "listening",
+  );
+  // The log says at once what is wrong with the broker, also where nobody asks for /readyz.
+  void gateway.parts.dependencies.readiness.check();
+  const { broker } = config;
+  if (broker.kind === "redis" && broker.ignoredDatabase !== null) {
+    const { databaseNumber, ignoredDatabase } = broker;
+    log.info({}, `database ${databaseNumber} (EVENTSTREAM_CACHE_DB) is used, not ${ignoredDatabase} of REDIS_URL`);
+  }
+  if (config.auth.kind === "local" && config.databaseUrl !== null) {
+    log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
+  }
+  await aborted(interrupted);
+  const delaySeconds = skipDelay.aborted ? 0 : config.drainDelaySeconds;
+  log.info({ delay_seconds: delaySeconds }, "draining");
+  await leave({
+    announceDrain: () => gateway.parts.announceDrain(),
+    delaySeconds,
+    skipDelay,
+    stop: () => gateway.stop(),
+  });
+  log.info({}, "stopped");
+  return 0;
+}
+
+/** An embedded database without a tenant gets one, and a key that is shown this once. */
+async function createFirstKey(gateway: RunningGateway): Promise<string | null> {
+  const tenants = (await gateway.admin("tenant.list", {})) as readonly unknown[];
+  if (tenants.length > 0) return null;
+  const { id: tenant } = (await gateway.admin("tenant.create", { name: "First tenant" })) as { readonly id: string };
+  const key = { tenant, name: "first key", scopes: "read,publish,admin" };
+  return ((await gateway.admin("api-key.create", key)) as { readonly api_key: string }).api_key;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
