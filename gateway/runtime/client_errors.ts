@@ -1,4 +1,4 @@
-import { METHODS, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { hasCode } from "../../shared/error_code.ts";
 
@@ -25,7 +25,6 @@ const refusals: Readonly<Record<string, Refusal>> = {
 
 interface ClientError extends Error {
   readonly code?: string;
-  readonly rawPacket?: Uint8Array;
 }
 
 export function answerClientErrors(server: Server): void {
@@ -35,7 +34,7 @@ export function answerClientErrors(server: Server): void {
       socket.destroy();
       return;
     }
-    refuse(socket, isUnknownMethod(error) ? unknownMethod : (refusals[error.code ?? ""] ?? malformed));
+    refuse(socket, refusals[error.code ?? ""] ?? malformed);
   });
   // The gateway is no proxy. Node hands the bare connection over, and closes it in silence where nobody takes it.
   server.on("connect", (_request: IncomingMessage, socket: Duplex) => refuse(socket, unknownMethod));
@@ -73,13 +72,6 @@ function toAnswer({ line, title, headers }: Refusal) {
   const body = JSON.stringify({ type: `urn:scanstream:problem:${code}`, title, status, detail, code });
   const own = { "content-type": "application/problem+json", "content-length": `${body.length}`, connection: "close" };
   return { status, body, headers: { ...headers, ...own } };
-}
-
-/** Deno's parser says of every mistake only that it is one. */
-function isUnknownMethod({ code, rawPacket }: ClientError): boolean {
-  if (code !== "HPE_ERROR" || rawPacket === undefined) return false;
-  const [, method] = /^([A-Z-]{1,32}) \S+ HTTP\/1\.[01]\r\n/.exec(new TextDecoder("latin1").decode(rawPacket)) ?? [];
-  return method !== undefined && !METHODS.includes(method);
 }
 
 /** Node keeps the response that a socket is busy with here, https://nodejs.org/api/http.html#event-clienterror */

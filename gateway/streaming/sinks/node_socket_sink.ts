@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { resetSocket } from "../../../shared/reset_socket.ts";
@@ -41,8 +41,8 @@ export function withNodeSockets(fetch: Fetch): Fetch {
 
 /**
  * Sinks that write shared, already chunked frames to the socket of the HTTP/1.1 response: on the wire an ordinary
- * chunked response. What cannot be written like that (HTTP/1.0, HTTP/2, a pipelined request whose turn has not come, a
- * connection that is no socket of `node:net`, an app that is not wrapped in `withNodeSockets`) goes to `fallback`.
+ * chunked response. What cannot be written like that (HTTP/1.0, HTTP/2, a pipelined request whose turn has not come, an app
+ * that is not wrapped in `withNodeSockets`) goes to `fallback`.
  */
 export function createNodeSocketSinks(fallback: CreateSink): CreateSink {
   return (stream, owner) => {
@@ -199,7 +199,7 @@ function isBindings(platform: unknown): platform is Bindings & SinkBindings {
 /** True for an HTTP/1.1 response that has its socket, and with it the chunked coding, to itself. */
 function hasOwnSocket(bindings: Bindings): bindings is HttpBindings {
   const { incoming, outgoing } = bindings;
-  return incoming.httpVersion === "1.1" && outgoing.socket instanceof Socket && !outgoing.headersSent;
+  return incoming.httpVersion === "1.1" && outgoing.socket !== null && !outgoing.headersSent;
 }
 
 function toNodeHeaders(headers: Headers): Record<string, string | string[]> {

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo, Server } from "node:net";
-import { duplexPair } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterEach, expect, test } from "vitest";
@@ -180,21 +179,6 @@ test("Node socket sink: destroy resets the connection, so that the kernel keeps 
   client.socket.resume();
   const [error] = (await reset) as [NodeJS.ErrnoException];
   expect(error.code).toBe("ECONNRESET");
-});
-
-// As Deno's `node:http` serves where the platform has a listener of its own.
-test("Node socket sink: a connection that is no socket falls back to the portable sink", async () => {
-  const { opened, listener } = createStreamApp();
-  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
-  const [client, connection] = duplexPair();
-  server.emit("connection", connection);
-  let received = "";
-  client.on("data", (bytes) => (received += String(bytes)));
-  client.write(requestText({ path: "/stream", port: 80 }));
-  await expect.poll(() => received).toContain(": first");
-  opened[0]?.sink.destroy();
-  await expect.poll(() => connection.destroyed).toBe(true);
-  expect(opened[0]?.closedCount()).toBeGreaterThan(0);
 });
 
 test("Node socket sink: HTTP/2 falls back to the portable sink, without a connection header", async () => {
