@@ -16,7 +16,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
   const serve = program
     .command("serve")
     .description("start the gateway (HOST, PORT, DATABASE_URL)")
-    .action(() => run(async (io) => (await import("./runtime/main_node.ts")).serve(io)));
+    .action(() => run(async (io) => (await import("./runtime/node_http.ts")).serveOnNode(io)));
   addExamples(serve, "PORT=8787 scanstream serve");
   const migrate = program
     .command("migrate")

@@ -38,7 +38,7 @@ export interface PageDependencies extends DemoDependencies {
   readonly signIn: SignIn | null;
 }
 
-/** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
+/** Everything the gateway needs from its runtime. `gateway_parts.ts` and `worker_parts.ts` make it for `createApp`. */
 export interface Dependencies extends FeatureDependencies, StatusDependencies, PageDependencies {
   readonly budget: Budget;
   /** Takes the events that arrive over HTTP. */

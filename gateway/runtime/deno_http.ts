@@ -19,8 +19,6 @@ type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
 export const denoHttp: HttpRuntime = {
   createSink: createReadableStreamSinks({ completed: (info) => (info as ServeInfo).completed }),
   peerAddress: (info) => (info as ServeInfo).remoteAddr.hostname,
-  // `request.signal` would tell, and costs an idle stream memory.
-  hasClientLeft: () => false,
   serveApp: serve,
   serveMetrics: serve,
 };

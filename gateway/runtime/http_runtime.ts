@@ -10,9 +10,9 @@ export interface HttpRuntime {
   /** Where the bytes of a stream go. */
   readonly createSink: CreateSink;
   /** `env` is what `fetch` was given. */
-  peerAddress(env: unknown): string | null;
-  /** True when nobody is left to answer, where the runtime tells. */
-  hasClientLeft(env: unknown): boolean;
+  readonly peerAddress: (env: unknown) => string | null;
+  /** Absent where the runtime does not tell. */
+  readonly hasClientLeft?: (env: object) => boolean;
   /** For clients that come by thousands. Rejects with `UsageError` for an address that cannot be listened on. */
   serveApp(fetch: Fetch, address: ListenAddress, budget: Budget): Promise<HttpServer>;
   /** For one client. Rejects likewise. */
@@ -61,20 +61,15 @@ export function clientGone(): Response {
 
 /** The `UsageError` for an address that cannot be listened on, or the error itself. */
 export function listenProblem(error: unknown, variable: ListenAddress["variable"]): unknown {
+  const because = (problem: string) => settingsError([problem], { cause: error });
   if (hasCode(error, "EADDRINUSE")) {
-    return settingsError([`${variable}: expected a free port: another program listens on it already`], {
-      cause: error,
-    });
+    return because(`${variable}: expected a free port: another program listens on it already`);
   }
   if (hasCode(error, "EACCES")) {
-    return settingsError([`${variable}: expected a port that this user may listen on, 1024 or higher`], {
-      cause: error,
-    });
+    return because(`${variable}: expected a port that this user may listen on, 1024 or higher`);
   }
   if (hasCode(error, "ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL")) {
-    return settingsError(["HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0"], {
-      cause: error,
-    });
+    return because("HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0");
   }
   return error;
 }

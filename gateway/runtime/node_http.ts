@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import type { GatewayIo } from "../../command_line/command_io.ts";
 import { accountOf, type Budget } from "../http/budget.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
@@ -16,38 +17,40 @@ import { inTurn } from "./in_turn.ts";
 import { isClientGone } from "./is_client_gone.ts";
 import { leaveUnread } from "./leave_unread.ts";
 import { listen, listenForMany, type Listening } from "./listen.ts";
+import { serve } from "./serve.ts";
 import { UnreadAnswers } from "./unread_answers.ts";
 
 /** HTTP on Node: streams are written to their sockets, and what waits for clients is bounded connection by connection. */
 export const nodeHttp: HttpRuntime = {
   createSink: createNodeSocketSinks(createReadableStreamSinks()),
-  peerAddress: (env) => bindingsOf(env)?.incoming.socket.remoteAddress ?? null,
-  hasClientLeft: (env) => bindingsOf(env)?.outgoing.destroyed === true,
+  // `env` is what `@hono/node-server` hands to `fetch`.
+  peerAddress: (env) => (env as HttpBindings).incoming.socket.remoteAddress ?? null,
+  hasClientLeft: (env) => (env as HttpBindings).outgoing.destroyed,
   async serveApp(fetch, address, budget) {
     const listening = await listenForMany(appListener(fetch, budget), address);
     boundIdleConnections(listening.servers);
     return toHttpServer(listening);
   },
-  async serveMetrics(fetch, address) {
-    return toHttpServer(await listen(toListener(fetch), address));
-  },
+  serveMetrics: async (fetch, address) => toHttpServer(await listen(toListener(fetch), address)),
 };
 
-/** `env` is what `@hono/node-server` hands to `fetch`. */
-function bindingsOf(env: unknown): HttpBindings | null {
-  return typeof env === "object" && env !== null && "incoming" in env ? (env as HttpBindings) : null;
+/** `scanstream serve`. */
+export function serveOnNode(io: GatewayIo): Promise<number> {
+  return serve(io, nodeHttp);
 }
 
 function appListener(fetch: Fetch, budget: Budget): RequestListener {
   const fetchToSocket = withNodeSockets(fetch);
   const unread = new UnreadAnswers(budget);
   const listener = toListener(async (request, bindings) => {
-    const isForStream = /\/event-stream(\?|$)/.test(bindings.incoming.url ?? "");
-    if (isForStream && (await isClientGone(bindings))) return clientGone();
-    leaveUnread(bindings.incoming as IncomingMessage, bindings.outgoing as ServerResponse);
+    // The servers speak HTTP/1.1 only.
+    const { incoming, outgoing } = bindings as HttpBindings;
+    const isForStream = /\/event-stream(\?|$)/.test(incoming.url ?? "");
+    if (isForStream && (await isClientGone({ incoming, outgoing }))) return clientGone();
+    leaveUnread(incoming, outgoing);
     const response = await fetchToSocket(request, bindings);
     // Streams have bounds of their own.
-    if (!isForStream) unread.watch(bindings.outgoing as ServerResponse, accountOf(request).holder);
+    if (!isForStream) unread.watch(outgoing, accountOf(request).holder);
     return response;
   });
   return inTurn(listener);

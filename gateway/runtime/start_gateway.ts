@@ -38,20 +38,19 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const parts = await openGatewayParts({
     ...options,
     webAssets: options.webAssets ?? noAssets,
-    peerAddress: (env) => http.peerAddress(env),
+    peerAddress: http.peerAddress,
     createSink: http.createSink,
   });
   const servers: HttpServer[] = [];
   let stopping: Promise<void> | null = null;
   try {
     const { host, port, metricsPort } = config;
-    const app = await http.serveApp(
-      createFetch(parts, http),
-      { host, port, variable: "PORT" },
-      parts.dependencies.budget,
-    );
+    const { budget } = parts.dependencies;
+    const app = await http.serveApp(createFetch(parts, http), { host, port, variable: "PORT" }, budget);
     servers.push(app);
-    const metrics = metricsPort === null ? null : await serveMetrics(parts, http, { host, port: metricsPort });
+    const fetchMetrics: Fetch = (request) => respondMetrics(parts.metricsText, request);
+    const metricsAddress = { host, port: metricsPort ?? 0, variable: "METRICS_PORT" } as const;
+    const metrics = metricsPort === null ? null : await http.serveMetrics(fetchMetrics, metricsAddress);
     if (metrics !== null) servers.push(metrics);
     return {
       url: urlOf(host, app.port),
@@ -86,17 +85,9 @@ function createFetch({ dependencies }: GatewayParts, http: HttpRuntime): Fetch {
     if (/^[^/]+\/\/[^/]+\/(?:healthz|readyz|metrics)$/.test(request.url)) return app.fetch(request, env);
     return starts.run(dependencies.holderOf(request, env), async () =>
       // It has waited for its turn, and its client may not have.
-      http.hasClientLeft(env) ? clientGone() : app.fetch(request, env),
+      http.hasClientLeft?.(env) === true ? clientGone() : app.fetch(request, env),
     );
   };
-}
-
-function serveMetrics(
-  { metricsText }: GatewayParts,
-  http: HttpRuntime,
-  address: { readonly host: string; readonly port: number },
-): Promise<HttpServer> {
-  return http.serveMetrics((request) => respondMetrics(metricsText, request), { ...address, variable: "METRICS_PORT" });
 }
 
 function urlOf(host: string, port: number): string {

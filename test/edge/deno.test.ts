@@ -113,8 +113,8 @@ test("a wrong variable ends it with 2 and its name, never its value", async () =
   const withoutDatabase = { ...backends.processEnvironment, EVENTSTREAM_CACHE_DB: "16" };
   await expect(startDenoGateway(withoutDatabase)).rejects.toThrow(/ended with 2 .*\n.*EVENTSTREAM_CACHE_DB: .* 16/);
   for (const [address, problem] of [
-    [{ PORT: new URL(gateway.url).port }, /ended with 2[^]*\nPORT: expected a free port/],
-    [{ HOST: "gateway.invalid" }, /ended with 2[^]*\nHOST: expected an address of this machine/],
+    [{ PORT: new URL(gateway.url).port }, /ended with 2[^]*: PORT: expected a free port/],
+    [{ HOST: "gateway.invalid" }, /ended with 2[^]*: HOST: expected an address of this machine/],
   ] as const) {
     await expect(startDenoGateway({ ...backends.processEnvironment, ...address })).rejects.toThrow(problem);
   }

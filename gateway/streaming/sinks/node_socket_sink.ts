@@ -6,7 +6,7 @@ import { resetSocket } from "../../../shared/reset_socket.ts";
 import type { Chunk } from "../encoded_chunk.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
-type Fetch = (request: Request, bindings: Bindings) => Response | Promise<Response>;
+type Fetch<Bindings> = (request: Request, bindings: Bindings) => Response | Promise<Response>;
 
 /** The property of the bindings in which a request's sink registers itself. */
 const streamSink = Symbol("streamSink");
@@ -15,17 +15,15 @@ interface SinkBindings {
   [streamSink]: NodeSocketSink | null;
 }
 
-type Bindings = HttpBindings | Http2Bindings;
-
 /**
  * Wraps an app's `fetch` for `@hono/node-server`, so that streams can be written to the socket of their HTTP response.
  *
  * A response passes through the app like any other, with the headers that its middleware sets; then the head is written, and
  * the sink takes the response over.
  */
-export function withNodeSockets(fetch: Fetch): Fetch {
+export function withNodeSockets(fetch: Fetch<HttpBindings>): Fetch<HttpBindings | Http2Bindings> {
   return async (request, bindings) => {
-    const own: Bindings & SinkBindings = Object.assign(bindings, { [streamSink]: null });
+    const own: HttpBindings & SinkBindings = Object.assign(bindings as HttpBindings, { [streamSink]: null });
     const response = await fetch(request, own);
     const sink = own[streamSink];
     if (sink === null) return response;
@@ -41,7 +39,7 @@ export function withNodeSockets(fetch: Fetch): Fetch {
 
 /**
  * Sinks that write shared, already chunked frames to the socket of the HTTP/1.1 response: on the wire an ordinary
- * chunked response. What cannot be written like that (HTTP/1.0, HTTP/2, a pipelined request whose turn has not come, an app
+ * chunked response. What cannot be written like that (HTTP/1.0, a pipelined request whose turn has not come, an app
  * that is not wrapped in `withNodeSockets`) goes to `fallback`.
  */
 export function createNodeSocketSinks(fallback: CreateSink): CreateSink {
@@ -157,9 +155,9 @@ class FallbackSink implements Sink {
   readonly end: Sink["end"];
   readonly finishIfDrained: Sink["finishIfDrained"];
   readonly #owner: SinkOwner;
-  readonly #outgoing: Bindings["outgoing"];
+  readonly #outgoing: ServerResponse;
 
-  constructor(sink: Sink, owner: SinkOwner, outgoing: Bindings["outgoing"]) {
+  constructor(sink: Sink, owner: SinkOwner, outgoing: ServerResponse) {
     this.open = (first) => sink.open(first);
     this.write = (chunk) => sink.write(chunk);
     this.bufferedBytes = () => sink.bufferedBytes() + outgoing.writableLength;
@@ -192,12 +190,12 @@ function nodeBuffer(chunk: Chunk): Buffer {
   return lastBuffer;
 }
 
-function isBindings(platform: unknown): platform is Bindings & SinkBindings {
+function isBindings(platform: unknown): platform is HttpBindings & SinkBindings {
   return typeof platform === "object" && platform !== null && streamSink in platform;
 }
 
 /** True for an HTTP/1.1 response that has its socket, and with it the chunked coding, to itself. */
-function hasOwnSocket(bindings: Bindings): bindings is HttpBindings {
+function hasOwnSocket(bindings: HttpBindings): boolean {
   const { incoming, outgoing } = bindings;
   return incoming.httpVersion === "1.1" && outgoing.socket !== null && !outgoing.headersSent;
 }

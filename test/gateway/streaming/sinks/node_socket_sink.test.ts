@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo, Server } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
@@ -179,29 +178,4 @@ test("Node socket sink: destroy resets the connection, so that the kernel keeps 
   client.socket.resume();
   const [error] = (await reset) as [NodeJS.ErrnoException];
   expect(error.code).toBe("ECONNRESET");
-});
-
-test("Node socket sink: HTTP/2 falls back to the portable sink, without a connection header", async () => {
-  const { opened, listener } = createStreamApp();
-  const port = await listen(createHttp2Server((incoming, outgoing) => void listener(incoming, outgoing)));
-  const session = connectHttp2(`http://127.0.0.1:${port}`);
-  cleanups.push(() => session.destroy());
-  const stream = session.request({ ":path": "/stream" });
-  const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
-  expect(headers).toMatchObject({ ":status": 200, "content-type": "text/event-stream; charset=utf-8" });
-  expect(headers).not.toHaveProperty("connection");
-  expect(headers).not.toHaveProperty("transfer-encoding");
-  let received = "";
-  stream.on("data", (bytes) => (received += String(bytes)));
-  await expect.poll(() => received).toBe(": first\n\n");
-  opened[0]?.sink.write(encodeChunk("data: 1\n\n"));
-  await expect.poll(() => received).toBe(": first\n\ndata: 1\n\n");
-  expect(opened[0]?.sink.bufferedBytes()).toBe(0);
-  opened[0]?.sink.destroy();
-  expect(opened[0]?.closedCount()).toBeGreaterThan(0);
-  await once(stream, "close");
-  const leaving = session.request({ ":path": "/stream" });
-  await once(leaving, "response");
-  leaving.close();
-  await expect.poll(() => opened[1]?.closedCount()).toBeGreaterThan(0);
 });

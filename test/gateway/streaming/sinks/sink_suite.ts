@@ -216,23 +216,6 @@ export function describeSink(name: string, createSink: CreateSink): void {
       expect(client.headers().has("transfer-encoding")).toBe(false);
       expect(client.body()).toBe(": first\n\ndata: 1\n\n: close ended\n\n");
     });
-
-    test("a pipelined request streams after the one before it", async () => {
-      const { opened, port } = await start();
-      const client = await send({ path: "/stream", port });
-      await client.untilBody(": first");
-      client.socket.write(requestText({ path: "/stream", port }));
-      await expect.poll(() => opened).toHaveLength(2);
-      opened[1]?.sink.write(encodeChunk("data: second\n\n"));
-      opened[0]?.sink.write(encodeChunk("data: first\n\n"));
-      await client.untilBody("data: first");
-      expect(client.raw()).not.toContain("second");
-      opened[0]?.sink.end(encodeChunk(": close ended\n\n"));
-      await client.until(() => client.raw().includes("data: second"));
-      opened[1]?.sink.write(encodeChunk("data: third\n\n"));
-      await client.until(() => client.raw().includes("data: third"));
-      expect(client.raw().match(/HTTP\/1\.1 200/g)).toHaveLength(2);
-    });
   });
 }
 

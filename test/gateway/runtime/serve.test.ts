@@ -6,7 +6,7 @@ import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { Interruption } from "../../../gateway/runtime/draining.ts";
-import { serve } from "../../../gateway/runtime/main_node.ts";
+import { serveOnNode } from "../../../gateway/runtime/node_http.ts";
 import { migrateCommand } from "../../../gateway/operator/migrate.ts";
 import { requireMigrated } from "../../../gateway/operator/require_migrated.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase } from "../../support/postgres.ts";
@@ -54,7 +54,7 @@ function createIo(env: Readonly<Record<string, string>>) {
 
 test("serve prints its address, at the first start of an embedded database a key, and exits with 0 when interrupted", async () => {
   const { io, written, listening, interrupt } = createIo({ PORT: "0" });
-  const served = serve(io);
+  const served = serveOnNode(io);
   const url = await listening;
   expect((await fetch(`${url}/readyz`)).status).toBe(200);
   await expect
@@ -72,7 +72,7 @@ test("serve prints its address, at the first start of an embedded database a key
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
   expect(messages).toEqual(["listening", "request", "draining", "stopped"]);
   const again = createIo({ PORT: "0" });
-  const servedAgain = serve(again.io);
+  const servedAgain = serveOnNode(again.io);
   await expect.poll(() => again.written.terminal).toContain('"listening"');
   again.interrupt();
   await expect(servedAgain).resolves.toBe(0);
@@ -82,11 +82,11 @@ test("serve prints its address, at the first start of an embedded database a key
 test("EVENTSTREAM_CACHE_DB wins over REDIS_URL, and must be a database that Redis has", async () => {
   const redis = await startRedis();
   const env = { ...secret, PORT: "0", REDIS_URL: `redis://127.0.0.1:${redis.port}/5` };
-  const refused = serve(createIo({ ...env, EVENTSTREAM_CACHE_DB: "16" }).io);
+  const refused = serveOnNode(createIo({ ...env, EVENTSTREAM_CACHE_DB: "16" }).io);
   await expect(refused).rejects.toThrow(UsageError);
   await expect(refused).rejects.toThrow("EVENTSTREAM_CACHE_DB: Redis has no database 16");
   const { io, written, listening, interrupt } = createIo(env);
-  const served = serve(io);
+  const served = serveOnNode(io);
   await listening;
   await expect.poll(() => written.terminal).toContain("database 2 (EVENTSTREAM_CACHE_DB) is used, not 5 of REDIS_URL");
   interrupt();
@@ -96,7 +96,7 @@ test("EVENTSTREAM_CACHE_DB wins over REDIS_URL, and must be a database that Redi
 
 describe("a real database", () => {
   test("without our tables names `migrate`, and serves after it, also as the application's role", async () => {
-    const refused = serve(createIo({ PORT: "0", DATABASE_URL: bare.ownerUrl, ...secret }).io);
+    const refused = serveOnNode(createIo({ PORT: "0", DATABASE_URL: bare.ownerUrl, ...secret }).io);
     await expect(refused).rejects.toThrow(UsageError);
     await expect(refused).rejects.toThrow(/DATABASE_URL: .*run `scanstream migrate`/);
     await expect(runAdmin({ DATABASE_URL: bare.ownerUrl }, "tenant.list", {})).rejects.toThrow(/scanstream migrate/);
@@ -123,7 +123,7 @@ describe("a real database", () => {
 
     for (const url of [bare.ownerUrl, bare.appUrl]) {
       const { io, written, listening, interrupt } = createIo({ PORT: "0", DATABASE_URL: url, ...secret });
-      const served = serve(io);
+      const served = serveOnNode(io);
       const status = async (authorization: string) =>
         (await fetch(`${await listening}/api/v1/scans`, { headers: { authorization } })).status;
       expect(await status(`Api-Key ${key.api_key}`)).toBe(200);
