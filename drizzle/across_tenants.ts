@@ -1,5 +1,4 @@
 import { sql } from "drizzle-orm";
-import type { LogStatus } from "../shared/schemas/monitor_requests.ts";
 import type { Scope } from "../shared/schemas/team.ts";
 import type { Database } from "./database.ts";
 import { noTenant, readOne, write } from "./transactions.ts";
@@ -49,12 +48,12 @@ export async function findApiKey(database: Database, hash: string, holder = hash
 }
 
 /**
- * The tenant that waited longest for one of its scans to expire (a scan that reported nothing for so long), or for what ended so long
- * ago to be deleted; null: none does.
+ * The tenant that waits longest, null when none does: for a scan that reported nothing for so long to `expire`, for what ended so long
+ * ago to be `delete`d, for a monitor that has been stale for so long to be `mark`ed.
  */
 export async function findDueTenant(
   database: Database,
-  work: "expire" | "delete",
+  work: "expire" | "delete" | "mark",
   afterSeconds: number,
 ): Promise<string | null> {
   const { rows } = await readOne(database, noTenant, (db) =>
@@ -63,34 +62,6 @@ export async function findDueTenant(
     ),
   );
   return rows[0]?.id ?? null;
-}
-
-export interface StaleMonitor {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly log_status: LogStatus;
-  readonly error_code: string | null;
-  readonly last_look_at: string | null;
-  readonly lag_seconds: number | null;
-  readonly checks_total: number;
-  /** Counts of checks up to then. */
-  readonly pass: number;
-  readonly fail: number;
-  readonly manual: number;
-  readonly not_applicable: number;
-}
-
-/**
- * Marks every running monitor without a heartbeat for three intervals, at least a minute, over all tenants. Each is
- * returned to one caller only and once until its next heartbeat, at most 1,000 per call; call again until none is left.
- */
-export async function markStaleMonitors(database: Database): Promise<readonly StaleMonitor[]> {
-  const { rows } = await write(database, noTenant, (db) =>
-    db.execute<Omit<StaleMonitor, "lag_seconds"> & { lag_seconds: string | null }>(sql`
-    select id, tenant_id, log_status, error_code, last_look_at, lag_seconds, checks_total, pass, fail, manual, not_applicable
-    from scanstream.mark_stale_monitors()`),
-  );
-  return rows.map((row) => ({ ...row, lag_seconds: row.lag_seconds === null ? null : Number(row.lag_seconds) }));
 }
 
 /** Deletes, over all tenants, the history that is older (at least a day), at most `limit` rows of any table; true: there may be more. */

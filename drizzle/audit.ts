@@ -33,9 +33,17 @@ export async function audit(
 /** For work that no caller asked for. */
 export const byGateway = { by: sql`''` };
 
-/** A line about a row as it was made, or as it was before it went. */
-export function lineOf(action: AuditLine["action"], table: PgTable, row: Readonly<Record<"tenantId" | "id", string>>) {
-  return { tenantId: row.tenantId, action, targetId: row.id, detail: columnsOf(table, { ...row }) };
+/** Rows as they were made, or as they were before they went: a line each. */
+export async function auditRows(
+  db: TenantDatabase,
+  action: AuditLine["action"],
+  table: PgTable,
+  rows: readonly Readonly<Record<"tenantId" | "id", string>>[],
+): Promise<void> {
+  await audit(
+    db,
+    rows.map((row) => ({ tenantId: row.tenantId, action, targetId: row.id, detail: columnsOf(table, { ...row }) })),
+  );
 }
 
 /** A row by the names of its columns. */

@@ -787,30 +787,12 @@ AS $$
   SELECT tenant_id FROM (
     (SELECT tenant_id, updated_at AS since FROM public.scans
       WHERE work = 'expire' AND status IN ('pending', 'running') ORDER BY updated_at LIMIT 1)
+    UNION ALL (SELECT tenant_id, stale_from FROM public.monitors
+      WHERE work = 'mark' AND status = 'running' AND stale_at IS NULL ORDER BY stale_from LIMIT 1)
     UNION ALL (SELECT tenant_id, ended_at FROM public.scans WHERE work = 'delete' AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1)
     UNION ALL (SELECT tenant_id, ended_at FROM public.monitors WHERE work = 'delete' AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1)
   ) AS oldest
-  WHERE since < now() - make_interval(secs => after_seconds) ORDER BY since LIMIT 1;
-$$;
---> statement-breakpoint
-CREATE FUNCTION scanstream.mark_stale_monitors()
-RETURNS TABLE (
-  id uuid, tenant_id uuid, log_status text, error_code text, last_look_at text, lag_seconds double precision,
-  checks_total integer, pass integer, fail integer, manual integer, not_applicable integer
-)
-LANGUAGE sql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-  UPDATE public.monitors SET stale_at = now()
-  WHERE (monitors.tenant_id, monitors.id) IN (
-    SELECT stale.tenant_id, stale.id FROM public.monitors AS stale
-    WHERE stale.status = 'running' AND stale.stale_at IS NULL AND stale.stale_from <= now()
-    ORDER BY stale.stale_from LIMIT 1000
-    FOR UPDATE SKIP LOCKED
-  )
-  RETURNING monitors.id, monitors.tenant_id, monitors.log_status, monitors.error_code,
-    to_char(monitors.last_look_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), monitors.lag_seconds,
-    monitors.checks_total, monitors.pass, monitors.fail, monitors.manual, monitors.not_applicable;
+  WHERE since <= now() - make_interval(secs => after_seconds) ORDER BY since LIMIT 1;
 $$;
 --> statement-breakpoint
 -- The worst first; of the reasons of MANUAL those that a person can fix come first, as in a report.
@@ -1252,16 +1234,14 @@ END
 $$;
 --> statement-breakpoint
 REVOKE ALL ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
-  scanstream.mark_stale_monitors(), scanstream.register_user(text),
-  scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
+  scanstream.register_user(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
   scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
   scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
   scanstream.extend_look(public.monitors, timestamptz, timestamptz, boolean), scanstream.keep_look(), scanstream.keep_changes()
   FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
-  scanstream.mark_stale_monitors(), scanstream.register_user(text),
-  scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer)
+  scanstream.register_user(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer)
   TO scanstream_app;
 --> statement-breakpoint
 RESET ROLE;

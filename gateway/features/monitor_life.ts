@@ -9,7 +9,7 @@ export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"
 
 const minStaleSeconds = 60;
 
-/** As `scanstream.mark_stale_monitors` has it, which publishes it: what was published as stale is read as stale. */
+/** As the column `stale_from` has it: what was published as stale is read as stale. */
 function isStale({ status, staleAt, updatedAt, intervalSeconds }: MonitorLife, nowMs: number): boolean {
   const silentMs = nowMs - updatedAt.getTime();
   return (

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
-import { audit, columnsOf } from "../../drizzle/audit.ts";
+import { audit, auditRows } from "../../drizzle/audit.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
 import { everyTenant, write } from "../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
@@ -88,7 +88,7 @@ async function createTenant({ database }: AdminContext, args: AdminArguments): P
     const [row] = await db.insert(tenants).values({ name }).returning();
     if (row === undefined) throw new Error("Cannot create a tenant: the insert returned no row");
     const { id } = row;
-    await audit(db, [{ tenantId: id, action: "tenant.created", targetId: id, detail: columnsOf(tenants, row) }]);
+    await auditRows(db, "tenant.created", tenants, [{ ...row, tenantId: id }]);
     return { id, name };
   });
 }

@@ -64,7 +64,6 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "keep_changes",
         "keep_look",
         "keep_scan",
-        "mark_stale_monitors",
         "register_user",
         "revoke_api_key",
       ]);

@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { PgUpdateSetSource } from "drizzle-orm/pg-core";
 import { decisions, findings } from "../../../drizzle/schema.ts";
-import { audit, byGateway, columnsOf, lineOf } from "../../../drizzle/audit.ts";
+import { audit, auditRows, byGateway, columnsOf } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
@@ -86,7 +86,7 @@ export async function insertDecision(
     .returning();
   if (row !== undefined) {
     await requireRoom(db, row.tenantId, "decisions");
-    await audit(db, [lineOf("decision.created", decisions, row)]);
+    await auditRows(db, "decision.created", decisions, [row]);
     return row;
   }
   const [same] = await db.select().from(decisions).where(isSame);

@@ -1,10 +1,14 @@
+import { inArray, sql } from "drizzle-orm";
 import type { Database } from "../../../drizzle/database.ts";
-import { markStaleMonitors, type StaleMonitor } from "../../../drizzle/across_tenants.ts";
+import { findDueTenant } from "../../../drizzle/across_tenants.ts";
+import { monitors } from "../../../drizzle/schema.ts";
+import { write } from "../../../drizzle/transactions.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { startRepeating } from "../repeat.ts";
 import { tenantChannel } from "../tenant_events.ts";
 import { monitorChannel, monitorEvents } from "./events.ts";
+import { toMonitorUpdated, type MonitorRow } from "./monitor.ts";
 
 export interface MarkStaleOptions extends AnnounceOptions {
   readonly database: Database;
@@ -37,9 +41,31 @@ export async function markStale(options: MarkStaleOptions): Promise<number> {
   }
 }
 
-async function announceStale({ id, tenant_id: tenantId, ...fields }: StaleMonitor, options: MarkStaleOptions) {
+/** Of one tenant, at most a thousand, each once until its next heartbeat. None: another caller does it, or none is due. */
+async function markStaleMonitors(database: Database): Promise<readonly MonitorRow[]> {
+  const tenantId = await findDueTenant(database, "mark", 0);
+  if (tenantId === null) return [];
+  return write(database, { tenantId }, (db) => {
+    const stale = db
+      .select({ id: monitors.id })
+      .from(monitors)
+      // Written out as the index has it.
+      .where(sql`${monitors.status} = 'running' and ${monitors.staleAt} is null and ${monitors.staleFrom} <= now()`)
+      .orderBy(monitors.staleFrom)
+      .limit(1000)
+      .for("update", { skipLocked: true });
+    return db
+      .update(monitors)
+      .set({ staleAt: sql`now()` })
+      .where(inArray(monitors.id, stale))
+      .returning();
+  });
+}
+
+async function announceStale(row: MonitorRow, options: MarkStaleOptions) {
+  const { id, tenantId } = row;
   const { publishMonitorUpdated } = monitorEvents(options);
-  const payload = { monitor_id: id, status: "stale", ...fields } as const;
+  const payload = { ...toMonitorUpdated(row), status: "stale" } as const;
   await announce(
     {
       publish: [monitorChannel(tenantId, id), tenantChannel(tenantId)].map(

@@ -1,6 +1,6 @@
 import { and, desc, eq, getTableColumns, ne, type SQL, sql } from "drizzle-orm";
 import { changes, monitors } from "../../../drizzle/schema.ts";
-import { audit, lineOf } from "../../../drizzle/audit.ts";
+import { auditRows } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
@@ -202,10 +202,7 @@ export async function deleteMonitor(
   await write(async (db) => {
     const isEnded = and(eq(monitors.id, monitorId), eq(monitors.status, "ended"));
     const deleted = await db.delete(monitors).where(isEnded).returning();
-    await audit(
-      db,
-      deleted.map((last) => lineOf("monitor.deleted", monitors, last)),
-    );
+    await auditRows(db, "monitor.deleted", monitors, deleted);
   });
   return row;
 }

@@ -1,6 +1,6 @@
 import { and, desc, eq, sql, type SQL } from "drizzle-orm";
 import { looks, monitors, organizations, scans, verdicts } from "../../../drizzle/schema.ts";
-import { audit, lineOf } from "../../../drizzle/audit.ts";
+import { auditRows } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
 import type { Organization } from "../../../shared/schemas/organization.ts";
@@ -109,7 +109,7 @@ export async function deleteOrganization(write: Access["write"], id: string): Pr
         if (await deleteSome(db, looks, eq(looks.organizationId, id), maxRows)) return null;
         const [row] = await db.delete(organizations).where(eq(organizations.id, id)).returning();
         if (row === undefined) return false;
-        await audit(db, [lineOf("organization.deleted", organizations, row)]);
+        await auditRows(db, "organization.deleted", organizations, [row]);
         await db.update(monitors).set({ organizationId: null }).where(eq(monitors.organizationId, id));
         return true;
       }),

@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { findings, scans } from "../../../drizzle/schema.ts";
-import { audit, lineOf } from "../../../drizzle/audit.ts";
+import { audit, auditRows } from "../../../drizzle/audit.ts";
 import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
@@ -164,10 +164,7 @@ export async function deleteScan(
           .delete(scans)
           .where(and(eq(scans.id, scanId), isNotNull(scans.endedAt)))
           .returning();
-        await audit(
-          db,
-          rows.map((row) => lineOf("scan.deleted", scans, row)),
-        );
+        await auditRows(db, "scan.deleted", scans, rows);
         return rows;
       }),
     (rows) => rows !== null,
