@@ -103,12 +103,12 @@ const refusalCodes = {
   503: "unavailable",
 } as const;
 
-/** Checks status, code and form of a refusal, and that it shows nothing of what was sent. */
+/** Checks status, code and form of a refusal, and that it shows nothing of what was sent. Returns its detail. */
 export async function refused(
   response: Response,
   status: keyof typeof refusalCodes,
   secrets: readonly string[] = [],
-): Promise<void> {
+): Promise<string> {
   // A stream that was opened instead would be read indefinitely.
   if (response.status === 200) await response.body?.cancel();
   assert.notEqual(response.status, 200, `expected a refusal with ${status}, and it was answered`);
@@ -127,6 +127,7 @@ export async function refused(
   }
   if (status === 405) assert.notEqual(response.headers.get("allow"), null);
   if (status === 429 || status === 503) assert.match(response.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+  return String(problem["detail"]);
 }
 
 export interface ContractScan {

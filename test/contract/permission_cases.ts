@@ -52,7 +52,7 @@ function send(gateway: GatewayUnderTest, { method }: ProtectedRoute, { path, jso
   return call(gateway, path, options);
 }
 
-async function named(caller: Caller, work: () => Promise<void>): Promise<void> {
+async function named(caller: Caller, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {
