@@ -11,12 +11,13 @@ import {
   send,
   type GatewayUnderTest,
 } from "../contract/harness.ts";
-import { startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
+import { startDenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import type { ServerProcess } from "../support/server_process.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 
 let backends: EdgeBackends;
-let gateway: DenoGateway;
+let gateway: ServerProcess;
 let underTest: GatewayUnderTest;
 
 beforeAll(async () => {

@@ -3,12 +3,13 @@ import { workersContract } from "../contract/contract.ts";
 import { call, createScan, keyOf, openStream, type GatewayUnderTest } from "../contract/harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { asAdmin } from "../support/postgres.ts";
-import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
+import type { ServerProcess } from "../support/server_process.ts";
+import { startWranglerDev } from "../support/wrangler_dev.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 
 let backends: EdgeBackends;
-let worker: WranglerDev;
+let worker: ServerProcess;
 let underTest: GatewayUnderTest;
 
 beforeAll(async () => {

@@ -21,7 +21,7 @@ try {
     port,
     onOutput: (text) => process.stdout.write(text),
   });
-  opened.push({ close: () => worker.stop() });
+  opened.push({ close: async () => void (await worker.stop()) });
   console.log(`
 The live page    ${worker.url}/
 Tenant           ${tenant.id}

@@ -1,67 +1,35 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { wranglerEnvironment, wranglerProgram } from "./runtime_programs.ts";
+import { startServerProcess, type ServerProcess, type ServerProcessOptions } from "./server_process.ts";
 
-const root = join(import.meta.dirname, "../..");
-
-/** `wrangler dev` over `wrangler.toml` as it is, on loopback. */
-export interface WranglerDev {
-  /** Without a slash at its end. */
-  readonly url: string;
-  /** Of wrangler, whose children are the runtime. */
-  readonly pid: number;
-  /** Everything that wrangler and the runtime said. */
-  readonly output: () => string;
-  /** Resolves when the process ends by itself. */
-  readonly exited: Promise<void>;
-  stop(): Promise<void>;
-}
-
-export interface WranglerDevOptions {
+export interface WranglerDevOptions extends Pick<ServerProcessOptions, "onOutput"> {
   readonly environment: Readonly<Record<string, string>>;
   readonly port?: number;
-  /** Receives what is said, as it comes. */
-  readonly onOutput?: (text: string) => void;
 }
 
-export async function startWranglerDev(options: WranglerDevOptions): Promise<WranglerDev> {
+/** `wrangler dev` over `wrangler.toml` as it is, on loopback. */
+export async function startWranglerDev(options: WranglerDevOptions): Promise<ServerProcess> {
+  const { environment, port = 0, ...others } = options;
   const directory = await mkdtemp(join(tmpdir(), "scanstream-wrangler-"));
   const environmentFile = join(directory, "variables");
-  const lines = Object.entries(options.environment).map(([name, value]) => `${name}='${value}'`);
+  const lines = Object.entries(environment).map(([name, value]) => `${name}='${value}'`);
   await writeFile(environmentFile, lines.join("\n"), { mode: 0o600 });
-  const args = ["dev", "--ip", "127.0.0.1", "--port", String(options.port ?? 0), "--inspector-port", "0"];
+  const args = ["dev", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"];
   args.push("--local", "--env-file", environmentFile, "--persist-to", join(directory, "state"), "--test-scheduled");
   args.push("--show-interactive-dev-session=false");
-  const child = spawn(process.execPath, [wranglerProgram(), ...args], {
-    cwd: root,
+  const server = await startServerProcess([process.execPath, wranglerProgram(), ...args], {
     env: wranglerEnvironment(directory),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const exited = once(child, "exit").then(() => undefined);
-  let said = "";
-  const url = await new Promise<string>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding("utf8").on("data", (text: string) => {
-        said += text;
-        options.onOutput?.(text);
-        const ready = /Ready on (http:\/\/127\.0\.0\.1:\d+)/.exec(said)?.[1];
-        if (ready !== undefined) resolve(ready);
-      });
-    }
-    void exited.then(() => reject(new Error(`wrangler dev did not start:\n${said}`)));
+    ready: /Ready on (http:\/\/127\.0\.0\.1:\d+)/,
+    ...others,
   });
   return {
-    url,
-    pid: child.pid ?? 0,
-    output: () => said,
-    exited,
+    ...server,
     async stop() {
-      child.kill("SIGTERM");
-      await exited;
+      const code = await server.stop();
       await rm(directory, { recursive: true, force: true });
+      return code;
     },
   };
 }
