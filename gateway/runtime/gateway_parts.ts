@@ -213,9 +213,8 @@ const createOpenApi: CreateOpenApi = (describe) => {
   return () => (document ??= build());
 };
 
-/** What the container may use, where one bounds it; else what a gateway needs. Deno tells only who has a permission for it. */
+/** What the container may use, where one bounds it; else what a gateway needs. */
 function availableMemory(): number {
-  if ("Deno" in globalThis) return defaultMemoryBytes;
   const bytes = process.constrainedMemory();
   return bytes > 0 && bytes < 2 ** 50 ? bytes : defaultMemoryBytes;
 }
