@@ -232,3 +232,9 @@ const writeProblems: Readonly<Record<string, string>> = {
   EPERM: "permission denied",
   EROFS: "the disk is read-only",
 };
+
+/** Tells one content of a file from another; null for anything but a file. */
+export async function stampOf(path: string): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  return found?.isFile() === true ? `${found.mtimeMs} ${found.size} ${found.ino}` : null;
+}

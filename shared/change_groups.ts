@@ -46,6 +46,9 @@ function nameOf({ actor }: Explanation): string {
   return actor?.name ?? actor?.login ?? actor?.id ?? "an unknown actor";
 }
 
+/** Why a result changed although nothing in the org did. */
+export const orgPolicyText = "another version of the organization's document decides";
+
 /** For a change whose cause is a decision: how the decision changed. */
 export function decisionText({ from_waived: wasWaived, to_waived: isWaived }: Waived): string {
   if (wasWaived === isWaived) return "an attestation began or ended";

@@ -97,7 +97,7 @@ CREATE TABLE "changes" (
 	CONSTRAINT "changes_to" CHECK ("changes"."to_status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "changes_rule" CHECK ("changes"."rule_status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "changes_from_or_to" CHECK ("changes"."from_status" is not null or "changes"."to_status" is not null),
-	CONSTRAINT "changes_cause" CHECK ("changes"."cause" in ('log', 'reconciliation', 'start', 'decision'))
+	CONSTRAINT "changes_cause" CHECK ("changes"."cause" in ('log', 'reconciliation', 'start', 'decision', 'org_policy'))
 );
 --> statement-breakpoint
 ALTER TABLE "changes" ENABLE ROW LEVEL SECURITY;
@@ -223,7 +223,7 @@ CREATE TABLE "verdicts" (
 	CONSTRAINT "verdicts_pkey" PRIMARY KEY("tenant_id","organization_id","check","position"),
 	CONSTRAINT "verdicts_status" CHECK ("verdicts"."status" in ('PASS', 'FAIL', 'MANUAL')),
 	CONSTRAINT "verdicts_reason" CHECK (("verdicts"."status" = 'MANUAL') = ("verdicts"."reason" is not null)),
-	CONSTRAINT "verdicts_cause" CHECK ("verdicts"."cause" in ('scan', 'log', 'reconciliation', 'start', 'decision')),
+	CONSTRAINT "verdicts_cause" CHECK ("verdicts"."cause" in ('scan', 'log', 'reconciliation', 'start', 'decision', 'org_policy')),
 	CONSTRAINT "verdicts_change" CHECK (("verdicts"."number" is null) = ("verdicts"."fingerprints" is null))
 );
 --> statement-breakpoint

@@ -137,7 +137,7 @@ export const changes = pgTable(
     check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_rule", sql`${table.ruleStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
-    check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start', 'decision')`),
+    check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start', 'decision', 'org_policy')`),
     ...tenantPolicies("changes", table.tenantId),
   ],
 );

@@ -125,7 +125,10 @@ export const verdicts = pgTable(
     index("verdicts_old").on(table.knownAt),
     check("verdicts_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
     check("verdicts_reason", sql`(${table.status} = 'MANUAL') = (${table.reason} is not null)`),
-    check("verdicts_cause", sql`${table.cause} in ('scan', 'log', 'reconciliation', 'start', 'decision')`),
+    check(
+      "verdicts_cause",
+      sql`${table.cause} in ('scan', 'log', 'reconciliation', 'start', 'decision', 'org_policy')`,
+    ),
     check("verdicts_change", sql`(${table.number} is null) = (${table.fingerprints} is null)`),
     ...tenantPolicies("verdicts", table.tenantId),
   ],

@@ -16,6 +16,7 @@ import { changeTexts } from "../follow/change_text.ts";
 import { follow } from "../follow/follower.ts";
 import type { DecisionsPort, FollowEnd } from "../follow/follow_plan.ts";
 import { createFollowStore } from "../follow/follow_state.ts";
+import { followOrgPolicy } from "../org_policy/followed_org_policy.ts";
 import { systemClock } from "../okta/clock.ts";
 import { connect } from "../okta/connection.ts";
 import { IdpError } from "../okta/idp_error.ts";
@@ -33,11 +34,13 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
   const settings = await settingsOfOne("follow", flags, io);
   const { connection, intervalMs, reconcileMs, lineFormat: format, lineFile } = settings;
   const directory = settings.state?.file ?? ".scanstream/follow";
-  const { revision, checks, orgPolicy, names } = await readRules(settings, connection.orgUrl, io);
+  const { revision, checks, names } = await readRules(settings, connection.orgUrl, io);
   if (lineFile === null && settings.sign?.option === "--sign")
     throw new UsageError(["--sign needs --output FILE: lines on stdout cannot be signed"]);
   const signer = lineFile === null ? null : await readSigner(settings.sign, settings.signingKey);
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
+  const expected = { orgUrl: connection.orgUrl, checks: revision.checks };
+  const orgPolicy = await followOrgPolicy(settings.orgPolicy, expected, say);
   const decisions = await openDecisions(settings, { names, say }, io);
   const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
   await requireDirectory(directory);
@@ -54,7 +57,7 @@ export async function followCommand(flags: Flags, io: CommandIo): Promise<number
       report: null,
       evidence: null,
       toolVersion: io.toolVersion,
-      orgPolicy,
+      orgPolicy: orgPolicy.current(),
     });
     const nowMs = () => io.now().getTime();
     if (lineFile !== null) {

@@ -1,4 +1,4 @@
-import { stat } from "node:fs/promises";
+import { stampOf } from "../../command_line/files.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { RuleNames } from "../../shared/rule_names.ts";
 import { isExpired } from "../../shared/decisions/expiry.ts";
@@ -33,12 +33,6 @@ export async function createDecisionFiles({
     read = now ?? "gone";
     return readDecisions(files, known);
   }
-}
-
-/** Null for anything but a file. */
-async function stampOf(path: string): Promise<string | null> {
-  const found = await stat(path).catch(() => null);
-  return found?.isFile() === true ? `${found.mtimeMs} ${found.size} ${found.ino}` : null;
 }
 
 export interface FollowedDecisionsOptions {

@@ -6,7 +6,7 @@ import { stateLabels } from "../reports/result_text.ts";
 import { shorten, toPrintableJson } from "../../shared/text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { StigRule } from "../catalog/catalog.ts";
-import { decisionText, groupChanges, groupText } from "../../shared/change_groups.ts";
+import { decisionText, orgPolicyText, groupChanges, groupText } from "../../shared/change_groups.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
 interface TextOptions {
@@ -76,6 +76,7 @@ function reason(line: ChangeLine): string {
   const { cause, explained_by: events } = line;
   if (cause === "start") return "";
   if (cause === "decision") return decisionText(line);
+  if (cause === "org_policy") return orgPolicyText;
   if (events.length === 0) return "not explained by the log";
   const authors = events.map(({ actor, event_type: type }) => {
     const name = actor.login ?? actor.name ?? actor.id;

@@ -26,7 +26,7 @@ export function explainMoves(
     readonly events: readonly Relevant[];
     readonly recent: readonly Relevant[];
     /** For what no event explains. */
-    readonly otherCause: "reconciliation" | "start";
+    readonly otherCause: "reconciliation" | "start" | "org_policy";
     readonly seenAt: string;
     readonly newId: FollowParts["newId"];
     readonly plan: Pick<FollowPlan, "orgUrl" | "failOn" | "withAddresses">;

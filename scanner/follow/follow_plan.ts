@@ -1,5 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import type { OrgPolicy } from "../org_policy/document.ts";
+import type { FollowedOrgPolicy } from "../org_policy/followed_org_policy.ts";
 import type { FailOn } from "../decisions/fail_on.ts";
 import type { WatchLine } from "../../shared/schemas/history.ts";
 import type { CheckResult } from "../../shared/report.ts";
@@ -17,8 +17,7 @@ export interface FollowPlan {
   readonly checks: readonly CatalogCheck[];
   /** The revision of the STIG that the checks are of. */
   readonly benchmark: string;
-  /** The organization's own document; null: none. */
-  readonly orgPolicy: OrgPolicy | null;
+  readonly orgPolicy: FollowedOrgPolicy;
   readonly intervalMs: number;
   readonly reconcileMs: number;
   /** Catches up from the saved cursor and ends. */

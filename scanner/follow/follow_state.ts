@@ -22,6 +22,8 @@ export interface FollowState extends SavedLines {
   readonly lastFullAt: string;
   /** The revision of the STIG by which they were judged. */
   readonly benchmark: string;
+  /** Names the document by which they were judged, as `decidingDigest` does; null: none. */
+  readonly orgPolicy: string | null;
   readonly checks: readonly string[];
   /** Identities of log entries that were read. */
   readonly seen: readonly string[];
@@ -81,6 +83,7 @@ export function createFollowStore(directory: string): FollowStore {
       lastLookAt: parsed.last_look_at,
       lastFullAt: parsed.last_full_at,
       benchmark: parsed.benchmark,
+      orgPolicy: parsed.org_policy,
       checks: parsed.checks,
       seen: parsed.seen,
       // As written by this program: the digest of the file says so.
@@ -103,6 +106,7 @@ export function createFollowStore(directory: string): FollowStore {
       last_look_at: state.lastLookAt,
       last_full_at: state.lastFullAt,
       benchmark: state.benchmark,
+      org_policy: state.orgPolicy,
       checks: state.checks,
       seen: state.seen,
       pending: state.pending,
@@ -185,6 +189,7 @@ const stateSchema = v.object({
   last_look_at: v.nullable(time),
   last_full_at: time,
   benchmark: v.string(),
+  org_policy: v.nullable(v.string()),
   checks: v.array(v.string()),
   seen: v.array(v.string()),
   pending: v.array(v.looseObject({ schema: v.literal("scanstream.change/1"), id: v.string() })),

@@ -83,7 +83,7 @@ export class FollowedOrg {
   /** Reads what is invalid; the rest is in memory. */
   async collect(): Promise<CollectedArtifacts> {
     const { checks, signal, orgPolicy } = this.#plan;
-    const values = ownValues(orgPolicy, new Date(this.#parts.clock.nowMs()).toISOString());
+    const values = ownValues(orgPolicy.current(), new Date(this.#parts.clock.nowMs()).toISOString());
     const collection = createCollection(this.#memory, { signal, values, trace: this.#parts.trace });
     await Promise.all(checks.map((check) => collection.obtainFor(check)));
     return collection.artifacts();

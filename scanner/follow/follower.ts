@@ -1,3 +1,4 @@
+import { DecidingOrgPolicy } from "../org_policy/followed_org_policy.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import type { FollowEvidence, FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
@@ -41,7 +42,7 @@ interface Round {
   readonly artifacts: ReadonlySet<ArtifactName> | null;
   readonly events: readonly Relevant[];
   /** For a change that no event explains. */
-  readonly cause: "reconciliation" | "start";
+  readonly cause: "reconciliation" | "start" | "org_policy";
 }
 
 class Follower {
@@ -59,6 +60,7 @@ class Follower {
   #lagSeconds = 0;
   #burstMs: number | null = null;
   #hasFailed = false;
+  readonly #deciding: DecidingOrgPolicy;
 
   constructor(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
     this.#plan = plan;
@@ -68,6 +70,7 @@ class Follower {
       parts.writeWatched?.({ ...span, org_url: plan.orgUrl, monitor_id: this.#record.monitorId }),
     );
     this.#isRestart = saved !== null;
+    this.#deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, parts.say);
     this.#evidence = saved?.evidence ?? { answers: [], findings: [] };
     this.#org = new FollowedOrg(plan, parts, this.#evidence.answers);
     this.#verdicts = new Verdicts(plan, saved);
@@ -88,7 +91,10 @@ class Follower {
       checksTotal: plan.checks.length,
     });
     if (this.#isRestart) await this.#resume();
-    else await this.#reconcile("start");
+    else {
+      this.#deciding.isOther(this.#parts.clock.nowMs());
+      await this.#reconcile("start");
+    }
     for (;;) {
       await this.#decide();
       const isMore = await this.#look();
@@ -128,15 +134,22 @@ class Follower {
   /** Evaluates the saved evidence without a request: another version or selection of checks may give other results. */
   async #resume(): Promise<void> {
     this.#record.publish();
-    await this.#round({ artifacts: null, events: [], cause: "reconciliation" });
+    await this.#round({
+      artifacts: null,
+      events: [],
+      cause: this.#deciding.isOther(this.#parts.clock.nowMs()) ? "org_policy" : "reconciliation",
+    });
     this.#open.planRetry(this.#org.failed(), this.#parts.clock.nowMs());
     this.#record.writeState();
   }
 
-  /** A decision that begins or ends changes results without any event in the log. */
+  /** A decision that begins or ends, and another document, change results without any event in the log. */
   async #decide(): Promise<void> {
     const areOthers = await this.#parts.decisions.refresh(this.#parts.clock.nowMs());
     if (areOthers) await this.#round({ artifacts: null, events: [], cause: "reconciliation" });
+    await this.#plan.orgPolicy.refresh();
+    if (this.#deciding.isOther(this.#parts.clock.nowMs()))
+      await this.#round({ artifacts: null, events: [], cause: "org_policy" });
   }
 
   /** One look at the log, and what follows from it. True when the log goes on. */
@@ -289,6 +302,7 @@ class Follower {
       orgUrl: this.#plan.orgUrl,
       lastFullAt: new Date(this.#lastFullMs).toISOString(),
       benchmark: this.#plan.benchmark,
+      orgPolicy: this.#deciding.digest,
       checks: this.#verdicts.checks(),
       ...this.#log.toSave(),
       evidence: this.#evidence,

@@ -58,7 +58,7 @@ export class Verdicts {
   /** Only checks with findings that moved. */
   judge({ artifacts, touched, engine, evaluatedAt, decide, trace }: JudgeOptions): readonly JudgedCheck[] {
     const { checks, orgUrl, orgPolicy } = this.#plan;
-    const context = toContext({ engine, evaluatedAt, orgUrl, orgPolicy });
+    const context = toContext({ engine, evaluatedAt, orgUrl, orgPolicy: orgPolicy.current() });
     const judged: JudgedCheck[] = [];
     for (const check of checks) {
       const needs = needsOf(check, artifacts);

@@ -10,7 +10,7 @@ import { orgPolicySchema } from "./schema.ts";
 const maxBytes = 64 * 1_048_576;
 const bounds = { maxDepth: 6, maxParts: 5_000_000, repeatedKeys: "refuse" } as const;
 
-interface Expected {
+export interface Expected {
   /** Null: it is not known yet. */
   readonly orgUrl: string | null;
   /** Of the chosen revision of the STIG. */

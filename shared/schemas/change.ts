@@ -9,7 +9,7 @@ import { count, fieldMessage, instant, text, time, uuid, type Output } from "./p
  * is the same, and a waiver or an attestation of it began or ended.
  */
 export const changeCauseSchema = v.picklist(
-  ["log", "reconciliation", "start", "decision"],
+  ["log", "reconciliation", "start", "decision", "org_policy"],
   "expected log, reconciliation, start or decision",
 );
 

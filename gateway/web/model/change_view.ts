@@ -31,7 +31,7 @@ export function toFinding(change: Change, order: number): Finding | null {
     advisory: false,
     order,
     // A decision changes no verdict, so how long it has held is not known from its change.
-    sinceMs: cause === "start" || cause === "decision" ? null : Date.parse(seen_at),
+    sinceMs: ["start", "decision", "org_policy"].includes(cause) ? null : Date.parse(seen_at),
   };
 }
 
@@ -85,7 +85,7 @@ export function filterChanges(changes: readonly Change[], filter: FindingsFilter
 
 /** Found by a full scan, and by no event of the log. */
 export function isUnexplained({ cause, explained_by }: Change): boolean {
-  return cause !== "start" && cause !== "decision" && explained_by.length === 0;
+  return ["log", "reconciliation"].includes(cause) && explained_by.length === 0;
 }
 
 /** Who it was, as the log names them; null where it does not. */

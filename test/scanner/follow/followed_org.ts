@@ -1,3 +1,4 @@
+import { noOrgPolicy } from "../../../scanner/org_policy/followed_org_policy.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,7 +103,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         clientId: org.clientId,
         checks: selectChecks(),
         benchmark: "okta-idaas-stig-v1r2",
-        orgPolicy: null,
+        orgPolicy: noOrgPolicy,
         intervalMs: 2000,
         reconcileMs: 3_600_000,
         once: false,

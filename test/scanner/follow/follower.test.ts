@@ -1,3 +1,5 @@
+import type { OrgPolicy } from "../../../scanner/org_policy/document.ts";
+import { aDocument } from "../../support/org_policy_builder.ts";
 import { randomUUID } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -246,6 +248,27 @@ describe("a follower", () => {
     await follower.after();
     expect(follower.said).toHaveLength(1);
     await follower.stop();
+  });
+
+  it("says when another version of the organization's document changes results, also one from before a restart", async () => {
+    const { start } = await setUpOrg();
+    let policy: OrgPolicy | null = null;
+    const orgPolicy = { current: () => policy, async refresh() {} };
+    const follower = start({ orgPolicy });
+    await follower.settled();
+    const zone = { policy: "*", zones_denied: ["Office network"] };
+    policy = { ...aDocument, approved_on: "2020-01-01", expires: "2099-01-01", session_policies: [zone] };
+    const { lines } = await follower.after();
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toMatchObject({ cause: "org_policy", explained_by: [] });
+    expect(follower.said.join("\n")).toContain('"AC policy for Okta, v3"');
+    await follower.stop();
+    policy = null;
+    const next = start({ orgPolicy });
+    await next.settled();
+    expect(next.lines.length).toBe(lines.length);
+    for (const line of next.lines) expect(line).toMatchObject({ cause: "org_policy" });
+    await next.stop();
   });
 
   it("scans everything where the cursor is lost, and says from when to when nothing is known", async () => {

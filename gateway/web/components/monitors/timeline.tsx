@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { decisionText, groupChanges, groupText } from "../../../../shared/change_groups.ts";
+import { decisionText, orgPolicyText, groupChanges, groupText } from "../../../../shared/change_groups.ts";
 import { stateOf } from "../../../../shared/rule_result.ts";
 import { toMonitorPath } from "../../model/api.ts";
 import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
@@ -208,6 +208,7 @@ function Cause({ change }: { readonly change: Change }) {
   const { cause, explained_by: events } = change;
   if (cause === "start") return <>Initial state</>;
   if (cause === "decision") return <>{decisionText(change)}</>;
+  if (cause === "org_policy") return <>{orgPolicyText}</>;
   if (isUnexplained(change)) {
     return (
       <span class="inked tone-manual strong row">
