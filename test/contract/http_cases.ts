@@ -154,8 +154,8 @@ export const httpCases: readonly GatewayCase[] = [
   ),
 ];
 
-/** For runtimes that hand on the headers as they were sent: workerd takes off those without a value and settles the coding by itself. */
-export const headersAsSentCases: readonly GatewayCase[] = [
+/** For runtimes that hand on what was sent: workerd knows its own methods, takes off headers without a value, settles the coding. */
+export const asSentCases: readonly GatewayCase[] = [
   gatewayCase(
     "sends the page's files in the smallest coding that is accepted, each with its own entity tag",
     async (gateway) => {
@@ -190,4 +190,11 @@ export const headersAsSentCases: readonly GatewayCase[] = [
       await refused(await call(gateway, `${path}?access_token=${token}`, { as: "" }), 401, [token]);
     },
   ),
+  gatewayCase("a method that nobody knows is 405 with those that are", async (gateway) => {
+    for (const method of ["FOO", "CONNECTX"]) {
+      const response = await call(gateway, "/healthz", { method });
+      assert.match(response.headers.get("allow") ?? "", /GET/);
+      await refused(response, 405);
+    }
+  }),
 ];

@@ -33,14 +33,6 @@ afterAll(async () => {
 
 describeGateway("the gateway on Deno", denoContract, () => underTest);
 
-test("a method that nobody knows is 405 with those that are", async () => {
-  for (const method of ["FOO", "CONNECTX"]) {
-    const response = await call(underTest, "/healthz", { method });
-    expect(response.headers.get("allow")).toContain("GET");
-    await refused(response, 405);
-  }
-});
-
 test("S9: no secret reached the log", () => {
   const output = gateway.output();
   expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');

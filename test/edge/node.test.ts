@@ -5,7 +5,7 @@ import { nodeHttp } from "../../gateway/runtime/node_http.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { nodeContract } from "../contract/contract.ts";
-import { call, refused, type GatewayUnderTest } from "../contract/harness.ts";
+import type { GatewayUnderTest } from "../contract/harness.ts";
 import { builtPackage } from "../support/command_line.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
@@ -35,14 +35,6 @@ afterAll(async () => {
 });
 
 describeGateway("the gateway on Node", nodeContract, () => underTest);
-
-test("a method that nobody knows is 405 with those that are", async () => {
-  for (const method of ["FOO", "CONNECTX"]) {
-    const response = await call(underTest, "/healthz", { method });
-    expect(response.headers.get("allow")).toContain("GET");
-    await refused(response, 405);
-  }
-});
 
 test("S9: no secret reached the log", () => {
   const output = log.join("");
