@@ -41,7 +41,7 @@ function listen(fetch: Fetch, { host, port, variable }: ListenAddress): Deno.Htt
     );
   } catch (error) {
     // A name that is not found has no code.
-    const hasNoCode = error instanceof Error && !("code" in error && error.code !== undefined);
-    throw listenProblem(hasNoCode ? Object.assign(error, { code: "ENOTFOUND" }) : error, variable);
+    const isUnknownHost = error instanceof Error && error.message.startsWith("failed to lookup");
+    throw listenProblem(isUnknownHost ? Object.assign(error, { code: "ENOTFOUND" }) : error, variable);
   }
 }
