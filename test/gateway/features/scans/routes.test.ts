@@ -390,6 +390,7 @@ describe("findings", () => {
       cause: "9b23c2a6313d",
       to_pass: 'In rule "A": set b',
       read_from: "GET /api/v1/zones at 2026-11-22T14:03:09.871Z",
+      rests_on: '"AC policy, v3" (approved by Jane Roe on 2026-11-01)',
       advisory: true,
       detail: `"quoted" \\ \n\r\t \u2028 💣 ${"x".repeat(60_000)}`,
       resource_name: "Ünï'; drop table scans; --",
