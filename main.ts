@@ -4,6 +4,7 @@ import { createProcessIo, openStandardStreams } from "./command_line/process_io.
 import { exitCodes, isVerdict } from "./command_line/exit_code.ts";
 import { explainBug, explainError } from "./command_line/explain_error.ts";
 import { explainWriteError } from "./command_line/files.ts";
+import { wrapLines } from "./command_line/terminal.ts";
 import { createProgram } from "./program.ts";
 
 /** The command line: it joins the two halves, which never import each other. */
@@ -13,7 +14,8 @@ const streams = openStandardStreams();
 const lastWorkMs = 10_000;
 let exitCode: number = exitCodes.ok;
 let hasBug = false;
-const writeError = (text: string) => void process.stderr.write(text);
+const { stderr } = process;
+const writeError = (text: string) => void stderr.write(stderr.isTTY ? wrapLines(text, stderr.columns) : text);
 
 const run = async (command: (io: CommandIo & GatewayIo) => Promise<number>): Promise<void> => {
   const { color: mayColor } = program.opts<{ readonly color: boolean }>();

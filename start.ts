@@ -85,7 +85,12 @@ async function main(): Promise<void> {
     interrupted: interruption.signal,
     mayColor: true,
   });
-  await scanCommand({ config: false, format: "table", failOn: "never", concurrency: String(practiceConcurrency) }, io);
+  // Nothing of it is on the PATH: its next steps are those of this checkout.
+  const own = (text: string) =>
+    text.replaceAll(/\bscanstream (?=(?:doctor|explain|fix|report)\b)/g, "npm run -s scanstream -- ");
+  const terminal = { ...io.terminal, write: (text: string) => io.terminal.write(own(text)) };
+  const flags = { config: false, format: "table", failOn: "never", concurrency: String(practiceConcurrency) };
+  await scanCommand(flags, { ...io, terminal });
   if (!interruption.signal.aborted) {
     say(`The scan is kept at ${gateway.url}/. To scan again yourself:\n`);
     const gatewayLines = [`SCANSTREAM_URL=${gateway.url}`, `SCANSTREAM_API_KEY=${demo.api_key}`];

@@ -11,6 +11,8 @@ export interface CommandIo {
   /** Aborts when stdout cannot be written: its reader is gone, the disk is full. */
   readonly stdoutFailed: AbortSignal;
   readonly colorStdout: boolean;
+  /** True where a person reads stdout. */
+  readonly isStdoutTerminal: boolean;
   /** Messages and progress. */
   readonly terminal: Terminal;
   /** Asks a person for a line; null instead of it: no terminal. It gives null when the person interrupts. */

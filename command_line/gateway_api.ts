@@ -5,6 +5,7 @@ import type { GatewayAccess } from "./gateway_access.ts";
 import { createGatewayCall, GatewayRefusal, parseResource, problemOf } from "./gateway_call.ts";
 import { printable } from "./terminal.ts";
 import { isUuid } from "../shared/channel_name.ts";
+import { UsageError } from "../shared/usage_error.ts";
 
 /** A resource or an event's payload, unchecked: any key of the tenant may have stored any text. */
 export type Resource = Readonly<Record<string, unknown>>;
@@ -67,15 +68,16 @@ export interface GatewayWork {
 }
 
 /** Runs one command's calls. A failure is one line, `Cannot read the report: …`, and an exit code. */
-export async function withGateway(
+export async function withGateway<Result>(
   what: string,
   { access, io, refused = exitCodes.usage }: GatewayWork,
-  work: (api: GatewayApi) => Promise<number>,
-): Promise<number> {
+  work: (api: GatewayApi, signal: AbortSignal) => Promise<Result>,
+): Promise<Result | number> {
   const signal = AbortSignal.any([io.interrupted, io.stdoutFailed]);
   try {
-    return await work(createGatewayApi(access, signal));
+    return await work(createGatewayApi(access, signal), signal);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     if (io.interrupted.aborted) return exitCodes.interrupted;
     if (io.stdoutFailed.aborted) return exitCodes.usage;
     io.terminal.write(`Cannot ${what}: ${printable(problemOf(error))}\n`);

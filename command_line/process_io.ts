@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import packageJson from "../package.json" with { type: "json" };
 import { createAsk } from "./ask.ts";
+import { wrapLines } from "./terminal.ts";
 import type { CommandIo } from "./command_io.ts";
 
 export interface ProcessIoOptions {
@@ -63,11 +64,12 @@ export function createProcessIo(streams: StandardStreams, options: ProcessIoOpti
     stdout: streams.write,
     stdoutFailed: streams.stdoutFailed,
     colorStdout: color(stdout),
+    isStdoutTerminal: stdout.isTTY,
     terminal: {
       isTTY: stderr.isTTY,
       columns: stderr.columns ?? 100,
       color: color(stderr),
-      write: (text) => void stderr.write(text),
+      write: (text) => void stderr.write(stderr.isTTY ? wrapLines(text, stderr.columns) : text),
     },
     ask: createAsk(interrupted),
     interrupted,

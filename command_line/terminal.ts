@@ -57,6 +57,12 @@ export function wrapText(text: string, width: number): readonly string[] {
   return [...lines, line.trimEnd()];
 }
 
+/** Each line broken between words where it is too long for the terminal; a line that moves the cursor stays. */
+export function wrapLines(text: string, width: number): string {
+  const lines = text.split("\n");
+  return lines.flatMap((line) => (/[\r\u001b]/.test(line) ? [line] : wrapText(line, width))).join("\n");
+}
+
 /** The text as lines of `width` columns, all but the first behind a margin. */
 export function wrapped(text: string, margin: number, width: number): readonly string[] {
   const [first = "", ...more] = wrapText(printable(text), width - margin);

@@ -14,6 +14,12 @@ export function nearestName(wanted: string, names: readonly string[]): string | 
   return best;
 }
 
+/** Advice for a person who wrote another name than these. */
+export function adviceFor(wanted: string, names: readonly string[]): string {
+  const nearest = nearestName(wanted, names);
+  return nearest === null ? `expected one of ${names.join(", ")}` : `did you mean ${JSON.stringify(nearest)}?`;
+}
+
 /** Longer than any name that somebody could have meant. */
 const maxLength = 100;
 

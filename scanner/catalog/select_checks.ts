@@ -1,14 +1,14 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { Severity } from "../../shared/report.ts";
-import { parseSeverity, severityWords } from "../../shared/severity.ts";
 import { catalog, type CatalogCheck } from "./catalog.ts";
 import { findRule, unknownRule } from "../../shared/rule_names.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 
 export interface CheckSelection {
-  /** Names, V-ids or STIG ids; empty or absent: all. */
+  /** Names of checks; empty or absent: all. */
   readonly check?: readonly string[];
   readonly exclude?: readonly string[];
-  readonly severity?: readonly string[];
+  readonly severity?: readonly Severity[];
 }
 
 /** Is told of a name that is understood, but not quite right. */
@@ -36,27 +36,19 @@ function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** In their own order; throws `AppError` for a name that is invalid, and for a selection that leaves nothing. */
-export function selectChecks(selection: CheckSelection = {}, known: KnownChecks = {}): readonly CatalogCheck[] {
-  const { checks = catalog } = known;
-  const { check = [], exclude = [], severity = [] } = selection;
-  const included = new Set(check.map((name) => findCheck(name, known)));
-  const excluded = new Set(exclude.map((name) => findCheck(name, known)));
-  const wanted = new Set(severity.map(requireSeverity));
+/** In their own order; throws `UsageError` for a selection that leaves nothing. */
+export function selectChecks(
+  { check = [], exclude = [], severity = [] }: CheckSelection = {},
+  checks: readonly CatalogCheck[] = catalog,
+): readonly CatalogCheck[] {
   const selected = checks.filter(
-    (candidate) =>
-      (included.size === 0 || included.has(candidate)) &&
-      !excluded.has(candidate) &&
-      (wanted.size === 0 || wanted.has(candidate.rule.severity)),
+    ({ name, rule }) =>
+      (check.length === 0 || check.includes(name)) &&
+      !exclude.includes(name) &&
+      (severity.length === 0 || severity.includes(rule.severity)),
   );
   if (selected.length > 0) return selected;
-  throw new AppError("invalid", `The selection leaves no check: ${describe({ check, exclude, severity })}`);
-}
-
-function requireSeverity(text: string): Severity {
-  const severity = parseSeverity(text);
-  if (severity !== null) return severity;
-  throw new AppError("invalid", `--severity ${JSON.stringify(text)}: expected ${severityWords}`);
+  throw new UsageError([`The selection leaves no check: ${describe({ check, exclude, severity })}`]);
 }
 
 function describe(selection: Required<CheckSelection>): string {

@@ -1,21 +1,18 @@
-import { randomUUID } from "node:crypto";
 import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, standardStream } from "../../command_line/files.ts";
-import { readChecklist } from "../checklists/checklist.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import { sha256 } from "../digest.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import type { FinishedScan } from "../run_scan.ts";
-import { finishScan, saveArtifacts, toReport } from "./finish_scan.ts";
+import { finishScan, saveArtifacts } from "./finish_scan.ts";
 import { writeGitHubFeedback } from "./github_actions.ts";
 import { newProgress } from "./progress.ts";
-import { readReportTarget, readSigning } from "./report_target.ts";
-import { decisionsOf, openDecisions, readRules } from "./rules.ts";
-import { evaluateEvidence, openEvidence, scanOrg } from "./verdicts.ts";
+import { readSigning } from "./report_target.ts";
+import { readRules } from "./rules.ts";
+import { openEvidence, reportOn, scanOrg } from "./verdicts.ts";
 
 /** `collect`: the evidence alone, judged later by `evaluate`. */
 export async function collectCommand(flags: Flags, io: CommandIo): Promise<number> {
@@ -60,19 +57,9 @@ export async function evaluateCommand(flags: Flags, io: CommandIo): Promise<numb
     throw new UsageError([
       "--from-artifacts FILE is missing: expected evidence that scan or collect saved, or - for stdin",
     ]);
-  const { settings, evidence } = await openEvidence("evaluate", flags, { file, io });
-  const rules = await readRules(settings, evidence.document.scan.org_url, io);
-  const { revision, names, orgPolicy } = rules;
-  const { org_url: orgUrl } = evidence.document.scan;
-  const files = await openDecisions(settings, { names, orgUrl }, io);
-  const checklist = await readChecklist(settings.checklist, revision);
-  const target = await readReportTarget(settings);
-  const { results, document } = evaluateEvidence(evidence, rules, { settings, io });
-  const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
-  const signing = { orgPolicy, evidence: sha256(evidence.text), evidenceFile: undefined };
-  const scan: FinishedScan = { status: "completed", results, document };
-  const report = toReport(scan, { revision, decisions, checklist, orgPolicy, id: randomUUID(), tenantId: null }, io);
-  const { code } = await finishScan(scan, report, { revision, checklist, settings, target, signing, from: file }, io);
+  const source = await openEvidence("evaluate", flags, { file, io });
+  const { scan, report, options } = await reportOn({ ...source, id: null }, io);
+  const { code } = await finishScan(scan, report, { ...options, from: file }, io);
   await writeGitHubFeedback([{ name: null, report }], io);
   return code;
 }

@@ -22,7 +22,7 @@ import { connect } from "../okta/connection.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import { readSigner } from "../signing/keys.ts";
 import { ChangeFile } from "./change_file.ts";
-import { createMonitor } from "./follow_monitor.ts";
+import { createMonitor } from "../streaming/start_publishing.ts";
 import { settingsOfOne } from "../settings/organizations.ts";
 import type { ConnectedSettings, Flags } from "../settings/read_settings.ts";
 import { readRules, warnOn, type Rules } from "./rules.ts";

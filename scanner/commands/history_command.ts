@@ -3,7 +3,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
-import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
+import { withGateway } from "../../command_line/gateway_api.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/days.ts";
 import { ruleHistoryOf } from "../../shared/history/rule_history.ts";
@@ -121,16 +121,9 @@ async function fromGateway({ org, rules, period }: Wanted, io: CommandIo): Promi
       "history needs reports, and no run is kept here: scan first, name a folder with --from-reports DIR, or set SCANSTREAM_URL and SCANSTREAM_API_KEY for a gateway",
     ]);
   const gateway = requireGatewayAccess(io.env, []);
-  try {
-    const signal = AbortSignal.any([io.interrupted, io.stdoutFailed]);
-    return await readGatewayHistory(gateway, { organization: org, period, rules, signal });
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    if (io.interrupted.aborted) return exitCodes.interrupted;
-    io.terminal.write(`Cannot read the history: ${printable(problemOf(error))}\n`);
-    const isRefused = error instanceof GatewayRefusal && [400, 404, 422].includes(error.httpStatus);
-    return isRefused ? exitCodes.usage : exitCodes.unread;
-  }
+  return withGateway("read the history", { access: gateway, io }, (_, signal) =>
+    readGatewayHistory(gateway, { organization: org, period, rules, signal }),
+  );
 }
 
 function factsOf({ from, to, organizations }: History, io: CommandIo) {

@@ -61,7 +61,7 @@ export async function prepareScan(
   const streamConfig = settings.isStreamed ? readStreamConfig(io.env) : null;
   const files = await openDecisions(settings, { names, orgUrl: connection.orgUrl }, io);
   const checklist = await readChecklist(settings.checklist, revision);
-  const target = await readReportTarget(settings);
+  const target = await readReportTarget(settings, io);
   const { orgUrl, clientId } = connection;
   const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
   return { orgUrl, benchmark: revision.benchmark.id, run };

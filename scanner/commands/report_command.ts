@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
@@ -16,16 +15,14 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { withChecklistAnswers } from "../checklists/answered_rules.ts";
 import { withCarried } from "../checklists/carry_answers.ts";
 import { readChecklist } from "../checklists/checklist.ts";
-import { sha256 } from "../digest.ts";
 import { maxArtifactsBytes } from "../evidence/artifacts_document.ts";
 import { readRevision } from "../revisions/read_stig_file.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
 import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
-import { toReport, writeReport, type WriteOptions } from "./finish_scan.ts";
+import { writeReport, type WriteOptions } from "./finish_scan.ts";
 import { readReportTarget } from "./report_target.ts";
-import { decisionsOf, openDecisions, readRules } from "./rules.ts";
-import { evaluateEvidence, openSource } from "./verdicts.ts";
+import { openSource, reportOn } from "./verdicts.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
 export async function reportCommand(source: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
@@ -35,19 +32,8 @@ export async function reportCommand(source: string | undefined, flags: Flags, io
   if (stored?.["schema"] === "scanstream.report/1") return writeStored(stored, flags, io);
   const opened = await openSource("report", flags, io, { file });
   if (typeof opened === "number") return opened;
-  const { settings, evidence, id } = opened;
-  const target = await readReportTarget(settings);
-  const rules = await readRules(settings, evidence.document.scan.org_url, io);
-  const { revision, names, orgPolicy } = rules;
-  const checklist = await readChecklist(settings.checklist, revision);
-  const { results, document } = evaluateEvidence(evidence, rules, { settings, io });
-  const { org_url: orgUrl } = document.scan;
-  const files = await openDecisions(settings, { names, orgUrl }, io);
-  const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
-  const facts = { revision, decisions, checklist, orgPolicy, id: id ?? randomUUID(), tenantId: null };
-  const report = toReport({ status: "completed", results, document }, facts, io);
-  const signing = { orgPolicy, evidence: sha256(evidence.text), evidenceFile: undefined };
-  return write(report, { revision, checklist, settings, target, signing }, io);
+  const { report, options } = await reportOn(opened, io);
+  return write(report, options, io);
 }
 
 /** A run is named by its folder. */
@@ -67,10 +53,13 @@ async function reportOfGateway(scanId: string | undefined, flags: Flags, io: Com
   const settings = await settingsOfSaved("report", flags, { io, orgUrl: null });
   const access = requireGatewayAccess(io.env, oneScanProblems(scanId, settings.latest));
   // Options that cannot be used are refused before there is a report.
-  await readReportTarget(settings);
+  await readReportTarget(settings, io);
   return withGateway("read the report", { access, io }, async (api) => {
     const id = scanId ?? (await requireLatest(api, io));
-    return id === null ? exitCodes.usage : writeStored(await api.readReport(id), flags, io);
+    if (id === null) return exitCodes.usage;
+    const stored = await api.readReport(id);
+    if (!v.is(reportSchema, stored)) throw new TypeError("the gateway's response is no scanstream.report/1");
+    return writeStored(stored, flags, io);
   });
 }
 
@@ -79,7 +68,7 @@ async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promis
   const parsed = v.safeParse(reportSchema, stored);
   if (!parsed.success) throw new UsageError(["Cannot read the stored report: expected a scanstream.report/1"]);
   const settings = await settingsOfSaved("report", flags, { io, orgUrl: parsed.output.scan.org_url });
-  const target = await readReportTarget(settings);
+  const target = await readReportTarget(settings, io);
   const revision = await readRevision(settings.benchmark);
   const { benchmark = revision.benchmark.id } = parsed.output;
   if (benchmark !== revision.benchmark.id)

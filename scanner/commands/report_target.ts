@@ -1,3 +1,4 @@
+import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireWritable, standardStream, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { reportFormats } from "../reports/formats.ts";
@@ -15,11 +16,18 @@ export interface ReportTarget {
 }
 
 /** Throws `UsageError` naming everything that is wrong, also where nothing could be written there. */
-export async function readReportTarget(settings: Settings): Promise<ReportTarget> {
+export async function readReportTarget(
+  settings: Settings,
+  { isStdoutTerminal }: Pick<CommandIo, "isStdoutTerminal">,
+): Promise<ReportTarget> {
   const { output: outputDir, saveArtifacts, nameOf } = settings;
   const formats = chooseFormats(reportFormats, settings.format, outputDir);
   if (settings.failOnNew && settings.baseline === null)
     throw new UsageError([`${nameOf("failOnNew")} needs --baseline REPORT.json, to know which findings are new`]);
+  if (outputDir === null && isStdoutTerminal && formats[0]?.name === "html")
+    throw new UsageError([
+      `${nameOf("format")} html is a page for a browser: expected --output DIR, or a file of stdout`,
+    ]);
   const signer = await readSigning(settings);
   await requireWritable({ directory: outputDir, fileNames: formats.map(reportFileName), file: fileOf(saveArtifacts) });
   return { formats, outputDir, signer };

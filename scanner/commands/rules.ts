@@ -1,11 +1,12 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
+import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { findRule, unknownRule, type RuleNames } from "../../shared/rule_names.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CatalogCheck, Revision } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readDecisions, type Decisions } from "../decisions/decisions.ts";
-import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
+import { addGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import { readOrgPolicy } from "../org_policy/read_org_policy.ts";
 import { lastRun, listRuns } from "../runs/kept_runs.ts";
@@ -38,7 +39,7 @@ export async function readRules(
     exclude: findRules(settings, { setting: "exclude", names, io }),
     severity,
   };
-  const checks = selectChecks(wanted, { checks: known });
+  const checks = selectChecks(wanted, known);
   const orgPolicy = await readOrgPolicy(settings.orgPolicy, { orgUrl, checks: known });
   return { revision, checks, isNamed: check !== null, orgPolicy, names };
 }
@@ -77,12 +78,17 @@ export async function openDecisions(
 }
 
 /** The decisions of the files, with those of the gateway where they are asked for. */
-export function decisionsOf(
-  settings: Settings,
-  { files, orgUrl, names }: { readonly files: Decisions; readonly orgUrl: string } & Pick<Rules, "names">,
+export async function decisionsOf(
+  { decisionsFromGateway }: Settings,
+  { files, orgUrl, names: rules }: { readonly files: Decisions; readonly orgUrl: string } & Pick<Rules, "names">,
   io: CommandIo,
 ): Promise<Decisions> {
-  return withGatewayDecisions(files, { isAsked: settings.decisionsFromGateway, orgUrl, rules: names }, io);
+  if (!decisionsFromGateway) return files;
+  const access = requireGatewayAccess(io.env, []);
+  const request = { access, orgUrl, rules, nowMs: io.now().getTime(), signal: io.interrupted };
+  const { decisions, warnings } = await addGatewayDecisions(files, request);
+  for (const warning of warnings) warnOn(io)(warning);
+  return decisions;
 }
 
 /** Writes a message for a person. */

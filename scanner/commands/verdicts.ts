@@ -7,6 +7,8 @@ import { readOptionFile, type NamedFile } from "../../command_line/files.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { readChecklist } from "../checklists/checklist.ts";
+import { sha256 } from "../digest.ts";
 import { maxBaselineBytes } from "../decisions/baseline.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { connect } from "../okta/connection.ts";
@@ -25,6 +27,7 @@ import {
 import type { CommandName } from "../settings/setting.ts";
 import { toReport, writeIdpError } from "./finish_scan.ts";
 import { newProgress, type Progress } from "./progress.ts";
+import { readReportTarget } from "./report_target.ts";
 import { decisionsOf, openDecisions, readRules, type Rules } from "./rules.ts";
 import { createTrace } from "./trace_lines.ts";
 
@@ -139,6 +142,21 @@ async function idOf(file: string): Promise<string> {
   );
   if (report.success) return report.output.scan.id;
   throw new UsageError([`Cannot read the run ${JSON.stringify(file)}: it is no report`]);
+}
+
+/** The report on saved evidence by the settings and decisions of now, with what writes it. Throws `UsageError`. */
+export async function reportOn({ settings, evidence, id }: Source, io: CommandIo) {
+  const { org_url: orgUrl } = evidence.document.scan;
+  const rules = await readRules(settings, orgUrl, io);
+  const { revision, names, orgPolicy } = rules;
+  const files = await openDecisions(settings, { names, orgUrl }, io);
+  const checklist = await readChecklist(settings.checklist, revision);
+  const target = await readReportTarget(settings, io);
+  const scan: FinishedScan = { status: "completed", ...evaluateEvidence(evidence, rules, { settings, io }) };
+  const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
+  const facts = { revision, decisions, checklist, orgPolicy, id: id ?? randomUUID(), tenantId: null };
+  const signing = { orgPolicy, evidence: sha256(evidence.text), evidenceFile: undefined };
+  return { scan, report: toReport(scan, facts, io), options: { revision, checklist, settings, target, signing } };
 }
 
 export type Verdicts = Pick<FinishedScan, "results" | "document">;

@@ -1,8 +1,6 @@
 import * as v from "valibot";
-import type { CommandIo } from "../../command_line/command_io.ts";
-import { requireGatewayAccess, type GatewayAccess } from "../../command_line/gateway_access.ts";
+import type { GatewayAccess } from "../../command_line/gateway_access.ts";
 import { createGatewayCall, parseResource, problemOf, readPages } from "../../command_line/gateway_call.ts";
-import { printable } from "../../command_line/terminal.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
@@ -41,20 +39,6 @@ interface ScannedOrganization {
   readonly orgUrl: string;
   /** Every rule there is: a decision on another one decides nothing here. */
   readonly rules: readonly RuleNames[];
-}
-
-/** The decisions of the files, and with `--decisions-from-gateway` those of the tenant; what does not count is said. */
-export async function withGatewayDecisions(
-  files: Decisions,
-  { isAsked, ...organization }: ScannedOrganization & { readonly isAsked: boolean },
-  io: Pick<CommandIo, "env" | "now" | "interrupted" | "terminal">,
-): Promise<Decisions> {
-  if (!isAsked) return files;
-  const access = requireGatewayAccess(io.env, []);
-  const request = { ...organization, access, nowMs: io.now().getTime(), signal: io.interrupted };
-  const { decisions, warnings } = await addGatewayDecisions(files, request);
-  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
-  return decisions;
 }
 
 export interface GatewayDecisionsRequest extends ScannedOrganization {

@@ -1,17 +1,9 @@
 import { stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import {
-  findNodeAtLocation,
-  parseTree,
-  printParseErrorCode,
-  stripComments,
-  visit,
-  type JSONPath,
-  type ParseError,
-} from "jsonc-parser";
+import { findNodeAtLocation, parseTree, stripComments, visit, type JSONPath } from "jsonc-parser";
 import * as v from "valibot";
 import { readOptionFile } from "../../command_line/files.ts";
-import { nearestName } from "../../shared/nearest_name.ts";
+import { adviceFor } from "../../shared/nearest_name.ts";
 import { parseOptionJson, refuseFile } from "../decisions/option_file.ts";
 import { findSecrets, type PlacedValue } from "./config_secrets.ts";
 import { lastRun } from "../runs/kept_runs.ts";
@@ -119,10 +111,7 @@ export function parseConfigFile(written: string, file: string): ConfigFile {
   // Blanks take their place, so that the lines of messages stay those of the file.
   const text = stripComments(written, " ");
   const fail = refuseFile({ option: "--config", file });
-  const content = parseOptionJson(text, bounds, (problems) => {
-    const broken = explainBrokenJson(text);
-    return fail(broken === null ? problems : [`it is not JSON: ${broken}`]);
-  });
+  const content = parseOptionJson(text, bounds, fail);
   if (Array.isArray(content)) throw fail(["the file: expected an object"]);
   const secrets = findSecrets(placedValues(text));
   if (secrets.length > 0) {
@@ -164,10 +153,7 @@ function explainIssue(issue: v.BaseIssue<unknown>, place: (path: JSONPath) => st
   if (issue.expected === "never" && typeof name === "string") {
     const schema = path.length === 1 ? configSchema : path[0] === "defaults" ? defaultsSchema : organizationSchema;
     const members = Object.keys(schema.entries);
-    const nearest = nearestName(name, members);
-    const advice =
-      nearest === null ? `expected one of ${members.join(", ")}` : `did you mean ${JSON.stringify(nearest)}?`;
-    return `${place(path)}: unknown key; ${advice}`;
+    return `${place(path)}: unknown key; ${adviceFor(name, members)}`;
   }
   if (issue.received === "undefined") return `${place(path.slice(0, -1))}: ${JSON.stringify(name)} is required`;
   return `${place(path)}: ${issue.type === "strict_object" ? "expected an object" : issue.message}`;
@@ -195,18 +181,6 @@ function withPathsOf<Given extends Members>(members: Given, folder: string): Giv
 function lineAndColumn(text: string, offset: number): string {
   const before = text.slice(0, offset).split("\n");
   return `(line ${before.length} column ${(before.at(-1) ?? "").length + 1})`;
-}
-
-/** Place where the text stops being JSON, and why; null when it is JSON. */
-function explainBrokenJson(text: string): string | null {
-  const errors: ParseError[] = [];
-  parseTree(text, errors, { disallowComments: true });
-  const [first] = errors;
-  if (first === undefined) return null;
-  const words = printParseErrorCode(first.error)
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, " ")
-    .toLowerCase();
-  return `${words} ${lineAndColumn(text, first.offset)}`;
 }
 
 /** Every plain value of the text, and every member that has an object or a list. */

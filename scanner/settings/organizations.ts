@@ -1,5 +1,5 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { nearestName } from "../../shared/nearest_name.ts";
+import { adviceFor } from "../../shared/nearest_name.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { findConfigFile, readConfigFile, type ConfigFile } from "./config_file.ts";
 import {
@@ -144,12 +144,9 @@ function named(organizations: readonly Organization[], text: string, { file }: C
   const names = organizations.map(({ name }) => name);
   const problems = wanted
     .filter((name) => !names.includes(name))
-    .map((name) => {
-      const nearest = nearestName(name, names);
-      const advice =
-        nearest === null ? `expected one of ${names.join(", ")}` : `did you mean ${JSON.stringify(nearest)}?`;
-      return `--org ${JSON.stringify(name)}: ${file} has no organization of this name: ${advice}`;
-    });
+    .map(
+      (name) => `--org ${JSON.stringify(name)}: ${file} has no organization of this name: ${adviceFor(name, names)}`,
+    );
   if (wanted.length === 0) problems.push(`--org: expected one or more of ${names.join(", ")}`);
   if (problems.length > 0) throw new UsageError(problems);
   return organizations.filter(({ name }) => wanted.includes(name));

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MessagePublisher } from "../../shared/broker.ts";
-import { createGatewayClient, type RegisteredMonitor, type ScanBody } from "./gateway_client.ts";
+import type { MonitorPort } from "../follow/follow_plan.ts";
+import { createGatewayClient, type ScanBody } from "./gateway_client.ts";
 import { createMonitorPublisher, type MonitorPublisher } from "./monitor_publisher.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
@@ -35,27 +36,42 @@ export function startPublishing(
   });
 }
 
-/** The same for a monitor, which stores what the gateway then publishes. */
-export function startMonitoring(
-  { gatewayUrl, apiKey }: StreamConfig,
-  monitorId: string,
-  log: {
-    /** Also with `--quiet`. */
-    readonly warn: (message: string) => void;
-    readonly info: (message: string) => void;
-    readonly onRegistered: (monitor: RegisteredMonitor) => void;
-  },
-): MonitorPublisher {
-  return createMonitorPublisher({
-    gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
-    monitorId,
-    warn: log.warn,
-    onRegistered(monitor) {
-      log.info(`Live as monitor ${monitor.id} at ${new URL(gatewayUrl).origin}/#/monitors/${monitor.id}`);
-      log.onRegistered(monitor);
+/** The follower as others see it, at a gateway, which stores and publishes its changes; null: it is not streamed. */
+export function createMonitor(
+  config: StreamConfig | null,
+  { log, isQuiet }: { readonly log: (text: string) => void; readonly isQuiet: boolean },
+): MonitorPort {
+  if (config === null) return noMonitor;
+  const { gatewayUrl, apiKey } = config;
+  let publisher: MonitorPublisher | null = null;
+  return {
+    started(facts) {
+      publisher = createMonitorPublisher({
+        gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
+        monitorId: facts.monitorId,
+        warn: log,
+        onRegistered(monitor) {
+          if (!isQuiet) log(`Live as monitor ${monitor.id} at ${new URL(gatewayUrl).origin}/#/monitors/${monitor.id}`);
+          facts.onRegistered(monitor);
+        },
+      });
+      publisher.started(facts);
     },
-  });
+    polled: (poll) => publisher?.polled(poll),
+    changed: (lines) => publisher?.changed(lines),
+    stopped: async () => publisher?.stopped(),
+    ended: async (reason) => publisher?.ended(reason),
+  };
 }
+
+/** Nobody stores anything. */
+const noMonitor: MonitorPort = {
+  started() {},
+  polled() {},
+  changed: (lines) => lines.settle(lines.first(Number.POSITIVE_INFINITY)),
+  async stopped() {},
+  async ended() {},
+};
 
 /** Loads the broker's client only in a run that publishes to it. */
 function lazyBroker(config: BrokerConfig): MessagePublisher {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { wantsColor } from "../../command_line/process_io.ts";
+import { wrapLines } from "../../command_line/terminal.ts";
 
 test.each<[variables: Record<string, string>, withoutTerminal: boolean, onTerminal: boolean]>([
   [{}, false, true],
@@ -17,4 +18,9 @@ test.each<[variables: Record<string, string>, withoutTerminal: boolean, onTermin
   [{ TERM: "dumb" }, false, false],
 ])("with %j: colors without a terminal %s, on one %s", (env, withoutTerminal, onTerminal) => {
   expect([wantsColor({ isTTY: false }, env), wantsColor({ isTTY: true }, env)]).toEqual([withoutTerminal, onTerminal]);
+});
+
+test("wrapLines breaks lines between words, and leaves those that move the cursor", () => {
+  const bar = `\r\u001b[2K${"#".repeat(30)}`;
+  expect(wrapLines(`V-273195 and V-273193 failed\n${bar}\n`, 20)).toBe(`V-273195 and\nV-273193 failed\n${bar}\n`);
 });

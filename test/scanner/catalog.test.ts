@@ -124,10 +124,7 @@ describe("findCheck", () => {
 test("another revision of a rule is taken, and said", () => {
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
-  const names = ["SV-273186r1_rule", "V-273186", "okta-app-000020"];
-  expect(selectChecks({ check: names }, { warn }).map(({ name }) => name)).toEqual([
-    "signon_global_session_idle_timeout_15min",
-  ]);
+  expect(findCheck("SV-273186r1_rule", { warn }).name).toBe("signon_global_session_idle_timeout_15min");
   expect(warnings).toEqual(["SV-273186r1_rule is another revision of V-273186: using SV-273186r1098825_rule"]);
 });
 
@@ -145,28 +142,22 @@ describe("selectChecks", () => {
     expect(names({ check: [], exclude: [], severity: [] })).toHaveLength(catalog.length);
   });
 
+  const [idle, log] = ["signon_global_session_idle_timeout_15min", "systemlog_streaming_enabled"];
+
   test("keeps the catalog's order, and each check once", () => {
-    expect(
-      names({ check: ["systemlog_streaming_enabled", "V-273186", "signon_global_session_idle_timeout_15min"] }),
-    ).toEqual(["signon_global_session_idle_timeout_15min", "systemlog_streaming_enabled"]);
+    expect(names({ check: [log, idle, log] })).toEqual([idle, log]);
   });
 
   test("excludes, by severity, and all together", () => {
-    expect(names({ exclude: ["V-273186"] })).toHaveLength(catalog.length - 1);
+    expect(names({ exclude: [idle] })).toHaveLength(catalog.length - 1);
     expect(names({ severity: ["high"] })).toHaveLength(3);
-    expect(names({ severity: ["HIGH", "medium"] })).toHaveLength(catalog.length);
-    expect(names({ check: ["V-273186", "V-273202"], severity: ["high"] })).toEqual(["systemlog_streaming_enabled"]);
+    expect(names({ severity: ["high", "medium"] })).toHaveLength(catalog.length);
+    expect(names({ check: [idle, log], severity: ["high"] })).toEqual([log]);
   });
 
-  test.each([
-    [{ check: ["no_such_check_anywhere"] }, 'Unknown rule "no_such_check_anywhere"'],
-    [{ exclude: ["no_such_check_anywhere"] }, 'Unknown rule "no_such_check_anywhere"'],
-    [{ severity: ["urgent"] }, '--severity "urgent": expected high, medium or low'],
+  test.each<[Parameters<typeof selectChecks>[0], string]>([
     [{ severity: ["low"] }, "The selection leaves no check: --severity low"],
-    [
-      { check: ["V-273186"], exclude: ["V-273186"] },
-      "The selection leaves no check: --check V-273186 with --exclude V-273186",
-    ],
+    [{ check: [idle], exclude: [idle] }, `The selection leaves no check: --check ${idle} with --exclude ${idle}`],
   ])("refuses %j", (selection, message) => {
     expect(() => selectChecks(selection)).toThrow(message);
   });

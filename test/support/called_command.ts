@@ -21,6 +21,7 @@ export async function callCommand(
     stdout: (text) => void (stdout += text),
     stdoutFailed: never,
     colorStdout: false,
+    isStdoutTerminal: false,
     terminal: { isTTY: false, columns: 100, color: false, write },
     ask: null,
     interrupted: never,

@@ -42,6 +42,7 @@ async function run(flags: Flags, org?: string) {
     stdout: (text) => (written.stdout += text),
     stdoutFailed: new AbortController().signal,
     colorStdout: false,
+    isStdoutTerminal: false,
     terminal: { columns: 120, write: (text: string) => (written.stderr += text) } as never,
     ask: null,
     interrupted: new AbortController().signal,
