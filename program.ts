@@ -20,7 +20,7 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
     .option("--no-color", "no colors (also NO_COLOR, FORCE_COLOR)")
     .showSuggestionAfterError()
     .showHelpAfterError("Add --help to see the arguments, options and examples.")
-    .configureHelp({ showGlobalOptions: true, formatItemList })
+    .configureHelp({ showGlobalOptions: true, formatItemList, subcommandTerm: (command) => command.name() })
     .configureOutput(output)
     .exitOverride();
   addExamples(program, "scanstream doctor", "scanstream scan", "scanstream help scan");
@@ -37,7 +37,7 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
 /** The order of the groups in help is that in which the commands are added. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   "Scan:": ["setup", "doctor", "scan", "collect", "evaluate", "explain", "fix"],
-  "Review:": ["report", "diff", "history", "verify"],
+  "Review:": ["report", "diff", "history", "verify", "org-policy"],
   "Live:": ["follow", "watch"],
   "Gateway:": ["serve", "migrate", "admin"],
   "Try:": ["practice-org"],
@@ -49,6 +49,6 @@ function groupOf(name: string): string {
 
 /** Help of a command leaves out help itself and the options of the program, so that it fits two screens. */
 function formatItemList(heading: string, items: readonly string[]): string[] {
-  const isKnown = items.length === 1 && /^ *(?:-h, --help|help \[command\]) /.test(items[0] ?? "");
+  const isKnown = items.length === 1 && /^ *(?:-h, --help|help) /.test(items[0] ?? "");
   return items.length === 0 || isKnown || heading === "Global Options:" ? [] : [heading, ...items, ""];
 }

@@ -1,4 +1,5 @@
 import { callCommand } from "../support/called_command.ts";
+import { aDocument } from "../support/org_policy_builder.ts";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -137,7 +138,7 @@ test("evaluate, fix and follow obey the file as scan does, offline by the organi
     fail_on: "never",
     format: "json",
     decisions: "waivers.json",
-    parameters: "limits.json",
+    org_policy: "policy.json",
     save_artifacts: "kept.json",
   };
   const cwd = await inFolder({
@@ -145,7 +146,8 @@ test("evaluate, fix and follow obey the file as scan does, offline by the organi
     organizations: [{ ...(await entry("acme", acme)), ...own }, await entry("globex", globex)],
   });
   await writeFile(join(cwd, "waivers.json"), JSON.stringify([{ check: "V-273186", ...reason }]));
-  await writeFile(join(cwd, "limits.json"), JSON.stringify({ parameters: { global_session_idle_minutes: 600 } }));
+  const policy = { ...aDocument, org_url: acme.url, limits: { global_session_idle_minutes: 600 } };
+  await writeFile(join(cwd, "policy.json"), JSON.stringify(policy));
   const scanned = await callCommand(["scan", "--org", "acme", "-q"], { cwd });
   const evaluated = await callCommand(["evaluate", "--from-artifacts", "kept.json", "-q"], { cwd });
   expect([scanned.code, evaluated.code]).toEqual([0, 0]);
