@@ -1,14 +1,43 @@
 import { builtIn, revisionName, type CatalogCheck } from "../catalog/catalog.ts";
+import type { JsonObject } from "../../shared/json.ts";
+import type { Setting } from "../checks/check.ts";
 import type { Parameter } from "../checks/parameter.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
 
-/** A check as `checks --format json` lists it. */
+/** Names, needs and title of a check. */
 export function describeCheck({ name, rule }: CatalogCheck) {
   const { vuln_id, stig_id, rule_id, category, severity, scopes, role, title } = rule;
   return { check: name, vuln_id, stig_id, rule_id, category, severity, scopes, role, title };
 }
 
-/** `checks`: one line each. */
+/**
+ * A rule as data, for programs that compare an org themselves: which API fields decide, the value that is required where one field
+ * decides alone, the limits that an organization may set, and how to set it in the console.
+ */
+export function guideTo(check: CatalogCheck) {
+  const { explanation, parameters, setting } = check;
+  const { examines, why, fix, deciding_fields, left_to_person } = explanation;
+  return {
+    ...describeCheck(check),
+    examines,
+    why,
+    deciding_fields,
+    setting: setting === null ? null : requiredValue(setting),
+    limits: parameters.map(({ name, unit, stigValue }) => ({ name, unit, value: stigValue })),
+    fix,
+    left_to_person: left_to_person ?? null,
+  };
+}
+
+/** `at_least` and `at_most` a number, or `equal` to a boolean. */
+function requiredValue({ path, compare }: Setting) {
+  const { needed: value } = compare({}, {});
+  if (typeof value === "boolean") return { path, compare: "equal", value };
+  const more = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value + 1) as JsonObject;
+  return { path, compare: compare(more, {}).needed === value + 1 ? "at_least" : "at_most", value };
+}
+
+/** `explain`: one line each. */
 export function listChecks(checks: readonly CatalogCheck[]): string {
   const lines = checks.map(({ name, rule }) => {
     const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";

@@ -9,7 +9,7 @@ import { readRevision } from "../revisions/read_stig_file.ts";
 import { listRuns } from "../runs/kept_runs.ts";
 import { oneOrganization, settingsOfSaved, severalNames } from "../settings/organizations.ts";
 import { readSettings, type Flags, type Settings } from "../settings/read_settings.ts";
-import { describeCheck, explainCheck, listChecks } from "./describe_checks.ts";
+import { describeCheck, explainCheck, guideTo, listChecks } from "./describe_checks.ts";
 import { readRules, warnOn } from "./rules.ts";
 import { evaluateEvidence, openSource } from "./verdicts.ts";
 
@@ -20,7 +20,7 @@ export async function explainCommand(name: string | undefined, flags: Flags, io:
   const { checks } = revision;
   const isJson = settings.explainFormat === "json";
   if (name === undefined) {
-    io.stdout(isJson ? `${JSON.stringify(checks.map(describeCheck), null, 2)}\n` : listChecks(checks));
+    io.stdout(isJson ? `${JSON.stringify(checks.map(guideTo), null, 2)}\n` : listChecks(checks));
     return exitCodes.ok;
   }
   const check = findCheck(name, { checks, warn: warnOn(io) });
@@ -29,10 +29,9 @@ export async function explainCommand(name: string | undefined, flags: Flags, io:
     io.terminal.write(`To see what decides in your org, add --org with one of ${names.join(", ")}\n`);
   if (names.length === 0 && (await hasOrganization(settings, flags, io)))
     return explainOfOrg(check, { revision, flags, io });
-  const { rule, explanation } = check;
+  const { rule } = check;
   const described = {
-    ...describeCheck(check),
-    ...explanation,
+    ...guideTo(check),
     check_text: rule.check_text,
     fix_text: rule.fix_text,
     ...writtenFor(check),
