@@ -6,7 +6,7 @@ import { parseMessage } from "../event.ts";
 import { parseRetryAfterMs } from "../retry_after.ts";
 import { createPublisher, type Publisher } from "../send_event.ts";
 import { createSendQueue, type SendQueue } from "./send_queue.ts";
-import { parseServiceUrl } from "./service_url.ts";
+import { parseServiceUrl, requireCredential } from "./service_url.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
 
 export interface GatewayBrokerOptions {
@@ -48,7 +48,7 @@ export function createGatewayPublisher(options: GatewayBrokerOptions): GatewayPu
 export function createGatewayBroker(options: GatewayBrokerOptions): GatewayBroker {
   const { apiKey, timeoutMs = 8000 } = options;
   const url = parseServiceUrl(options.url, "SCANSTREAM_URL");
-  requireApiKey(apiKey);
+  requireCredential(apiKey, "SCANSTREAM_API_KEY");
   // Called as a property of `globalThis`: Workers refuses it unbound.
   const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
   const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
@@ -155,11 +155,4 @@ function meaningOf(status: number): string {
   if (status === 403) return "does not allow the API key this channel (403)";
   if (status === 404) return "does not know the resource (404)";
   return `answered ${status}`;
-}
-
-function requireApiKey(apiKey: string): void {
-  if (/^[\x21-\x7e]+$/.test(apiKey)) return;
-  throw new TypeError(
-    "Cannot make a broker: SCANSTREAM_API_KEY is not valid: expected a key without spaces or line breaks",
-  );
 }

@@ -12,3 +12,9 @@ export function parseServiceUrl(value: string, variable: string): string {
   }
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
 }
+
+/** Throws `TypeError` for a key or token that no header can carry; it names the variable, never the value. */
+export function requireCredential(value: string, variable: string): void {
+  if (/^[\x21-\x7e]+$/.test(value)) return;
+  throw new TypeError(`Cannot make a broker: ${variable} is not valid: expected no spaces and no line breaks`);
+}

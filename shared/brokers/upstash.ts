@@ -1,13 +1,14 @@
+// The package's entry for Node reads environment variables, which Deno has to allow; this one is the same client on `fetch`.
+import { errors, Redis } from "@upstash/redis/cloudflare";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
-import { readBounded } from "../read_bounded.ts";
 import { requireDatabase, toChannelKey } from "./channel_key.ts";
 import { pingMessage, requireMessage } from "./message.ts";
-import { parseServiceUrl } from "./service_url.ts";
+import { parseServiceUrl, requireCredential } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
 import { createSubscriptions } from "./subscriptions.ts";
 import { brokerClosed, unavailable } from "./unavailable.ts";
-import { openUpstashSubscription, refusalOf } from "./upstash_subscription.ts";
+import { openUpstashSubscription } from "./upstash_subscription.ts";
 
 export interface UpstashBrokerOptions {
   /** `UPSTASH_REDIS_REST_URL`. */
@@ -25,14 +26,11 @@ export interface UpstashBrokerOptions {
 }
 
 const maxBatchChars = 1_000_000;
-/** A reply is a number or one line; Upstash never answers many times a batch. */
-const maxRepliesBytes = 16 * 1024 * 1024;
 const maxWaitingChars = 16_000_000;
 
 /**
- * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): what is published together is one pipeline,
- * and each channel is one streaming response. The vendor's client is not used: its `subscribe` does not report when its
- * stream ends, and with its retries and encodings off its `publish` is the request below, at 17 KiB of a Worker.
+ * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): what is published together is one pipeline of
+ * `@upstash/redis`, and each channel is one streaming response, which `openUpstashSubscription` reads.
  *
  * On Workers create one broker for each request or Durable Object: what is published together travels in one request,
  * and a Worker may not do another request's I/O.
@@ -42,33 +40,51 @@ const maxWaitingChars = 16_000_000;
 export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   const { database, token, timeoutMs = 5000, idleMs = 20_000, graceMs = 10_000 } = options;
   requireDatabase(database);
-  requireToken(token);
+  requireCredential(token, "UPSTASH_REDIS_REST_TOKEN");
   const url = parseServiceUrl(options.url, "UPSTASH_REDIS_REST_URL");
   const secrets = [token];
   const closing = new AbortController();
+  const redis = new Redis({
+    url,
+    token,
+    // One request for each pipeline: a publish whose answer was lost may have been taken.
+    retry: { retries: 0 },
+    // A function, because an aborted request resolves with null where a signal was given.
+    signal: () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+    // Off, because its requests overtake each other.
+    enableAutoPipelining: false,
+    automaticDeserialization: false,
+    responseEncoding: false,
+    readYourWrites: false,
+    enableTelemetry: false,
+  });
   const queue = createSendQueue<{ readonly key: string; readonly message: string }>({
     sizeOf: ({ message }) => message.length,
     maxBatchSize: maxBatchChars,
     maxWaitingSize: maxWaitingChars,
     async send(items) {
-      const replies = await send(
-        "publish",
-        items.map(({ key, message }) => ["publish", key, message]),
-      );
-      return replies.map((reply) => toReplyFailure("publish", reply, "number"));
+      const pipeline = redis.pipeline();
+      for (const { key, message } of items) pipeline.publish(key, message);
+      return send("publish", pipeline, "number");
     },
   });
 
   const subscriptions = createSubscriptions((channel, listener) => {
     const key = toChannelKey(database, channel);
-    const path = `subscribe/${encodeURIComponent(key)}`;
     return openUpstashSubscription(
       {
         key,
-        request: (signal) => post(path, { accept: "text/event-stream", "cache-control": "no-cache" }, { signal }),
+        request: (signal) =>
+          fetch(`${url}/subscribe/${encodeURIComponent(key)}`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${token}`, accept: "text/event-stream", "cache-control": "no-cache" },
+            // A redirect is a wrong URL; followed, it would carry the token elsewhere.
+            redirect: "manual",
+            signal,
+          }),
         toFailure: (cause) => toFailure("subscribe", cause),
         // Upstash promises no separate keep-alive. Every subscriber of the channel receives this one.
-        ping: () => void send("publish", [["publish", key, pingMessage]]).catch(() => undefined),
+        ping: () => void redis.publish(key, pingMessage).catch(() => undefined),
         timeoutMs,
         idleMs,
         graceMs,
@@ -86,9 +102,10 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     subscribe: (channel, handlers, signal) => subscriptions.subscribe(channel, handlers, signal),
     async ping() {
       requireOpen("ping");
-      const [reply] = await send("ping", [["ping"]]);
-      const failure = toReplyFailure("ping", reply, "string");
-      if (failure !== null) throw failure;
+      const pipeline = redis.pipeline();
+      pipeline.ping();
+      const [failure] = await send("ping", pipeline, "string");
+      if (failure) throw failure;
     },
     async close() {
       closing.abort();
@@ -100,66 +117,46 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     if (closing.signal.aborted) throw brokerClosed(action);
   }
 
-  function post(path: string, headers: Readonly<Record<string, string>>, rest: RequestInit): Promise<Response> {
-    return fetch(`${url}/${path}`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}`, ...headers },
-      // A redirect is a wrong URL; followed, it would carry the token elsewhere.
-      redirect: "manual",
-      ...rest,
-    });
-  }
-
-  /** One reply for each command, none of them read yet. It is sent once: a publish whose answer was lost may have been taken. */
-  async function send(action: string, commands: readonly (readonly string[])[]): Promise<readonly unknown[]> {
+  /** For each command its failure, or null; rejects when none was answered. */
+  async function send(
+    action: string,
+    pipeline: ReturnType<Redis["pipeline"]>,
+    expected: "number" | "string",
+  ): Promise<readonly (AppError | null)[]> {
     try {
-      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]);
-      const body = JSON.stringify(commands);
-      const response = await post("pipeline", { "content-type": "application/json" }, { body, signal });
-      if (!response.ok) throw await refusalOf(response);
-      const text = new TextDecoder().decode(await readBounded(response.body, maxRepliesBytes));
-      const replies: unknown = JSON.parse(text);
-      if (!Array.isArray(replies) || replies.length !== commands.length) {
-        throw new Error("The answer is not one reply for each command");
-      }
-      return replies;
+      const replies = await pipeline.exec<unknown[]>({ keepErrors: true });
+      if (replies.length !== pipeline.length()) throw new Error("The answer is not one reply for each command");
+      return replies.map(({ error, result }) => {
+        if (error === undefined && typeof result === expected) return null;
+        return toFailure(action, new errors.UpstashError(error ?? `The reply is not a ${expected}`));
+      });
     } catch (error) {
       throw toFailure(action, error);
     }
   }
 
-  function toReplyFailure(action: string, reply: unknown, expected: "number" | "string"): AppError | null {
-    const { error, result } = Object(reply) as { readonly error?: unknown; readonly result?: unknown };
-    if (error === undefined && typeof result === expected) return null;
-    return toFailure(action, new Error(typeof error === "string" ? error : `The reply is not a ${expected}`));
-  }
-
   function toFailure(action: string, error: unknown): AppError {
     if (closing.signal.aborted) return brokerClosed(action);
-    const text = error instanceof Error ? error.message : "";
-    if (/WRONGPASS|unauthorized|HTTP 40[13]\b/i.test(text)) {
-      return unavailable(`Cannot ${action}: Upstash refused the token (UPSTASH_REDIS_REST_TOKEN)`, {
-        cause: error,
-        secrets,
-        retryAfterSeconds: 30,
-      });
-    }
-    if (/NOPERM/.test(text)) {
-      return unavailable(`Cannot ${action}: the token (UPSTASH_REDIS_REST_TOKEN) may not do that`, {
-        cause: error,
-        secrets,
-        retryAfterSeconds: 30,
-      });
-    }
+    const cause = withoutPayload(error);
+    const text = cause instanceof Error ? cause.message : "";
+    const refusal = /WRONGPASS|unauthorized|HTTP 40[13]\b/i.test(text)
+      ? "Upstash refused the token (UPSTASH_REDIS_REST_TOKEN)"
+      : /NOPERM/.test(text)
+        ? "the token (UPSTASH_REDIS_REST_TOKEN) may not do that"
+        : null;
+    if (refusal !== null) return unavailable(`Cannot ${action}: ${refusal}`, { cause, secrets, retryAfterSeconds: 30 });
     const isLate = error === undefined || (error instanceof Error && error.name === "TimeoutError");
-    const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
-    return unavailable(`Cannot ${action}: Upstash ${what}`, { cause: error, secrets });
+    const fault = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
+    return unavailable(`Cannot ${action}: Upstash ${fault}`, { cause, secrets });
   }
 }
 
-function requireToken(token: string): void {
-  if (/^[\x21-\x7e]+$/.test(token)) return;
-  throw new TypeError(
-    "Cannot make a broker: UPSTASH_REDIS_REST_TOKEN is not valid: expected a token without spaces or line breaks",
-  );
+/**
+ * What may be logged. The package ends a refusal with the command and quotes an answer that is not JSON, and Redis quotes
+ * arguments: each may hold the payload.
+ */
+function withoutPayload(error: unknown): unknown {
+  if (error instanceof errors.UpstashJSONParseError) return new Error("The answer is not JSON");
+  if (!(error instanceof errors.UpstashError)) return error;
+  return new Error(error.message.split(/, command was: |['"`{[]/, 1)[0]);
 }
