@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { setImmediate as turn } from "node:timers/promises";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { accountOf, type Budget } from "../http/budget.ts";
@@ -14,7 +15,6 @@ import {
 } from "./http_runtime.ts";
 import { boundIdleConnections } from "./idle_connections.ts";
 import { inTurn } from "./in_turn.ts";
-import { isClientGone } from "./is_client_gone.ts";
 import { leaveUnread } from "./leave_unread.ts";
 import { listen, listenForMany, type Listening } from "./listen.ts";
 import { serve } from "./serve.ts";
@@ -46,7 +46,7 @@ function appListener(fetch: Fetch, budget: Budget): RequestListener {
     // The servers speak HTTP/1.1 only.
     const { incoming, outgoing } = bindings as HttpBindings;
     const isForStream = /\/event-stream(\?|$)/.test(incoming.url ?? "");
-    if (isForStream && (await isClientGone({ incoming, outgoing }))) return clientGone();
+    if (isForStream && (await hasEnded(incoming, outgoing))) return clientGone();
     leaveUnread(incoming, outgoing);
     const response = await fetchToSocket(request, bindings);
     // Streams have bounds of their own.
@@ -54,6 +54,17 @@ function appListener(fetch: Fetch, budget: Budget): RequestListener {
     return response;
   });
   return inTurn(listener);
+}
+
+/**
+ * True for a request whose client has already gone. In a storm requests for streams wait until their clients give up and come
+ * again: answering it would cost as much as a live stream. The end of a connection is read in the turn of the event loop after
+ * its request.
+ */
+async function hasEnded({ socket }: IncomingMessage, outgoing: ServerResponse): Promise<boolean> {
+  await turn();
+  await turn();
+  return outgoing.destroyed || socket.readableEnded;
 }
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {

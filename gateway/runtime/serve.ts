@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
@@ -52,7 +53,7 @@ async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: strin
   if (config.auth.kind === "local" && config.databaseUrl !== null) {
     log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
   }
-  await aborted(interrupted);
+  if (!interrupted.aborted) await once(interrupted, "abort");
   const delaySeconds = skipDelay.aborted ? 0 : config.drainDelaySeconds;
   log.info({ delay_seconds: delaySeconds }, "draining");
   await leave({
@@ -72,9 +73,4 @@ async function createFirstKey(gateway: RunningGateway): Promise<string | null> {
   const { id: tenant } = (await gateway.admin("tenant.create", { name: "First tenant" })) as { readonly id: string };
   const key = { tenant, name: "first key", scopes: "read,publish,admin" };
   return ((await gateway.admin("api-key.create", key)) as { readonly api_key: string }).api_key;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

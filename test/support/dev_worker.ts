@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { startEdgeBackends } from "./edge_backends.ts";
 import { startWranglerDev } from "./wrangler_dev.ts";
 
@@ -33,7 +34,7 @@ Publish a scan of the practice org, and see it on the page:
   SCANSTREAM_URL=${worker.url} SCANSTREAM_API_KEY=${tenant.apiKey} npm run scanstream -- scan …
 
 Stop with Ctrl+C.`);
-  await Promise.race([worker.exited, aborted(stopping.signal)]);
+  if (!stopping.signal.aborted) await Promise.race([worker.exited, once(stopping.signal, "abort")]);
 } catch (error) {
   if (!stopping.signal.aborted) {
     console.error(error instanceof Error ? error.message : error);
@@ -47,8 +48,3 @@ Stop with Ctrl+C.`);
   await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, closeGraceMs))]);
 }
 process.exit();
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}

@@ -46,7 +46,7 @@ export function createNodeSocketSinks(fallback: CreateSink): CreateSink {
   return (stream, owner) => {
     const bindings = stream.platform;
     if (!isBindings(bindings)) return fallback(stream, owner);
-    if (!hasOwnSocket(bindings)) return new FallbackSink(fallback(stream, owner), owner, bindings.outgoing);
+    if (!hasOwnSocket(bindings)) return overResponse(bindings.outgoing, fallback(stream, owner), owner);
     const sink = new NodeSocketSink(bindings.outgoing, owner);
     bindings[streamSink] = sink;
     return sink;
@@ -148,29 +148,18 @@ class NodeSocketSink implements Sink {
 }
 
 /** Another sink on the same HTTP response. An error in its body would be written to standard error by the server. */
-class FallbackSink implements Sink {
-  readonly open: Sink["open"];
-  readonly write: Sink["write"];
-  readonly bufferedBytes: Sink["bufferedBytes"];
-  readonly end: Sink["end"];
-  readonly finishIfDrained: Sink["finishIfDrained"];
-  readonly #owner: SinkOwner;
-  readonly #outgoing: ServerResponse;
-
-  constructor(sink: Sink, owner: SinkOwner, outgoing: ServerResponse) {
-    this.open = (first) => sink.open(first);
-    this.write = (chunk) => sink.write(chunk);
-    this.bufferedBytes = () => sink.bufferedBytes() + outgoing.writableLength;
-    this.end = (last) => sink.end(last);
-    this.finishIfDrained = () => sink.finishIfDrained();
-    this.#owner = owner;
-    this.#outgoing = outgoing;
-  }
-
-  destroy(): void {
-    this.#outgoing.destroy();
-    this.#owner.onClosed();
-  }
+function overResponse(outgoing: ServerResponse, sink: Sink, owner: SinkOwner): Sink {
+  return {
+    open: (first) => sink.open(first),
+    write: (chunk) => sink.write(chunk),
+    bufferedBytes: () => sink.bufferedBytes() + outgoing.writableLength,
+    end: (last) => sink.end(last),
+    finishIfDrained: () => sink.finishIfDrained(),
+    destroy() {
+      outgoing.destroy();
+      owner.onClosed();
+    },
+  };
 }
 
 function onClose(this: HijackedResponse): void {
