@@ -12,7 +12,7 @@ import { IdpError } from "../okta/idp_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { sha256 } from "../digest.ts";
 import { runScan, type FinishedScan } from "../run_scan.ts";
-import type { ConnectedSettings } from "../settings/read_settings.ts";
+import type { ConnectedSettings, Settings } from "../settings/read_settings.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { startPublishing } from "../streaming/start_publishing.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
@@ -122,11 +122,20 @@ export async function prepareScan(
       evidenceFile: areSaved ? evidenceFile?.file : undefined,
     };
     const report = toReport(scan, { revision, decisions, checklist, orgPolicy, id, tenantId }, io);
-    if (scan.status === "completed") await keep({ document: scan.document, report }, settings, io);
+    if (scan.status === "completed" && !isNarrowed(settings))
+      await keep({ document: scan.document, report }, settings, io);
     const reported = await finishScan(scan, report, { revision, checklist, settings, target, signing, areSaved }, io);
     await stream?.storeReport(reported.report);
     return { code: reported.code, reported, error: null };
   }
+}
+
+/** True where options of this run leave rules out: `--baseline last` would take the others for new. */
+function isNarrowed({ check, exclude, severity, nameOf }: Settings): boolean {
+  const given = { check: check ?? [], exclude, severity };
+  return (["check", "exclude", "severity"] as const).some(
+    (name) => given[name].length > 0 && nameOf(name).startsWith("--"),
+  );
 }
 
 async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<void> {

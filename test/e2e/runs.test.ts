@@ -77,6 +77,7 @@ test("the newest runs stay, and a run is compared with the one before", async ()
   const kept = await readdir(place);
   expect((await run("scan", "-q", "--no-keep")).code).toBe(1);
   expect((await run("scan", "-q", "--keep", "0")).code).toBe(1);
+  expect((await run("scan", "-q", "--check", "V-273195")).code).toBe(1);
   expect(await readdir(place)).toEqual(kept);
   expect((await run(...gate)).code).toBe(0);
   const later = await readdir(place);
