@@ -59,7 +59,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions): GatewayBroke
   return {
     async publish(channel, message) {
       if (parseMessage(message) === null) throw new TypeError("Cannot publish: the message is not an event");
-      requireOpen("publish");
+      if (closing.signal.aborted) throw brokerClosed("publish");
       await publishInOrder(channel, message);
     },
     async close() {
@@ -101,46 +101,36 @@ export function createGatewayBroker(options: GatewayBrokerOptions): GatewayBroke
 
   /** The gateway's refusal, or null; rejects when the gateway is unavailable. */
   async function post(channel: string, body: string): Promise<AppError | null> {
-    const path = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
-    const response = await request("publish", path, { method: "POST", body });
+    const response = await send(`${url}/api/v1/channels/${encodeURIComponent(channel)}/events`, {
+      method: "POST",
+      body,
+      headers,
+      // A redirect is a wrong URL; followed, it would carry the key elsewhere.
+      redirect: "manual",
+      signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+    }).catch((error: unknown) => {
+      throw toFailure(error);
+    });
     if (response.status === 202) {
       await response.body?.cancel();
       return null;
     }
-    const refusal = await toRefusal("publish", response);
+    const refusal = await toRefusal(response);
     if (response.status >= 500) throw refusal;
     return refusal;
   }
 
-  async function request(action: string, path: string, init: RequestInit): Promise<Response> {
-    try {
-      return await send(`${url}${path}`, {
-        ...init,
-        headers,
-        // A redirect is a wrong URL; followed, it would carry the key elsewhere.
-        redirect: "manual",
-        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
-      });
-    } catch (error) {
-      throw toFailure(action, error);
-    }
-  }
-
-  function requireOpen(action: string): void {
-    if (closing.signal.aborted) throw brokerClosed(action);
-  }
-
-  function toFailure(action: string, error: unknown): AppError {
-    if (closing.signal.aborted) return brokerClosed(action);
+  function toFailure(error: unknown): AppError {
+    if (closing.signal.aborted) return brokerClosed("publish");
     const isLate = error instanceof Error && error.name === "TimeoutError";
     const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached";
-    return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${what}`, { cause: error, secrets });
+    return unavailable(`Cannot publish: the gateway at ${JSON.stringify(url)} ${what}`, { cause: error, secrets });
   }
 
-  async function toRefusal(action: string, response: Response): Promise<AppError> {
+  async function toRefusal(response: Response): Promise<AppError> {
     const retryAfterMs = parseRetryAfterMs(response.headers, Date.now()) ?? 0;
     const isTemporary = response.status >= 500 || response.status === 429;
-    return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${meaningOf(response.status)}`, {
+    return unavailable(`Cannot publish: the gateway at ${JSON.stringify(url)} ${meaningOf(response.status)}`, {
       cause: new Error(
         problemDetail(await readRefusal(response))?.slice(0, maxDetailChars) ?? `HTTP ${response.status}`,
       ),
