@@ -51,10 +51,7 @@ export function openUpstashSubscription(
   async function run(): Promise<void> {
     try {
       const response = await request(controller.signal);
-      if (!isEventStream(response)) {
-        refuse(toFailure(await refusalOf(response)));
-        return;
-      }
+      if (!isEventStream(response)) throw new Error(`HTTP ${response.status}: ${await readRefusal(response)}`);
       const reason = await read(response.body);
       finish(
         reason,
@@ -93,7 +90,6 @@ export function openUpstashSubscription(
   }
 
   function open(): void {
-    if (state !== "opening") return;
     state = "open";
     clearTimeout(deadline);
     watchdog = startWatchdog({
@@ -105,19 +101,12 @@ export function openUpstashSubscription(
     confirmation.resolve();
   }
 
-  function refuse(error: AppError): void {
-    release();
-    confirmation.reject(error);
-  }
-
   function finish(reason: LostReason, cause: unknown): void {
     if (state === "finished") return;
-    if (state === "opening") {
-      refuse(toFailure(cause));
-      return;
-    }
+    const wasOpen = state === "open";
     release();
-    listener.onLost(reason);
+    if (wasOpen) listener.onLost(reason);
+    else confirmation.reject(toFailure(cause));
   }
 
   /** Idempotent. Aborting the request is what ends the subscription at the broker. */
@@ -158,11 +147,6 @@ function createFeed(onEvent: (event: EventSourceMessage) => boolean): (chunk: Ui
 function isEventStream(response: Response): response is Response & { readonly body: ReadableStream<Uint8Array> } {
   const contentType = response.headers.get("content-type") ?? "";
   return response.status === 200 && response.body !== null && /^text\/event-stream\s*(;|$)/i.test(contentType);
-}
-
-/** The error for an answer that is not what was asked for. */
-async function refusalOf(response: Response): Promise<Error> {
-  return new Error(`HTTP ${response.status}: ${await readRefusal(response)}`);
 }
 
 /** `message,<channel>,<text>`; null for what carries no text of a publisher. */
