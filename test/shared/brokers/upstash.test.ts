@@ -140,14 +140,14 @@ test("createUpstashBroker fails only the message that Upstash refused", async ()
 
 test.each([
   ["a refusal", 400, (body: string) => JSON.stringify({ error: `ERR failed to parse ${body}` })],
-  ["a refusal without JSON", 502, (body: string) => `<h1>${body}</h1>`],
+  ["a refusal without JSON", 502, (body: string) => `<h1>${encodeURIComponent(body)}</h1>`],
   ["a refused command", 200, (body: string) => JSON.stringify([{ error: `ERR unknown command, args: '${body}'` }])],
   ["an answer without JSON", 200, (body: string) => body.slice(2)],
 ])("createUpstashBroker keeps the payload out of the error on %s that repeats it", async (_, status, answer) => {
   const url = await startUpstream((request, response) => {
     void text(request).then((body) => response.writeHead(status).end(answer(body)));
   });
-  const secret = "user 00u1-secret";
+  const secret = "00u1-secret";
   const error = await unavailability(open(url).publish("ch", eventMessage({ who: secret })), [token]);
   expect(inspect(error, { depth: null, showHidden: true })).not.toContain(secret);
   expect(error.cause).toBeInstanceOf(Error);
