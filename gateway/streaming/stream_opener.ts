@@ -1,6 +1,6 @@
 import type { FairShare } from "../../shared/fair_share.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { RequestedStream } from "./requested_stream.ts";
+import type { RequestedStream } from "./event_stream.ts";
 
 /** A caller who was authenticated, and the stream that it asks for. */
 export interface RequestedOpening {

@@ -2,7 +2,7 @@ import { getTableConfig } from "drizzle-orm/pg-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { read } from "../../drizzle/transactions.ts";
-import type { ChannelsRequest, ChannelsResult } from "../../gateway/streaming/define_event_stream.ts";
+import type { ChannelsRequest, ChannelsResult } from "../../gateway/streaming/event_stream.ts";
 import * as jobs from "../../examples/job_checkpoints/channels.ts";
 import { jobEvents } from "../../examples/job_checkpoints/events.ts";
 import { jobEventStream } from "../../examples/job_checkpoints/routes.ts";

@@ -5,7 +5,7 @@ import { runSql, watchDatabase } from "./watched_database.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
-import type { EventStreamDependencies, EventStreamRoute } from "../../gateway/streaming/define_event_stream.ts";
+import type { EventStreamDependencies, EventStreamRoute } from "../../gateway/streaming/event_stream.ts";
 import { ChannelManager } from "../../gateway/streaming/channel_manager.ts";
 import { createLocalStreams, type LocalStreams } from "../../gateway/streaming/local_streams.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";

@@ -9,7 +9,7 @@ import {
   type ChannelsRequest,
   type ChannelsResult,
   type Snapshot,
-} from "../../streaming/define_event_stream.ts";
+} from "../../streaming/event_stream.ts";
 import { hasEnded, toScanResource } from "./scan.ts";
 
 const maxScans = 100;

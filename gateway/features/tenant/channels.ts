@@ -1,7 +1,7 @@
 import { desc, sql } from "drizzle-orm";
 import * as v from "valibot";
 import { monitors, scans } from "../../../drizzle/schema.ts";
-import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/define_event_stream.ts";
+import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/event_stream.ts";
 import { toMonitor } from "../monitors/monitor.ts";
 import { toOrganizationResource } from "../organizations/organization.ts";
 import { selectOrganizationRows } from "../organizations/organization_store.ts";

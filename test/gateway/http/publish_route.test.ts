@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createApp } from "../../../gateway/app.ts";
 import type { Feature } from "../../../gateway/features/features.ts";
-import { defineEventStream, type ChannelsRequest } from "../../../gateway/streaming/define_event_stream.ts";
+import { defineEventStream, type ChannelsRequest } from "../../../gateway/streaming/event_stream.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";

@@ -1,0 +1,242 @@
+import type { ParamKeys } from "hono/types";
+import type { TenantDatabase } from "../../drizzle/transactions.ts";
+import type { EventPayload, EventType } from "../../shared/event.ts";
+import type { Principal } from "../auth/principal.ts";
+import {
+  type Parameter,
+  describeHandler,
+  pathParameter,
+  problem,
+  refusals,
+  streamSecurity,
+  tenantParameter,
+  type Operation,
+} from "../description/operation.ts";
+import { Hono, type MiddlewareHandler } from "hono";
+import { makeChannelName, lowerCaseUuids } from "../../shared/channel_name.ts";
+import { declareAccess } from "../auth/access.ts";
+import type { Authenticator } from "../auth/authenticate.ts";
+import { uuid } from "../../shared/schemas/primitives.ts";
+import type { StreamOpener } from "./stream_opener.ts";
+import { AppError } from "../../shared/app_error.ts";
+
+export type DefaultPath = "/:id/event-stream";
+
+/** A feature's event stream; the platform does the rest. */
+export interface EventStreamDefinition<Path extends string = DefaultPath> {
+  /**
+   * The first segment of the feature's channels, and of no other feature's. It names the terminal event: after `scan.end` the
+   * channel `scan:…` is over, and a stream closes after the end of its last channel.
+   */
+  readonly prefix: string;
+  /**
+   * The channels of the requested resource. Runs in the tenant's transaction under row-level security, and only
+   * for a principal whose membership or key is valid. Throws `NotFound` for what is not there or not visible,
+   * `PermissionDenied` for what is visible but not to be followed; returns `ended(channel)` for what has ended.
+   */
+  readonly getChannels: (request: ChannelsRequest<Path>) => ChannelsResult | Promise<ChannelsResult>;
+  /**
+   * The state of what is followed, for `?snapshot=1`: read once the broker has confirmed the subscription, and sent before
+   * any event. Runs as `getChannels` does. Without it `snapshot` has no effect.
+   */
+  readonly getSnapshot?: (request: ChannelsRequest<Path>) => Promise<Snapshot>;
+  /** Relative to where the route is mounted; each parameter is a UUID. Default `/:id/event-stream`. */
+  readonly path?: Path;
+  /** Among several streams on one path: whether the query asks for this one. Default: always. */
+  readonly isFor?: (query: URLSearchParams) => boolean;
+  /** For the OpenAPI document. Default: another stream on the same path says it. */
+  readonly text?: StreamText;
+}
+
+export interface StreamText {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** What the path's id names, as in `The scan's id`. */
+  readonly what: string;
+  /** What 204 means, and 404. */
+  readonly ended: string;
+  readonly notFound: string;
+  readonly parameters?: readonly Parameter[];
+}
+
+export interface ChannelsRequest<Path extends string = DefaultPath> {
+  readonly principal: Principal;
+  /** The path's parameters: `params.id` of `/:id/event-stream`. */
+  readonly params: { readonly [Name in ParamKeys<Path>]: string };
+  readonly db: TenantDatabase;
+  /** The query's parameters, without `access_token` and `snapshot`; of a repeated one the first. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Every value of a parameter that may be repeated. */
+  readonly queryAll: (name: string) => readonly string[];
+}
+
+export type ChannelsResult = readonly string[] | EndedChannels;
+
+/** Channels on which nothing will ever be published again. */
+export interface EndedChannels {
+  readonly ended: readonly string[];
+}
+
+/** For a resource that has ended: the response is `204 No Content`, and the client stops reconnecting. */
+export function ended(...channels: readonly string[]): EndedChannels {
+  return { ended: channels };
+}
+
+/** What a stream begins with: `*.snapshot` events. */
+export interface Snapshot {
+  readonly events: readonly SnapshotEvent[];
+  /** Everything that is followed has ended since `getChannels`: the terminal event may have been published before the subscription. */
+  readonly hasEnded?: boolean;
+}
+
+export interface SnapshotEvent {
+  readonly type: EventType;
+  readonly data: EventPayload;
+}
+
+const defaultPath: DefaultPath = "/:id/event-stream";
+
+/** What the route finds in the context as `dependencies`. */
+export interface EventStreamDependencies {
+  readonly authenticator: Pick<Authenticator, "authenticateStream">;
+  readonly streams: StreamOpener;
+  readonly holderOf: (request: Request, env: unknown) => string;
+}
+
+interface EventStreamEnvironment {
+  Variables: { readonly dependencies: EventStreamDependencies; readonly principal: Principal };
+}
+
+/** A route that answers `GET` with server-sent events, to be mounted as one of a feature's `eventStreams`. */
+export type EventStreamRoute = Hono<EventStreamEnvironment> & {
+  readonly definition: EventStreamDefinition<string> & { readonly path: string };
+};
+
+/** Makes the route of a feature's event stream. Throws `TypeError` for a prefix that no channel name can have. */
+export function defineEventStream<const Path extends string = DefaultPath>(
+  given: EventStreamDefinition<Path>,
+): EventStreamRoute {
+  makeChannelName(given.prefix, "00000000-0000-0000-0000-000000000000", "-");
+  // The parameters are the ones that the path names, as the given type requires.
+  const definition = { ...given, path: given.path ?? defaultPath } as unknown as EventStreamRoute["definition"];
+  const route = Object.assign(new Hono<EventStreamEnvironment>(), { definition });
+  const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
+    const target = toStreamTarget(new URL(c.req.url));
+    // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
+    if (c.req.method !== "GET" || definition.isFor?.(target.query) === false) {
+      await next();
+      return undefined;
+    }
+    const stream = { definition, params: c.req.param(), target };
+    const { authenticator, streams, holderOf } = c.var.dependencies;
+    const holder = holderOf(c.req.raw, c.env);
+    streams.openings?.take(holder);
+    try {
+      // Every refusal comes before any byte of a stream.
+      const principal = await authenticator.authenticateStream(c.req.raw);
+      c.set("principal", principal);
+      const hasSnapshot = isSnapshotRequested(new URL(c.req.url));
+      return await streams.open({ stream, principal, hasSnapshot, request: c.req.raw, platform: c.env });
+    } finally {
+      streams.openings?.give(holder);
+    }
+  };
+  const declared = declareAccess("read", handler);
+  const operation = toOperation(definition);
+  route.get(definition.path, operation === null ? declared : describeHandler(declared, operation));
+  return route;
+}
+
+const snapshotParameter: Parameter = {
+  name: "snapshot",
+  in: "query",
+  description:
+    "1: begins with the state of what is followed, as `*.snapshot` events after `: open`, and the comment `: snapshot complete`",
+  schema: { type: "string", enum: ["1"] },
+};
+
+function toOperation({ path, text, getSnapshot }: EventStreamRoute["definition"]): Operation | null {
+  if (text === undefined) return null;
+  const { what, ended, notFound, parameters = [], ...texts } = text;
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
+  return {
+    ...texts,
+    tags: ["streams"],
+    security: streamSecurity,
+    parameters: [
+      ...names.map((name) => pathParameter(name, `The ${what}'s id`, uuid())),
+      ...parameters,
+      ...(getSnapshot === undefined ? [] : [snapshotParameter]),
+      tenantParameter,
+    ],
+    responses: {
+      200: { description: "The stream", contentType: "text/event-stream", headers: ["Cache-Control"] },
+      204: { description: ended },
+      ...refusals(400, 401, 403, 429, 503),
+      404: problem(notFound),
+    },
+  };
+}
+
+/** Event streams by where they are mounted, below `/api/v1`. */
+export type EventStreams = readonly (readonly [mount: string, EventStreamRoute])[];
+
+/** The stream that a URL would open; null when it opens none. */
+export function findEventStream(streams: EventStreams, url: URL): RequestedStream | null {
+  const target = toStreamTarget(url);
+  for (const [mount, { definition }] of streams) {
+    if (definition.isFor?.(target.query) === false) continue;
+    const params = matchPath(`/api/v1${mount === "/" ? "" : mount}${definition.path}`, url.pathname);
+    if (params !== null) return { definition, params, target };
+  }
+  return null;
+}
+
+/** The values of the pattern's `:name` segments; null when the path is another one. */
+function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
+  const names = pattern.split("/");
+  const values = path.split("/");
+  if (names.length !== values.length) return null;
+  const params: Record<string, string> = {};
+  for (const [index, name] of names.entries()) {
+    const value = values[index] ?? "";
+    if (name.startsWith(":") && value !== "") params[name.slice(1)] = value;
+    else if (name !== value) return null;
+  }
+  return params;
+}
+
+/** The event stream that a path and a query name. */
+export interface RequestedStream {
+  readonly definition: EventStreamDefinition<string>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly target: StreamTarget;
+}
+
+/** Path and query without what is no part of the stream: `access_token` and `snapshot`. */
+export interface StreamTarget {
+  /** The same for every order of the query's parameters, and of one parameter's values; what a stream token opens. */
+  readonly name: string;
+  /** In the name's order: all that have the name get the same stream. */
+  readonly query: URLSearchParams;
+}
+
+export function toStreamTarget(url: URL): StreamTarget {
+  const pathname = lowerCaseUuids(url.pathname);
+  const byValue = [...url.searchParams].toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other)));
+  const query = new URLSearchParams(byValue);
+  query.delete("access_token");
+  query.delete("snapshot");
+  // By name, which keeps the order of the values.
+  query.sort();
+  return { name: query.size === 0 ? pathname : `${pathname}?${query}`, query };
+}
+
+/** Whether the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`. */
+export function isSnapshotRequested({ searchParams }: URL): boolean {
+  const values = searchParams.getAll("snapshot");
+  if (values.length === 0) return false;
+  if (values.every((value) => value === "1")) return true;
+  throw new AppError("malformed", 'Query parameter "snapshot" must be 1 or absent');
+}
