@@ -8,7 +8,7 @@ import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
-import type { StreamOpener } from "../streaming/stream_opener.ts";
+import type { StreamOpener } from "../streaming/event_stream.ts";
 import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
 

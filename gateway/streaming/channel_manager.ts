@@ -9,10 +9,16 @@ import type { FairShare } from "../../shared/fair_share.ts";
 import type { Principal } from "../auth/principal.ts";
 import { streamDigest } from "../auth/stream_tokens.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
-import { type ChannelsRequest, findEventStream, type EventStreams, type RequestedStream } from "./event_stream.ts";
+import {
+  type ChannelsRequest,
+  findEventStream,
+  type EventStreams,
+  type RequestedStream,
+  type RequestedOpening,
+  type StreamOpener,
+} from "./event_stream.ts";
 import type { LocalStreams } from "./local_streams.ts";
 import type { RecheckChannels } from "./recheck.ts";
-import type { RequestedOpening, StreamOpener } from "./stream_opener.ts";
 import type { StreamSnapshot } from "./stream_request.ts";
 
 /**

@@ -1,3 +1,4 @@
+import type { FairShare } from "../../shared/fair_share.ts";
 import type { ParamKeys } from "hono/types";
 import type { TenantDatabase } from "../../drizzle/transactions.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
@@ -17,7 +18,6 @@ import { makeChannelName, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { uuid } from "../../shared/schemas/primitives.ts";
-import type { StreamOpener } from "./stream_opener.ts";
 import { AppError } from "../../shared/app_error.ts";
 
 export type DefaultPath = "/:id/event-stream";
@@ -239,4 +239,28 @@ export function isSnapshotRequested({ searchParams }: URL): boolean {
   if (values.length === 0) return false;
   if (values.every((value) => value === "1")) return true;
   throw new AppError("malformed", 'Query parameter "snapshot" must be 1 or absent');
+}
+
+/** A caller who was authenticated, and the stream that it asks for. */
+export interface RequestedOpening {
+  readonly stream: RequestedStream;
+  readonly principal: Principal;
+  readonly hasSnapshot: boolean;
+  readonly request: Request;
+  /** As in `StreamRequest`. */
+  readonly platform?: unknown;
+}
+
+/**
+ * Authorizes and opens streams: in this process on Node and Deno (`ChannelManager`), in the tenant's Durable Object on
+ * Workers (`object_streams.ts`).
+ *
+ * Resolves with the `200` only after the broker has confirmed every channel (S1), and with `204` for what has ended. Rejects with
+ * `AppError` `not_authenticated`, `not_found`, `permission_denied`, `too_many` (a tenant's bound), or `unavailable` (the process's
+ * bound, an unreachable database or broker, draining); the last two with `retryAfterSeconds`.
+ */
+export interface StreamOpener {
+  open(opening: RequestedOpening): Promise<Response>;
+  /** Streams that are being opened, from the arrival of their requests. Absent in a stateless Worker. */
+  readonly openings?: FairShare;
 }

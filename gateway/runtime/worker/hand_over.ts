@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../../shared/json.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { RequestedOpening } from "../../streaming/stream_opener.ts";
+import type { RequestedOpening } from "../../streaming/event_stream.ts";
 
 /**
  * The caller that the Worker has authenticated, and the stream that it asks for, as the object reads them. The object can be

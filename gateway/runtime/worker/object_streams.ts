@@ -1,5 +1,5 @@
 import { AppError } from "../../../shared/app_error.ts";
-import type { StreamOpener } from "../../streaming/stream_opener.ts";
+import type { StreamOpener } from "../../streaming/event_stream.ts";
 import type { ObjectNamespace } from "./bindings.ts";
 import { toObjectRequest } from "./hand_over.ts";
 

@@ -1,10 +1,9 @@
 import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
 import { createAuthorityCheck } from "../../auth/membership.ts";
 import { eventStreamsOf, features } from "../../features/features.ts";
-import { findEventStream } from "../../streaming/event_stream.ts";
+import { findEventStream, type StreamOpener } from "../../streaming/event_stream.ts";
 import { createLocalStreams } from "../../streaming/local_streams.ts";
 import { ChannelManager, createRecheck } from "../../streaming/channel_manager.ts";
-import type { StreamOpener } from "../../streaming/stream_opener.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
 import { createLog } from "../../observability/log.ts";

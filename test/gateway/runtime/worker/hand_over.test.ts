@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import type { Principal } from "../../../../gateway/auth/principal.ts";
 import { handOverHeader, parseHandOver, toObjectRequest } from "../../../../gateway/runtime/worker/hand_over.ts";
 import { eventStreamsOf, features } from "../../../../gateway/features/features.ts";
-import { findEventStream } from "../../../../gateway/streaming/event_stream.ts";
-import type { RequestedOpening } from "../../../../gateway/streaming/stream_opener.ts";
+import { findEventStream, type RequestedOpening } from "../../../../gateway/streaming/event_stream.ts";
 import { objectName } from "../../../../gateway/runtime/worker/object_streams.ts";
 
 const tenantId = "11111111-1111-4111-8111-111111111111";
