@@ -222,7 +222,7 @@ export interface StreamTarget {
   readonly query: URLSearchParams;
 }
 
-export function toStreamTarget(url: URL): StreamTarget {
+function toStreamTarget(url: URL): StreamTarget {
   const pathname = lowerCaseUuids(url.pathname);
   const byValue = [...url.searchParams].toSorted(([, one], [, other]) => (one < other ? -1 : Number(one > other)));
   const query = new URLSearchParams(byValue);
@@ -234,7 +234,7 @@ export function toStreamTarget(url: URL): StreamTarget {
 }
 
 /** Whether the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`. */
-export function isSnapshotRequested({ searchParams }: URL): boolean {
+function isSnapshotRequested({ searchParams }: URL): boolean {
   const values = searchParams.getAll("snapshot");
   if (values.length === 0) return false;
   if (values.every((value) => value === "1")) return true;
