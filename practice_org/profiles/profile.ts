@@ -3,7 +3,6 @@ import { compliantOrg } from "./compliant.ts";
 import { directoryOrg } from "./directory.ts";
 import { edgeOrg } from "./edge.ts";
 import { emptyOrg } from "./empty.ts";
-import { guardedOrg } from "./guarded.ts";
 import { largeOrg, smallestLargeOrg } from "./large.ts";
 import { narrowOrg } from "./narrow.ts";
 import { typicalOrg } from "./typical.ts";
@@ -58,6 +57,4 @@ const fixedOrgs = {
   edge: edgeOrg,
   /** Compliant, with users of Active Directory: what DISA leaves to the directory is as Okta has it. */
   directory: directoryOrg,
-  /** Typical, with rules that a careless fix would undo: they deny, or come before others. */
-  guarded: guardedOrg,
 } as const;

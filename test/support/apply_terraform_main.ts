@@ -1,13 +1,15 @@
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { changes, createOrgState } from "../../practice_org/changes/org_changes.ts";
 import type { OrgContents, Site } from "../../practice_org/objects/org_contents.ts";
-import { profileContents } from "../../practice_org/profiles/profile.ts";
+import { edgeOrg } from "../../practice_org/profiles/edge.ts";
+import { emptyOrg } from "../../practice_org/profiles/empty.ts";
+import { typicalOrg } from "../../practice_org/profiles/typical.ts";
 import { availableValue, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
 import { renderFiles } from "../../scanner/fix/fix_files.ts";
 import { planFixes } from "../../scanner/fix/plan_fixes.ts";
 import type { OrgAnswers } from "../verdicts/generated_orgs.ts";
 import { paths } from "./compliant_org.ts";
-import { failingOrg } from "./failing_org.ts";
+import { denyingOrg, failingOrg } from "./failing_org.ts";
 import { createRandom } from "./random.ts";
 import { orgUrl, startTerraform } from "./real_terraform.ts";
 import { scanPracticeOrg } from "./scan_practice_org.ts";
@@ -19,7 +21,7 @@ import { compareSignIns } from "./sign_ins.ts";
  */
 
 const random = createRandom(Number(process.argv[2] ?? 1));
-const profiles = ["typical", "guarded", "edge", "narrow", "empty", "unclear"] as const;
+const profiles = [failingOrg, typicalOrg, denyingOrg, edgeOrg, emptyOrg] as const;
 
 for (let number = 1; number <= 20; number += 1) {
   const problems = await applyOne(number);
@@ -89,11 +91,8 @@ async function applyOne(number: number): Promise<readonly string[]> {
 }
 
 function changedOrg(site: Site, number: number): OrgContents {
-  const name = profiles[number % (profiles.length + 1)];
-  const state = createOrgState(name === undefined ? failingOrg(site) : profileContents({ name }, site), {
-    site,
-    clock: Date.now,
-  });
+  const profile = profiles[number % profiles.length] ?? failingOrg;
+  const state = createOrgState(profile(site), { site, clock: Date.now });
   for (const change of changes) if (random() < 0.3 && state.isPossible(change)) state.change(change.name);
   return state.contents();
 }

@@ -4,16 +4,17 @@ import { brand } from "../../practice_org/objects/brand_objects.ts";
 import type { OrgContents, PolicyWithRules, Resource, Site } from "../../practice_org/objects/org_contents.ts";
 import { defaultPasswordPolicy, passwordPolicy } from "../../practice_org/objects/password_policies.ts";
 import { apiToken, groupId } from "../../practice_org/objects/people_objects.ts";
-import { policyId } from "../../practice_org/objects/policy_objects.ts";
+import { policyId, type RuleSpec } from "../../practice_org/objects/policy_objects.ts";
 import { dodBannerPage, signInPage } from "../../practice_org/objects/sign_in_page.ts";
 import {
   anywhere,
   defaultSessionRule,
   defaultSignOnPolicy,
+  fromZones,
   sessionRule,
   signOnPolicy,
 } from "../../practice_org/objects/sign_on_policies.ts";
-import { builtInZones, ipZone } from "../../practice_org/objects/zone_objects.ts";
+import { builtInZones, ipZone, zoneId } from "../../practice_org/objects/zone_objects.ts";
 import { compliantOrg } from "../../practice_org/profiles/compliant.ts";
 
 /** An org in which every rule fails that Terraform can fix, and the two about network zones of rules. */
@@ -38,6 +39,40 @@ export function failingOrg(site: Site): OrgContents {
     ],
     apiTokens: [apiToken(site, { name: "SIEM export", ownerLogin: "siem@practice.example", network: anywhere })],
     logStreams: [],
+  };
+}
+
+/** The failing org, with rules that deny before and after others that allow. */
+export function denyingOrg(site: Site): OrgContents {
+  const org = failingOrg(site);
+  const lax = { idleMinutes: 480, lifetimeMinutes: 2880, persistentCookie: true, network: anywhere };
+  const there = { ...lax, access: "DENY", network: fromZones(zoneId("Headquarters")) } as const;
+  const policy = (name: string, priority: number, rules: readonly RuleSpec[]) =>
+    signOnPolicy(site, { name, priority, groupIds: [groupId("HR integrations")], rules });
+  return {
+    ...org,
+    policies: [
+      ...org.policies.filter(({ policy: { type, name } }) => type !== "OKTA_SIGN_ON" && name !== "Okta Dashboard"),
+      policy("Travelers", 1, [
+        sessionRule({ ...there, name: "Not from there", priority: 1 }),
+        sessionRule({ ...lax, name: "From anywhere else", priority: 2 }),
+      ]),
+      policy("Shadowed", 2, [
+        sessionRule({ ...lax, name: "All of them", priority: 1 }),
+        sessionRule({ ...there, name: "Never reached", priority: 2 }),
+      ]),
+      defaultSignOnPolicy(site, 3, [
+        sessionRule({ ...lax, name: "Everybody else", priority: 1, access: "DENY" }),
+        defaultSessionRule(2),
+      ]),
+      accessPolicy(site, {
+        name: "Okta Dashboard",
+        rules: [
+          accessRule({ ...there, name: "Not from there", priority: 0, verification: passwordOnly }),
+          catchAllRule("ALLOW", passwordOnly),
+        ],
+      }),
+    ],
   };
 }
 

@@ -19,7 +19,6 @@ const profiles = [
   "edge",
   "narrow",
   "unclear",
-  "guarded",
   "classic",
   "empty",
   "large:230",

@@ -7,10 +7,11 @@ import { explanationMarkdown, explanationText } from "../../../scanner/explain/e
 import { tableFormat } from "../../../scanner/reports/table.ts";
 import { sha256 } from "../../../scanner/digest.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
+import { denyingOrg } from "../../support/failing_org.ts";
 import { aReport } from "../../support/report_builders.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
-const guarded = startOrg({ profile: { name: "guarded" } }).then(scanPracticeOrg);
+const denying = startOrg({ profile: denyingOrg }).then(scanPracticeOrg);
 const typical = startOrg({ profile: { name: "typical" } }).then(scanPracticeOrg);
 
 test("a cause is the object to change, with an id that every scan and every program finds", async () => {
@@ -63,7 +64,7 @@ test("what a waiver accepts has no cause", async () => {
 });
 
 test("explain shows Okta's order, who falls through, the value that decides, and where it was read", async () => {
-  const { results, document } = await guarded;
+  const { results, document } = await denying;
   const name = "signon_global_session_idle_timeout_15min";
   const [check, result] = [catalog.find((one) => one.name === name), results.find((one) => one.check === name)];
   if (check === undefined || result === undefined) throw new TypeError("expected the check and its result");

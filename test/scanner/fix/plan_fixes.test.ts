@@ -9,7 +9,7 @@ import { addressOf } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { context } from "../../support/artifact_builders.ts";
 import { problemsOf } from "../../support/terraform_schema.ts";
-import { changed, editEach, failing, find, guarded, planFor, planOf, typical } from "./planned_orgs.ts";
+import { changed, denying, editEach, failing, find, planFor, planOf, typical } from "./planned_orgs.ts";
 
 const origin = { orgUrl: "https://acme.okta.com", collectedAt: "2026-11-22T00:00:00.000Z" };
 
@@ -24,7 +24,6 @@ describe("planFixes", () => {
   test.each([
     ["typical", typical],
     ["failing", failing],
-    ["guarded", guarded],
   ])("every resource of the %s org is by the provider's schema, and resets nothing", async (_, artifacts) => {
     const plan = planOf(await artifacts);
     expect(plan.resources.length).toBeGreaterThan(8);
@@ -134,11 +133,11 @@ describe("plan.md", () => {
   }
 
   test("zones are steps that name the policy, the rule, the apps and who decides next", async () => {
-    const text = await page(await guarded);
+    const text = await page(await denying);
     expect(text).toMatch(/\d+\. .*Global Session Policy and the policy "Shadowed"\n/);
     expect(text).toMatch(/\d+\. Edit the rule "All of them": set "IF User's IP is"/);
     expect(text).toMatch(/\d+\. Review the rule "Never reached": .* denies them\n/);
-    expect(text).toMatch(/\d+\. .*Authentication Policies and the policy of .*"Department 1"/);
+    expect(text).toMatch(/\d+\. .*Authentication Policies and the policy of .*"Travel portal"/);
     expect(text).toMatch(/\d+\. Edit the rule "Catch-all Rule": set "Access is" to Denied/);
   });
 

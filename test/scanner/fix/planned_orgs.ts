@@ -11,11 +11,10 @@ import {
 import { planFixes, type FixPlan } from "../../../scanner/fix/plan_fixes.ts";
 import type { Attributes, TerraformResource, Value } from "../../../scanner/fix/terraform.ts";
 import type { OrgContents, Site } from "../../../practice_org/objects/org_contents.ts";
-import { guardedOrg } from "../../../practice_org/profiles/guarded.ts";
 import { typicalOrg } from "../../../practice_org/profiles/typical.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { context } from "../../support/artifact_builders.ts";
-import { failingOrg } from "../../support/failing_org.ts";
+import { denyingOrg, failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
 /** Plans of practice orgs. */
@@ -35,8 +34,8 @@ export function planFor(name: string, artifacts: CollectedArtifacts): FixPlan {
 }
 
 export const typical = artifactsOf(typicalOrg);
-export const guarded = artifactsOf(guardedOrg);
 export const failing = artifactsOf(failingOrg);
+export const denying = artifactsOf(denyingOrg);
 
 export function find(plan: FixPlan, title: string): TerraformResource {
   const found = plan.resources.find((resource) => resource.title.includes(title));
