@@ -13,21 +13,10 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
       offering(
         new Option(
           "--profile <name>",
-          "org to simulate: typical, compliant, directory, empty, narrow, classic, unclear, edge or large:N",
+          "org to simulate: typical, compliant, directory, empty, classic, edge or large:N",
         ).default("typical"),
         "one",
-        () =>
-          Promise.resolve([
-            "typical",
-            "compliant",
-            "directory",
-            "empty",
-            "narrow",
-            "classic",
-            "unclear",
-            "edge",
-            "large:1000",
-          ]),
+        () => Promise.resolve(["typical", "compliant", "directory", "empty", "classic", "edge", "large:1000"]),
       ),
     )
     .addOption(

@@ -1,13 +1,30 @@
 import type { JsonObject } from "../../shared/json.ts";
-import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
+import {
+  accessPolicy,
+  accessRule,
+  catchAllRule,
+  methodChain,
+  passwordOnly,
+  phishingResistant,
+} from "../objects/access_policies.ts";
 import { appId, directoryApp, webApp } from "../objects/app_objects.ts";
-import { oktaVerify, smartCard } from "../objects/authenticator_objects.ts";
+import { authenticatorObject, oktaVerify, smartCard } from "../objects/authenticator_objects.ts";
+import { brand } from "../objects/brand_objects.ts";
 import { smartCardIdp } from "../objects/smart_card_idp.ts";
 import { oktaId } from "../objects/ids_and_links.ts";
-import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
+import {
+  listingOf,
+  type App,
+  type BrandWithPages,
+  type OrgContents,
+  type PolicyWithRules,
+  type Resource,
+  type Site,
+} from "../objects/org_contents.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
 import { apiToken, groupId } from "../objects/people_objects.ts";
 import { defaultPolicy, policyId, withPolicies, type RuleSpec } from "../objects/policy_objects.ts";
+import { hiddenBannerPage, signInPage } from "../objects/sign_in_page.ts";
 import {
   allBut,
   anywhere,
@@ -20,23 +37,26 @@ import {
   signOnPolicy,
 } from "../objects/sign_on_policies.ts";
 import { ipZone, zoneId, zoneObject } from "../objects/zone_objects.ts";
-import { compliantOrg, stigPassword } from "./compliant.ts";
+import { compliantOrg, office, stig, stigPassword } from "./compliant.ts";
 import { firstPartyApps } from "./empty.ts";
 
-const office = "Office network";
 const guests = "Guest network";
 const closed = "Closed office";
 const deleted = "Deleted zone";
 const wide = "Nearly everywhere";
+const halves = "Everywhere in two halves";
 const abroad = "Everywhere but one country";
 const unfilled = "Not filled in yet";
 const strict = { idleMinutes: 15, lifetimeMinutes: 1080, persistentCookie: false };
-const stig = "STIG strong authentication";
 
-/** The compliant org with what decides in rare cases only: rules that deny, zones left out, devices, a directory as well as Okta. */
+/**
+ * The compliant org with what decides in rare cases only: rules for a few people, rules that deny, zones that do not restrict,
+ * hidden banners, devices, a directory as well as Okta.
+ */
 export function edgeOrg(site: Site): OrgContents {
   const whole = compliantOrg(site);
   const testCards = smartCardIdp(site, { name: "Test cards", issuedBy: "jitc" });
+  const withoutKey = smartCardIdp(site, { name: "Cards without a key", issuedBy: "company" });
   return {
     ...whole,
     name: "Edge practice org",
@@ -53,20 +73,41 @@ export function edgeOrg(site: Site): OrgContents {
         settings: { ...stigPassword, maxAttempts: 0 },
       }),
     ],
-    zones: [...whole.zones, ...zones(site)],
+    brands: [...whole.brands, ...brands(site)],
+    zones: [
+      ...whole.zones.map((zone) =>
+        zone["name"] === "DefaultExemptIpZone"
+          ? { ...zone, gateways: [{ type: "CIDR", value: "198.51.100.128/25" }] }
+          : zone,
+      ),
+      ...zones(site),
+    ],
     authenticators: [
       ...whole.authenticators.map((one) =>
         one["key"] === "okta_verify" ? oktaVerify(site, "OPTIONAL", "INACTIVE") : one,
       ),
+      oktaVerifyPart(site, "totp", "Okta Verify TOTP"),
+      oktaVerifyPart(site, "push", "Okta Verify Push"),
+      oktaVerifyPart(site, "fastpass", "Okta FastPass", { compliance: { fips: "REQUIRED" } }),
       {
         ...smartCard(site, oktaId("0oa", "Old badges"), "INACTIVE"),
         id: oktaId("aut", "Old badges"),
         name: "Old badges",
       },
     ],
-    identityProviders: [...whole.identityProviders, testCards.identityProvider],
+    identityProviders: [...whole.identityProviders, testCards.identityProvider, withoutKey.identityProvider],
     identityProviderKeys: [...whole.identityProviderKeys, testCards.key],
-    apiTokens: [...whole.apiTokens, apiToken(site, { name: "Old token", ownerLogin: "siem@practice.example" })],
+    apiTokens: [
+      ...whole.apiTokens,
+      apiToken(site, { name: "Old token", ownerLogin: "siem@practice.example" }),
+      ...[halves, unfilled].map((zone) =>
+        apiToken(site, {
+          name: `Only from ${zone}`,
+          ownerLogin: "siem@practice.example",
+          network: fromZones(zoneId(zone)),
+        }),
+      ),
+    ],
     // A SIEM pulls the log with a token.
     logStreams: [],
     outsideResourceSet: [
@@ -77,12 +118,32 @@ export function edgeOrg(site: Site): OrgContents {
   };
 }
 
+/** Two banners that nobody sees, one that a script passes to nothing, and a brand that no domain shows. */
+function brands(site: Site): readonly BrandWithPages[] {
+  const notice = "I've read & consent to terms in IS user agreem't.";
+  return [
+    brand(site, { name: "Hidden notice", customizedPage: { html: hiddenBannerPage("hidden") } }),
+    brand(site, { name: "Invisible notice", customizedPage: { html: hiddenBannerPage('style="opacity: 0"') } }),
+    brand(site, {
+      name: "Unused notice",
+      customizedPage: { html: signInPage(`        var notice = "${notice}";\n`) },
+    }),
+    brand(site, { name: "Not launched yet", domain: null, customizedPage: "uncustomized" }),
+  ];
+}
+
+/** Some orgs have three authenticators instead of one. */
+function oktaVerifyPart(site: Site, part: string, name: string, settings: JsonObject = {}): Resource {
+  return authenticatorObject(site, { key: `okta_verify_${part}`, type: "app", name, settings });
+}
+
 function zones(site: Site) {
   const range = { type: "RANGE", value: "1.0.0.0-223.255.255.255" };
   return [
     ipZone(site, guests, ["203.0.113.0/24"]),
     ipZone(site, closed, ["192.0.2.0/24"], { status: "INACTIVE" }),
     ipZone(site, unfilled, []),
+    ipZone(site, halves, ["0.0.0.0/1", "128.0.0.0/1"]),
     zoneObject(site, {
       name: wide,
       type: "IP",
@@ -111,6 +172,7 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
     access: "DENY",
   });
   const lax = { idleMinutes: 60, lifetimeMinutes: 1080, persistentCookie: false };
+  const fromOffice = sessionRule({ name: "Office", priority: 1, ...strict, network: fromZones(zoneId(office)) });
   return [
     signOnPolicy(site, {
       name: "Denied first",
@@ -128,10 +190,7 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
       name: "Office, then lax",
       priority: 3,
       groupIds: [groupId("HR integrations")],
-      rules: [
-        sessionRule({ name: "Office", priority: 1, ...strict, network: fromZones(zoneId(office)) }),
-        sessionRule({ name: "On the road", priority: 2, ...lax, network: anywhere }),
-      ],
+      rules: [fromOffice, sessionRule({ name: "On the road", priority: 2, ...lax, network: anywhere })],
     }),
     signOnPolicy(site, { name: "Not used yet", priority: 4, groupIds: [groupId("HR integrations")], rules: [] }),
     signOnPolicy(site, {
@@ -143,16 +202,28 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
         sessionRule({ name: "On", priority: 2, ...strict, network: anywhere }),
       ],
     }),
-    defaultSignOnPolicy(site, 6, [
-      forGroup(sessionRule({ name: "Everyone", priority: 1, ...strict, network: fromZones("ALL_ZONES") }), "Everyone"),
-      defaultSessionRule(2),
-    ]),
+    signOnPolicy(site, {
+      name: "Any defined zone",
+      priority: 6,
+      groupIds: [groupId("HR integrations")],
+      rules: [
+        forGroup(
+          sessionRule({ name: "Everyone", priority: 1, ...strict, network: fromZones("ALL_ZONES") }),
+          "Everyone",
+        ),
+      ],
+    }),
+    // Strict for one group; all other users get the built-in rule.
+    defaultSignOnPolicy(site, 7, [forGroup(fromOffice, "HR integrations"), defaultSessionRule(2)]),
   ];
 }
 
 function appPolicies(site: Site): readonly PolicyWithRules[] {
-  const allow = (name: string, priority: number, network: JsonObject) =>
-    accessRule({ name, priority, network, verification: phishingResistant });
+  const allow = (name: string, priority: number, network: JsonObject, verification = phishingResistant) =>
+    accessRule({ name, priority, network, verification });
+  // Chains of one step, in which a user proves two factors: a security key with its PIN, and a smart card.
+  const securityKey = methodChain({ key: "webauthn", method: "webauthn", userVerification: "REQUIRED" });
+  const card = methodChain({ key: "smart_card_idp", method: "cert" });
   const deny = (name: string, network: JsonObject) =>
     accessRule({ name, priority: 0, access: "DENY", network, verification: phishingResistant });
   const policy = (name: string, ...rules: readonly RuleSpec[]) => accessPolicy(site, { name, rules });
@@ -160,7 +231,7 @@ function appPolicies(site: Site): readonly PolicyWithRules[] {
     policy(
       "Okta Dashboard",
       deny("Not as a guest", fromZones(zoneId(guests))),
-      onManagedDevices(allow("Managed devices", 1, fromZones(zoneId(office)))),
+      onManagedDevices(allow("Managed devices", 1, fromZones(zoneId(office)), card)),
       accessRule({
         name: "Other devices",
         priority: 2,
@@ -171,7 +242,7 @@ function appPolicies(site: Site): readonly PolicyWithRules[] {
     ),
     policy(
       "Okta Admin Console",
-      forGroup(allow("Everyone", 0, fromZones(zoneId(office))), "Everyone"),
+      forGroup(allow("Everyone", 0, fromZones(zoneId(office)), securityKey), "Everyone"),
       catchAllRule("DENY"),
     ),
     policy(

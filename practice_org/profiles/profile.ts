@@ -4,9 +4,7 @@ import { directoryOrg } from "./directory.ts";
 import { edgeOrg } from "./edge.ts";
 import { emptyOrg } from "./empty.ts";
 import { largeOrg, smallestLargeOrg } from "./large.ts";
-import { narrowOrg } from "./narrow.ts";
 import { typicalOrg } from "./typical.ts";
-import { unclearOrg } from "./unclear.ts";
 import type { OrgContents, Site } from "../objects/org_contents.ts";
 
 export type Profile = { readonly name: keyof typeof fixedOrgs } | { readonly name: "large"; readonly appCount: number };
@@ -47,13 +45,9 @@ const fixedOrgs = {
   compliant: compliantOrg,
   /** A fresh org, not configured yet. */
   empty: emptyOrg,
-  /** Compliant, but for some people only: lax zones, hidden banners, a brand without a domain. */
-  narrow: narrowOrg,
   /** A fresh org of the Classic Engine: apps without policies, no authenticators API. */
   classic: classicOrg,
-  /** A fresh org with a split Okta Verify, a directory, and a key that is gone. */
-  unclear: unclearOrg,
-  /** Compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta. */
+  /** Compliant, but for rare cases: rules for a few people, rules that deny, hidden banners, a split Okta Verify. */
   edge: edgeOrg,
   /** Compliant, with users of Active Directory: what DISA leaves to the directory is as Okta has it. */
   directory: directoryOrg,

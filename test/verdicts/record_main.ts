@@ -17,8 +17,6 @@ const profiles = [
   "compliant",
   "directory",
   "edge",
-  "narrow",
-  "unclear",
   "classic",
   "empty",
   "large:230",

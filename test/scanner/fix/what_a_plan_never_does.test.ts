@@ -48,7 +48,9 @@ test("rules that deny, and conditions of rules, are never touched", async () => 
   const set = ofRules.flatMap(({ attributes }) =>
     [...attributes].flatMap(([name, { change }]) => (change ? [name] : [])),
   );
-  expect(new Set(set)).toEqual(new Set(["session_idle", "session_lifetime", "session_persistent", "factor_mode", "constraints"]));
+  expect(new Set(set)).toEqual(
+    new Set(["session_idle", "session_lifetime", "session_persistent", "factor_mode", "constraints"]),
+  );
 });
 
 test("a new session rule comes after every active rule, so that those who are denied stay denied", async () => {
