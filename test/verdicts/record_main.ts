@@ -12,15 +12,7 @@ import { saveRecordedOrgs, type RecordedOrg } from "./recorded_orgs.ts";
  * Run by hand: `npx node test/verdicts/record_main.ts`, then rewrite the digest. Nothing else here uses the practice org.
  */
 
-const profiles = [
-  "typical",
-  "compliant",
-  "directory",
-  "edge",
-  "classic",
-  "empty",
-  "large:230",
-];
+const profiles = ["typical", "compliant", "directory", "edge", "classic", "empty", "large:230"];
 const roles = ["super", "read-only", "custom"] as const;
 
 async function record(profile: string, role: (typeof roles)[number]): Promise<RecordedOrg> {
