@@ -279,9 +279,9 @@ function rateLimitResult(sender: RequestSender): DoctorResult {
   if (lowest === undefined)
     return ok("rate_limits", "The organization sends no rate limits; after a 429 the scanner waits");
   const busy = limits.filter(({ limit, remaining }) => limit >= 10 && remaining < limit / 10);
-  const detail = `The lowest of ${limits.length} limits is ${lowest.limit} a minute (${lowest.endpoint})`;
+  const detail = `The lowest of ${limits.length} limits is ${lowest.limit} a minute (${lowest.family})`;
   if (busy.length === 0) return ok("rate_limits", detail);
-  const names = busy.map(({ endpoint, limit, remaining }) => `${endpoint}: ${remaining} of ${limit} left`).join(", ");
+  const names = busy.map(({ family, limit, remaining }) => `${family}: ${remaining} of ${limit} left`).join(", ");
   return warn(
     "rate_limits",
     `${detail}; nearly used up now: ${names}`,

@@ -1,15 +1,8 @@
 import type { Clock } from "./clock.ts";
 import { tokenPath, type HttpRequest, type HttpResponse, type HttpTransport } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
-import {
-  endpointOf,
-  maxWindowMs,
-  parseRateLimit,
-  parseRetryAfterMs,
-  ProviderTime,
-  type RateLimitReading,
-} from "./rate_limit.ts";
-import { EndpointExhausted, RateLimiter, type RequestOutcome } from "./rate_limiter.ts";
+import { endpointOf, maxWindowMs, readRetryAfterMs, readWindow, type RateWindow } from "./rate_limit.ts";
+import { RateLimiter, type FamilyWindow } from "./rate_limiter.ts";
 import { traceRequests, type RequestTrace } from "./request_trace.ts";
 
 /** A request that may be sent several times. */
@@ -25,15 +18,7 @@ export type SendOnce = (request: Pick<HttpRequest, "headers" | "form">) => Promi
 export interface ReceivedResponse extends HttpResponse {
   readonly receivedAtMs: number;
   /** Its rate limit window; null when it names none. */
-  readonly rateLimit: RateLimitReading | null;
-}
-
-export interface RateLimitStatus {
-  /** `policies * rules`. */
-  readonly endpoint: string;
-  /** Requests in one window. */
-  readonly limit: number;
-  readonly remaining: number;
+  readonly window: RateWindow | null;
 }
 
 export interface RequestSenderOptions {
@@ -53,7 +38,6 @@ const firstRefusalMs = 1000;
 const maxBackoffMs = 30_000;
 /** After this many requests of an endpoint in a row that failed for good, its next ones are tried once, until one succeeds. */
 const maxFailuresInRow = 2;
-const maxTokenRequestsInFlight = 4;
 
 /** Sends requests at the pace of the provider's rate limits, and retries transient failures. */
 export class RequestSender {
@@ -61,11 +45,9 @@ export class RequestSender {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #trace: RequestTrace | undefined;
-  readonly #apiLimiter: RateLimiter;
-  /** The token endpoint has its own: an API request that holds a permit may have to wait for a new token. */
-  readonly #tokenLimiter: RateLimiter;
+  readonly #limiter: RateLimiter;
+  readonly #closed = new AbortController();
   readonly #endpoints = new Map<string, EndpointState>();
-  readonly #providerTime = new ProviderTime();
   #hasResponse = false;
   #total = 0;
   #retried = 0;
@@ -75,9 +57,12 @@ export class RequestSender {
     this.#clock = clock;
     this.#signal = signal;
     this.#trace = trace;
-    const onThrottled = (ms: number) => trace?.waitBegun({ reason: "rate limit", ms });
-    this.#apiLimiter = new RateLimiter({ clock, signal, concurrency, onThrottled });
-    this.#tokenLimiter = new RateLimiter({ clock, signal, concurrency: maxTokenRequestsInFlight, onThrottled });
+    this.#limiter = new RateLimiter({
+      clock,
+      signal: AbortSignal.any([signal, this.#closed.signal]),
+      concurrency,
+      onThrottled: (ms) => trace?.waitBegun({ reason: "rate limit", ms }),
+    });
   }
 
   /**
@@ -91,99 +76,88 @@ export class RequestSender {
     for (;;) {
       const result = await this.#attempt(request, endpoint);
       if (isResponse(result) && result.status === 429) {
-        if (!this.#mayWait(request.path, result, ++refusals)) return result;
+        if (++refusals > maxRefusals || this.#finalRefusal(endpoint) !== null) return result;
       } else if (isTransient(result)) {
         if (!this.#mayRetry(endpoint, ++failures, result)) return responseOf(result);
         const delayMs = this.#retryDelayMs(failures, result);
         this.#trace?.waitBegun({ reason: "retry", ms: delayMs });
         await this.#clock.sleep(delayMs, this.#signal);
       } else {
-        const response = responseOf(result);
-        Object.assign(endpoint, { refusals: 0, refusedUntilMs: 0, exhausted: null, failures: 0 });
-        return response;
+        Object.assign(endpoint, { refusals: 0, refusedUntilMs: 0, givenUp: null, failures: 0 });
+        return responseOf(result);
       }
       this.#retried++;
     }
   }
 
   counters(): { readonly total: number; readonly retried: number; readonly throttledMs: number } {
-    const throttledMs = Math.round(this.#apiLimiter.throttledMs() + this.#tokenLimiter.throttledMs());
-    return { total: this.#total, retried: this.#retried, throttledMs };
+    return { total: this.#total, retried: this.#retried, throttledMs: Math.round(this.#limiter.throttledMs()) };
   }
 
-  rateLimits(): readonly RateLimitStatus[] {
-    return [...this.#endpoints].flatMap(([endpoint, { rateLimit }]) =>
-      rateLimit === null ? [] : [{ endpoint, limit: rateLimit.limit, remaining: rateLimit.remaining }],
-    );
+  rateLimits(): readonly FamilyWindow[] {
+    return this.#limiter.windows();
   }
 
   close(): Promise<void> {
+    this.#closed.abort();
     return this.#http.close();
   }
 
   async #attempt(request: RetryableRequest, endpoint: EndpointState): Promise<ReceivedResponse | NetworkError> {
-    const { exhausted } = endpoint;
-    if (exhausted !== null && this.#clock.nowMs() < exhausted.untilMs) return exhausted.response;
-    let permit;
+    const turn = await this.#limiter.turn({
+      family: endpointOf(request.path).family,
+      // A request that is in flight may have to wait for a new token.
+      isUrgent: request.path === tokenPath,
+      known: () => this.#finalRefusal(endpoint),
+    });
+    if (typeof turn !== "function") return turn;
+    let window: RateWindow | null = null;
     try {
-      permit = await this.#limiterOf(request.path).acquire(request.path);
-    } catch (error) {
-      if (error instanceof EndpointExhausted && endpoint.exhausted !== null) return endpoint.exhausted.response;
-      throw error;
-    }
-    let outcome: RequestOutcome = "no_response";
-    try {
-      const response = await request.attempt(async (prepared) => {
+      return await request.attempt(async (prepared) => {
         const received = await this.#sendOnce({ method: request.method, path: request.path, ...prepared });
-        outcome = received.rateLimit ?? (received.status === 429 ? "refused" : "unlimited");
+        window = received.status === 429 ? this.#refusal(endpoint, received) : received.window;
         return received;
       });
-      endpoint.rateLimit = response.rateLimit ?? endpoint.rateLimit;
-      return response;
     } catch (error) {
       if (error instanceof NetworkError) return error;
       throw error;
     } finally {
-      permit.release(outcome);
+      turn(window);
     }
   }
 
   async #sendOnce(request: HttpRequest): Promise<ReceivedResponse> {
     this.#total++;
-    const sentAtMs = this.#clock.nowMs();
     const response = await this.#http.send(request, this.#signal);
     const receivedAtMs = this.#clock.nowMs();
-    const times = this.#providerTime.at(response.headers, { sentAtMs, receivedAtMs });
     this.#hasResponse = true;
-    return { ...response, receivedAtMs, rateLimit: parseRateLimit(response.headers, times) };
+    return { ...response, receivedAtMs, window: readWindow(response.headers, receivedAtMs) };
   }
 
-  /** Decides whether a 429 is waited out; the wait itself happens where the next attempt acquires its permit. */
-  #mayWait(path: string, response: ReceivedResponse, refusals: number): boolean {
-    const endpoint = this.#endpointOf(path);
-    const limiter = this.#limiterOf(path);
+  /** The window of the family after a 429. An endpoint whose 429s do not end is given up. */
+  #refusal(endpoint: EndpointState, response: ReceivedResponse): RateWindow | null {
     const nowMs = this.#clock.nowMs();
-    const { rateLimit } = response;
-    const retryAfterMs = parseRetryAfterMs(response.headers, response.receivedAtMs);
-    // The 429s of requests that were in flight together are one.
-    const isNew = nowMs >= endpoint.refusedUntilMs;
-    const inRow = endpoint.refusals + (isNew ? 1 : 0);
-    const isExhausted = refusals > maxRefusals || inRow > maxRefusals || endpoint.exhausted !== null;
-    if (isExhausted || (retryAfterMs ?? 0) > maxWindowMs) {
-      const untilMs = Math.max(rateLimit?.resetAtMs ?? 0, nowMs + (retryAfterMs ?? maxBackoffMs));
-      endpoint.exhausted = { response, untilMs };
-      limiter.rejectWaiting(path);
-      return false;
-    }
+    const { window } = response;
+    const retryAfterMs = readRetryAfterMs(response.headers, response.receivedAtMs) ?? 0;
     // Without a window that is used up the refusal was for too many requests in flight.
-    if (isNew && (rateLimit === null || rateLimit.remaining > 0)) limiter.halveConcurrency();
-    const isWindowUsedUp = rateLimit !== null && rateLimit.remaining === 0 && rateLimit.resetAtMs > nowMs;
-    const backoffMs = isWindowUsedUp ? 0 : this.#jittered(Math.min(maxBackoffMs, firstRefusalMs * 2 ** (inRow - 1)));
-    const waitMs = Math.max(backoffMs, retryAfterMs ?? 0);
-    limiter.pause(path, waitMs);
-    endpoint.refusals = inRow;
-    endpoint.refusedUntilMs = isWindowUsedUp ? rateLimit.resetAtMs : nowMs + waitMs;
-    return true;
+    const isUsedUp = window?.remaining === 0;
+    // The 429s of requests that were in flight together are one.
+    if (nowMs >= endpoint.refusedUntilMs) {
+      endpoint.refusals++;
+      if (!isUsedUp) this.#limiter.halveConcurrency();
+    }
+    const backoffMs = this.#jittered(Math.min(maxBackoffMs, firstRefusalMs * 2 ** (endpoint.refusals - 1)));
+    const resetAtMs = Math.max(isUsedUp ? window.resetAtMs : nowMs + backoffMs, nowMs + retryAfterMs);
+    endpoint.refusedUntilMs = resetAtMs;
+    const isEndless = endpoint.refusals > maxRefusals || retryAfterMs > maxWindowMs;
+    endpoint.givenUp = isEndless ? { response, untilMs: resetAtMs } : null;
+    // What refuses one endpoint without end need not refuse the others of its family.
+    if (isEndless) return window;
+    return { limit: window?.limit ?? 0, remaining: 0, resetAtMs };
+  }
+
+  #finalRefusal({ givenUp }: EndpointState): ReceivedResponse | null {
+    return givenUp !== null && this.#clock.nowMs() < givenUp.untilMs ? givenUp.response : null;
   }
 
   #mayRetry(endpoint: EndpointState, failures: number, result: ReceivedResponse | NetworkError): boolean {
@@ -195,7 +169,7 @@ export class RequestSender {
   }
 
   #retryDelayMs(failures: number, result: ReceivedResponse | NetworkError): number {
-    const retryAfterMs = isResponse(result) ? (parseRetryAfterMs(result.headers, result.receivedAtMs) ?? 0) : 0;
+    const retryAfterMs = isResponse(result) ? (readRetryAfterMs(result.headers, result.receivedAtMs) ?? 0) : 0;
     return Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), Math.min(retryAfterMs, maxBackoffMs));
   }
 
@@ -203,21 +177,11 @@ export class RequestSender {
     return Math.round(ms * (0.5 + this.#clock.random() / 2));
   }
 
-  #limiterOf(path: string): RateLimiter {
-    return path === tokenPath ? this.#tokenLimiter : this.#apiLimiter;
-  }
-
   #endpointOf(path: string): EndpointState {
     const { endpoint: name } = endpointOf(path);
     const known = this.#endpoints.get(name);
     if (known !== undefined) return known;
-    const state: EndpointState = {
-      refusals: 0,
-      refusedUntilMs: 0,
-      exhausted: null,
-      failures: 0,
-      rateLimit: null,
-    };
+    const state: EndpointState = { refusals: 0, refusedUntilMs: 0, givenUp: null, failures: 0 };
     this.#endpoints.set(name, state);
     return state;
   }
@@ -228,11 +192,9 @@ interface EndpointState {
   refusals: number;
   refusedUntilMs: number;
   /** Its 429s did not end: the last of them, given back without a request until that time; then one request is sent. */
-  exhausted: { readonly response: ReceivedResponse; readonly untilMs: number } | null;
+  givenUp: { readonly response: ReceivedResponse; readonly untilMs: number } | null;
   /** Requests that failed for good since one succeeded. */
   failures: number;
-  /** The latest reading. */
-  rateLimit: RateLimitReading | null;
 }
 
 function isResponse(result: ReceivedResponse | NetworkError): result is ReceivedResponse {

@@ -73,7 +73,7 @@ function nextLink(path: string, after: number): string {
 
 function answer(status: number, body: unknown, link: string | null = null) {
   const headers = link === null ? noHeaders : new Headers({ link });
-  return { status, headers, body: textOf(body), receivedAtMs: 0, rateLimit: null };
+  return { status, headers, body: textOf(body), receivedAtMs: 0, window: null };
 }
 
 const noHeaders = new Headers();

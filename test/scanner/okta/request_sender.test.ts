@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createRequestSender } from "../../../scanner/okta/connection.ts";
+import type { Clock } from "../../../scanner/okta/clock.ts";
 import type { HttpTransport } from "../../../scanner/okta/http_transport.ts";
 import { RequestSender, type RetryableRequest } from "../../../scanner/okta/request_sender.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
@@ -16,18 +17,16 @@ test("retries a transient failure with growing delays, and counts it", async () 
   expect(sender.counters()).toEqual({ total: 3, retried: 2, throttledMs: 0 });
 });
 
-test.each([500, 502, 503, 504, 408])("returns a %d after two retries without success", async (status) => {
+test.each([
+  [3, [500, 502, 503, 504, 408]],
+  [1, [400, 401, 403, 404, 405, 302]],
+])("sends a request %d times, if it is answered with one of %j", async (times, statuses) => {
   const { idp, sender } = await setUpSender();
-  idp.on("GET", "/api/v1/x", { status });
-  expect((await sender.send(get("/api/v1/x"))).status).toBe(status);
-  expect(idp.requests).toHaveLength(3);
-});
-
-test.each([400, 401, 403, 404, 405, 302])("does not retry a %d", async (status) => {
-  const { idp, sender } = await setUpSender();
-  idp.on("GET", "/api/v1/x", { status });
-  expect((await sender.send(get("/api/v1/x"))).status).toBe(status);
-  expect(idp.requests).toHaveLength(1);
+  for (const status of statuses) {
+    idp.on("GET", `/api/v1/x${status}`, { status });
+    expect((await sender.send(get(`/api/v1/x${status}`))).status).toBe(status);
+    expect(idp.seen(`/api/v1/x${status}`)).toHaveLength(times);
+  }
 });
 
 test.each(["reset", "cut"] as const)(
@@ -198,38 +197,43 @@ test("does not wait for a Retry-After beyond two minutes", async () => {
   expect(clock.nowMs() - startMs).toBe(120_000);
 });
 
-test("keeps rate limits without a single 429, in little more than the time they need", async () => {
-  const { idp, sender, clock } = await setUpSender({ config: { concurrency: 8 } });
-  const limit = 20;
-  let used = 0;
-  let resetMs = 0;
-  const counting = (): Reply => {
-    if (clock.nowMs() >= resetMs) {
-      used = 0;
-      resetMs = Math.floor(clock.nowMs() / 1000) * 1000 + 60_000;
-    }
-    used++;
-    const headers = {
-      "x-rate-limit-limit": String(limit),
-      "x-rate-limit-remaining": String(Math.max(0, limit - used)),
-      "x-rate-limit-reset": String(resetMs / 1000),
-    };
-    return used > limit ? { ...apiError(429, "E0000047"), headers } : { body: [], headers };
-  };
-  // One limit for both, as the provider has it for endpoints without one of their own.
-  idp.on("GET", "/api/v1/zones", counting);
-  idp.on("GET", "/api/v1/brands", counting);
+test("keeps a family's rate limit without a single 429, in little more than the time it needs", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  const limited = limitedTo(20, clock);
+  idp.on("GET", "/api/v1/policies", limited);
+  idp.on("GET", "/api/v1/policies/1/rules", limited);
   const startMs = clock.nowMs();
-  const paths = Array.from({ length: 110 }, (_, index) => (index % 3 === 0 ? "/api/v1/zones" : "/api/v1/brands"));
-  // Both endpoints are known before the rush.
-  await sender.send(get("/api/v1/zones"));
-  await sender.send(get("/api/v1/brands"));
+  const paths = Array.from({ length: 111 }, (_, index) => `/api/v1/policies${index % 3 === 0 ? "" : "/1/rules"}`);
   const answers = await Promise.all(paths.map((path) => sender.send(get(path))));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect(sender.counters().retried).toBe(0);
-  const needed = Math.floor(111 / limit) * 60_000;
+  const needed = Math.floor(111 / 20) * 60_000;
   expect(clock.nowMs() - startMs).toBeLessThan(needed * 1.1);
   expect(sender.counters().throttledMs).toBeGreaterThan(needed * 0.9);
+});
+
+test("everything is answered though families share one limit", async () => {
+  const { idp, sender, clock } = await setUpSender();
+  const limited = limitedTo(20, clock);
+  const families = ["zones", "brands", "apps"];
+  for (const family of families) idp.on("GET", `/api/v1/${family}`, limited);
+  const paths = Array.from({ length: 60 }, (_, index) => `/api/v1/${families[index % 3]}`);
+  const answers = await Promise.all(paths.map((path) => sender.send(get(path))));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+test.each([
+  ["a limit that is no number", { "x-rate-limit-limit": "many" }],
+  ["a negative rest", { "x-rate-limit-remaining": "-1" }],
+  ["an end that is no number", { "x-rate-limit-reset": "soon" }],
+  ["an end of long ago", { "x-rate-limit-reset": "1" }],
+  ["an end in years", { "x-rate-limit-reset": "9999999999" }],
+])("does not wait for a rate limit with %s", async (_, odd) => {
+  const { idp, sender, clock } = await setUpSender();
+  idp.on("GET", "/api/v1/x", () => ({ body: [], headers: { ...rateHeaders(10, 0, 60, clock.nowMs()), ...odd } }));
+  await sender.send(get("/api/v1/x"));
+  await sender.send(get("/api/v1/x"));
+  expect(sender.counters().throttledMs).toBe(0);
 });
 
 test("an abort ends requests and waits at once", async () => {
@@ -244,10 +248,13 @@ test("an abort ends requests and waits at once", async () => {
   expect(idp.requests).toHaveLength(1);
 });
 
-test("an abort ends the wait between two attempts", async () => {
+test.each([
+  ["between two attempts", { status: 500 }],
+  ["for a rate limit", { status: 429 }],
+])("an abort ends the wait %s", async (_, reply) => {
   const stop = new AbortController();
   const { idp, config } = await setUpIdp();
-  idp.on("GET", "/api/v1/x", { status: 500 });
+  idp.on("GET", "/api/v1/x", reply);
   const clock = {
     ...createFakeClock(),
     sleep: (_: number, signal: AbortSignal) => untilAborted(signal, () => stop.abort(new Error("interrupted"))),
@@ -272,6 +279,24 @@ test("token requests are sent while every API request waits for a token", async 
   const responses = await Promise.all([1, 2].map(() => sender.send({ method: "GET", path: "/api/v1/x", attempt })));
   expect(responses.map(({ status }) => status)).toEqual([200, 200]);
 });
+
+/** Answers of one window of a minute after another. */
+function limitedTo(limit: number, clock: Clock): () => Reply {
+  let used = 0;
+  let resetSeconds = 0;
+  return () => {
+    if (clock.nowMs() >= resetSeconds * 1000) {
+      used = 0;
+      resetSeconds = Math.floor(clock.nowMs() / 1000) + 60;
+    }
+    const headers = {
+      "x-rate-limit-limit": String(limit),
+      "x-rate-limit-remaining": String(Math.max(0, limit - ++used)),
+      "x-rate-limit-reset": String(resetSeconds),
+    };
+    return used > limit ? { ...apiError(429, "E0000047"), headers } : { body: [], headers };
+  };
+}
 
 function get(path: string): RetryableRequest {
   return { method: "GET", path, attempt: (send) => send({ headers: {} }) };
