@@ -9,7 +9,8 @@ import { UsageError } from "../shared/usage_error.ts";
 import { addressFileName } from "./auth/credentials.ts";
 import { isAppClick, serviceAppClicks } from "./auth/service_app.ts";
 import { readProblem } from "../shared/error_code.ts";
-import { settings, signInName } from "./changes/org_changes.ts";
+import { signInName } from "./changes/org_changes.ts";
+import { settings } from "./changes/settings.ts";
 
 export interface ChangeFlags {
   /** Default: the org that was started last in this folder. */

@@ -1,9 +1,9 @@
 import { clicksOf, type ServiceAppState } from "../auth/service_app.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
-import { settings, signInName, type OrgState } from "../changes/org_changes.ts";
+import { signInName, type OrgState } from "../changes/org_changes.ts";
 import { admins } from "../log/admins.ts";
 import { pageScript, pageStyle } from "./page_assets.ts";
-import type { Change, Setting } from "../changes/setting.ts";
+import { settings, type Change, type Setting } from "../changes/settings.ts";
 import type { LogEntry } from "../log/system_log.ts";
 import type { OrgContents } from "../objects/org_contents.ts";
 

@@ -1,13 +1,7 @@
 import { NotPossibleError } from "../not_possible_error.ts";
-import type { Draft } from "./draft.ts";
-import { appSettings } from "./app_settings.ts";
-import { peopleSettings } from "./people_settings.ts";
-import { platformSettings } from "./platform_settings.ts";
-import { policySettings } from "./policy_settings.ts";
-import type { Change, Setting } from "./setting.ts";
+import type { Draft } from "./edit.ts";
+import { settings, type Change } from "./settings.ts";
 import type { OrgContents, Site } from "../objects/org_contents.ts";
-
-export const settings: readonly Setting[] = [...policySettings, ...platformSettings, ...peopleSettings, ...appSettings];
 
 /** Every change that can be named; a sign-in, which changes nothing, is named `sign-in` next to them. */
 export const changes: readonly Change[] = settings.flatMap(({ changes: pair }) => pair);

@@ -1,100 +1,81 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { Draft, ListName } from "../changes/draft.ts";
-import { create, editSignInPage, remove, setSignInPage, setStatus, update } from "../changes/object_edits.ts";
+import { createdNow, edit, setField } from "../changes/edit.ts";
+import { listed, pagePlace, type ListName } from "../changes/places.ts";
 import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
-import { logStream } from "../objects/log_stream_objects.ts";
-import { zoneObject } from "../objects/zone_objects.ts";
+import { logStream, type LogStreamSpec } from "../objects/log_stream_objects.ts";
+import { zoneObject, type ZoneSpec } from "../objects/zone_objects.ts";
 import { isSubdomainBrand } from "../objects/brand_objects.ts";
-import type { BrandWithPages, Resource } from "../objects/org_contents.ts";
-import { statusOf } from "./policy_writes.ts";
-import { answerWith, attempt, invalid, noContent, textIn, withDefaults, type Write } from "./write_call.ts";
+import type { BrandWithPages, Resource, Site } from "../objects/org_contents.ts";
+import {
+  answerWith,
+  attempt,
+  invalid,
+  noContent,
+  statusOf,
+  textIn,
+  withDefaults,
+  type Write,
+  type WriteCall,
+} from "./write_call.ts";
 
 /** Everything but policies as clients of the API write it. */
 
 const lists = { include: [], exclude: [] };
 
 /** Fields of a zone by its type, with the values where nothing is sent. */
-const zoneFields: Readonly<Record<string, JsonObject>> = {
+const zoneFields: Readonly<Record<ZoneSpec["type"], JsonObject>> = {
   IP: { gateways: null, proxies: null },
   DYNAMIC: { proxyType: null, locations: [], asns: [] },
   DYNAMIC_V2: { locations: lists, ipServiceCategories: lists, asns: lists },
 };
 
-export const postZone: Write = ({ draft, body }) => {
-  const name = textIn(body, "name");
-  const type = textIn(body, "type") ?? "";
-  if (name === null) return invalid("name", "The field cannot be left blank");
-  if (type !== "IP" && type !== "DYNAMIC" && type !== "DYNAMIC_V2") return invalid("type", "Unknown zone type");
-  if (draft.contents.zones.some((zone) => zone["name"] === name)) return invalid("name", "Zone name already in use");
+export const postZone = post<ZoneSpec["type"]>("zones", ["IP", "DYNAMIC", "DYNAMIC_V2"], "zone", (site, made, body) => {
   const usage = body["usage"] === "BLOCKLIST" ? "BLOCKLIST" : "POLICY";
-  const zone = zoneObject(draft.site, { name, type, usage, fields: sentZoneFields(type, body) });
-  create(draft, "zones", zone);
-  return answerWith(findItem(draft, "zones", zone.id) ?? zone);
-};
-
-export const putZone: Write = ofItem("zones", "NetworkZone", (zone, { draft, body }) => {
-  const fields = sentZoneFields(String(zone["type"]), body);
-  const name = textIn(body, "name") ?? zone["name"];
-  attempt(() => update(draft, "zones", zone, (old) => ({ ...old, name, usage: body["usage"] ?? "POLICY", ...fields })));
-  return answerWith(findItem(draft, "zones", zone.id) ?? zone);
+  return zoneObject(site, { ...made, usage, fields: sentZoneFields(made.type, body) });
 });
 
-export const deleteZone: Write = ofItem("zones", "NetworkZone", (zone, { draft }) => {
-  if (zone["system"] === true || zone["status"] === "ACTIVE") return providerError("E0000006");
-  remove(draft, "zones", zone);
-  return noContent;
-});
+export const putZone = put("zones", "NetworkZone", (zone, body) => ({
+  name: textIn(body, "name") ?? zone["name"],
+  usage: body["usage"] ?? "POLICY",
+  ...sentZoneFields(zone["type"] as ZoneSpec["type"], body),
+}));
 
-export const zoneLifecycle = lifecycle("zones", "NetworkZone");
-
-export const putAuthenticator: Write = ofItem("authenticators", "Authenticator", (item, { draft, body }) => {
+export const putAuthenticator = put("authenticators", "Authenticator", (item, body) => {
   const old = isJsonObject(item["settings"]) ? item["settings"] : {};
   // The provider sets this one itself.
   const fixed = "appInstanceId" in old ? { appInstanceId: old["appInstanceId"] } : {};
   const settings = isJsonObject(body["settings"]) ? { settings: { ...body["settings"], ...fixed } } : {};
-  const name = textIn(body, "name") ?? item["name"];
-  attempt(() => update(draft, "authenticators", item, (before) => ({ ...before, name, ...settings })));
-  return answerWith(findItem(draft, "authenticators", item.id) ?? item);
+  return { name: textIn(body, "name") ?? item["name"], ...settings };
 });
 
-export const authenticatorLifecycle = lifecycle("authenticators", "Authenticator");
+export const postLogStream = post<LogStreamSpec["type"]>(
+  "logStreams",
+  ["aws_eventbridge", "splunk_cloud_logstreaming"],
+  "stream",
+  (site, made, body) => logStream(site, { ...made, settings: streamSettings(body) }),
+);
 
-export const postLogStream: Write = ({ draft, body }) => {
-  const name = textIn(body, "name");
-  const type = body["type"];
-  if (name === null) return invalid("name", "The field cannot be left blank");
-  if (type !== "aws_eventbridge" && type !== "splunk_cloud_logstreaming") return invalid("type", "Unknown stream type");
-  if (draft.contents.logStreams.some((stream) => stream["name"] === name))
-    return invalid("name", "Name already in use");
-  const stream = logStream(draft.site, { name, type, settings: streamSettings(body) });
-  create(draft, "logStreams", stream);
-  return answerWith(findItem(draft, "logStreams", stream.id) ?? stream);
-};
+export const putLogStream = put("logStreams", "LogStream", (stream, body) =>
+  body["type"] === stream["type"]
+    ? { name: textIn(body, "name") ?? stream["name"], settings: streamSettings(body) }
+    : invalid("type", "The stream type cannot be changed"),
+);
 
-export const putLogStream: Write = ofItem("logStreams", "LogStream", (stream, { draft, body }) => {
-  if (body["type"] !== stream["type"]) return invalid("type", "The stream type cannot be changed");
-  const name = textIn(body, "name") ?? stream["name"];
-  attempt(() => update(draft, "logStreams", stream, (old) => ({ ...old, name, settings: streamSettings(body) })));
-  return answerWith(findItem(draft, "logStreams", stream.id) ?? stream);
-});
+export const putApiToken = put("apiTokens", "ApiToken", (token, body) => ({
+  name: body["name"] ?? token["name"],
+  clientName: body["clientName"] ?? token["clientName"],
+  network: withDefaults({ connection: "ANYWHERE" }, body["network"]),
+}));
 
-export const deleteLogStream: Write = ofItem("logStreams", "LogStream", (stream, { draft }) => {
-  remove(draft, "logStreams", stream);
-  return noContent;
-});
-
-export const logStreamLifecycle = lifecycle("logStreams", "LogStream");
-
-export const putApiToken: Write = ofItem("apiTokens", "ApiToken", (token, { draft, body }) => {
-  const network = withDefaults({ connection: "ANYWHERE" }, body["network"]);
-  const { name, clientName } = token;
-  const sent = { name: body["name"] ?? name, clientName: body["clientName"] ?? clientName };
-  attempt(() => update(draft, "apiTokens", token, (old) => ({ ...old, ...sent, network })));
-  return answerWith(findItem(draft, "apiTokens", token.id) ?? token);
-});
+/** A zone is switched off before it is deleted. */
+export const deleteZone = remove(
+  "zones",
+  "NetworkZone",
+  (zone) => zone["system"] === true || zone["status"] === "ACTIVE",
+);
+export const deleteLogStream = remove("logStreams", "LogStream", () => false);
 
 export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
-  if (isSubdomainBrand(branded, draft.contents)) return providerError("E0000006");
   const { pageContent = null, widgetVersion = null, contentSecurityPolicySetting } = body;
   const texts = branded.customizedPage?.["widgetCustomizations"] ?? branded.defaultPage["widgetCustomizations"];
   const unset = Object.fromEntries(Object.keys(isJsonObject(texts) ? texts : {}).map((name) => [name, null]));
@@ -105,27 +86,66 @@ export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
     widgetCustomizations: withDefaults(standard, body["widgetCustomizations"]),
     ...(contentSecurityPolicySetting === undefined ? {} : { contentSecurityPolicySetting }),
   };
-  attempt(() => editSignInPage(draft, branded, () => page));
+  attempt(() => edit(draft, pagePlace(branded), page));
   return answerWith(page);
 });
 
 export const deleteSignInPage: Write = ofBrand((branded, { draft }) => {
-  if (isSubdomainBrand(branded, draft.contents)) return providerError("E0000006");
-  attempt(() => setSignInPage(draft, branded, null));
+  attempt(() => setField(draft, pagePlace(branded), "pageContent", null));
   return noContent;
 });
 
-function lifecycle(list: Exclude<ListName, "apiTokens">, kind: string): Write {
+export function lifecycle(list: ListName, kind: string): Write {
   return ofItem(list, kind, (item, { draft, segments: [, verb] }) => {
     const status = statusOf(verb);
     if (status === null) return providerError("E0000006");
-    attempt(() => setStatus(draft, list, item, status));
-    return answerWith(findItem(draft, list, item.id) ?? item);
+    attempt(() => setField(draft, listed(list, item), "status", status));
+    return answerWith(draft.contents[list].find(({ id }) => id === item.id) ?? item);
   });
 }
 
-function sentZoneFields(type: string, body: JsonObject): JsonObject {
-  const standard = zoneFields[type] ?? {};
+function post<Type extends string>(
+  list: ListName,
+  types: readonly Type[],
+  noun: string,
+  make: (site: Site, made: { readonly name: string; readonly type: Type }, body: JsonObject) => Resource,
+): Write {
+  return ({ draft, body }) => {
+    const name = textIn(body, "name");
+    const type = types.find((one) => one === body["type"]);
+    if (name === null) return invalid("name", "The field cannot be left blank");
+    if (type === undefined) return invalid("type", `Unknown ${noun} type`);
+    if (draft.contents[list].some((one) => one["name"] === name)) return invalid("name", "Name already in use");
+    const created = createdNow(draft, make(draft.site, { name, type }, body));
+    edit(draft, listed(list, null), created);
+    return answerWith(created);
+  };
+}
+
+/** `sent` gives the fields that are written, or a refusal. */
+function put(
+  list: ListName,
+  kind: string,
+  sent: (item: Resource, body: JsonObject) => JsonObject | PracticeResponse,
+): Write {
+  return ofItem(list, kind, (item, { draft, body }) => {
+    const fields = sent(item, body);
+    if ("headers" in fields) return fields as PracticeResponse;
+    attempt(() => edit(draft, listed(list, item), { ...item, ...fields }));
+    return answerWith(draft.contents[list].find(({ id }) => id === item.id) ?? item);
+  });
+}
+
+function remove(list: ListName, kind: string, isRefused: (item: Resource) => boolean): Write {
+  return ofItem(list, kind, (item, { draft }) => {
+    if (isRefused(item)) return providerError("E0000006");
+    edit(draft, listed(list, item), null);
+    return noContent;
+  });
+}
+
+function sentZoneFields(type: ZoneSpec["type"], body: JsonObject): JsonObject {
+  const standard = zoneFields[type];
   const sent = Object.fromEntries(Object.keys(standard).map((name) => [name, body[name] ?? null]));
   return withDefaults(standard, sent);
 }
@@ -137,26 +157,20 @@ function streamSettings(body: JsonObject): JsonObject {
   return settings;
 }
 
-function ofItem(
-  list: ListName,
-  kind: string,
-  write: (item: Resource, call: Parameters<Write>[0]) => PracticeResponse,
-): Write {
+function ofItem(list: ListName, kind: string, write: (item: Resource, call: WriteCall) => PracticeResponse): Write {
   return (call) => {
     const [id = ""] = call.segments;
-    const item = findItem(call.draft, list, id);
+    const item = call.draft.contents[list].find((one) => one.id === id);
     return item === undefined ? notFound(id, kind) : write(item, call);
   };
 }
 
-function findItem({ contents }: Draft, list: ListName, id: string): Resource | undefined {
-  return contents[list].find((item) => item.id === id);
-}
-
-function ofBrand(write: (branded: BrandWithPages, call: Parameters<Write>[0]) => PracticeResponse): Write {
+function ofBrand(write: (branded: BrandWithPages, call: WriteCall) => PracticeResponse): Write {
   return (call) => {
     const [id = ""] = call.segments;
-    const branded = call.draft.contents.brands.find(({ brand }) => brand.id === id);
-    return branded === undefined ? notFound(id, "Brand") : write(branded, call);
+    const { contents } = call.draft;
+    const branded = contents.brands.find(({ brand }) => brand.id === id);
+    if (branded === undefined) return notFound(id, "Brand");
+    return isSubdomainBrand(branded, contents) ? providerError("E0000006") : write(branded, call);
   };
 }

@@ -1,22 +1,13 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { Draft, Status } from "../changes/draft.ts";
-import {
-  addRule,
-  createPolicy,
-  deletePolicy,
-  deleteRule,
-  setPolicyStatus,
-  setRuleStatus,
-  updatePolicy,
-  updateRule,
-} from "../changes/policy_edits.ts";
+import { edit, setField, type Draft } from "../changes/edit.ts";
+import { addRule, createPolicy, deletePolicy, policyPlace, rulePlace } from "../changes/places.ts";
 import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
 import { accessRule, anyTwoFactors } from "../objects/access_policies.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
 import { policyWithRules } from "../objects/policy_objects.ts";
 import { anywhere, sessionRule } from "../objects/sign_on_policies.ts";
 import type { PolicyWithRules, Resource } from "../objects/org_contents.ts";
-import { answerWith, attempt, invalid, noContent, textIn, withDefaults, type Write } from "./write_call.ts";
+import { answerWith, attempt, invalid, noContent, statusOf, textIn, withDefaults, type Write } from "./write_call.ts";
 
 /** Policies and their rules as clients of the API write them. */
 
@@ -40,7 +31,7 @@ export const putPolicy: Write = ofPolicy((parent, { draft, body }) => {
   if (body["type"] !== policy.type) return invalid("type", "The policy type cannot be changed");
   if (textIn(body, "name") === null) return invalid("name", "The field cannot be left blank");
   if (policy["system"] === true && body["priority"] !== policy["priority"]) return providerError("E0000077");
-  attempt(() => updatePolicy(draft, parent, (old) => ({ ...old, ...writtenFields(draft, old, body) })));
+  attempt(() => edit(draft, policyPlace(parent), { ...policy, ...writtenFields(draft, policy, body) }));
   return answerWith(findPolicy(draft, policy.id)?.policy ?? policy);
 });
 
@@ -53,7 +44,7 @@ export const deleteOnePolicy: Write = ofPolicy((parent, { draft }) => {
 export const policyLifecycle: Write = ofPolicy((parent, { draft, segments: [, verb] }) => {
   const status = statusOf(verb);
   if (status === null || (status === "INACTIVE" && parent.policy["system"] === true)) return providerError("E0000006");
-  attempt(() => setPolicyStatus(draft, parent, status));
+  attempt(() => setField(draft, policyPlace(parent), "status", status));
   return noContent;
 });
 
@@ -76,34 +67,24 @@ export const putRule: Write = ofRule((parent, rule, { draft, body }) => {
   if (name === null) return invalid("name", "The field cannot be left blank");
   const { conditions, actions } = writtenRule(parent, body);
   const isSystem = rule["system"] === true;
-  attempt(() =>
-    updateRule(draft, parent, rule, (old) => ({
-      ...old,
-      // The conditions of a built-in rule cannot be changed.
-      ...(isSystem ? {} : { name, conditions, priority: body["priority"] ?? old["priority"] }),
-      actions,
-    })),
-  );
+  // The conditions of a built-in rule cannot be changed.
+  const own = isSystem ? {} : { name, conditions, priority: body["priority"] ?? rule["priority"] };
+  attempt(() => edit(draft, rulePlace(parent, rule), { ...rule, ...own, actions }));
   return answerWith(findRule(draft, parent, rule.id) ?? rule);
 });
 
 export const deleteOneRule: Write = ofRule((parent, rule, { draft }) => {
   if (rule["system"] === true) return providerError("E0000006");
-  deleteRule(draft, parent, String(rule["name"]));
+  edit(draft, rulePlace(parent, rule), null);
   return noContent;
 });
 
 export const ruleLifecycle: Write = ofRule((parent, rule, { draft, segments: [, , verb] }) => {
   const status = statusOf(verb);
   if (status === null || rule["system"] === true) return providerError("E0000006");
-  attempt(() => setRuleStatus(draft, parent, rule, status));
+  attempt(() => setField(draft, rulePlace(parent, rule), "status", status));
   return noContent;
 });
-
-export function statusOf(verb: string | undefined): Status | null {
-  if (verb === "activate") return "ACTIVE";
-  return verb === "deactivate" ? "INACTIVE" : null;
-}
 
 function writtenFields(draft: Draft, old: Resource, body: JsonObject): JsonObject {
   const fields = {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { Draft } from "../changes/draft.ts";
+import type { Draft } from "../changes/edit.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
 import { json, providerError, type PracticeResponse } from "../http/messages.ts";
 import type { Resource } from "../objects/org_contents.ts";
@@ -37,6 +37,12 @@ export function withDefaults(defaults: JsonObject, sent: unknown): JsonObject {
     kept[name] = isJsonObject(standard) && isJsonObject(value) ? withDefaults(standard, value) : value;
   }
   return kept;
+}
+
+/** Null: no step of a lifecycle. */
+export function statusOf(verb: string | undefined): "ACTIVE" | "INACTIVE" | null {
+  if (verb === "activate") return "ACTIVE";
+  return verb === "deactivate" ? "INACTIVE" : null;
 }
 
 export function textIn(body: JsonObject, field: string): string | null {

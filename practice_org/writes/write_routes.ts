@@ -1,31 +1,8 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { segmentsOf } from "../http/path_segments.ts";
 import type { PracticeRequest } from "../http/messages.ts";
-import {
-  authenticatorLifecycle,
-  deleteLogStream,
-  deleteSignInPage,
-  deleteZone,
-  logStreamLifecycle,
-  postLogStream,
-  postZone,
-  putApiToken,
-  putAuthenticator,
-  putLogStream,
-  putSignInPage,
-  putZone,
-  zoneLifecycle,
-} from "./object_writes.ts";
-import {
-  deleteOnePolicy,
-  deleteOneRule,
-  policyLifecycle,
-  postPolicy,
-  postRule,
-  putPolicy,
-  putRule,
-  ruleLifecycle,
-} from "./policy_writes.ts";
+import * as objects from "./object_writes.ts";
+import * as policies from "./policy_writes.ts";
 import type { Write } from "./write_call.ts";
 
 export interface WriteRoute {
@@ -40,35 +17,35 @@ export interface WriteRoute {
 /** Writes of the Terraform provider that fix a finding, and no others. */
 const writeRoutes: readonly WriteRoute[] = [
   ...routesOf("policies.manage", [
-    ["POST", "/api/v1/policies", postPolicy],
-    ["PUT", "/api/v1/policies/*", putPolicy],
-    ["DELETE", "/api/v1/policies/*", deleteOnePolicy],
-    ["POST", "/api/v1/policies/*/lifecycle/*", policyLifecycle],
-    ["POST", "/api/v1/policies/*/rules", postRule],
-    ["PUT", "/api/v1/policies/*/rules/*", putRule],
-    ["DELETE", "/api/v1/policies/*/rules/*", deleteOneRule],
-    ["POST", "/api/v1/policies/*/rules/*/lifecycle/*", ruleLifecycle],
+    ["POST", "/api/v1/policies", policies.postPolicy],
+    ["PUT", "/api/v1/policies/*", policies.putPolicy],
+    ["DELETE", "/api/v1/policies/*", policies.deleteOnePolicy],
+    ["POST", "/api/v1/policies/*/lifecycle/*", policies.policyLifecycle],
+    ["POST", "/api/v1/policies/*/rules", policies.postRule],
+    ["PUT", "/api/v1/policies/*/rules/*", policies.putRule],
+    ["DELETE", "/api/v1/policies/*/rules/*", policies.deleteOneRule],
+    ["POST", "/api/v1/policies/*/rules/*/lifecycle/*", policies.ruleLifecycle],
   ]),
   ...routesOf("networkZones.manage", [
-    ["POST", "/api/v1/zones", postZone],
-    ["PUT", "/api/v1/zones/*", putZone],
-    ["DELETE", "/api/v1/zones/*", deleteZone],
-    ["POST", "/api/v1/zones/*/lifecycle/*", zoneLifecycle],
+    ["POST", "/api/v1/zones", objects.postZone],
+    ["PUT", "/api/v1/zones/*", objects.putZone],
+    ["DELETE", "/api/v1/zones/*", objects.deleteZone],
+    ["POST", "/api/v1/zones/*/lifecycle/*", objects.lifecycle("zones", "NetworkZone")],
   ]),
   ...routesOf("authenticators.manage", [
-    ["PUT", "/api/v1/authenticators/*", putAuthenticator],
-    ["POST", "/api/v1/authenticators/*/lifecycle/*", authenticatorLifecycle],
+    ["PUT", "/api/v1/authenticators/*", objects.putAuthenticator],
+    ["POST", "/api/v1/authenticators/*/lifecycle/*", objects.lifecycle("authenticators", "Authenticator")],
   ]),
   ...routesOf("logStreams.manage", [
-    ["POST", "/api/v1/logStreams", postLogStream],
-    ["PUT", "/api/v1/logStreams/*", putLogStream],
-    ["DELETE", "/api/v1/logStreams/*", deleteLogStream],
-    ["POST", "/api/v1/logStreams/*/lifecycle/*", logStreamLifecycle],
+    ["POST", "/api/v1/logStreams", objects.postLogStream],
+    ["PUT", "/api/v1/logStreams/*", objects.putLogStream],
+    ["DELETE", "/api/v1/logStreams/*", objects.deleteLogStream],
+    ["POST", "/api/v1/logStreams/*/lifecycle/*", objects.lifecycle("logStreams", "LogStream")],
   ]),
-  ...routesOf("apiTokens.manage", [["PUT", "/api/v1/api-tokens/*", putApiToken]]),
+  ...routesOf("apiTokens.manage", [["PUT", "/api/v1/api-tokens/*", objects.putApiToken]]),
   ...routesOf("brands.manage", [
-    ["PUT", "/api/v1/brands/*/pages/sign-in/customized", putSignInPage],
-    ["DELETE", "/api/v1/brands/*/pages/sign-in/customized", deleteSignInPage],
+    ["PUT", "/api/v1/brands/*/pages/sign-in/customized", objects.putSignInPage],
+    ["DELETE", "/api/v1/brands/*/pages/sign-in/customized", objects.deleteSignInPage],
   ]),
 ];
 

@@ -1,0 +1,329 @@
+import { NotPossibleError } from "../not_possible_error.ts";
+import { link } from "../objects/ids_and_links.ts";
+import { roleAssignment } from "../objects/people_objects.ts";
+import { policyWithRules, type RuleSpec } from "../objects/policy_objects.ts";
+import type { SmartCardIdp } from "../objects/smart_card_idp.ts";
+import {
+  createdNow,
+  edit,
+  fieldOf,
+  found,
+  record,
+  replaced,
+  setField,
+  targetOf,
+  withField,
+  type Draft,
+  type Found,
+  type Place,
+} from "./edit.ts";
+import type { LogTarget } from "../log/log_events.ts";
+import type {
+  App,
+  BrandWithPages,
+  Group,
+  Listing,
+  OrgContents,
+  Policy,
+  PolicyWithRules,
+  Resource,
+  User,
+} from "../objects/org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
+
+/** Objects of the org where edits find them. */
+
+/** The lists of the org whose entries are plain objects. */
+export type ListName = "zones" | "authenticators" | "apiTokens" | "logStreams" | "identityProviders";
+
+const idOf = ({ id }: Resource) => id;
+
+export function listed<Item extends Resource | null>(list: ListName, item: Item): Place & { readonly item: Item } {
+  return {
+    kind: list,
+    item,
+    name: String(item?.["name"]),
+    put: (contents, after) => ({ ...contents, [list]: replaced(contents[list], item, after, idOf) }),
+    targets: (one) => [targetOf(list, one.id, String(one["name"]))],
+    verbs: ["create", list === "apiTokens" ? "revoke" : "delete"],
+    hasDetails: true,
+  };
+}
+
+export function inList(list: ListName, what: string, isWanted: (item: Resource) => boolean = () => true) {
+  return (contents: OrgContents): Found => listed(list, found(contents[list].find(isWanted), what));
+}
+
+export function named(list: ListName, name: string) {
+  return inList(list, `entry ${JSON.stringify(name)}`, (item) => item["name"] === name);
+}
+
+/** The settings of the Admin Console, which are logged as an update of its app. */
+export function adminConsole(contents: OrgContents): Found<JsonObject> {
+  return {
+    kind: "apps",
+    item: contents.adminConsoleSettings,
+    name: "Admin Console",
+    put: (whole, after) => ({ ...whole, adminConsoleSettings: after ?? {} }),
+    targets: () => [appTarget(findApp(contents, ({ name }) => name === "saasure", "Admin Console").item)],
+    hasDetails: true,
+  };
+}
+
+export function findPolicy(contents: OrgContents, type: string, name: string): PolicyWithRules {
+  const isWanted = ({ policy }: PolicyWithRules) => policy.type === type && policy.name === name;
+  return found(contents.policies.find(isWanted), `policy ${JSON.stringify(name)}`);
+}
+
+const policyTypeNames: Readonly<Record<string, string>> = {
+  OKTA_SIGN_ON: "OktaSignOn",
+  PASSWORD: "Password",
+  ACCESS_POLICY: "AccessPolicy",
+  USER_LIFECYCLE: "UserLifecycle",
+};
+
+function policyTarget(policy: Policy): LogTarget {
+  return targetOf("policies", policy.id, policy.name, { detailEntry: { policyType: policyTypeNames[policy.type] } });
+}
+
+export function policyPlace(parent: PolicyWithRules): Found<Policy> {
+  return {
+    kind: "policies",
+    item: parent.policy,
+    name: parent.policy.name,
+    put: (contents, policy) => withPolicy(contents, parent, policy === null ? null : { ...parent, policy }),
+    targets: (policy) => [policyTarget(policy)],
+    hasDetails: true,
+  };
+}
+
+function withPolicy(contents: OrgContents, before: PolicyWithRules | null, after: PolicyWithRules | null): OrgContents {
+  return { ...contents, policies: replaced(contents.policies, before, after, ({ policy }) => policy.id) };
+}
+
+export function createPolicy(draft: Draft, created: PolicyWithRules): void {
+  draft.contents = withPolicy(draft.contents, null, created);
+  record(draft, "policies", "create", policyTarget(created.policy));
+  for (const rule of created.rules) record(draft, "rules", "add", ...rulePlace(created, rule).targets(rule));
+}
+
+export function deletePolicy(draft: Draft, parent: PolicyWithRules): void {
+  record(draft, "policies", "deactivate", policyTarget(parent.policy));
+  edit(draft, policyPlace(parent), null);
+}
+
+/** Rules that come after a new or deleted one move. */
+export function rulePlace<Item extends Resource | null>(
+  parent: PolicyWithRules,
+  item: Item,
+): Place & { readonly item: Item } {
+  const { policy } = parent;
+  return {
+    kind: "rules",
+    item,
+    name: `${policy.name}, ${String(item?.["name"])}`,
+    put(contents, after) {
+      const by = item === null ? 1 : after === null ? -1 : 0;
+      const place = Number((item ?? after)?.["priority"]);
+      const isBehind = (rule: Resource) =>
+        rule !== item && priorityOf(rule) >= place && rule["name"] !== "Catch-all Rule";
+      const rules = parent.rules.map((rule) => (isBehind(rule) ? withPriority(rule, priorityOf(rule) + by) : rule));
+      return withPolicy(contents, parent, { ...parent, rules: replaced(rules, item, after, idOf) });
+    },
+    // The provider writes the policy's id where other targets have a name that people use.
+    targets: (rule) => [
+      policyTarget(policy),
+      targetOf("rules", rule.id, String(rule["name"]), { alternateId: policy.id }),
+    ],
+    verbs: ["add", "delete"],
+  };
+}
+
+/** The first rule that lets people in; one that is switched off only where no other is. */
+export function firstRule(parent: PolicyWithRules): Found {
+  const ordered = parent.rules.toSorted((a, b) => priorityOf(a) - priorityOf(b));
+  const allows = (rule: Resource) => rule["status"] === "ACTIVE" && !JSON.stringify(rule["actions"]).includes('"DENY"');
+  const rule = ordered.find(allows) ?? ordered[0];
+  return rulePlace(parent, found(rule, `rule in the policy ${JSON.stringify(parent.policy.name)}`));
+}
+
+export function addRule(draft: Draft, parent: PolicyWithRules, spec: RuleSpec): void {
+  const { type, name } = parent.policy;
+  const [made] = policyWithRules(draft.site, { type, name, priority: 1, conditions: null, rules: [spec] }).rules;
+  edit(draft, rulePlace(parent, null), createdNow(draft, found(made, "rule")));
+}
+
+function priorityOf(item: Resource): number {
+  return Number(item["priority"]);
+}
+
+function withPriority<Item extends Resource>(item: Item, priority: number): Item {
+  return { ...item, priority };
+}
+
+/** Two policies of a type change places; each of them is updated, in one transaction. */
+export function swapPriorities(draft: Draft, one: PolicyWithRules, other: PolicyWithRules): void {
+  edit(draft, policyPlace(one), withPriority(one.policy, priorityOf(other.policy)));
+  edit(draft, policyPlace(other), withPriority(other.policy, priorityOf(one.policy)));
+}
+
+export function findApp(contents: OrgContents, isWanted: (app: App) => boolean, what: string): Found<App> {
+  for (let index = 0; index < contents.apps.length; index += 1) {
+    const app = contents.apps.get(index);
+    if (isWanted(app)) return appPlace(index, app);
+  }
+  throw new NotPossibleError(`This org has no ${what}`);
+}
+
+function appPlace<Item extends App | null>(index: number, item: Item): Place<App> & { readonly item: Item } {
+  return {
+    kind: "apps",
+    item,
+    name: String(item?.label),
+    put: (contents, after) => ({ ...contents, apps: withItem(contents.apps, index, after) }),
+    targets: (app) => [appTarget(app)],
+  };
+}
+
+function appTarget({ id, label, signOnMode }: App): LogTarget {
+  return targetOf("apps", id, label, { alternateId: label, detailEntry: { signOnModeType: signOnMode } });
+}
+
+export function createApp(draft: Draft, app: App, { policy }: PolicyWithRules): void {
+  edit(draft, appPlace(draft.contents.apps.length, null), createdNow(draft, app));
+  record(draft, "mappings", "create", policyTarget(policy), appTarget(app));
+  record(draft, "apps", "activate", appTarget(app));
+}
+
+export function deleteApp(draft: Draft, place: Found<App>): void {
+  record(draft, "apps", "deactivate", appTarget(place.item));
+  edit(draft, place, null);
+}
+
+export function moveApp(draft: Draft, place: Found<App>, { policy }: PolicyWithRules): void {
+  record(draft, "mappings", "create", policyTarget(policy), appTarget(place.item));
+  setField(draft, place, "_links.accessPolicy", link(`${draft.site.url}/api/v1/policies/${policy.id}`));
+}
+
+/** A listing whose items are made when they are read, and what was edited of it. */
+interface EditedListing extends Listing<App> {
+  readonly base?: Listing<App>;
+  readonly own?: ReadonlyMap<number, App>;
+}
+
+/** Null deletes the app, which is the last one: only those that were added while the org ran are deleted. */
+function withItem(listing: EditedListing, index: number, app: App | null): EditedListing {
+  const { base = listing } = listing;
+  const own = new Map(listing.own);
+  if (app === null) own.delete(index);
+  else own.set(index, app);
+  const added = [...own.keys()].filter((one) => one >= base.length).length;
+  return { base, own, length: base.length + added, get: (at) => own.get(at) ?? base.get(at) };
+}
+
+export function findBrand(contents: OrgContents, isWanted: (branded: BrandWithPages) => boolean, what: string) {
+  return found(contents.brands.find(isWanted), what);
+}
+
+function withBrand(contents: OrgContents, before: BrandWithPages | null, after: BrandWithPages | null): OrgContents {
+  return { ...contents, brands: replaced(contents.brands, before, after, ({ brand }) => brand.id) };
+}
+
+/** Null: there is none before, or none after. */
+export function replaceBrand(draft: Draft, before: BrandWithPages | null, after: BrandWithPages | null): void {
+  draft.contents = withBrand(draft.contents, before, after);
+  if (after !== null) record(draft, "brands", "create", brandTarget(after));
+  else if (before !== null) record(draft, "brands", "delete", brandTarget(before));
+}
+
+function brandTarget({ brand }: BrandWithPages): LogTarget {
+  return targetOf("brands", brand.id, String(brand["name"]));
+}
+
+export function pagePlace(branded: BrandWithPages): Found<JsonObject> {
+  return {
+    kind: "pages",
+    item: branded.customizedPage ?? { ...branded.defaultPage, pageContent: null },
+    name: String(branded.brand["name"]),
+    put: (contents, customizedPage) => withBrand(contents, branded, { ...branded, customizedPage }),
+    targets: () => [brandTarget(branded)],
+  };
+}
+
+/** The key that an identity provider trusts: the new one is added, the old one removed. */
+export function replaceIdpKey(draft: Draft, provider: Found, { identityProvider, key }: SmartCardIdp): void {
+  const trust = "protocol.credentials.trust";
+  const oldKid = String(fieldOf(provider.item, `${trust}.kid`));
+  if (oldKid === key.kid) throw new NotPossibleError("It trusts that certificate already");
+  record(draft, "idpKeys", "create", targetOf("idpKeys", key.kid, key.kid));
+  const trusting = withField(provider.item, trust, fieldOf(identityProvider, trust));
+  edit(draft, provider, withField(trusting, "_links.keys", fieldOf(identityProvider, "_links.keys")));
+  const kept = draft.contents.identityProviderKeys.filter(({ kid }) => kid !== oldKid);
+  draft.contents = { ...draft.contents, identityProviderKeys: [...kept, key] };
+  record(draft, "idpKeys", "delete", targetOf("idpKeys", oldKid, oldKid));
+}
+
+export function loginOf(user: Resource): string {
+  return String(fieldOf(user, "profile.login"));
+}
+
+export function findUser(contents: OrgContents, login: string): User {
+  return found(
+    contents.users.find(({ user }) => loginOf(user) === login),
+    `user ${login}`,
+  );
+}
+
+export function findGroup(contents: OrgContents, name: string): Group {
+  return found(
+    contents.groups.find(({ group }) => fieldOf(group, "profile.name") === name),
+    `group ${JSON.stringify(name)}`,
+  );
+}
+
+function userTarget({ user }: User): LogTarget {
+  const name = `${String(fieldOf(user, "profile.firstName"))} ${String(fieldOf(user, "profile.lastName"))}`;
+  return targetOf("userRoles", user.id, name, { alternateId: loginOf(user) });
+}
+
+function groupTarget({ group }: Group): LogTarget {
+  return targetOf("groupRoles", group.id, String(fieldOf(group, "profile.name")));
+}
+
+/** Assigns the role Super Administrator, or revokes it. */
+export function setSuperAdmin(draft: Draft, holder: User | Group, isHeld: boolean): void {
+  const isUser = "user" in holder;
+  const { id } = isUser ? holder.user : holder.group;
+  const href = `${draft.site.url}/api/v1/${isUser ? "users" : "groups"}/${id}`;
+  const role = roleAssignment("SUPER_ADMIN", isUser ? "USER" : "GROUP", id, href);
+  const held = holder.roles.find((one) => one.id === role.id) ?? null;
+  if ((held !== null) === isHeld) throw new NotPossibleError("The role is assigned so already");
+  const roles = replaced(holder.roles, held, isHeld ? role : null, idOf);
+  const { users, groups } = draft.contents;
+  draft.contents = {
+    ...draft.contents,
+    users: users.map((one) => (one === holder ? { ...one, roles } : one)),
+    groups: groups.map((one) => (one === holder ? { ...one, roles } : one)),
+  };
+  const target = isUser ? userTarget(holder) : groupTarget(holder);
+  record(draft, isUser ? "userRoles" : "groupRoles", isHeld ? "grant" : "revoke", target);
+}
+
+export function setMembership(draft: Draft, member: User, into: Group, isMember: boolean): void {
+  const { groupIds } = member;
+  const { group } = into;
+  if (groupIds.includes(group.id) === isMember) throw new NotPossibleError("The membership is so already");
+  const after = isMember ? [...groupIds, group.id] : groupIds.filter((id) => id !== group.id);
+  const lastMembershipUpdated = new Date(draft.nowMs).toISOString();
+  const { users, groups } = draft.contents;
+  draft.contents = {
+    ...draft.contents,
+    users: users.map((one) => (one === member ? { ...one, groupIds: after } : one)),
+    groups: groups.map((one) => (one === into ? { ...one, group: { ...group, lastMembershipUpdated } } : one)),
+  };
+  draft.events.push({
+    eventType: `group.user_membership.${isMember ? "add" : "remove"}`,
+    displayMessage: isMember ? "Add user to group membership" : "Remove user from group membership",
+    targets: [userTarget(member), groupTarget(into)],
+  });
+}

@@ -1,0 +1,536 @@
+import { accessPolicy, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
+import { appObject, isFirstPartyApp } from "../objects/app_objects.ts";
+import { brand, isSubdomainBrand } from "../objects/brand_objects.ts";
+import { logStream } from "../objects/log_stream_objects.ts";
+import { apiToken } from "../objects/people_objects.ts";
+import { policyId } from "../objects/policy_objects.ts";
+import { dodBannerPage } from "../objects/sign_in_page.ts";
+import { anywhere, fromZones, sessionRule } from "../objects/sign_on_policies.ts";
+import { smartCardIdp } from "../objects/smart_card_idp.ts";
+import { NotPossibleError } from "../not_possible_error.ts";
+import { createdNow, edit, fieldOf, found, setField, type Draft, type Found } from "./edit.ts";
+import {
+  addRule,
+  adminConsole,
+  createApp,
+  createPolicy,
+  deleteApp,
+  deletePolicy,
+  findApp,
+  findBrand,
+  findGroup,
+  findPolicy,
+  findUser,
+  firstRule,
+  inList,
+  listed,
+  loginOf,
+  moveApp,
+  named,
+  pagePlace,
+  policyPlace,
+  replaceBrand,
+  replaceIdpKey,
+  rulePlace,
+  setMembership,
+  setSuperAdmin,
+  swapPriorities,
+} from "./places.ts";
+import type { App, OrgContents, PolicyWithRules, Resource } from "../objects/org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
+
+/** A named change that a person would make in the Admin Console. */
+export interface Change {
+  /** As the command takes it: `mfa-off`. */
+  readonly name: string;
+  /** As the admin page's button has it: "Turn off MFA for the Admin Console". */
+  readonly label: string;
+  /** Throws `NotPossibleError` where the org has no such object, or is so already. */
+  readonly make: (draft: Draft) => void;
+}
+
+/** Setting that the admin page shows, and the changes that lead away from it and back. */
+export interface Setting {
+  readonly area: string;
+  readonly label: string;
+  /** As it is now, for people. May throw `NotPossibleError`. */
+  readonly present: (contents: OrgContents) => string;
+  readonly changes: readonly [weak: Change, strict: Change];
+}
+
+/** A change's name, its label, and what it sets: a value, or a function that finds or makes it. */
+type To<Value> = readonly [name: string, label: string, value: Value];
+type Finder = (contents: OrgContents) => Found<JsonObject>;
+
+const temporaryRule = "Temporary access";
+const secondStream = "Second archive";
+const scriptToken = "Migration script";
+const hrLogin = "hr@practice.example";
+const hrToken = "HR import";
+const hrGroup = "HR integrations";
+const weakApp = "Lunch orders";
+const weakPolicyName = "Password only";
+const newBrand = "New subsidiary";
+
+const minutes = (value: unknown) => `${String(value)} minutes`;
+const days = (value: unknown) => `${String(value)} days`;
+
+const ownZone = inList("zones", "separate network zone", (zone) => zone["system"] !== true && zone["type"] === "IP");
+const anonymizers = inList("zones", "enhanced dynamic zone", ({ name }) => name === "DefaultEnhancedDynamicZone");
+const smartCard = inList("authenticators", "smart card authenticator", ({ key }) => key === "smart_card_idp");
+const oktaVerify = inList("authenticators", "Okta Verify", ({ key }) => key === "okta_verify");
+const cardProvider = inList("identityProviders", "smart card identity provider");
+
+/** Everything that changes while an org runs: the admin page shows this table, and `practice-org change` names its changes. */
+export const settings: readonly Setting[] = [
+  mfa("Okta Admin Console", "mfa", "the Admin Console"),
+  field(
+    ["Admin Console", "Admin Console: idle time", adminConsole, "sessionIdleTimeoutMinutes", minutes],
+    ["admin-idle-long", "Set the Admin Console's idle time to 60 minutes", 60],
+    ["admin-idle-short", "Set the Admin Console's idle time to 15 minutes", 15],
+  ),
+  mfa("Okta Dashboard", "dashboard-mfa", "the Okta Dashboard"),
+  session(
+    ["idle time", "maxSessionIdleMinutes"],
+    ["session-idle-long", "Let sessions idle for 120 minutes", 120],
+    ["session-idle-short", "Let sessions idle for 15 minutes", 15],
+  ),
+  session(
+    ["lifetime", "maxSessionLifetimeMinutes"],
+    ["session-lifetime-long", "Let sessions live for 48 hours", 2880],
+    ["session-lifetime-short", "Let sessions live for 18 hours", 1080],
+  ),
+  session(
+    ["persistent cookies", "usePersistentCookie"],
+    ["persistent-cookies-on", "Keep session cookies when the browser closes", true],
+    ["persistent-cookies-off", "Drop session cookies when the browser closes", false],
+  ),
+  setting<boolean>(
+    ["Global session", "Global session: rules", presentRules, addOrDeleteRule],
+    ["session-rule-added", "Add a lax rule for sessions before all others", true],
+    ["session-rule-deleted", "Delete that rule", false],
+  ),
+  status(
+    ["Global session", "Global session: a separate rule", ownRule],
+    ["session-rule-off", "Switch off a session rule"],
+    ["session-rule-on", "Switch on a session rule"],
+  ),
+  setting<boolean>(
+    ["Global session", "Global session: order of policies", presentOrder, reorder],
+    ["session-policies-reordered", "Move the first session policy down", true],
+    ["session-policies-restored", "Move it up again", false],
+  ),
+  password(
+    ["length", "complexity.minLength"],
+    ["password-length-short", "Accept passwords of 8 characters", 8],
+    ["password-length-long", "Ask for passwords of 15 characters", 15],
+  ),
+  password(
+    ["history", "age.historyCount"],
+    ["password-history-short", "Remember 2 old passwords", 2],
+    ["password-history-long", "Remember 5 old passwords", 5],
+  ),
+  password(
+    ["age", "age.maxAgeDays"],
+    ["password-age-unlimited", "Let passwords live without an end", 0],
+    ["password-age-limited", "Let passwords live for 60 days", 60],
+  ),
+  password(
+    ["attempts before lockout", "lockout.maxAttempts"],
+    ["lockout-lax", "Lock accounts after 10 wrong passwords", 10],
+    ["lockout-strict", "Lock accounts after 3 wrong passwords", 3],
+  ),
+  password(
+    ["common passwords refused", "complexity.dictionary.common.exclude"],
+    ["common-passwords-allowed", "Accept common passwords", false],
+    ["common-passwords-refused", "Refuse common passwords", true],
+  ),
+  status(
+    ["Automations", "Automation for inactive users", automation],
+    ["automation-off", "Switch off the automation for inactive users"],
+    ["automation-on", "Switch on the automation for inactive users"],
+  ),
+  field(
+    ["Automations", "Inactivity before suspension", automation, "conditions.people.users.inactivity.number", days],
+    ["automation-late", "Suspend users after 90 days", 90],
+    ["automation-early", "Suspend users after 35 days", 35],
+  ),
+  status(
+    ["Log streams", "Log stream", inList("logStreams", "log stream")],
+    ["log-stream-off", "Stop the log stream"],
+    ["log-stream-on", "Start the log stream"],
+  ),
+  setting<boolean>(
+    ["Log streams", "Number of log streams", ({ logStreams }) => String(logStreams.length), addOrDeleteStream],
+    ["log-stream-added", "Add a second log stream", true],
+    ["log-stream-deleted", "Delete the second log stream", false],
+  ),
+  status(
+    ["Network zones", "First network zone", ownZone],
+    ["zone-off", "Switch off the first network zone"],
+    ["zone-on", "Switch on the first network zone"],
+  ),
+  field(
+    ["Network zones", "Addresses of the first network zone", ownZone, "gateways", addresses],
+    ["zone-widened", "Add all addresses to the first network zone", [{ type: "CIDR", value: "0.0.0.0/0" }]],
+    ["zone-narrowed", "Take them out again", ({ initial }: Draft) => ownZone(initial).item["gateways"]],
+  ),
+  status(
+    ["Network zones", "Anonymizers blocked", anonymizers],
+    ["anonymizers-allowed", "Stop blocking anonymizers"],
+    ["anonymizers-blocked", "Block anonymizers"],
+  ),
+  status(
+    ["Authenticators", "Smart card authenticator", smartCard],
+    ["smart-card-off", "Switch off the smart card authenticator"],
+    ["smart-card-on", "Switch on the smart card authenticator"],
+  ),
+  field(
+    ["Authenticators", "Okta Verify: FIPS", oktaVerify, "settings.compliance.fips", String],
+    ["fips-off", "Let Okta Verify run without FIPS", "OPTIONAL"],
+    ["fips-on", "Require FIPS of Okta Verify", "REQUIRED"],
+  ),
+  status(
+    ["Smart card identity provider", "Smart card identity provider", cardProvider],
+    ["idp-off", "Switch off the smart card identity provider"],
+    ["idp-on", "Switch on the smart card identity provider"],
+  ),
+  setting<"company" | "dod">(
+    ["Smart card identity provider", "Trusted certificate authority", presentIssuer, trust],
+    ["idp-untrusted", "Trust a company's certificate authority", "company"],
+    ["idp-trusted", "Trust the DOD's certificate authority", "dod"],
+  ),
+  setting<boolean>(
+    ["API tokens", "API tokens", ({ apiTokens }) => listText(apiTokens, "name"), createOrRevokeToken],
+    ["api-token-created", "Create an API token for use from anywhere", true],
+    ["api-token-revoked", "Revoke that API token", false],
+  ),
+  field(
+    ["API tokens", `Where the token ${hrToken} may be used`, named("apiTokens", hrToken), "network", whence],
+    ["api-token-opened", `Allow the token ${hrToken} from anywhere`, anywhere],
+    [
+      "api-token-restricted",
+      `Restrict the token ${hrToken} to a network zone`,
+      ({ contents }: Draft) => fromZones(String(ownZone(contents).item["id"])),
+    ],
+  ),
+  setting<boolean>(
+    [
+      "Administrators",
+      `Roles of ${hrLogin}`,
+      (contents) => listText(findUser(contents, hrLogin).roles, "label"),
+      (draft, isHeld) => setSuperAdmin(draft, findUser(draft.contents, hrLogin), isHeld),
+    ],
+    ["super-admin-granted", `Make ${hrLogin}, who owns a token, Super Administrator`, true],
+    ["super-admin-revoked", "Revoke that role", false],
+  ),
+  setting<boolean>(
+    [
+      "Administrators",
+      `Roles of the group ${hrGroup}`,
+      (contents) => listText(findGroup(contents, hrGroup).roles, "label"),
+      (draft, isHeld) => setSuperAdmin(draft, findGroup(draft.contents, hrGroup), isHeld),
+    ],
+    ["group-role-granted", `Make the group ${hrGroup} Super Administrator`, true],
+    ["group-role-revoked", "Revoke that role of the group", false],
+  ),
+  setting<boolean>(
+    ["Administrators", `Members of the group ${hrGroup}`, presentMembers, addOrRemoveMember],
+    ["group-member-added", `Add a service account to the group ${hrGroup}`, true],
+    ["group-member-removed", "Remove it from the group", false],
+  ),
+  setting<boolean>(
+    [
+      "Applications",
+      `Application ${weakApp}`,
+      (contents) => (hasWeakApp(contents) ? "there, with a password alone" : "not there"),
+      addOrDeleteApp,
+    ],
+    ["app-added", "Add an application that asks for a password alone", true],
+    ["app-deleted", "Delete that application", false],
+  ),
+  setting<boolean>(
+    ["Applications", "Policy of the first business application", presentPolicy, moveBusinessApp],
+    ["app-policy-moved", "Move the first business application to a policy with a password alone", true],
+    ["app-policy-restored", "Move it to its own policy again", false],
+  ),
+  field(
+    ["Sign-in pages", "Banner on the first page that can be edited", editablePage, "pageContent", banner],
+    ["banner-removed", "Remove the banner from the sign-in page", null],
+    ["banner-restored", "Put the banner on the sign-in page", dodBannerPage],
+  ),
+  setting<boolean>(
+    ["Sign-in pages", "Brands", ({ brands }) => brands.map(({ brand: { name } }) => name).join(", "), addOrDeleteBrand],
+    ["brand-added", "Add a brand, without a banner", true],
+    ["brand-deleted", "Delete that brand", false],
+  ),
+];
+
+type Row<Value> = readonly [
+  area: string,
+  label: string,
+  present: Setting["present"],
+  set: (draft: Draft, value: Value) => void,
+];
+
+function setting<Value>([area, label, present, set]: Row<Value>, weak: To<Value>, strict: To<Value>): Setting {
+  const change = ([name, text, value]: To<Value>) => ({ name, label: text, make: (draft: Draft) => set(draft, value) });
+  return { area, label, present, changes: [change(weak), change(strict)] };
+}
+
+/** A setting of one field of an object. `show` gives the value for people, and the object's name where that is shown, too. */
+function field(
+  [area, label, find, path, show]: readonly [
+    area: string,
+    label: string,
+    find: Finder,
+    path: string,
+    show: (value: unknown, name: string) => string,
+  ],
+  weak: To<unknown>,
+  strict: To<unknown>,
+): Setting {
+  const present = (contents: OrgContents) => {
+    const place = find(contents);
+    return show(fieldOf(place.item, path), place.name);
+  };
+  const set = (draft: Draft, value: unknown) => {
+    const place = find(draft.contents);
+    setField(draft, place, path, typeof value === "function" ? (value as (from: Draft) => unknown)(draft) : value);
+  };
+  return setting([area, label, present, set], weak, strict);
+}
+
+function status(
+  [area, label, find]: readonly [area: string, label: string, find: Finder],
+  off: readonly [name: string, label: string],
+  on: readonly [name: string, label: string],
+): Setting {
+  const show = (value: unknown, name: string) => `${name}: ${String(value)}`;
+  return field([area, label, find, "status", show], [...off, "INACTIVE"], [...on, "ACTIVE"]);
+}
+
+function mfa(policyName: string, name: string, what: string): Setting {
+  const area = what.replace("the ", "");
+  const find = (contents: OrgContents) => firstRule(findPolicy(contents, "ACCESS_POLICY", policyName));
+  const show = (method: unknown, rule: string) => {
+    const isResistant = JSON.stringify(method).includes('"phishingResistant":"REQUIRED"');
+    const factors = fieldOf(method, "factorMode") === "1FA" ? "a password alone" : "two factors";
+    return `${rule.replace(`${policyName}, `, "")}: ${isResistant ? "phishing-resistant factors" : factors}`;
+  };
+  return field(
+    [area, `${area}: sign-in`, find, "actions.appSignOn.verificationMethod", show],
+    [`${name}-off`, `Turn off MFA for ${what}`, passwordOnly],
+    [`${name}-on`, `Turn on MFA for ${what}`, phishingResistant],
+  );
+}
+
+type Named = readonly [label: string, path: string];
+
+function session([label, name]: Named, weak: To<unknown>, strict: To<unknown>): Setting {
+  const find = (contents: OrgContents) => firstRule(sessionPolicy(contents));
+  const show = (value: unknown, rule: string) =>
+    `${rule}: ${typeof value === "boolean" ? onOrOff(value) : minutes(value)}`;
+  const path = `actions.signon.session.${name}`;
+  return field(["Global session", `Global session: ${label}`, find, path, show], weak, strict);
+}
+
+/** For the default policy, which holds for everyone whom no other names. */
+function password([label, path]: Named, weak: To<unknown>, strict: To<unknown>): Setting {
+  const find = (contents: OrgContents) => policyPlace(findPolicy(contents, "PASSWORD", "Default Policy"));
+  const show = (value: unknown) => (typeof value === "boolean" ? onOrOff(value) : String(value));
+  return field(["Passwords", `Passwords: ${label}`, find, `settings.password.${path}`, show], weak, strict);
+}
+
+function onOrOff(isOn: boolean): string {
+  return isOn ? "on" : "off";
+}
+
+function listText(items: readonly JsonObject[], path: string): string {
+  return items.map((item) => String(fieldOf(item, path))).join(", ") || "none";
+}
+
+/** For everyone whom no other policy names. */
+function sessionPolicy(contents: OrgContents): PolicyWithRules {
+  return findPolicy(contents, "OKTA_SIGN_ON", "Default Policy");
+}
+
+function presentRules(contents: OrgContents): string {
+  const { policy, rules } = sessionPolicy(contents);
+  return `${policy.name}: ${rules.map((rule) => String(rule["name"])).join(", ")}`;
+}
+
+function addOrDeleteRule(draft: Draft, isThere: boolean): void {
+  const parent = sessionPolicy(draft.contents);
+  if (isThere) {
+    const lax = { idleMinutes: 480, lifetimeMinutes: 0, persistentCookie: true, network: anywhere };
+    return addRule(draft, parent, sessionRule({ name: temporaryRule, priority: 1, ...lax }));
+  }
+  const rule = parent.rules.find(({ name }) => name === temporaryRule);
+  edit(draft, rulePlace(parent, found(rule, `rule ${JSON.stringify(temporaryRule)}`)), null);
+}
+
+/** A rule that people made, of the default policy or of the first that has one: the built-in one cannot be switched off. */
+function ownRule(contents: OrgContents): Found {
+  const isOwn = (rule: Resource) => rule["system"] !== true && rule["name"] !== temporaryRule;
+  const others = contents.policies.filter(({ policy }) => policy.type === "OKTA_SIGN_ON");
+  const parent = [sessionPolicy(contents), ...others].find(({ rules }) => rules.some(isOwn));
+  const { rules } = found(parent, "separate session rule");
+  return rulePlace(found(parent, ""), found(rules.find(isOwn), ""));
+}
+
+/** The first two session policies as the org had them at its start; the built-in one always comes last. */
+function orderedPair(contents: OrgContents): readonly [PolicyWithRules, PolicyWithRules] {
+  const own = contents.policies.filter(({ policy }) => policy.type === "OKTA_SIGN_ON" && policy["system"] !== true);
+  return [found(own[0], "separate session policy"), found(own[1], "second separate session policy")];
+}
+
+function isInOrder([one, other]: readonly [PolicyWithRules, PolicyWithRules]): boolean {
+  return Number(one.policy["priority"]) < Number(other.policy["priority"]);
+}
+
+function presentOrder(contents: OrgContents): string {
+  const pair = orderedPair(contents);
+  return (isInOrder(pair) ? pair : pair.toReversed()).map(({ policy }) => policy.name).join(" before ");
+}
+
+function reorder(draft: Draft, isMovedDown: boolean): void {
+  const pair = orderedPair(draft.contents);
+  if (isInOrder(pair) !== isMovedDown) throw new NotPossibleError("It is already set to this value");
+  swapPriorities(draft, ...pair);
+}
+
+/** The one that is on at the start, or the first. */
+function automation(contents: OrgContents): Found<JsonObject> {
+  const parent = contents.policies.find(({ policy }) => policy.type === "USER_LIFECYCLE");
+  return policyPlace(found(parent, "automation"));
+}
+
+function addOrDeleteStream(draft: Draft, isThere: boolean): void {
+  if (!isThere) return edit(draft, named("logStreams", secondStream)(draft.contents), null);
+  const streamSettings = { accountId: "123456789012", eventSourceName: "practice_second", region: "us-east-1" };
+  const second = logStream(draft.site, { name: secondStream, type: "aws_eventbridge", settings: streamSettings });
+  edit(draft, listed("logStreams", null), createdNow(draft, second));
+}
+
+function addresses(gateways: unknown): string {
+  return listText(gateways as readonly JsonObject[], "value");
+}
+
+function presentIssuer(contents: OrgContents): string {
+  return String(fieldOf(cardProvider(contents).item, "protocol.credentials.trust.issuer"));
+}
+
+function trust(draft: Draft, issuedBy: "company" | "dod"): void {
+  const provider = cardProvider(draft.contents);
+  replaceIdpKey(draft, provider, smartCardIdp(draft.site, { name: provider.name, issuedBy }));
+}
+
+function createOrRevokeToken(draft: Draft, isThere: boolean): void {
+  if (!isThere) return edit(draft, named("apiTokens", scriptToken)(draft.contents), null);
+  const owner = found(draft.contents.users[0], "user");
+  const site = { ...draft.site, nowMs: draft.nowMs };
+  const token = apiToken(site, { name: scriptToken, ownerLogin: loginOf(owner.user), network: anywhere });
+  edit(draft, listed("apiTokens", null), createdNow(draft, token));
+}
+
+function whence(network: unknown): string {
+  return fieldOf(network, "connection") === "ANYWHERE" ? "anywhere" : "in a network zone";
+}
+
+function presentMembers(contents: OrgContents): string {
+  const { group } = findGroup(contents, hrGroup);
+  const members = contents.users.filter(({ groupIds }) => groupIds.includes(group.id));
+  return members.map(({ user }) => loginOf(user)).join(", ") || "none";
+}
+
+/** For the service account that reads only. */
+function addOrRemoveMember(draft: Draft, isMember: boolean): void {
+  const { contents } = draft;
+  const reader = contents.users.find(({ roles }) => roles.some((role) => role["type"] === "READ_ONLY_ADMIN"));
+  const member = found(reader, "service account that reads only");
+  setMembership(draft, member, findGroup(contents, hrGroup), isMember);
+}
+
+function isWeakApp(app: App): boolean {
+  return app.label === weakApp;
+}
+
+/** It is added at the end. */
+function hasWeakApp({ apps }: OrgContents): boolean {
+  return apps.length > 0 && isWeakApp(apps.get(apps.length - 1));
+}
+
+function addOrDeleteApp(draft: Draft, isThere: boolean): void {
+  if (!isThere) {
+    deleteApp(draft, findApp(draft.contents, isWeakApp, `application ${weakApp}`));
+    return deleteUnusedPolicy(draft);
+  }
+  if (hasWeakApp(draft.contents)) throw new NotPossibleError("The application is there already");
+  const policy = weakPolicy(draft);
+  const app = appObject(draft.site, {
+    name: "bookmark",
+    label: weakApp,
+    signOnMode: "BOOKMARK",
+    policyId: policyId("ACCESS_POLICY", weakPolicyName),
+    orgId: draft.contents.id,
+  });
+  createApp(draft, app, policy);
+}
+
+function businessApp(contents: OrgContents): Found<App> {
+  const isBusiness = (app: App) => !isFirstPartyApp(app.name) && !isWeakApp(app);
+  return findApp(contents, isBusiness, "business application");
+}
+
+/** Among the policies of the contents. */
+function policyOf({ policies }: OrgContents, { item }: Found<App>): PolicyWithRules | undefined {
+  const href = fieldOf(item, "_links.accessPolicy.href");
+  return typeof href === "string" ? policies.find(({ policy }) => href.endsWith(`/${policy.id}`)) : undefined;
+}
+
+function presentPolicy(contents: OrgContents): string {
+  const app = businessApp(contents);
+  return `${app.name}: ${policyOf(contents, app)?.policy.name ?? "none"}`;
+}
+
+function moveBusinessApp(draft: Draft, isMoved: boolean): void {
+  const app = businessApp(draft.contents);
+  if (isMoved) return moveApp(draft, app, weakPolicy(draft));
+  moveApp(draft, app, found(policyOf(draft.contents, businessApp(draft.initial)), "such policy"));
+  deleteUnusedPolicy(draft);
+}
+
+/** Made, with its own events, where none exists yet. */
+function weakPolicy(draft: Draft): PolicyWithRules {
+  if (!draft.contents.policies.some(({ policy }) => policy.name === weakPolicyName)) {
+    const rules = [catchAllRule("ALLOW", passwordOnly)];
+    createPolicy(draft, accessPolicy(draft.site, { name: weakPolicyName, rules }));
+  }
+  return findPolicy(draft.contents, "ACCESS_POLICY", weakPolicyName);
+}
+
+/** A policy can be deleted when no application is bound to it any more. */
+function deleteUnusedPolicy(draft: Draft): void {
+  const { contents } = draft;
+  const weak = findPolicy(contents, "ACCESS_POLICY", weakPolicyName);
+  if (!hasWeakApp(contents) && policyOf(contents, businessApp(contents)) !== weak) deletePolicy(draft, weak);
+}
+
+function editablePage(contents: OrgContents): Found<JsonObject> {
+  const isEditable = (branded: OrgContents["brands"][number]) => !isSubdomainBrand(branded, contents);
+  return pagePlace(findBrand(contents, isEditable, "sign-in page that can be edited"));
+}
+
+function banner(html: unknown): string {
+  return (html ?? null) === null ? "none: the provider's own page" : "a page with a banner";
+}
+
+function addOrDeleteBrand(draft: Draft, isThere: boolean): void {
+  if (isThere) return replaceBrand(draft, null, brand(draft.site, { name: newBrand, customizedPage: "uncustomized" }));
+  replaceBrand(
+    draft,
+    findBrand(draft.contents, (one) => one.brand["name"] === newBrand, "such brand"),
+    null,
+  );
+}
