@@ -49,10 +49,11 @@ export function renderPage({ state, app, clientId, scopes, actor, nonce, token, 
       return `<option value="${escaped(alternateId)}"${selected}>${escaped(displayName)} (${escaped(alternateId)})</option>`;
     })
     .join("")}</select>
-<button name="name" value="${signInName}">Sign in</button></p>
+<button name="name" value="${signInName}">Sign in</button>
+<a href="#app-title">To the scanner's service app</a></p>
 <p id="message" role="status">${escaped(message)}</p>
-${renderApp(app, clientId, scopes)}
 ${areas.map((area) => renderArea(area, state, contents)).join("\n")}
+${renderApp(app, clientId, scopes)}
 </form>
 <section aria-labelledby="log-title" tabindex="0">
 <h2 id="log-title">System Log: the last 20 entries</h2>

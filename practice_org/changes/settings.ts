@@ -211,7 +211,7 @@ export const settings: readonly Setting[] = [
     [
       "api-token-restricted",
       `Restrict the token ${hrToken} to a network zone`,
-      ({ contents }: Draft) => fromZones(String(ownZone(contents).item["id"])),
+      ({ contents }: Draft) => fromZones(ownZone(contents).item.id),
     ],
   ),
   setting<boolean>(

@@ -12,6 +12,8 @@ test("A change is made with the keyboard alone, announced, and the focus goes to
   await using watched = await openPage(browser, org.url);
   const { page } = watched;
   await expectAccessible(page, "the admin page");
+  const first = await page.locator("form h3").first().boundingBox();
+  expect((first?.y ?? Number.NaN) + (first?.height ?? 0)).toBeLessThan(page.viewportSize()?.height ?? 0);
   await page.getByLabel("You are").selectOption("sam@practice.example");
   const button = page.getByRole("button", { name: "Turn off MFA for the Admin Console" });
   await button.focus();
