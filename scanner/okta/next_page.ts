@@ -46,24 +46,17 @@ type NextLink =
 
 /** Finds `rel="next"` in `Link` headers (RFC 8288), however many there are and in any order their parts come. */
 export function parseNextLink(header: string | null): NextLink {
-  if (header === null || header.trim() === "") return { kind: "none" };
-  let rest = header;
-  let next: string | null = null;
-  while (/[^\s,]/.test(rest)) {
-    const link = /^[\s,]*<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]*))?)*)\s*(?=,|$)/.exec(
-      rest,
-    );
-    // The rest cannot be parsed; without the word no next page is lost.
-    if (link === null) return /\bnext\b/i.test(rest) || next !== null ? { kind: "broken" } : { kind: "none" };
-    const [whole, target = "", parameters = ""] = link;
-    if (relationsOf(parameters).includes("next")) {
-      if (next !== null && next !== target) return { kind: "broken" };
-      next = target;
-    }
-    rest = rest.slice(whole.length);
-  }
-  if (next === null) return { kind: "none" };
-  return next.trim() === "" ? { kind: "broken" } : { kind: "next", target: next.trim() };
+  if (header === null) return { kind: "none" };
+  const links = /<([^>]*)>((?:[^",<]|"(?:[^"\\]|\\.)*")*)/g;
+  const targets = new Set(
+    [...header.matchAll(links)].flatMap(([, target = "", parameters = ""]) =>
+      relationsOf(parameters).includes("next") ? [target.trim()] : [],
+    ),
+  );
+  // Outside of what can be parsed the word may be a next page that would be lost.
+  if (targets.size > 1 || targets.has("") || /\bnext\b/i.test(header.replaceAll(links, ""))) return { kind: "broken" };
+  const [target] = targets;
+  return target === undefined ? { kind: "none" } : { kind: "next", target };
 }
 
 function relationsOf(parameters: string): readonly string[] {
