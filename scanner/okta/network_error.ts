@@ -35,6 +35,9 @@ export class NetworkError extends Error {
   }
 }
 
+const proxyRefusal = ["proxy", "the proxy refused the connection"] as const;
+
+/** By the code of the innermost error. */
 const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   ENOTFOUND: ["dns", "its name does not resolve"],
   EAI_AGAIN: ["network", "its name cannot be resolved at the moment"],
@@ -44,13 +47,12 @@ const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   EADDRNOTAVAIL: ["network", "the network is unreachable"],
   ETIMEDOUT: ["timeout", "the connection timed out"],
   UND_ERR_CONNECT_TIMEOUT: ["timeout", "the connection timed out"],
-  UND_ERR_HEADERS_TIMEOUT: ["timeout", "no answer came in time"],
-  UND_ERR_BODY_TIMEOUT: ["timeout", "the answer did not end in time"],
   ECONNRESET: ["reset", "the connection was reset"],
   EPIPE: ["reset", "the connection was reset"],
   UND_ERR_SOCKET: ["reset", "the connection was closed in the middle"],
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["reset", "the answer was cut off"],
-  UND_ERR_ABORTED: ["proxy", "the proxy refused the connection"],
+  UND_ERR_ABORTED: proxyRefusal,
+  UND_ERR_INVALID_ARG: proxyRefusal,
   UND_ERR_PRX_TLS: ["proxy", "the TLS connection to the proxy failed"],
   DEPTH_ZERO_SELF_SIGNED_CERT: ["tls_untrusted", "its certificate is self-signed"],
   SELF_SIGNED_CERT_IN_CHAIN: ["tls_untrusted", "its certificate chain ends in an unknown authority"],
@@ -70,7 +72,7 @@ export function toNetworkError(error: unknown): NetworkError {
   for (const { name, code, message } of causes(error)) {
     const known = kinds[code];
     if (known !== undefined) return new NetworkError(...known);
-    if (code === "UND_ERR_INVALID_ARG" || /proxy response/i.test(message)) return new NetworkError(...proxyRefusal);
+    if (/proxy response/i.test(message)) return new NetworkError(...proxyRefusal);
     if (name === "HTTPParserError") return new NetworkError("not_http", "what answered does not speak HTTP");
     if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|HOSTNAME_)/.test(code) || /\btls\b|ssl routines/i.test(message)) {
       return new NetworkError("tls_failed", "the TLS connection failed");
@@ -85,61 +87,38 @@ export function toProxyError(error: unknown, host: string): NetworkError {
   return new NetworkError(kind, `the proxy ${host} cannot be reached: ${message}`, true);
 }
 
-const proxyRefusal = ["proxy", "the proxy refused the connection"] as const;
+const checkSchemeAndPort =
+  "Check the scheme and port of IDP_ORG_URL, and whether a proxy or firewall answers in the organization's place";
+const checkNetwork =
+  "Check IDP_ORG_URL, the network and firewalls; behind a proxy set HTTPS_PROXY; --timeout allows more time";
 
-interface Remedy {
-  readonly code: IdpErrorCode;
-  readonly remedy: string;
-}
-
-const checkSchemeAndPort: Remedy = {
-  code: "tls_failed",
-  remedy:
-    "Check the scheme and port of IDP_ORG_URL, and whether a proxy or firewall answers in the organization's place",
-};
-const checkNetwork: Remedy = {
-  code: "unreachable",
-  remedy: "Check IDP_ORG_URL, the network and firewalls; behind a proxy set HTTPS_PROXY; --timeout allows more time",
-};
-
-const remedies: Readonly<Record<NetworkErrorKind, Remedy>> = {
-  tls_untrusted: {
-    code: "tls_failed",
-    remedy:
-      "Put the certificate of your private authority (PEM) in a file and name it in NODE_EXTRA_CA_CERTS; a proxy that inspects TLS needs its own authority there",
-  },
-  tls_expired: {
-    code: "tls_failed",
-    remedy: "Check this machine's date; if it is right, the organization's certificate must be renewed",
-  },
-  tls_name: {
-    code: "tls_failed",
-    remedy: "Check IDP_ORG_URL: the host name must be one that the organization's certificate names",
-  },
-  tls_failed: checkSchemeAndPort,
-  not_http: checkSchemeAndPort,
-  proxy: {
-    code: "unreachable",
-    remedy:
-      "Check HTTPS_PROXY (address, user and password) and whether the proxy allows the organization's host; NO_PROXY lists hosts that need none",
-  },
-  dns: {
-    code: "unreachable",
-    remedy: "Check the spelling of IDP_ORG_URL, and this machine's DNS; behind a proxy set HTTPS_PROXY",
-  },
-  too_large: {
-    code: "provider_error",
-    remedy: "Check IDP_ORG_URL: an identity provider does not answer like this",
-  },
-  refused: checkNetwork,
-  network: checkNetwork,
-  reset: checkNetwork,
-  timeout: checkNetwork,
+const remedies: Readonly<Record<NetworkErrorKind, readonly [IdpErrorCode, string]>> = {
+  tls_untrusted: [
+    "tls_failed",
+    "Put the certificate of your private authority (PEM) in a file and name it in NODE_EXTRA_CA_CERTS; a proxy that inspects TLS needs its own authority there",
+  ],
+  tls_expired: [
+    "tls_failed",
+    "Check this machine's date; if it is right, the organization's certificate must be renewed",
+  ],
+  tls_name: ["tls_failed", "Check IDP_ORG_URL: the host name must be one that the organization's certificate names"],
+  tls_failed: ["tls_failed", checkSchemeAndPort],
+  not_http: ["tls_failed", checkSchemeAndPort],
+  proxy: [
+    "unreachable",
+    "Check HTTPS_PROXY (address, user and password) and whether the proxy allows the organization's host; NO_PROXY lists hosts that need none",
+  ],
+  dns: ["unreachable", "Check the spelling of IDP_ORG_URL, and this machine's DNS; behind a proxy set HTTPS_PROXY"],
+  too_large: ["provider_error", "Check IDP_ORG_URL: an identity provider does not answer like this"],
+  refused: ["unreachable", checkNetwork],
+  network: ["unreachable", checkNetwork],
+  reset: ["unreachable", checkNetwork],
+  timeout: ["unreachable", checkNetwork],
 };
 
 /** The login's error for a request that never reached the organization. */
 export function unreachableError(error: NetworkError, orgUrl: string): IdpError {
-  const { code, remedy } = remedies[error.isOfProxy && !error.kind.startsWith("tls_") ? "proxy" : error.kind];
+  const [code, remedy] = remedies[error.isOfProxy && !error.kind.startsWith("tls_") ? "proxy" : error.kind];
   return new IdpError(code, `Cannot reach ${orgUrl}: ${error.message}`, remedy);
 }
 
