@@ -10,7 +10,7 @@ import { levelOf } from "./benchmark_rules.ts";
 import { changeLines } from "./cause_lines.ts";
 import { noteOf, severityOrder, stateLabels, worstFirst } from "./result_text.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
-import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 /** With the lines around them they fit 24 lines. */
 const maxLines = 18;
@@ -34,7 +34,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
     ...(interrupted.length === 0 ? [] : [shorten(interruptedLine(interrupted), width * 2 - 10)]),
     "",
     ...categoryLines(report.checks, width),
-    ...orgPolicyLines(report),
+    ...[orgPolicyText(report)].filter((line) => line !== ""),
     ...baselineLines(report),
     ...ownLimitLines(report.checks, width),
     ...neverExpiresLines(report.checks),
@@ -53,18 +53,6 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
 
 function idsOf(checks: readonly CheckResult[]): string {
   return checks.map(({ vuln_id: vulnId }) => vulnId).join(", ");
-}
-
-/** The organization's document: how many rules rest on it, or why none does. */
-function orgPolicyLines({ org_policy: policy, checks }: Report): readonly string[] {
-  if (policy === undefined) return [];
-  const { reference, standing, expires, approved_on: from } = policy;
-  if (standing !== "in_force") {
-    const why = standing === "expired" ? `it expired on ${expires}` : `it is in force from ${from}`;
-    return [`"${reference}" decides nothing: ${why}.`];
-  }
-  const resting = checks.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== undefined));
-  return [`"${reference}" (until ${expires}) decides ${countOf(resting.length, "rule")}.`];
 }
 
 function baselineLines({ baseline }: Report): readonly string[] {

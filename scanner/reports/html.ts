@@ -8,7 +8,7 @@ import { changeLines } from "./cause_lines.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 
 const stateNames = { pass: "Pass", fail: "Fail", manual: "Manual", not_applicable: "N/A" } as const;
@@ -249,6 +249,7 @@ function facts(report: Report, toolVersion: string): Html {
     ["Client", scan.client_id],
     ["Engine", scan.engine],
     ["Role", roleText(report)],
+    ...(report.org_policy === undefined ? [] : [["Access Control policy", orgPolicyText(report)]]),
     ["Scopes granted", scan.granted_scopes.join(", ")],
     ["Started", readableTime(scan.started_at)],
     ["Ended", readableTime(scan.ended_at)],

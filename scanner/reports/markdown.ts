@@ -9,7 +9,7 @@ import { controlResults, countBaselines } from "./controls.ts";
 import { changeLines } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
 import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
 /** Findings of one check that are listed before "and N more". */
@@ -33,6 +33,7 @@ export const markdownFormat: ReportFormat = {
       `# Scan of ${markdownText(orgNameOf(report))}`,
       "",
       `**${failed}**; ${others.join("; ")} · STIG ${revisionName(revisionOf(options).benchmark)} · ${scan.status} ${markdownText(scan.ended_at)} · role: ${roleText(report)} · scan ${markdownText(scan.id)}`,
+      ...[orgPolicyText(report)].filter((line) => line !== "").flatMap((line) => ["", markdownText(line)]),
       ...comparisonLines(report),
       ...(onlyShown === "" ? [] : ["", `${markdownText(onlyShown)}.`]),
       ...causeSection(report),

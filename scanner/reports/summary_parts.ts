@@ -16,6 +16,17 @@ export function roleText({ scan, checks }: Report): string {
   return seesLess ? "custom, less than Read-Only Administrator" : "Read-Only Administrator (or a similar role)";
 }
 
+/** The organization's document: who approved it, and how many rules rest on it, or why none does; empty without one. */
+export function orgPolicyText({ org_policy: policy, checks }: Report): string {
+  if (policy === undefined) return "";
+  const { reference, standing, expires, approved_by: by, approved_on: from } = policy;
+  const which = `"${reference}", approved by ${by} on ${from},`;
+  if (standing === "expired") return `${which} expired on ${expires}: it decides nothing.`;
+  if (standing === "not_in_force_yet") return `${which} is in force from that day: it decides nothing yet.`;
+  const resting = checks.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== undefined));
+  return `${which} decides ${countOf(resting.length, "rule")} until ${expires}.`;
+}
+
 export interface SummaryPart {
   /** What colors it. */
   readonly state: RuleState;

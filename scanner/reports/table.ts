@@ -16,7 +16,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { changeLines } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
 import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 /** The width of a terminal that does not report its columns. */
 const defaultWidth = 80;
@@ -54,6 +54,7 @@ function header(report: Report): readonly string[] {
   return [
     `Scan ${scan.id} of ${scan.org_url} (${scan.engine} engine), ${scan.status}`,
     `Role: ${roleText(report)} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
+    ...[orgPolicyText(report)].filter((line) => line !== ""),
   ];
 }
 
