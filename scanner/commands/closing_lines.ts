@@ -58,9 +58,13 @@ export function nextLines(report: Report, from: string | null): readonly string[
     .filter((check) => openFindings(check).some(({ waived }) => !waived))
     .toSorted(worstFirst);
   if (worst === undefined) return [all];
-  const then =
-    stateOf(worst) === "fail" ? `scanstream fix${source} -o fixes` : "answer it in a checklist or an attestation";
-  return [`Next: scanstream explain ${worst.vuln_id}${source}, then ${then}`, all];
+  const isFailing = stateOf(worst) === "fail";
+  const draft =
+    isFailing || report.org_policy !== undefined
+      ? []
+      : [`Your own policy decides more: scanstream org-policy draft${source}`];
+  const then = isFailing ? `scanstream fix${source} -o fixes` : "answer it in a checklist or an attestation";
+  return [`Next: scanstream explain ${worst.vuln_id}${source}, then ${then}`, ...draft, all];
 }
 
 /** Lines about findings that were planned to be remediated by now and still fail. */
