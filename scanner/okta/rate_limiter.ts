@@ -14,7 +14,7 @@ export interface Turn<Answer extends object> {
   readonly family: string;
   /** True for a request that others in flight wait for. */
   readonly isUrgent: boolean;
-  /** Asked whenever the request could wait: an answer that makes it needless. */
+  /** An answer that makes the request needless; asked again whenever it could begin. */
   readonly known: () => Answer | null;
 }
 
@@ -31,15 +31,14 @@ export type Release = (window: RateWindow | null) => void;
  * window, so each family is taken to have one: while the window is open, as many requests are in flight as it has left,
  * and then none until its end. One request shows the window of a family that has none open.
  */
-export class RateLimiter {
+export class RateLimiter<Answer extends object> {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #onThrottled: (ms: number) => void;
   readonly #families = new Map<string, Family>();
   #concurrency: number;
   #inFlight = 0;
-  /** Ends at the next change, at which everything that waits looks again. */
-  #change = Promise.withResolvers<void>();
+  #waiting: Waiter<Answer>[] = [];
   #asleep = 0;
   #asleepSinceMs = 0;
   #throttledMs = 0;
@@ -49,31 +48,21 @@ export class RateLimiter {
     this.#signal = signal;
     this.#concurrency = concurrency;
     this.#onThrottled = onThrottled;
-    signal.addEventListener("abort", () => this.#notify(), { once: true });
+    const onAbort = () => {
+      for (const { reject } of this.#waiting.splice(0)) reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
   }
 
-  /** Resolves when the request may be sent, or with the answer that makes it needless. Throws the signal's reason. */
-  async turn<Answer extends object>({ family: name, isUrgent, known }: Turn<Answer>): Promise<Release | Answer> {
-    const family = this.#familyOf(name);
-    for (;;) {
-      this.#signal.throwIfAborted();
-      const answer = known();
-      if (answer !== null) return answer;
-      const untilMs = this.#blockedUntilMs(family);
-      if (untilMs === 0 && (isUrgent || this.#inFlight < this.#concurrency)) break;
-      if (untilMs > 0 && untilMs < Number.POSITIVE_INFINITY) void this.#sleep(family, untilMs);
-      await this.#change.promise;
-    }
-    const count = (change: 1 | -1) => {
-      family.inFlight += change;
-      if (!isUrgent) this.#inFlight += change;
-    };
-    count(1);
-    return (window) => {
-      count(-1);
-      this.#learn(family, window);
-      this.#notify();
-    };
+  /** Resolves when the request may be sent, or with the answer that makes it needless. Rejects with the signal's reason. */
+  async turn({ family: name, isUrgent, known }: Turn<Answer>): Promise<Release | Answer> {
+    this.#signal.throwIfAborted();
+    const family = this.#families.get(name) ?? { window: undefined, inFlight: 0, isAsleep: false };
+    this.#families.set(name, family);
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ family, isUrgent, known, resolve, reject });
+      this.#look();
+    });
   }
 
   /** After a 429 because too many requests were in flight. */
@@ -91,6 +80,36 @@ export class RateLimiter {
     return [...this.#families].flatMap(([family, { window }]) =>
       window === undefined || window === null || window.limit === 0 ? [] : [{ family, ...window }],
     );
+  }
+
+  /** Lets begin what may, in the order in which it came. */
+  #look(): void {
+    this.#waiting = this.#waiting.filter((waiter) => !this.#mayLeave(waiter));
+  }
+
+  #mayLeave({ family, isUrgent, known, resolve }: Waiter<Answer>): boolean {
+    if (!isUrgent && this.#inFlight >= this.#concurrency) return false;
+    const answer = known();
+    const untilMs = answer === null ? this.#blockedUntilMs(family) : 0;
+    if (untilMs > 0) {
+      if (untilMs < Number.POSITIVE_INFINITY) void this.#sleep(family, untilMs);
+      return false;
+    }
+    resolve(answer ?? this.#begin(family, isUrgent));
+    return true;
+  }
+
+  #begin(family: Family, isUrgent: boolean): Release {
+    const count = (change: 1 | -1) => {
+      family.inFlight += change;
+      if (!isUrgent) this.#inFlight += change;
+    };
+    count(1);
+    return (window) => {
+      count(-1);
+      this.#learn(family, window);
+      this.#look();
+    };
   }
 
   /** 0: not blocked; infinite: until an answer says more. */
@@ -124,24 +143,19 @@ export class RateLimiter {
     try {
       await this.#clock.sleep(untilMs - nowMs, this.#signal);
     } catch {
-      // Everything that waits learns of the abort by itself.
+      // The abort has rejected everything that waited.
     }
     this.#throttledMs += this.#asleep === 1 ? this.#clock.nowMs() - this.#asleepSinceMs : 0;
     this.#asleep--;
     family.isAsleep = false;
-    this.#notify();
+    this.#look();
   }
+}
 
-  #notify(): void {
-    this.#change.resolve();
-    this.#change = Promise.withResolvers();
-  }
-
-  #familyOf(name: string): Family {
-    const family = this.#families.get(name) ?? { window: undefined, inFlight: 0, isAsleep: false };
-    this.#families.set(name, family);
-    return family;
-  }
+interface Waiter<Answer extends object> extends Omit<Turn<Answer>, "family"> {
+  readonly family: Family;
+  readonly resolve: (turn: Release | Answer) => void;
+  readonly reject: (reason: unknown) => void;
 }
 
 interface Family {

@@ -45,7 +45,7 @@ export class RequestSender {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #trace: RequestTrace | undefined;
-  readonly #limiter: RateLimiter;
+  readonly #limiter: RateLimiter<ReceivedResponse>;
   readonly #closed = new AbortController();
   readonly #endpoints = new Map<string, EndpointState>();
   #hasResponse = false;
