@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { openCursor, pageAddress, sealCursor } from "../http/cursors.ts";
 import { providerError, json, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { Listing } from "../objects/org_contents.ts";
 
@@ -35,8 +35,8 @@ export function answerPage(list: PagedList, request: PracticeRequest, context: P
   const limit = limitOf(list, request.query, context.fault);
   if (typeof limit !== "number") return limit.refusal;
   const after = list.paging === null && context.fault === null ? null : request.query.get("after");
-  const start = after === null ? 0 : offsetOf(after, request.path, context.cursorSecret);
-  if (start === null) return providerError("E0000029", { causes: ["Invalid cursor."] });
+  const start = after === null ? 0 : openCursor(after, request.path, context.cursorSecret)?.[0];
+  if (start === undefined) return providerError("E0000029", { causes: ["Invalid cursor."] });
   if (after !== null && context.fault?.name === "second-page-fails") return providerError("E0000009");
 
   const { items, nextOffset } = collect(list, start, limit);
@@ -101,29 +101,14 @@ function nextCursor(
   if (context.fault?.name === "repeated-cursor" && after !== null) return after;
   // A faulty chain has a second page even where the list has none.
   const offset = nextOffset ?? (context.fault !== null && after === null ? end : null);
-  return offset === null ? null : cursorOf(offset, path, context.cursorSecret);
+  return offset === null ? null : sealCursor([offset], path, context.cursorSecret);
 }
 
 function pageUrl(context: PageContext, request: PracticeRequest, after: string | null, limit: number | null): string {
-  const query = new URLSearchParams();
-  if (after !== null) query.set("after", after);
-  if (limit !== null) query.set("limit", String(limit));
-  for (const [name, value] of request.query) {
-    if (name !== "after" && name !== "limit") query.append(name, value);
-  }
   const origin = context.fault?.name === "next-link-elsewhere" ? context.fault.target : context.url;
-  const text = query.toString();
-  return `${origin}${request.path}${text === "" ? "" : `?${text}`}`;
-}
-
-/** Opaque, and valid for the list that gave it only. */
-function cursorOf(offset: number, path: string, secret: Uint8Array): string {
-  const seal = createHmac("sha256", secret).update(`${path} ${offset}`).digest("base64url").slice(0, 12);
-  return Buffer.from(`${offset}.${seal}`).toString("base64url");
-}
-
-function offsetOf(cursor: string, path: string, secret: Uint8Array): number | null {
-  const [text = ""] = Buffer.from(cursor, "base64url").toString("latin1").split(".");
-  if (!/^[0-9]{1,9}$/.test(text)) return null;
-  return cursorOf(Number(text), path, secret) === cursor ? Number(text) : null;
+  return pageAddress(`${origin}${request.path}`, [
+    ...(after === null ? [] : [["after", after] as const]),
+    ...(limit === null ? [] : [["limit", String(limit)] as const]),
+    ...[...request.query].filter(([name]) => name !== "after" && name !== "limit"),
+  ]);
 }

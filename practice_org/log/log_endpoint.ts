@@ -1,6 +1,6 @@
-import { createHmac } from "node:crypto";
 import { json, providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
-import { parseLogFilter, type LogPredicate } from "./log_filter.ts";
+import { openCursor, pageAddress, sealCursor } from "../http/cursors.ts";
+import type { LogEvent } from "./log_events.ts";
 import type { LogEntry, SystemLog } from "./system_log.ts";
 
 /** Faults of one answer of the log. */
@@ -32,6 +32,7 @@ const oldestSinceMs = 180 * dayMs;
 const maxLimit = 1_000;
 const defaultLimit = 100;
 const maxFilterLength = 4_000;
+const cursorPurpose = "logs";
 
 /** Place at which a chain of pages goes on. The lower bound travels with it, because `since` and `after` exclude each other. */
 interface Cursor {
@@ -43,7 +44,7 @@ interface Cursor {
 interface LogQuery {
   readonly limit: number;
   readonly sinceMs: number;
-  readonly matches: LogPredicate;
+  readonly matches: (event: LogEvent) => boolean;
   readonly after: Cursor | null;
 }
 
@@ -57,7 +58,10 @@ export function answerLogRequest(request: PracticeRequest, reading: LogReading):
   const page = pollingPage(query, reading);
   const headers: Header[] = [["link", `<${linkTo(request, reading.url, request.query.get("after"))}>; rel="self"`]];
   const origin = reading.faults.linkOrigin ?? reading.url;
-  headers.push(["link", `<${linkTo(request, origin, seal(page.next, reading.cursorSecret))}>; rel="next"`]);
+  headers.push([
+    "link",
+    `<${linkTo(request, origin, sealCursor([page.next.sinceMs, page.next.position], cursorPurpose, reading.cursorSecret))}>; rel="next"`,
+  ]);
   return json(
     200,
     page.entries.map(({ event }) => event),
@@ -124,20 +128,27 @@ function parseQuery(query: URLSearchParams, reading: LogReading): LogQuery | { r
   if (filter !== null && filter.length > maxFilterLength) {
     return { refusal: providerError("E0000031", { causes: ["The filter is too long."] }) };
   }
-  const matches = parseMatches(filter);
-  if (typeof matches === "string") return { refusal: providerError("E0000031", { causes: [matches] }) };
+  const matches = filter === null ? () => true : parseFilter(filter);
+  if (matches === null) return { refusal: providerError("E0000031", { causes: [`Invalid filter '${filter}'.`] }) };
   const sinceMs = Math.max(after?.sinceMs ?? asked, nowMs - keptMs);
   return { limit, sinceMs, matches, after };
 }
 
-/** The words of a refusal where it is no filter. */
-function parseMatches(filter: string | null): LogPredicate | string {
-  try {
-    return filter === null ? () => true : parseLogFilter(filter);
-  } catch (error) {
-    if (error instanceof RangeError) return error.message;
-    throw error;
-  }
+/**
+ * Filters in the form of the follower: alternatives joined by `or`, each of them `eventType sw "…"`, and in parentheses more
+ * of these and of `eventType ne "…"`, joined by `and`. Null for any other.
+ */
+function parseFilter(filter: string): LogQuery["matches"] | null {
+  const alternatives = filter.split(" or ").map((part) =>
+    part
+      .replace(/^\((.*)\)$/, "$1")
+      .split(" and ")
+      .map((clause) => /^eventType (sw|ne) "([^"]*)"$/.exec(clause)),
+  );
+  if (alternatives.flat().includes(null)) return null;
+  const isMet = (type: string, [, operator, wanted = ""]: readonly string[]) =>
+    operator === "sw" ? type.startsWith(wanted) : type !== wanted;
+  return ({ eventType }) => alternatives.some((all) => all.every((clause) => isMet(eventType, clause ?? [])));
 }
 
 /** NaN where it is no timestamp; a date alone is one. */
@@ -152,27 +163,12 @@ function invalid(detail: string): { readonly refusal: PracticeResponse } {
 }
 
 /** The parameters of the request, without `since`, which the cursor carries. */
-function linkTo(request: PracticeRequest, origin: string, after: string | null): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of request.query) {
-    if (name !== "after" && (name !== "since" || after === null)) query.append(name, value);
-  }
-  if (after !== null) query.set("after", after);
-  const text = query.toString();
-  return `${origin}${request.path}${text === "" ? "" : `?${text}`}`;
-}
-
-/** Opaque, and of this run of the org only. */
-function seal({ position, sinceMs }: Cursor, secret: Uint8Array): string {
-  const text = `${sinceMs}_${position}`;
-  const mark = createHmac("sha256", secret).update(`logs ${text}`).digest("base64url").slice(0, 12);
-  return Buffer.from(`${text}.${mark}`).toString("base64url");
+function linkTo({ path, query }: PracticeRequest, origin: string, after: string | null): string {
+  const kept = [...query].filter(([name]) => name !== "after" && (name !== "since" || after === null));
+  return pageAddress(`${origin}${path}`, [...kept, ...(after === null ? [] : [["after", after] as const])]);
 }
 
 function unseal(cursor: string, secret: Uint8Array): Cursor | null {
-  const [, sinceMs, position] =
-    /^(\d{1,15})_(\d{1,12})\./.exec(Buffer.from(cursor, "base64url").toString("latin1")) ?? [];
-  if (sinceMs === undefined || position === undefined) return null;
-  const found: Cursor = { position: Number(position), sinceMs: Number(sinceMs) };
-  return seal(found, secret) === cursor ? found : null;
+  const [sinceMs, position] = openCursor(cursor, cursorPurpose, secret) ?? [];
+  return sinceMs === undefined || position === undefined ? null : { position, sinceMs };
 }
