@@ -53,10 +53,7 @@ export function orgSettings({ contents, url }: Call): Answer {
 export function apps(call: Call): Answer {
   const filter = parseFilter(call.query.get("filter"), ["id", "name", "status"]);
   if ("refusal" in filter) return filter.refusal;
-  const start = call.query.get("q")?.toLowerCase() ?? "";
-  const matches = (app: App) =>
-    filter.matches(app) && (app.label.toLowerCase().startsWith(start) || app.name.toLowerCase().startsWith(start));
-  return { listing: visibleApps(call), matches, paging: twentyPerPage };
+  return { listing: visibleApps(call), matches: filter.matches, paging: twentyPerPage };
 }
 
 export function oneApp(call: Call): Answer {
@@ -130,25 +127,6 @@ export function ofPolicy(answer: (found: PolicyWithRules, call: Call) => Answer)
   );
 }
 
-/** Which of the apps that the caller sees are bound to a policy. */
-export const policyMappings = ofPolicy(({ policy }, call) => {
-  const mappings: JsonObject[] = [];
-  for (const app of each(visibleApps(call))) {
-    const { accessPolicy } = app["_links"] as { accessPolicy?: { href: string } };
-    if (accessPolicy?.href.endsWith(`/${policy.id}`) !== true) continue;
-    const id = `pma${app.id.slice(3)}`;
-    mappings.push({
-      id,
-      _links: {
-        self: { href: `${call.url}/api/v1/policies/${policy.id}/mappings/${id}` },
-        application: { href: `${call.url}/api/v1/apps/${app.id}` },
-        policy: { href: `${call.url}/api/v1/policies/${policy.id}` },
-      },
-    });
-  }
-  return unpaged(mappings);
-});
-
 /** With `expand=domains` each with its domains; themes and email domains are accepted and left out. */
 export function brands({ contents, query }: Call): Answer {
   const expanded = (query.get("expand") ?? "").split(",").filter((name) => name !== "");
@@ -186,20 +164,6 @@ export function zones({ contents, query }: Call): Answer {
   return "refusal" in filter
     ? filter.refusal
     : { listing: listingOf(contents.zones), matches: filter.matches, paging: twentyPerPage };
-}
-
-export function roleAssignees({ contents, url }: Call): Answer {
-  const assignees = contents.users
-    .filter(({ roles }) => roles.length > 0)
-    .map(({ user }) => ({
-      id: user.id,
-      orn: `orn:okta:directory:${contents.id}:users:${user.id}`,
-      _links: {
-        roles: { href: `${url}/api/v1/users/${user.id}/roles` },
-        self: { href: `${url}/api/v1/users/${user.id}` },
-      },
-    }));
-  return { ...paged(assignees, { defaultLimit: 100, maxLimit: 200 }), envelope: "value" };
 }
 
 export function customRoles({ contents }: Call): Answer {

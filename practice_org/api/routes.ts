@@ -32,7 +32,6 @@ const table: Readonly<Record<string, readonly [scope: Route["scope"], answer: Ro
     "policies.read",
     endpoints.ofPolicy(({ rules }, { segments }) => byId(rules, segments[1], "PolicyRule")),
   ],
-  "/api/v1/policies/*/mappings": ["policies.read", endpoints.policyMappings],
   "/api/v1/brands": ["brands.read", endpoints.brands],
   "/api/v1/brands/*/domains": ["brands.read", endpoints.brandDomains],
   "/api/v1/brands/*/pages/sign-in/customized": [
@@ -51,7 +50,6 @@ const table: Readonly<Record<string, readonly [scope: Route["scope"], answer: Ro
   "/api/v1/api-tokens": ["apiTokens.read", ({ contents }) => unpaged(contents.apiTokens)],
   "/api/v1/api-tokens/*": ["apiTokens.read", oneOf("apiTokens", "ApiToken")],
   "/api/v1/iam/roles": ["roles.read", endpoints.customRoles],
-  "/api/v1/iam/assignees/users": ["roles.read", endpoints.roleAssignees],
   "/api/v1/users": ["users.read", endpoints.users],
   "/api/v1/users/*": ["users.read", endpoints.ofUser(({ user }) => json(200, user))],
   "/api/v1/users/*/roles": ["roles.read", endpoints.ofUser(({ roles }) => unpaged(roles))],

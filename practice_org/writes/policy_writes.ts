@@ -1,30 +1,14 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { edit, setField, type Draft } from "../changes/edit.ts";
-import { addRule, createPolicy, deletePolicy, policyPlace, rulePlace } from "../changes/places.ts";
+import { addRule, policyPlace, rulePlace } from "../changes/places.ts";
 import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
 import { accessRule, anyTwoFactors } from "../objects/access_policies.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
-import { policyWithRules } from "../objects/policy_objects.ts";
 import { anywhere, sessionRule } from "../objects/sign_on_policies.ts";
 import type { PolicyWithRules, Resource } from "../objects/org_contents.ts";
 import { answerWith, attempt, invalid, noContent, statusOf, textIn, withDefaults, type Write } from "./write_call.ts";
 
 /** Policies and their rules as clients of the API write them. */
-
-const writableTypes = new Set(["OKTA_SIGN_ON", "PASSWORD", "ACCESS_POLICY"]);
-
-export const postPolicy: Write = ({ draft, body }) => {
-  const name = textIn(body, "name");
-  const type = textIn(body, "type");
-  if (name === null) return invalid("name", "The field cannot be left blank");
-  if (type === null || !writableTypes.has(type)) return invalid("type", "The policy type is missing or unknown");
-  const ofType = draft.contents.policies.filter(({ policy }) => policy.type === type);
-  if (ofType.some(({ policy }) => policy.name === name)) return invalid("name", "Policy name already in use");
-  const made = policyWithRules(draft.site, { type, name, priority: ofType.length, conditions: null, rules: [] });
-  const created = { ...made, policy: { ...made.policy, ...writtenFields(draft, made.policy, body) } };
-  createPolicy(draft, created);
-  return answerWith(created.policy);
-};
 
 export const putPolicy: Write = ofPolicy((parent, { draft, body }) => {
   const { policy } = parent;
@@ -33,12 +17,6 @@ export const putPolicy: Write = ofPolicy((parent, { draft, body }) => {
   if (policy["system"] === true && body["priority"] !== policy["priority"]) return providerError("E0000077");
   attempt(() => edit(draft, policyPlace(parent), { ...policy, ...writtenFields(draft, policy, body) }));
   return answerWith(findPolicy(draft, policy.id)?.policy ?? policy);
-});
-
-export const deleteOnePolicy: Write = ofPolicy((parent, { draft }) => {
-  if (parent.policy["system"] === true) return providerError("E0000006");
-  deletePolicy(draft, parent);
-  return noContent;
 });
 
 export const policyLifecycle: Write = ofPolicy((parent, { draft, segments: [, verb] }) => {

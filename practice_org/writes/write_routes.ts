@@ -17,9 +17,7 @@ export interface WriteRoute {
 /** Writes of the Terraform provider that fix a finding, and no others. */
 const writeRoutes: readonly WriteRoute[] = [
   ...routesOf("policies.manage", [
-    ["POST", "/api/v1/policies", policies.postPolicy],
     ["PUT", "/api/v1/policies/*", policies.putPolicy],
-    ["DELETE", "/api/v1/policies/*", policies.deleteOnePolicy],
     ["POST", "/api/v1/policies/*/lifecycle/*", policies.policyLifecycle],
     ["POST", "/api/v1/policies/*/rules", policies.postRule],
     ["PUT", "/api/v1/policies/*/rules/*", policies.putRule],

@@ -56,7 +56,6 @@ const kinds = [
   "role assignment",
   "user",
   "idp X509",
-  "role assignees",
   "organization",
   "first-party settings",
   "error",
@@ -108,7 +107,6 @@ async function practiceShapes(): Promise<Shapes> {
       "/api/v1/idps",
       "/api/v1/groups",
       "/api/v1/users",
-      "/api/v1/iam/assignees/users",
     ]) {
       await read(path);
     }

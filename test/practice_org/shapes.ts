@@ -61,8 +61,6 @@ function kindOf(path: string, item: Record<string, unknown>): string | null {
       return below.endsWith("/roles") ? "role assignment" : collection.replace(/s$/, "");
     case "idps":
       return below === "" ? `idp ${type}` : null;
-    case "iam":
-      return below === "assignees/users" ? "role assignees" : null;
     case ".well-known":
       return "organization";
     case "first-party-app-settings":
