@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { NotPossibleError } from "../not_possible_error.ts";
 import type { ServiceAppState } from "../auth/service_app.ts";
 import { isJsonObject } from "../../shared/json.ts";
@@ -16,7 +16,6 @@ export interface AdminPage {
   readonly log: SystemLog;
   readonly state: OrgState;
   readonly console: AdminConsole;
-  readonly secret: Uint8Array;
   readonly app: ServiceAppState;
   readonly clientId: string;
   /** Every scope that there is, without prefix. */
@@ -54,7 +53,7 @@ function isForeign({ headers }: PracticeRequest): boolean {
   );
 }
 
-/** A program sends JSON, which no form of another site can; the page's form carries the page's own token. */
+/** A program sends JSON, the page its form. */
 function answerChange(request: PracticeRequest, page: AdminPage): PracticeResponse {
   const contentType = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
   if (contentType === "application/json") {
@@ -67,7 +66,6 @@ function answerChange(request: PracticeRequest, page: AdminPage): PracticeRespon
   }
   if (contentType !== "application/x-www-form-urlencoded") return refuse(415, "Expected JSON or the page's form");
   const form = new URLSearchParams(request.body);
-  if (!isToken(form.get("token") ?? "", page.secret)) return refuse(403, "The page is out of date: load it again");
   const name = form.get("name") ?? "";
   const actor = form.get("actor") ?? undefined;
   const made = makeChange(page, { name, actor, key: form.get("key") ?? undefined });
@@ -113,10 +111,7 @@ function parseBody(text: string): Asked | null {
   }
 }
 
-function showPage(
-  { query }: PracticeRequest,
-  { log, state, secret, app, clientId, scopes }: AdminPage,
-): PracticeResponse {
+function showPage({ query }: PracticeRequest, { log, state, app, clientId, scopes }: AdminPage): PracticeResponse {
   const nonce = randomBytes(16).toString("base64url");
   const done = changes.find(({ name }) => name === query.get("done"));
   const actor = admins.find(({ alternateId }) => alternateId === query.get("actor"))?.alternateId ?? null;
@@ -127,7 +122,6 @@ function showPage(
     scopes,
     actor,
     nonce,
-    token: tokenOf(secret),
     message: done === undefined ? (query.get("problem") ?? "") : `Done: ${done.label}`,
     entries: log.entries().slice(-20).toReversed(),
   });
@@ -150,16 +144,6 @@ function showPage(
     ],
     body,
   };
-}
-
-/** The same for every page of a run of the org: a page that stays open goes on working. */
-function tokenOf(secret: Uint8Array): string {
-  return createHmac("sha256", secret).update("admin page").digest("base64url");
-}
-
-function isToken(text: string, secret: Uint8Array): boolean {
-  const [given, wanted] = [Buffer.from(text), Buffer.from(tokenOf(secret))];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 function refuse(status: number, problem: string): PracticeResponse {

@@ -16,14 +16,13 @@ export interface PageModel {
   /** The login that is chosen; null: the first. */
   readonly actor: string | null;
   readonly nonce: string;
-  readonly token: string;
   readonly message: string;
   /** The newest first. */
   readonly entries: readonly LogEntry[];
 }
 
 /** The page works without its script: each button is part of one form. */
-export function renderPage({ state, app, clientId, scopes, actor, nonce, token, message, entries }: PageModel): string {
+export function renderPage({ state, app, clientId, scopes, actor, nonce, message, entries }: PageModel): string {
   const contents = state.contents();
   const areas = [...new Set(settings.map(({ area }) => area))];
   return `<!DOCTYPE html>
@@ -41,7 +40,6 @@ export function renderPage({ state, app, clientId, scopes, actor, nonce, token, 
 </header>
 <main>
 <form method="post" action="/practice/change">
-<input type="hidden" name="token" value="${token}">
 <p class="who"><label for="actor">You are</label>
 <select id="actor" name="actor" autocomplete="off">${admins
     .map(({ alternateId, displayName }) => {

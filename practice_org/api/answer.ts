@@ -56,16 +56,8 @@ interface Exchange {
 
 export async function answer(org: Org, request: PracticeRequest): Promise<Outcome> {
   if (isAdminPath(request.path)) {
-    const { log, state, console, cursorSecret, app } = org;
-    const page = {
-      log,
-      state,
-      console,
-      secret: cursorSecret,
-      app,
-      clientId: org.serviceApp.id,
-      scopes: everyScope,
-    };
+    const { log, state, console, app, serviceApp } = org;
+    const page = { log, state, console, app, clientId: serviceApp.id, scopes: everyScope };
     return { kind: "answer", response: answerAdminPage(request, page), isAtOnce: true };
   }
   const faults = org.faults.take(request.path, request.query);

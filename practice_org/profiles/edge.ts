@@ -35,6 +35,7 @@ import {
   onManagedDevices,
   sessionRule,
   signOnPolicy,
+  type SessionRule,
 } from "../objects/sign_on_policies.ts";
 import { ipZone, zoneId, zoneObject } from "../objects/zone_objects.ts";
 import { compliantOrg, office, stig, stigPassword } from "./compliant.ts";
@@ -164,55 +165,20 @@ function zones(site: Site) {
 }
 
 function sessionPolicies(site: Site): readonly PolicyWithRules[] {
-  const denied = sessionRule({
-    name: "Not as a guest",
-    priority: 1,
-    ...strict,
-    network: fromZones(zoneId(guests)),
-    access: "DENY",
-  });
-  const lax = { idleMinutes: 60, lifetimeMinutes: 1080, persistentCookie: false };
-  const fromOffice = sessionRule({ name: "Office", priority: 1, ...strict, network: fromZones(zoneId(office)) });
+  const rule = (name: string, priority: number, more: Partial<SessionRule> = {}) =>
+    sessionRule({ name, priority, ...strict, network: anywhere, ...more });
+  const policy = (name: string, priority: number, ...rules: readonly RuleSpec[]) =>
+    signOnPolicy(site, { name, priority, groupIds: [groupId("HR integrations")], rules });
+  const lax = { idleMinutes: 60 };
+  const fromOffice = rule("Office", 1, { network: fromZones(zoneId(office)) });
+  const denied = rule("Not as a guest", 1, { network: fromZones(zoneId(guests)), access: "DENY" });
   return [
-    signOnPolicy(site, {
-      name: "Denied first",
-      priority: 1,
-      groupIds: [groupId("HR integrations")],
-      rules: [denied, sessionRule({ name: "Everybody else", priority: 2, ...strict, network: anywhere })],
-    }),
-    signOnPolicy(site, {
-      name: "All but a closed zone",
-      priority: 2,
-      groupIds: [groupId("HR integrations")],
-      rules: [sessionRule({ name: "Elsewhere", priority: 1, ...strict, network: allBut(closed) })],
-    }),
-    signOnPolicy(site, {
-      name: "Office, then lax",
-      priority: 3,
-      groupIds: [groupId("HR integrations")],
-      rules: [fromOffice, sessionRule({ name: "On the road", priority: 2, ...lax, network: anywhere })],
-    }),
-    signOnPolicy(site, { name: "Not used yet", priority: 4, groupIds: [groupId("HR integrations")], rules: [] }),
-    signOnPolicy(site, {
-      name: "First rule switched off",
-      priority: 5,
-      groupIds: [groupId("HR integrations")],
-      rules: [
-        { ...sessionRule({ name: "Off", priority: 1, ...lax, network: anywhere }), status: "INACTIVE" },
-        sessionRule({ name: "On", priority: 2, ...strict, network: anywhere }),
-      ],
-    }),
-    signOnPolicy(site, {
-      name: "Any defined zone",
-      priority: 6,
-      groupIds: [groupId("HR integrations")],
-      rules: [
-        forGroup(
-          sessionRule({ name: "Everyone", priority: 1, ...strict, network: fromZones("ALL_ZONES") }),
-          "Everyone",
-        ),
-      ],
-    }),
+    policy("Denied first", 1, denied, rule("Everybody else", 2)),
+    policy("All but a closed zone", 2, rule("Elsewhere", 1, { network: allBut(closed) })),
+    policy("Office, then lax", 3, fromOffice, rule("On the road", 2, lax)),
+    policy("Not used yet", 4),
+    policy("First rule switched off", 5, { ...rule("Off", 1, lax), status: "INACTIVE" }, rule("On", 2)),
+    policy("Any defined zone", 6, forGroup(rule("Everyone", 1, { network: fromZones("ALL_ZONES") }), "Everyone")),
     // Strict for one group; all other users get the built-in rule.
     defaultSignOnPolicy(site, 7, [forGroup(fromOffice, "HR integrations"), defaultSessionRule(2)]),
   ];

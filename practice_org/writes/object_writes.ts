@@ -10,7 +10,6 @@ import {
   answerWith,
   attempt,
   invalid,
-  noContent,
   statusOf,
   textIn,
   withDefaults,
@@ -67,14 +66,6 @@ export const putApiToken = put("apiTokens", "ApiToken", (token, body) => ({
   network: withDefaults({ connection: "ANYWHERE" }, body["network"]),
 }));
 
-/** A zone is switched off before it is deleted. */
-export const deleteZone = remove(
-  "zones",
-  "NetworkZone",
-  (zone) => zone["system"] === true || zone["status"] === "ACTIVE",
-);
-export const deleteLogStream = remove("logStreams", "LogStream", () => false);
-
 export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
   const { pageContent = null, widgetVersion = null, contentSecurityPolicySetting } = body;
   const texts = branded.customizedPage?.["widgetCustomizations"] ?? branded.defaultPage["widgetCustomizations"];
@@ -88,11 +79,6 @@ export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
   };
   attempt(() => edit(draft, pagePlace(branded), page));
   return answerWith(page);
-});
-
-export const deleteSignInPage: Write = ofBrand((branded, { draft }) => {
-  attempt(() => setField(draft, pagePlace(branded), "pageContent", null));
-  return noContent;
 });
 
 export function lifecycle(list: ListName, kind: string): Write {
@@ -133,14 +119,6 @@ function put(
     if ("headers" in fields) return fields as PracticeResponse;
     attempt(() => edit(draft, listed(list, item), { ...item, ...fields }));
     return answerWith(draft.contents[list].find(({ id }) => id === item.id) ?? item);
-  });
-}
-
-function remove(list: ListName, kind: string, isRefused: (item: Resource) => boolean): Write {
-  return ofItem(list, kind, (item, { draft }) => {
-    if (isRefused(item)) return providerError("E0000006");
-    edit(draft, listed(list, item), null);
-    return noContent;
   });
 }
 

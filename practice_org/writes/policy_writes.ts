@@ -51,12 +51,6 @@ export const putRule: Write = ofRule((parent, rule, { draft, body }) => {
   return answerWith(findRule(draft, parent, rule.id) ?? rule);
 });
 
-export const deleteOneRule: Write = ofRule((parent, rule, { draft }) => {
-  if (rule["system"] === true) return providerError("E0000006");
-  edit(draft, rulePlace(parent, rule), null);
-  return noContent;
-});
-
 export const ruleLifecycle: Write = ofRule((parent, rule, { draft, segments: [, , verb] }) => {
   const status = statusOf(verb);
   if (status === null || rule["system"] === true) return providerError("E0000006");

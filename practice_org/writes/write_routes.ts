@@ -14,20 +14,18 @@ export interface WriteRoute {
   readonly write: Write;
 }
 
-/** Writes of the Terraform provider that fix a finding, and no others. */
+/** Writes of the Terraform provider that fix a finding, and no others: a plan of `fix` deletes nothing. */
 const writeRoutes: readonly WriteRoute[] = [
   ...routesOf("policies.manage", [
     ["PUT", "/api/v1/policies/*", policies.putPolicy],
     ["POST", "/api/v1/policies/*/lifecycle/*", policies.policyLifecycle],
     ["POST", "/api/v1/policies/*/rules", policies.postRule],
     ["PUT", "/api/v1/policies/*/rules/*", policies.putRule],
-    ["DELETE", "/api/v1/policies/*/rules/*", policies.deleteOneRule],
     ["POST", "/api/v1/policies/*/rules/*/lifecycle/*", policies.ruleLifecycle],
   ]),
   ...routesOf("networkZones.manage", [
     ["POST", "/api/v1/zones", objects.postZone],
     ["PUT", "/api/v1/zones/*", objects.putZone],
-    ["DELETE", "/api/v1/zones/*", objects.deleteZone],
     ["POST", "/api/v1/zones/*/lifecycle/*", objects.lifecycle("zones", "NetworkZone")],
   ]),
   ...routesOf("authenticators.manage", [
@@ -37,14 +35,10 @@ const writeRoutes: readonly WriteRoute[] = [
   ...routesOf("logStreams.manage", [
     ["POST", "/api/v1/logStreams", objects.postLogStream],
     ["PUT", "/api/v1/logStreams/*", objects.putLogStream],
-    ["DELETE", "/api/v1/logStreams/*", objects.deleteLogStream],
     ["POST", "/api/v1/logStreams/*/lifecycle/*", objects.lifecycle("logStreams", "LogStream")],
   ]),
   ...routesOf("apiTokens.manage", [["PUT", "/api/v1/api-tokens/*", objects.putApiToken]]),
-  ...routesOf("brands.manage", [
-    ["PUT", "/api/v1/brands/*/pages/sign-in/customized", objects.putSignInPage],
-    ["DELETE", "/api/v1/brands/*/pages/sign-in/customized", objects.deleteSignInPage],
-  ]),
+  ...routesOf("brands.manage", [["PUT", "/api/v1/brands/*/pages/sign-in/customized", objects.putSignInPage]]),
 ];
 
 /** Without their prefix. */
