@@ -16,7 +16,7 @@ export const maxWindowMs = 120_000;
  * Reads `X-Rate-Limit-*`. null where they are missing or describe no window: a limit of 0 means too many
  * requests in flight, and a window that ended before the answer is not the present one.
  */
-export function readWindow(headers: Headers, receivedAtMs: number): RateWindow | null {
+export function parseWindow(headers: Headers, receivedAtMs: number): RateWindow | null {
   const limit = wholeNumber(headers.get("x-rate-limit-limit"));
   const remaining = wholeNumber(headers.get("x-rate-limit-remaining"));
   const resetSeconds = wholeNumber(headers.get("x-rate-limit-reset"));
@@ -26,7 +26,7 @@ export function readWindow(headers: Headers, receivedAtMs: number): RateWindow |
 }
 
 /** `Retry-After` in milliseconds, from seconds or a date; null without one. */
-export function readRetryAfterMs(headers: Headers, receivedAtMs: number): number | null {
+export function parseRetryAfterMs(headers: Headers, receivedAtMs: number): number | null {
   const text = headers.get("retry-after");
   if (text === null) return null;
   const seconds = wholeNumber(text);

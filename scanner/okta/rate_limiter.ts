@@ -10,12 +10,12 @@ export interface RateLimiterOptions {
   readonly onThrottled: (ms: number) => void;
 }
 
-export interface Turn<Answer extends object> {
+export interface PermitRequest<Answer extends object> {
   readonly family: string;
   /** True for a request that others in flight wait for. */
   readonly isUrgent: boolean;
-  /** An answer that makes the request needless; asked again whenever it could begin. */
-  readonly known: () => Answer | null;
+  /** Returns an answer that makes the request needless; called again whenever the request could begin. */
+  readonly knownAnswer: () => Answer | null;
 }
 
 export interface FamilyWindow extends RateWindow {
@@ -23,7 +23,7 @@ export interface FamilyWindow extends RateWindow {
   readonly family: string;
 }
 
-/** Gives the turn back, with the window that the answer showed; null for an answer without one, and without an answer. */
+/** Gives the permit back, with the window that the answer showed; null for an answer without one, and without an answer. */
 export type Release = (window: RateWindow | null) => void;
 
 /**
@@ -55,13 +55,13 @@ export class RateLimiter<Answer extends object> {
   }
 
   /** Resolves when the request may be sent, or with the answer that makes it needless. Rejects with the signal's reason. */
-  async turn({ family: name, isUrgent, known }: Turn<Answer>): Promise<Release | Answer> {
+  async acquire({ family: name, isUrgent, knownAnswer }: PermitRequest<Answer>): Promise<Release | Answer> {
     this.#signal.throwIfAborted();
     const family = this.#families.get(name) ?? { window: undefined, inFlight: 0, isAsleep: false };
     this.#families.set(name, family);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ family, isUrgent, known, resolve, reject });
-      this.#look();
+      this.#waiting.push({ family, isUrgent, knownAnswer, resolve, reject });
+      this.#grantWaiting();
     });
   }
 
@@ -82,14 +82,14 @@ export class RateLimiter<Answer extends object> {
     );
   }
 
-  /** Lets begin what may, in the order in which it came. */
-  #look(): void {
-    this.#waiting = this.#waiting.filter((waiter) => !this.#mayLeave(waiter));
+  /** Grants what the limits allow, in the order in which it came. */
+  #grantWaiting(): void {
+    this.#waiting = this.#waiting.filter((waiter) => !this.#tryGrant(waiter));
   }
 
-  #mayLeave({ family, isUrgent, known, resolve }: Waiter<Answer>): boolean {
+  #tryGrant({ family, isUrgent, knownAnswer, resolve }: Waiter<Answer>): boolean {
     if (!isUrgent && this.#inFlight >= this.#concurrency) return false;
-    const answer = known();
+    const answer = knownAnswer();
     const untilMs = answer === null ? this.#blockedUntilMs(family) : 0;
     if (untilMs > 0) {
       if (untilMs < Number.POSITIVE_INFINITY) void this.#sleep(family, untilMs);
@@ -108,11 +108,11 @@ export class RateLimiter<Answer extends object> {
     return (window) => {
       count(-1);
       this.#learn(family, window);
-      this.#look();
+      this.#grantWaiting();
     };
   }
 
-  /** 0: not blocked; infinite: until an answer says more. */
+  /** Returns when the block ends: 0 without one, infinite where an answer in flight decides. */
   #blockedUntilMs({ window, inFlight }: Family): number {
     if (window === null) return 0;
     if (!this.#isOpen(window)) return inFlight === 0 ? 0 : Number.POSITIVE_INFINITY;
@@ -148,13 +148,13 @@ export class RateLimiter<Answer extends object> {
     this.#throttledMs += this.#asleep === 1 ? this.#clock.nowMs() - this.#asleepSinceMs : 0;
     this.#asleep--;
     family.isAsleep = false;
-    this.#look();
+    this.#grantWaiting();
   }
 }
 
-interface Waiter<Answer extends object> extends Omit<Turn<Answer>, "family"> {
+interface Waiter<Answer extends object> extends Omit<PermitRequest<Answer>, "family"> {
   readonly family: Family;
-  readonly resolve: (turn: Release | Answer) => void;
+  readonly resolve: (outcome: Release | Answer) => void;
   readonly reject: (reason: unknown) => void;
 }
 

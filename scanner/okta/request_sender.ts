@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import { tokenPath, type HttpRequest, type HttpResponse, type HttpTransport } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
-import { endpointOf, maxWindowMs, readRetryAfterMs, readWindow, type RateWindow } from "./rate_limit.ts";
+import { endpointOf, maxWindowMs, parseRetryAfterMs, parseWindow, type RateWindow } from "./rate_limit.ts";
 import { RateLimiter, type FamilyWindow } from "./rate_limiter.ts";
 import { traceRequests, type RequestTrace } from "./request_trace.ts";
 
@@ -104,13 +104,13 @@ export class RequestSender {
   }
 
   async #attempt(request: RetryableRequest, endpoint: EndpointState): Promise<ReceivedResponse | NetworkError> {
-    const turn = await this.#limiter.turn({
+    const release = await this.#limiter.acquire({
       family: endpointOf(request.path).family,
       // A request that is in flight may have to wait for a new token.
       isUrgent: request.path === tokenPath,
-      known: () => this.#finalRefusal(endpoint),
+      knownAnswer: () => this.#finalRefusal(endpoint),
     });
-    if (typeof turn !== "function") return turn;
+    if (typeof release !== "function") return release;
     let window: RateWindow | null = null;
     try {
       return await request.attempt(async (prepared) => {
@@ -122,7 +122,7 @@ export class RequestSender {
       if (error instanceof NetworkError) return error;
       throw error;
     } finally {
-      turn(window);
+      release(window);
     }
   }
 
@@ -131,23 +131,23 @@ export class RequestSender {
     const response = await this.#http.send(request, this.#signal);
     const receivedAtMs = this.#clock.nowMs();
     this.#hasResponse = true;
-    return { ...response, receivedAtMs, window: readWindow(response.headers, receivedAtMs) };
+    return { ...response, receivedAtMs, window: parseWindow(response.headers, receivedAtMs) };
   }
 
   /** The window of the family after a 429. An endpoint whose 429s do not end is given up. */
   #refusal(endpoint: EndpointState, response: ReceivedResponse): RateWindow | null {
     const nowMs = this.#clock.nowMs();
     const { window } = response;
-    const retryAfterMs = readRetryAfterMs(response.headers, response.receivedAtMs) ?? 0;
+    const retryAfterMs = parseRetryAfterMs(response.headers, response.receivedAtMs) ?? 0;
     // Without a window that is used up the refusal was for too many requests in flight.
-    const isUsedUp = window?.remaining === 0;
+    const isUsedUp = window !== null && window.remaining === 0;
     // The 429s of requests that were in flight together are one.
     if (nowMs >= endpoint.refusedUntilMs) {
       endpoint.refusals++;
       if (!isUsedUp) this.#limiter.halveConcurrency();
     }
     const backoffMs = this.#jittered(Math.min(maxBackoffMs, firstRefusalMs * 2 ** (endpoint.refusals - 1)));
-    const resetAtMs = Math.max(isUsedUp ? window.resetAtMs : nowMs + backoffMs, nowMs + retryAfterMs);
+    const resetAtMs = Math.max(isUsedUp ? window.resetAtMs : 0, nowMs + Math.max(backoffMs, retryAfterMs));
     endpoint.refusedUntilMs = resetAtMs;
     const isEndless = endpoint.refusals > maxRefusals || retryAfterMs > maxWindowMs;
     endpoint.givenUp = isEndless ? { response, untilMs: resetAtMs } : null;
@@ -169,7 +169,7 @@ export class RequestSender {
   }
 
   #retryDelayMs(failures: number, result: ReceivedResponse | NetworkError): number {
-    const retryAfterMs = isResponse(result) ? (readRetryAfterMs(result.headers, result.receivedAtMs) ?? 0) : 0;
+    const retryAfterMs = isResponse(result) ? (parseRetryAfterMs(result.headers, result.receivedAtMs) ?? 0) : 0;
     return Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), Math.min(retryAfterMs, maxBackoffMs));
   }
 

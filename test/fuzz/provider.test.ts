@@ -21,7 +21,7 @@ import { parseNextLink } from "../../scanner/okta/next_page.ts";
 import { cleanProviderText } from "../../scanner/okta/provider_text.ts";
 import { connect, createAuthorizedClient, createRequestSender } from "../../scanner/okta/connection.ts";
 import { IdpError } from "../../scanner/okta/idp_error.ts";
-import { maxWindowMs, readRetryAfterMs, readWindow } from "../../scanner/okta/rate_limit.ts";
+import { maxWindowMs, parseRetryAfterMs, parseWindow } from "../../scanner/okta/rate_limit.ts";
 import { readOrganization } from "../../scanner/okta/organization.ts";
 import { isLine } from "../../shared/text.ts";
 import { context } from "../support/artifact_builders.ts";
@@ -72,12 +72,12 @@ test("rate limit headers of any kind are a bounded wait or nothing", () => {
         headers.set(`x-rate-limit-${name}`, clean);
         headers.set("retry-after", clean);
       }
-      const facts = readWindow(headers, 0);
+      const facts = parseWindow(headers, 0);
       if (facts !== null) {
         expect(facts.resetAtMs).toBeLessThanOrEqual(maxWindowMs);
         expect(facts.remaining).toBeGreaterThanOrEqual(0);
       }
-      const waitMs = readRetryAfterMs(headers, 0);
+      const waitMs = parseRetryAfterMs(headers, 0);
       if (waitMs !== null) expect(waitMs).toBeGreaterThanOrEqual(0);
     }),
     fuzzed(500),
