@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { createAccessTokens } from "./auth/access_tokens.ts";
 import { serviceApp } from "./objects/app_objects.ts";
 import { registered, type ServiceAppState } from "./auth/service_app.ts";
-import { createNonces, createReplayGuard } from "./auth/dpop_proof.ts";
+import { createReplayGuard } from "./auth/dpop_proof.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
 import { requestTarget, serve } from "./http/server.ts";
 import { createKeyPair, type PracticeKeyPair, type ServiceClient } from "./auth/credentials.ts";
@@ -190,7 +190,7 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
         return app.dpop;
       },
       tokens,
-      nonces: createNonces(secret),
+      nonce: randomBytes(24).toString("base64url"),
       assertionReplays: createReplayGuard(3600),
       proofReplays,
     },

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHash } from "node:crypto";
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify, type JWK } from "jose";
 
 export const signatureAlgorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512"] as const;
@@ -54,27 +54,6 @@ export async function verifyProof(proof: string | undefined, context: ProofConte
     isValid: true,
     thumbprint: await calculateJwkThumbprint(jwk),
     nonce: typeof nonce === "string" ? nonce : null,
-  };
-}
-
-const nonceDaySeconds = 86_400;
-const nonceDaysValid = 3;
-
-export interface Nonces {
-  current(nowSeconds: number): string;
-  isValid(nonce: string, nowSeconds: number): boolean;
-}
-
-/** A nonce a day, each good for three days more. Nothing is stored: a nonce is a keyed hash of its day. */
-export function createNonces(secret: Uint8Array): Nonces {
-  const ofDay = (day: number) => createHmac("sha256", secret).update(`nonce ${day}`).digest("base64url").slice(0, 32);
-  const dayOf = (nowSeconds: number) => Math.floor(nowSeconds / nonceDaySeconds);
-  return {
-    current: (nowSeconds) => ofDay(dayOf(nowSeconds)),
-    isValid(nonce, nowSeconds) {
-      const today = dayOf(nowSeconds);
-      return Array.from({ length: nonceDaysValid + 1 }, (_, back) => ofDay(today - back)).includes(nonce);
-    },
   };
 }
 

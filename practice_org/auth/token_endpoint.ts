@@ -1,5 +1,5 @@
 import { authenticateClient, type RegisteredClient } from "./client_assertion.ts";
-import { verifyProof, type Nonces, type ReplayGuard } from "./dpop_proof.ts";
+import { verifyProof, type ReplayGuard } from "./dpop_proof.ts";
 import { epochSeconds, json, oauthError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { AccessTokens } from "./access_tokens.ts";
 
@@ -14,7 +14,8 @@ export interface TokenEndpoint {
   /** `off` is the console's switch "Require Demonstrating Proof of Possession" turned off: proofs are ignored. */
   readonly dpop: "required" | "off";
   readonly tokens: AccessTokens;
-  readonly nonces: Nonces;
+  /** One for a run of the org. */
+  readonly nonce: string;
   readonly assertionReplays: ReplayGuard;
   readonly proofReplays: ReplayGuard;
 }
@@ -65,7 +66,7 @@ export async function answerTokenRequest(
       access_token: token,
       scope: scopes.granted.join(" "),
     },
-    binding.thumbprint === null ? [] : [["dpop-nonce", endpoint.nonces.current(now)]],
+    binding.thumbprint === null ? [] : [["dpop-nonce", endpoint.nonce]],
   );
 }
 
@@ -80,8 +81,8 @@ async function bind(endpoint: TokenEndpoint, request: PracticeRequest, now: numb
     replays: endpoint.proofReplays,
   });
   if (!proof.isValid) return { refusal: oauthError(400, "invalid_dpop_proof", proof.description) };
-  if (proof.nonce === null || !endpoint.nonces.isValid(proof.nonce, now)) {
-    const headers = [["dpop-nonce", endpoint.nonces.current(now)]] as const;
+  if (proof.nonce !== endpoint.nonce) {
+    const headers = [["dpop-nonce", endpoint.nonce]] as const;
     return {
       refusal: oauthError(400, "use_dpop_nonce", "Authorization server requires nonce in DPoP proof.", headers),
     };

@@ -111,28 +111,17 @@ export function typicalOrg(site: Site): OrgContents {
 }
 
 function sessionPolicies(site: Site): readonly PolicyWithRules[] {
+  const usual = { idleMinutes: 60, lifetimeMinutes: 720, persistentCookie: false, network: anywhere };
+  const offices = { idleMinutes: 15, network: fromZones(zoneId(headquarters), zoneId(branch)) };
+  const migration = { idleMinutes: 120, lifetimeMinutes: 2880, persistentCookie: true };
   return [
     signOnPolicy(site, {
       name: "Employees",
       priority: 1,
       groupIds: [groupId("Employees")],
       rules: [
-        sessionRule({
-          name: "From our offices",
-          priority: 1,
-          idleMinutes: 15,
-          lifetimeMinutes: 720,
-          persistentCookie: false,
-          network: fromZones(zoneId(headquarters), zoneId(branch)),
-        }),
-        sessionRule({
-          name: "On the road",
-          priority: 2,
-          idleMinutes: 60,
-          lifetimeMinutes: 720,
-          persistentCookie: false,
-          network: anywhere,
-        }),
+        sessionRule({ ...usual, ...offices, name: "From our offices", priority: 1 }),
+        sessionRule({ ...usual, name: "On the road", priority: 2 }),
       ],
     }),
     signOnPolicy(site, {
@@ -140,16 +129,7 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
       description: "Extended for the 2024 migration",
       priority: 2,
       groupIds: [groupId("Contractors")],
-      rules: [
-        sessionRule({
-          name: "Migration",
-          priority: 1,
-          idleMinutes: 120,
-          lifetimeMinutes: 2880,
-          persistentCookie: true,
-          network: anywhere,
-        }),
-      ],
+      rules: [sessionRule({ ...usual, ...migration, name: "Migration", priority: 1 })],
     }),
     signOnPolicy(site, {
       name: "Legacy VPN",

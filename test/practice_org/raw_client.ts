@@ -16,14 +16,12 @@ interface AssertionParts {
 export interface ProofParts {
   readonly claims?: Readonly<Record<string, unknown>>;
   readonly without?: readonly string[];
-  readonly header?: Readonly<Record<string, unknown>>;
 }
 
 export interface TokenParts {
-  readonly scope?: string | null;
-  readonly assertion?: AssertionParts | string | null;
+  readonly scope?: string;
+  readonly assertion?: AssertionParts | string;
   readonly proof?: ProofParts | string | null;
-  readonly form?: Readonly<Record<string, string>>;
 }
 
 interface OauthAnswer {
@@ -84,23 +82,16 @@ export async function createRawClient(org: PracticeOrg) {
       ...parts.claims,
     };
     for (const name of parts.without ?? []) delete claims[name];
-    return new SignJWT(claims)
-      .setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk: publicJwk, ...parts.header })
-      .sign(privateKey);
+    return new SignJWT(claims).setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk: publicJwk }).sign(privateKey);
   }
 
   async function requestToken(parts: TokenParts = {}): Promise<OauthAnswer> {
-    const form = new URLSearchParams({ grant_type: "client_credentials" });
-    const scope = parts.scope === undefined ? allScopes.join(" ") : parts.scope;
-    if (scope !== null) form.set("scope", scope);
-    if (parts.assertion !== null) {
-      form.set("client_assertion_type", assertionType);
-      form.set(
-        "client_assertion",
-        typeof parts.assertion === "string" ? parts.assertion : await assertion(parts.assertion),
-      );
-    }
-    for (const [name, value] of Object.entries(parts.form ?? {})) form.set(name, value);
+    const form = new URLSearchParams({
+      grant_type: "client_credentials",
+      scope: parts.scope ?? allScopes.join(" "),
+      client_assertion_type: assertionType,
+      client_assertion: typeof parts.assertion === "string" ? parts.assertion : await assertion(parts.assertion),
+    });
     const headers = new Headers();
     if (parts.proof !== null) {
       headers.set("dpop", typeof parts.proof === "string" ? parts.proof : await proof("POST", tokenUrl, parts.proof));
