@@ -20,8 +20,8 @@ export interface GatewayApi {
 }
 
 const callTimeoutMs = 30_000;
-/** As the gateway takes it. */
-const maxReportBytes = 32 * 1_048_576;
+/** More than a report has that is 4 MiB compressed. */
+const maxReportBytes = 128 * 1_048_576;
 const resource = v.record(v.string(), v.unknown());
 const page = v.object({ items: v.array(resource) });
 

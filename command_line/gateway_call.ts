@@ -27,7 +27,7 @@ export interface GatewayCallOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** Calls one REST resource; `body` is sent as JSON unless undefined. Null: the answer has no body. Rejects with `GatewayRefusal`, or as `fetch` does. */
+/** Calls one REST resource; `body` is sent as JSON unless undefined; bytes are JSON in gzip. Null: the answer has no body. Rejects with `GatewayRefusal`, or as `fetch` does. */
 export type GatewayCall = (method: string, path: string, body: unknown, signal: AbortSignal) => Promise<unknown>;
 
 export function createGatewayCall(options: GatewayCallOptions): GatewayCall {
@@ -40,8 +40,11 @@ export function createGatewayCall(options: GatewayCallOptions): GatewayCall {
           authorization: `Api-Key ${options.apiKey}`,
           "content-type": "application/json",
           accept: "application/json",
+          ...(body instanceof Uint8Array && { "content-encoding": "gzip" }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined
+          ? {}
+          : { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
         redirect: "error",
         signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
       });

@@ -317,28 +317,15 @@ CREATE TABLE "findings" (
 --> statement-breakpoint
 ALTER TABLE "findings" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
-CREATE TABLE "scan_report_parts" (
-	"tenant_id" uuid NOT NULL,
-	"scan_id" uuid NOT NULL,
-	"upload_id" uuid NOT NULL,
-	"part" integer NOT NULL,
-	"content" "bytea" NOT NULL,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "scan_report_parts_pkey" PRIMARY KEY("tenant_id","scan_id","upload_id","part")
-);
---> statement-breakpoint
-ALTER TABLE "scan_report_parts" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
 CREATE TABLE "scan_reports" (
 	"tenant_id" uuid NOT NULL,
 	"scan_id" uuid NOT NULL,
-	"upload_id" uuid NOT NULL,
-	"digest" text NOT NULL,
+	"body" "bytea" NOT NULL,
+	"sha256" text NOT NULL,
 	"size_bytes" integer NOT NULL,
-	"part_count" integer NOT NULL,
-	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"stored_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "scan_reports_pkey" PRIMARY KEY("tenant_id","scan_id"),
-	CONSTRAINT "scan_reports_sizes" CHECK ("scan_reports"."size_bytes" >= 0 and "scan_reports"."part_count" > 0)
+	CONSTRAINT "scan_reports_size" CHECK ("scan_reports"."size_bytes" = octet_length("scan_reports"."body"))
 );
 --> statement-breakpoint
 ALTER TABLE "scan_reports" ENABLE ROW LEVEL SECURITY;
@@ -396,8 +383,6 @@ ALTER TABLE "memberships" ADD CONSTRAINT "memberships_tenant_id_tenants_id_fk" F
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_users_sub_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("sub") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "findings" ADD CONSTRAINT "findings_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "scan_report_parts" ADD CONSTRAINT "scan_report_parts_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "scan_reports" ADD CONSTRAINT "scan_reports_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
@@ -531,10 +516,6 @@ CREATE POLICY "findings_of_tenant" ON "findings" AS PERMISSIVE FOR ALL TO "scans
 --> statement-breakpoint
 CREATE POLICY "findings_of_admin" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
-CREATE POLICY "scan_report_parts_of_tenant" ON "scan_report_parts" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("scan_report_parts"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("scan_report_parts"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "scan_report_parts_of_admin" ON "scan_report_parts" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
 CREATE POLICY "scan_reports_of_tenant" ON "scan_reports" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("scan_reports"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("scan_reports"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "scan_reports_of_admin" ON "scan_reports" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
@@ -564,8 +545,6 @@ ALTER TABLE public.audit_events FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.scan_reports FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
-ALTER TABLE public.scan_report_parts FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
 ALTER TABLE public.decisions FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.organizations FORCE ROW LEVEL SECURITY;
@@ -578,19 +557,19 @@ ALTER TABLE public.rule_states FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.organization_days FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
--- The content is compressed already.
-ALTER TABLE public.scan_report_parts ALTER COLUMN content SET STORAGE EXTERNAL;
+-- The body is compressed already.
+ALTER TABLE public.scan_reports ALTER COLUMN body SET STORAGE EXTERNAL;
 --> statement-breakpoint
 GRANT USAGE ON SCHEMA public, scanstream TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 GRANT SELECT ON scanstream.migrations TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 REVOKE ALL ON public.tenants, public.users, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
-  public.changes, public.audit_events, public.scan_reports, public.scan_report_parts,
+  public.changes, public.audit_events, public.scan_reports,
   public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days FROM PUBLIC;
 --> statement-breakpoint
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.users, public.memberships, public.api_keys, public.scans,
-  public.findings, public.monitors, public.changes, public.scan_reports, public.scan_report_parts,
+  public.findings, public.monitors, public.changes, public.scan_reports,
   public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days
   TO scanstream_admin;
 --> statement-breakpoint
@@ -617,8 +596,6 @@ GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
 --> statement-breakpoint
 -- What was stored of a report is not changed afterwards.
 GRANT SELECT, INSERT ON public.scan_reports TO scanstream_app;
---> statement-breakpoint
-GRANT SELECT, INSERT, DELETE ON public.scan_report_parts TO scanstream_app;
 --> statement-breakpoint
 -- What was decided, and by whom, is never changed: it ends.
 GRANT SELECT, INSERT, UPDATE (ended_at, ended_reason, ended_by, ended_scan_id) ON public.decisions TO scanstream_app;

@@ -127,19 +127,19 @@ export const findings = pgTable(
   ],
 );
 
-/** The finished report of a scan. Its row is written after its parts: without it there is no report. */
+/** The finished report of a scan, as it was sent. */
 export const scanReports = pgTable(
   "scan_reports",
   {
     tenantId: uuid("tenant_id").notNull(),
     scanId: uuid("scan_id").notNull(),
-    uploadId: uuid("upload_id").notNull(),
-    /** Digest of the report as it was sent; the same bytes have the same digest. */
-    digest: text("digest").notNull(),
-    /** Size of the report as it was sent. */
+    /** Gzip. */
+    body: bytes("body").notNull(),
+    /** For `body`, in hexadecimal digits. */
+    sha256: text("sha256").notNull(),
+    /** For `body`. */
     sizeBytes: integer("size_bytes").notNull(),
-    partCount: integer("part_count").notNull(),
-    createdAt: instant("created_at").notNull().defaultNow(),
+    storedAt: instant("stored_at").notNull().defaultNow(),
   },
   (table) => [
     primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
@@ -148,35 +148,7 @@ export const scanReports = pgTable(
       columns: [table.tenantId, table.scanId],
       foreignColumns: [scans.tenantId, scans.id],
     }).onDelete("cascade"),
-    check("scan_reports_sizes", sql`${table.sizeBytes} >= 0 and ${table.partCount} > 0`),
+    check("scan_reports_size", sql`${table.sizeBytes} = octet_length(${table.body})`),
     ...tenantPolicies("scan_reports", table.tenantId),
-  ],
-);
-
-/** A compressed report in pieces that pass through every driver. */
-export const scanReportParts = pgTable(
-  "scan_report_parts",
-  {
-    tenantId: uuid("tenant_id").notNull(),
-    scanId: uuid("scan_id").notNull(),
-    /** Two reports that are stored at once have separate parts. */
-    uploadId: uuid("upload_id").notNull(),
-    /** From 0. */
-    part: integer("part").notNull(),
-    /** Gzip. */
-    content: bytes("content").notNull(),
-    createdAt: instant("created_at").notNull().defaultNow(),
-  },
-  (table) => [
-    primaryKey({
-      name: "scan_report_parts_pkey",
-      columns: [table.tenantId, table.scanId, table.uploadId, table.part],
-    }),
-    foreignKey({
-      name: "scan_report_parts_scan",
-      columns: [table.tenantId, table.scanId],
-      foreignColumns: [scans.tenantId, scans.id],
-    }).onDelete("cascade"),
-    ...tenantPolicies("scan_report_parts", table.tenantId),
   ],
 );

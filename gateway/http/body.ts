@@ -112,7 +112,7 @@ function toFieldProblem(issue: v.BaseIssue<unknown>, base: string): FieldProblem
 }
 
 /** Throws `HttpRefusal` for a content type that is not JSON, and for a body that is compressed; no type at all is fine. */
-export function requireJson(headers: Headers): void {
+function requireJson(headers: Headers): void {
   const encoding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding !== "identity" && encoding !== "") {
     throw new HttpRefusal("unsupported_media_type", "The body is compressed: send it without Content-Encoding", {
@@ -128,7 +128,7 @@ export function requireJson(headers: Headers): void {
 }
 
 /** Reads a body of any type, with the same bound and the same refusals. */
-async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > maxBytes) throw bodyTooLarge(maxBytes);
   const account = accountOf(request);

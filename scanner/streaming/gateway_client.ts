@@ -6,7 +6,6 @@ import {
   problemOf,
   type GatewayCallOptions,
 } from "../../command_line/gateway_call.ts";
-import type { Report } from "../../shared/report.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { StoredFinding } from "../../shared/schemas/finding.ts";
 import { monitorSchema } from "../../shared/schemas/monitor.ts";
@@ -21,8 +20,8 @@ export interface GatewayClient {
   updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
   readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
   storeFindings(scanId: string, findings: readonly FindingBody[], signal: AbortSignal): Promise<void>;
-  /** The finished report: the same again changes nothing. A large one may take longer than another call. */
-  storeReport(scanId: string, report: Report, signal: AbortSignal): Promise<void>;
+  /** The finished report as gzip: the same again changes nothing. A large one may take longer than another call. */
+  storeReport(scanId: string, report: Uint8Array, signal: AbortSignal): Promise<void>;
   /** Registers a monitor under a UUID from the scanner, or goes on with it after a restart. */
   putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal): Promise<RegisteredMonitor>;
   updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal): Promise<void>;
@@ -56,7 +55,7 @@ export function createGatewayClient(options: GatewayCallOptions): GatewayClient 
       return parseResource(scanState, await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
     },
     async storeReport(scanId, report, signal) {
-      const mebibytes = JSON.stringify(report).length / 1_048_576;
+      const mebibytes = report.length / 1_048_576;
       const callLonger = createGatewayCall({ ...options, timeoutMs: options.timeoutMs + Math.ceil(mebibytes * 1000) });
       await callLonger("PUT", `/api/v1/scans/${scanId}/report`, report, signal);
     },

@@ -1,9 +1,11 @@
+import { gzipSync } from "node:zlib";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { countStates } from "../../shared/rule_result.ts";
 import type { ScanUpdate } from "../../shared/schemas/scan_requests.ts";
+import { maxStoredReportBytes } from "../../shared/schemas/report.ts";
 import { scanEvents } from "../../shared/scan_events.ts";
 import { createPublisher } from "../../shared/send_event.ts";
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";
@@ -139,6 +141,13 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     },
     async storeReport(report) {
       if (!isEndAccepted) return;
+      const body = gzipSync(JSON.stringify(report));
+      if (body.length > maxStoredReportBytes) {
+        warn(
+          `The report was not stored at the gateway: it has ${mebibytes(body.length)} compressed, at most ${mebibytes(maxStoredReportBytes)} are kept`,
+        );
+        return;
+      }
       const deadlineMs = Date.now() + endTimeoutMs(report.scan.status);
       const retryUntilDeadline = createRetry(new AbortController().signal, {
         onAccepted() {},
@@ -148,7 +157,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
         },
       });
       try {
-        await retryUntilDeadline((signal) => gateway.storeReport(options.scanId, report, signal));
+        await retryUntilDeadline((signal) => gateway.storeReport(options.scanId, body, signal));
       } catch (error) {
         warn(`The report was not stored at the gateway: ${problemOf(error)}`);
       }
@@ -249,4 +258,8 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     hasWarnedOfRetry = true;
     warn(`The scan continues without its live view until the gateway or broker answers again: ${problemOf(error)}`);
   }
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 1_048_576).toFixed(1)} MiB`;
 }

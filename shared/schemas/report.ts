@@ -230,6 +230,9 @@ const orgPolicySchema = object({
   sha256: v.pipe(v.string(), v.description("Of the document as compact JSON")),
 });
 
+/** A gateway keeps no larger one, compressed. */
+export const maxStoredReportBytes = 4 * 1_048_576;
+
 export const reportSchema = object({
   schema: v.literal("scanstream.report/1"),
   org_policy: v.exactOptional(v.pipe(orgPolicySchema, v.description("Absent: none was given"))),

@@ -67,8 +67,9 @@ export interface CallOptions {
   readonly method?: string;
   /** The whole `Authorization` header. */
   readonly as?: string;
+  /** Bytes are JSON in gzip. */
   readonly json?: unknown;
-  readonly body?: string;
+  readonly body?: BodyInit;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -77,13 +78,16 @@ export async function call(
   path: string,
   options: CallOptions = {},
 ): Promise<Response> {
-  const { as, json, headers = {}, body = json === undefined ? undefined : JSON.stringify(json) } = options;
+  const { as, json, headers = {} } = options;
+  const isGzip = json instanceof Uint8Array;
+  const { body = isGzip ? new Uint8Array(json) : JSON.stringify(json) } = options;
   return fetch(`${url}${path}`, {
     method: options.method ?? (body === undefined ? "GET" : "POST"),
     ...(body === undefined ? {} : { body }),
     headers: {
       ...(as === undefined ? {} : { authorization: as }),
       ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(isGzip && { "content-encoding": "gzip" }),
       ...headers,
     },
     redirect: "manual",
@@ -98,6 +102,7 @@ const refusalCodes = {
   405: "method_not_allowed",
   409: "conflict",
   413: "too_large",
+  415: "unsupported_media_type",
   422: "invalid",
   429: "too_many",
   503: "unavailable",

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import assert from "node:assert/strict";
-import { aCheckResult, aFinding, aReport } from "../support/report_builders.ts";
+import { aReport } from "../support/report_builders.ts";
 import { call, createScan, gatewayCase, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
 
 /** Random, so that it does not compress: several parts in the database. */
@@ -17,29 +19,32 @@ export const keepingCases: readonly GatewayCase[] = [
     const as = keyOf(gateway.tenant);
     const { id } = await createScan(gateway);
     const path = `/api/v1/scans/${id}/report`;
-    const toReport = (findingCount: number) => {
-      const findings = Array.from({ length: findingCount }, (_, at) =>
-        aFinding({ fingerprint: `f${at}`, actual: randomText(96_000) }),
-      );
-      const report = aReport([aCheckResult({ findings })]);
-      return { ...report, scan: { ...report.scan, id } };
-    };
-    const json = toReport(24);
-    const small = toReport(1);
+    // Some parts of it cannot be compressed: several chunks.
+    const text = JSON.stringify({ ...aReport(), padding: randomText(2_000_000) });
+    const json = gzipSync(text);
     await refused(await call(gateway, path, { as }), 404);
-    await refused(await call(gateway, path, { method: "PUT", as, json: { ...small, schema: "x" } }), 422);
-    const another = { ...small, scan: { ...small.scan, id: crypto.randomUUID() } };
-    await refused(await call(gateway, path, { method: "PUT", as, json: another }), 422);
-    assert.equal((await call(gateway, path, { method: "PUT", as, json })).status, 201);
-    assert.equal((await call(gateway, path, { method: "PUT", as, json })).status, 200);
-    await refused(await call(gateway, path, { method: "PUT", as, json: small }), 409);
+    const put = (body: unknown) => call(gateway, path, { method: "PUT", as, json: body });
+    await refused(await put({}), 415);
+    const isNoGzip = { "content-encoding": "gzip" };
+    await refused(await call(gateway, path, { method: "PUT", as, json: {}, headers: isNoGzip }), 400);
+    const tooLarge = new Uint8Array(4 * 1_048_576 + 1);
+    assert.match(await refused(await put(tooLarge), 413), /larger than 4194304 bytes/);
+    assert.equal((await put(json)).status, 201);
+    assert.equal((await put(json)).status, 200);
+    await refused(await put(gzipSync("{}")), 409);
     const read = await call(gateway, path, { as });
     const etag = read.headers.get("etag") ?? "";
-    assert.equal((await read.text()) === JSON.stringify(json), true);
+    assert.equal(etag, `"${createHash("sha256").update(json).digest("hex")}"`);
+    assert.equal(read.headers.get("content-type"), "application/json");
+    assert.equal((await read.text()) === text, true);
+    const decompressed = await call(gateway, path, { as, headers: { "accept-encoding": "identity" } });
+    assert.equal(decompressed.headers.get("content-encoding"), null);
+    assert.equal((await decompressed.text()) === text, true);
     const again = await call(gateway, path, { as, headers: { "if-none-match": etag } });
     assert.equal(again.status, 304);
     const stranger = `Api-Key ${gateway.strangerApiKey}`;
     await refused(await call(gateway, path, { as: stranger }), 404);
+    await refused(await call(gateway, path, { method: "PUT", as: stranger, json }), 404);
   }),
   gatewayCase("deletes a scan that runs: its stream ends, and the tenant's says so", async (gateway) => {
     const as = keyOf(gateway.tenant);

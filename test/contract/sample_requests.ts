@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { aChange } from "../support/change_builders.ts";
-import { aReport } from "../support/report_builders.ts";
+import { reportUpload } from "../support/report_builders.ts";
 import { call, type GatewayUnderTest } from "./harness.ts";
 import { walkName, type Cast, type ProtectedRoute } from "./callers.ts";
 
@@ -97,8 +97,7 @@ function aDecision(): unknown {
 }
 
 function reportOf(path: string): unknown {
-  const report = aReport();
-  return { ...report, scan: { ...report.scan, id: path.slice(-36) } };
+  return reportUpload(path.slice(-36)).body;
 }
 
 /** By method and path, as the gateway's table has them. */

@@ -112,7 +112,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "select hash from api_keys",
         "select * from api_keys",
         "delete from scan_reports",
-        "update scan_report_parts set content = ''",
+        "update scan_reports set body = ''",
         "delete from tenants",
         "update changes set cause = 'start'",
         "update verdicts set status = 'PASS'",

@@ -12,7 +12,6 @@ import {
   organizationDays,
   organizations,
   ruleStates,
-  scanReportParts,
   scanReports,
   scans,
   tenants,
@@ -43,7 +42,6 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await db.insert(scans).values(scanIds.map((scanId) => ({ id: scanId, tenantId: id })));
     await db.insert(findings).values(scanIds.map((scanId) => ({ ...findingValues, tenantId: id, scanId })));
     await db.insert(scanReports).values(scanIds.map((scanId) => ({ ...reportValues, tenantId: id, scanId })));
-    await db.insert(scanReportParts).values(scanIds.map((scanId) => ({ ...partValues, tenantId: id, scanId })));
     await db
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
@@ -80,9 +78,7 @@ export const findingValues = {
   detail: "Policy Inactivity allows 90 days where 35 are expected.",
 } as const;
 
-const uploadId = "0f8c2e57-64a8-4f4c-9f1d-6f0f7a6f9c11";
-const reportValues = { uploadId, digest: "d", sizeBytes: 2, partCount: 1 } as const;
-const partValues = { uploadId, part: 0, content: new Uint8Array([31, 139]) } as const;
+const reportValues = { body: new Uint8Array([31, 139]), sha256: "d", sizeBytes: 2 } as const;
 const decisionValues = {
   kind: "waiver",
   check: findingValues.check,

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeKeyPair } from "../support/key_pair.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aReport } from "../support/report_builders.ts";
+import { reportUpload } from "../support/report_builders.ts";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
 import { temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
@@ -24,14 +24,10 @@ function run(...args: readonly string[]): Promise<Outcome> {
 
 async function scanWithReport(): Promise<string> {
   const { id } = await producer.register({ org_url: "https://acme.okta.com" });
-  const report = aReport();
+  const upload = reportUpload(id);
   const response = await fetch(`${gateway.env["SCANSTREAM_URL"]}/api/v1/scans/${id}/report`, {
-    method: "PUT",
-    headers: {
-      authorization: `Api-Key ${gateway.env["SCANSTREAM_API_KEY"]}`,
-      "content-type": "application/json",
-    },
-    body: JSON.stringify({ ...report, scan: { ...report.scan, id } }),
+    ...upload,
+    headers: { ...upload.headers, authorization: `Api-Key ${gateway.env["SCANSTREAM_API_KEY"]}` },
   });
   if (!response.ok) throw new Error(await response.text());
   return id;

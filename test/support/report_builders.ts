@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { RenderOptions } from "../../scanner/reports/report_format.ts";
@@ -115,4 +116,11 @@ export function renderAs(name: string, report: Report, options: Partial<RenderOp
   const format = reportFormats.find((candidate) => candidate.name === name);
   if (format === undefined) throw new Error(`There is no format ${name}`);
   return format.render(report, { color: false, width: 100, toolVersion: "1.2.3", ...options });
+}
+
+/** The request that stores a report of the scan. */
+export function reportUpload(scanId: string, report = aReport()) {
+  const body = gzipSync(JSON.stringify({ ...report, scan: { ...report.scan, id: scanId } }));
+  const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+  return { method: "PUT", body, headers } as const;
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { scanEvents } from "../../shared/scan_events.ts";
-import { aReport } from "../support/report_builders.ts";
+import { reportUpload } from "../support/report_builders.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
 import { openPage, openStage } from "./watched_page.ts";
@@ -247,11 +247,10 @@ test("a scan is deleted after a second question, and leaves every page at once",
 async function endedScan({ producer, apiKey }: WebTenant, orgUrl: string) {
   const scan = await producer.register({ org_url: orgUrl, checks_total: 1 });
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
-  const report = aReport();
+  const upload = reportUpload(scan.id);
   const stored = await fetch(`${gateway.url}/api/v1/scans/${scan.id}/report`, {
-    method: "PUT",
-    headers: { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ ...report, scan: { ...report.scan, id: scan.id } }),
+    ...upload,
+    headers: { ...upload.headers, authorization: `Api-Key ${apiKey}` },
   });
   expect(stored.status).toBe(201);
   return scan;

@@ -25,7 +25,7 @@ import { announceEnd, type EndedScan } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
 import { findingExample, newScanExample, scanExample, scanUpdateExample } from "./examples.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./finding_store.ts";
-import { defineReportRoutes } from "./report/report_routes.ts";
+import { defineReportRoutes } from "./report_routes.ts";
 import { hasEnded, toScan, type ScanRow } from "./scan.ts";
 import {
   deleteScan,

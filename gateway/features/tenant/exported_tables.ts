@@ -12,7 +12,6 @@ import {
   organizationDays,
   organizations,
   ruleStates,
-  scanReportParts,
   scanReports,
   scans,
   verdicts,
@@ -43,13 +42,7 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: organizationDays, key: [organizationDays.organizationId, organizationDays.day] },
   { table: scans, key: [scans.id] },
   { table: findings, key: [findings.scanId, findings.fingerprint] },
-  { table: scanReports, key: [scanReports.scanId] },
-  {
-    table: scanReportParts,
-    key: [scanReportParts.scanId, scanReportParts.uploadId, scanReportParts.part],
-    // A part has 256 KiB.
-    pageRows: 1,
-  },
+  { table: scanReports, key: [scanReports.scanId], pageRows: 1 },
   { table: monitors, key: [monitors.id] },
   { table: changes, key: [changes.monitorId, changes.id] },
   { table: decisions, key: [decisions.id] },

@@ -10,7 +10,7 @@ import { everyTenant, write } from "../../../../drizzle/transactions.ts";
 import { openPg } from "../../../drizzle/open_databases.ts";
 import { watchDatabase, type SentQuery } from "../../../support/watched_database.ts";
 import { startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
-import { aReport } from "../../../support/report_builders.ts";
+import { reportUpload } from "../../../support/report_builders.ts";
 import { createPublisher } from "../../../../shared/send_event.ts";
 import { createScan, problemOf } from "../../../support/test_gateway.ts";
 
@@ -35,8 +35,7 @@ describe("deleting", () => {
     const finding = (fingerprint: string) => ({ fingerprint, check: "c", status: "FAIL" });
     await send("POST", `/api/v1/scans/${id}/findings`, { findings: [finding("a"), finding("b")] });
     if (status !== undefined) await send("PATCH", `/api/v1/scans/${id}`, { status });
-    const report = aReport();
-    const stored = await send("PUT", `/api/v1/scans/${id}/report`, { ...report, scan: { ...report.scan, id } });
+    const stored = await gateway.request(`/api/v1/scans/${id}/report`, { ...reportUpload(id), as: key });
     expect(stored.status).toBe(201);
     return id;
   }
@@ -44,18 +43,18 @@ describe("deleting", () => {
   const rowsOf = (id: string) =>
     owner(
       `select (select count(*)::int from scans where id = $1::uuid) as scans, (select count(*)::int from findings where scan_id = $1::uuid) as findings,
-        (select count(*)::int from scan_reports where scan_id = $1::uuid) as reports, (select count(*)::int from scan_report_parts where scan_id = $1::uuid) as parts`,
+        (select count(*)::int from scan_reports where scan_id = $1::uuid) as reports`,
       id,
     );
 
   describe("DELETE /scans/{id}", () => {
     test("204, and with the scan go its findings and its report; a second time 404, as for one that never was", async () => {
       const id = await fullScan("completed");
-      expect(await rowsOf(id)).toEqual([[1, 2, 1, 1]]);
+      expect(await rowsOf(id)).toEqual([[1, 2, 1]]);
       const deleted = await send("DELETE", `/api/v1/scans/${id}`, undefined, user);
       expect(deleted.status).toBe(204);
       expect(await deleted.text()).toBe("");
-      expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
+      expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
       const paths = ["", "/findings", "/report", "/event-stream"];
       for (const path of paths) expect((await send("GET", `/api/v1/scans/${id}${path}`)).status, path).toBe(404);
       expect((await send("PATCH", `/api/v1/scans/${id}`, { status: "running" })).status).toBe(404);
@@ -85,7 +84,7 @@ describe("deleting", () => {
     test("one with more findings than a step takes goes as a whole", async () => {
       const id = await scanWithFindings(10_500);
       expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
-      expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
+      expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
     });
 
     test("one whose steps take longer than a statement may goes in smaller steps", async () => {
@@ -113,7 +112,7 @@ describe("deleting", () => {
       await deleteScan((work) => write(watched, { tenantId: gateway.acme.id }, work), id, onEnd);
       expect(ended).toEqual(["cancelled"]);
       expect(tried).toEqual([10_000, 1_250, 1_250, 1_250]);
-      expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
+      expect(await rowsOf(id)).toEqual([[0, 0, 0]]);
     });
   });
 
@@ -164,16 +163,16 @@ describe("deleting", () => {
       expect(count).toBe(1);
       const { id: tenantId } = gateway.acme;
       expect(published).toEqual([`tenant:${tenantId}:${tenantId} {"type":"scan.deleted","data":{"scan_id":"${old}"}}`]);
-      expect(await rowsOf(old)).toEqual([[0, 0, 0, 0]]);
-      expect(await rowsOf(young)).toEqual([[1, 2, 1, 1]]);
-      expect(await rowsOf(running)).toEqual([[1, 2, 1, 1]]);
+      expect(await rowsOf(old)).toEqual([[0, 0, 0]]);
+      expect(await rowsOf(young)).toEqual([[1, 2, 1]]);
+      expect(await rowsOf(running)).toEqual([[1, 2, 1]]);
       expect(await owner("select action from audit_events where target_id = $1", old), "nobody did it").toEqual([]);
     });
 
     test("never deletes what ended within a day", async () => {
       const id = await fullScan("completed");
       await run(1);
-      expect(await rowsOf(id)).toEqual([[1, 2, 1, 1]]);
+      expect(await rowsOf(id)).toEqual([[1, 2, 1]]);
     });
 
     test("deletes monitors that ended longer ago, with their changes", async () => {

@@ -154,10 +154,9 @@ describe("bodies", () => {
     if (status !== 201) await problemOf(response);
   });
 
-  test.each(["scans", "scans/ID/report"])("a compressed body is 415, not broken JSON: %s", async (path) => {
-    const { id } = await createScan(gateway, gateway.acme);
-    const response = await gateway.request(`/api/v1/${path.replace("ID", id)}`, {
-      method: path === "scans" ? "POST" : "PUT",
+  test("a compressed body is 415, not broken JSON", async () => {
+    const response = await gateway.request("/api/v1/scans", {
+      method: "POST",
       as: key,
       body: gzipSync("{}"),
       headers: { "content-type": "application/json", "content-encoding": "gzip" },

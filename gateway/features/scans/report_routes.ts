@@ -1,0 +1,117 @@
+import * as v from "valibot";
+import { AppError } from "../../../shared/app_error.ts";
+import { toHex } from "../../../shared/hex.ts";
+import { count, uuid } from "../../../shared/schemas/primitives.ts";
+import { maxStoredReportBytes, reportSchema } from "../../../shared/schemas/report.ts";
+import { component, json, problem } from "../../description/operation.ts";
+import { readBytes } from "../../http/body.ts";
+import { accountOf } from "../../http/budget.ts";
+import { HttpRefusal } from "../../http/problem.ts";
+import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
+import type { Resource } from "../../http/resource.ts";
+import { selectBody, selectSha256, storeReport, type NewReport } from "./report_store.ts";
+
+const StoredReport = component("StoredReport", v.object({ scan_id: uuid(), size_bytes: count }));
+const Report = component("Report", reportSchema);
+
+/** The finished report of a scan, as its scanner sent it: the gateway never looks into it, its reader does. */
+export function defineReportRoutes(scans: Resource): void {
+  scans.on(
+    "PUT /scans/:id/report",
+    {
+      allow: "publish",
+      operationId: "storeReport",
+      summary: "Store the finished report",
+      description:
+        "A `scanstream.report/1` with `Content-Encoding: gzip`, of 4 MiB at most, also after the scan has ended. It is stored " +
+        "once: the same body again changes nothing, another one is refused. Only its reader checks what is in it.",
+      body: { schema: Report, example: undefined, isReadByHandler: true },
+      answers: {
+        200: json(StoredReport, "Stored before, with the same body", { headers: ["ETag"] }),
+        201: json(StoredReport, "Stored", {
+          headers: ["ETag"],
+          example: { scan_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7", size_bytes: 48_213 },
+        }),
+        409: problem("A different report of this scan is stored"),
+      },
+    },
+    async ({ c, id, write }) => {
+      const report = await readReport(c.req.raw);
+      const { isNew } = await accountOf(c.req.raw).readLarge(() => write((db) => storeReport(db, id, report)));
+      const stored = { scan_id: id, size_bytes: report.body.length };
+      return c.json(stored, isNew ? 201 : 200, { etag: `"${report.sha256}"` });
+    },
+  );
+
+  scans.on(
+    "GET /scans/:id/report",
+    {
+      allow: "read",
+      operationId: "getReport",
+      summary: "Read the finished report",
+      description:
+        "As it was sent, with `Content-Encoding: gzip`; decompressed for a client whose `Accept-Encoding` has no gzip. With its " +
+        "ETag in `If-None-Match`: 304.",
+      answers: {
+        200: json(Report, "The report", { headers: ["ETag"] }),
+        304: { description: "Not modified: the client has this report", headers: ["ETag"] },
+        404: problem("No such scan in this tenant, or no report was uploaded for it"),
+      },
+    },
+    async ({ c, id, read }) => {
+      const isGzip = acceptsGzip(c.req.header("accept-encoding"));
+      const strong = `"${await read((db) => selectSha256(db, id))}"`;
+      const headers = {
+        // The digest is the compressed body's.
+        etag: isGzip ? strong : `W/${strong}`,
+        "cache-control": "private, no-cache",
+        vary: "accept-encoding",
+      };
+      if (isKnown(c.req.header("if-none-match"), strong)) return c.body(null, 304, headers);
+      const account = accountOf(c.req.raw);
+      const body = await account.holdUntilRead(maxStoredReportBytes, async () => {
+        const stored = await account.readLarge(() => read((db) => selectBody(db, id)));
+        if (isGzip) return pulledStream(slicesOf(stored));
+        return pulledStream(slicesOf(stored, inflatedAtOnceBytes)).pipeThrough(new DecompressionStream("gzip"));
+      });
+      const init = {
+        headers: { ...headers, "content-type": "application/json", ...(isGzip && { "content-encoding": "gzip" }) },
+        // Workers compress once more unless told that it is done. https://developers.cloudflare.com/workers/runtime-apis/response/
+        encodeBody: isGzip ? "manual" : "automatic",
+      };
+      return new Response(body, init);
+    },
+  );
+}
+
+/** They may inflate to a thousand times as much before the next are asked for. */
+const inflatedAtOnceBytes = 4096;
+
+/** Rejects with `HttpRefusal`, or with `AppError` `too_large` or `malformed`. */
+async function readReport(request: Request): Promise<NewReport> {
+  if (request.headers.get("content-encoding")?.trim().toLowerCase() !== "gzip") {
+    throw new HttpRefusal(
+      "unsupported_media_type",
+      "The report is not compressed: send it with Content-Encoding: gzip",
+      {
+        "accept-encoding": "gzip",
+      },
+    );
+  }
+  const body = await readBytes(request, maxStoredReportBytes);
+  // https://www.rfc-editor.org/rfc/rfc1952#section-2.3.1
+  if (body[0] !== 0x1f || body[1] !== 0x8b)
+    throw new AppError("malformed", "The body is not gzip: expected 1f 8b first");
+  return { body, sha256: toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", body))) };
+}
+
+/** Without the header a client takes any. https://www.rfc-editor.org/rfc/rfc9110#section-12.5.3 */
+function acceptsGzip(acceptEncoding = "*"): boolean {
+  return /(?:^|,)\s*(?:x-)?(?:gzip|\*)\s*(?:,|$|;\s*q=(?!0(?:\.0*)?\s*(?:,|$)))/i.test(acceptEncoding);
+}
+
+/** https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2 */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = ifNoneMatch?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  return tags.includes("*") || tags.includes(etag);
+}
