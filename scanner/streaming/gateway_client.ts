@@ -56,7 +56,10 @@ export function createGatewayClient(options: GatewayCallOptions): GatewayClient 
     },
     async storeReport(scanId, report, signal) {
       const mebibytes = report.length / 1_048_576;
-      const callLonger = createGatewayCall({ ...options, timeoutMs: options.timeoutMs + Math.ceil(mebibytes * 1000) });
+      const callLonger = createGatewayCall({
+        ...options,
+        timeoutMs: options.timeoutMs + Math.ceil(mebibytes * 10_000),
+      });
       await callLonger("PUT", `/api/v1/scans/${scanId}/report`, report, signal);
     },
     async putMonitor(monitorId, body, signal) {
