@@ -24,7 +24,8 @@ import { UnreadAnswers } from "./unread_answers.ts";
 export const nodeHttp: HttpRuntime = {
   createSink: createNodeSocketSinks(createReadableStreamSinks()),
   // `env` is what `@hono/node-server` hands to `fetch`.
-  peerAddress: (env) => (env as HttpBindings).incoming.socket.remoteAddress ?? null,
+  // A request that no server of ours took, as in a test, has no connection.
+  peerAddress: (env) => (env as Partial<HttpBindings>).incoming?.socket.remoteAddress ?? null,
   hasClientLeft: (env) => (env as HttpBindings).outgoing.destroyed,
   async serveApp(fetch, address, budget) {
     const listening = await listenForMany(appListener(fetch, budget), address);
