@@ -25,7 +25,7 @@ export const nodeHttp: HttpRuntime = {
   createSink: createNodeSocketSinks(createReadableStreamSinks()),
   // `env` is what `@hono/node-server` hands to `fetch`.
   // A request that no server of ours took, as in a test, has no connection.
-  peerAddress: (env) => (env as Partial<HttpBindings>).incoming?.socket.remoteAddress ?? null,
+  peerAddress: (env) => (env as Partial<HttpBindings> | undefined)?.incoming?.socket.remoteAddress ?? null,
   hasClientLeft: (env) => (env as HttpBindings).outgoing.destroyed,
   async serveApp(fetch, address, budget) {
     const listening = await listenForMany(appListener(fetch, budget), address);
