@@ -10,7 +10,7 @@ import { UsageError } from "../shared/usage_error.ts";
 /** A resource or an event's payload, unchecked: any key of the tenant may have stored any text. */
 export type Resource = Readonly<Record<string, unknown>>;
 
-/** What the commands read. Every call rejects as `GatewayCall` does. */
+/** The gateway's lists that the commands read. Every call rejects as `GatewayCall` does. */
 export interface GatewayApi {
   /** Null: none exists. */
   latestScanId(): Promise<string | null>;

@@ -8,7 +8,7 @@ export interface AuditLine {
   /** The target's type, and what was done. */
   readonly action: `${string}.${string}`;
   readonly targetId: string;
-  /** What the row was made with, or of each changed column the value before and after. Never a secret. */
+  /** Holds what the row was made with, or each changed column's value before and after. Never a secret. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
@@ -30,7 +30,7 @@ export async function audit(
       as line ("tenantId" uuid, action text, "targetId" text, detail jsonb)`);
 }
 
-/** For work that no caller asked for. */
+/** Marks work that no caller asked for. */
 export const byGateway = { by: sql`''` };
 
 /** Rows as they were made, or as they were before they went: a line each. */

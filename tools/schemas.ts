@@ -95,7 +95,7 @@ ${rows.join("\n")}
 `;
 }
 
-/** What JSON Schema cannot say, such as names that stand once, is left to the reader of the file. */
+/** Leaves out what JSON Schema cannot say, such as names that stand once: the reader of the file checks it. */
 const lenient = { target: "draft-2020-12", errorMode: "ignore" } as const;
 
 export function describeOrgPolicy(): unknown {

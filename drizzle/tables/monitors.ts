@@ -116,7 +116,7 @@ export const changes = pgTable(
     /** The verdict of the whole rule after the change; null: the producer did not say. */
     ruleStatus: text("rule_status").$type<Status>(),
     ruleReason: text("rule_reason").$type<ManualReason>(),
-    /** By the producer's catalog; null: the producer did not say. */
+    /** Severity in the producer's catalog; null: the producer did not say. */
     ruleSeverity: text("rule_severity").$type<Severity>(),
     seenAt: instant("seen_at").notNull(),
     cause: text("cause").$type<ChangeCause>().notNull(),

@@ -96,7 +96,7 @@ export const apiKeys = pgTable(
   ],
 );
 
-/** Who did what. `audit` writes it, and nothing changes or deletes it. */
+/** The audit trail. `audit` writes it, and nothing changes or deletes it. */
 export const auditEvents = pgTable(
   "audit_events",
   {

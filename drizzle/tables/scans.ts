@@ -135,9 +135,9 @@ export const scanReports = pgTable(
     scanId: uuid("scan_id").notNull(),
     /** Gzip. */
     body: bytes("body").notNull(),
-    /** For `body`, in hexadecimal digits. */
+    /** Digest of `body`, in hexadecimal digits. */
     sha256: text("sha256").notNull(),
-    /** For `body`. */
+    /** Length of `body`. */
     sizeBytes: integer("size_bytes").notNull(),
     storedAt: instant("stored_at").notNull().defaultNow(),
   },

@@ -79,7 +79,7 @@ const kept = [
   { kind: "monitor", table: monitors, rows: changes, owner: changes.monitorId },
 ] as const;
 
-/** Of one tenant, at most this many rows of any table; nothing while another caller deletes the same. */
+/** Deletes at most this many rows of any table of one tenant; nothing while another caller deletes the same. */
 async function deleteExpired(
   database: Database,
   afterSeconds: number,

@@ -27,7 +27,7 @@ async function serve(fetch: Fetch, address: ListenAddress): Promise<HttpServer> 
   const server = listen(fetch, address);
   return {
     port: server.addr.port,
-    // What is left of a client that reads nothing ends with the process.
+    // The socket of a client that reads nothing ends with the process.
     close: ({ withinMs }) => withTimeout(server.shutdown(), withinMs).catch(() => undefined),
   };
 }

@@ -213,7 +213,7 @@ const createOpenApi: CreateOpenApi = (describe) => {
   return () => (document ??= build());
 };
 
-/** What the container may use, where one bounds it; else what a gateway needs. */
+/** Returns the container's memory, where one bounds it; else what a gateway needs. */
 function availableMemory(): number {
   const bytes = process.constrainedMemory();
   return bytes > 0 && bytes < 2 ** 50 ? bytes : defaultMemoryBytes;

@@ -7,15 +7,15 @@ import type { CreateSink } from "../streaming/sinks/sink.ts";
 
 /** How a runtime serves HTTP: `node_http.ts` by sockets, `deno_http.ts` by `Deno.serve`. */
 export interface HttpRuntime {
-  /** Where the bytes of a stream go. */
+  /** Sinks for the bytes of streams. */
   readonly createSink: CreateSink;
   /** `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;
   /** Absent where the runtime does not tell. */
   readonly hasClientLeft?: (env: object) => boolean;
-  /** For clients that come by thousands. Rejects with `UsageError` for an address that cannot be listened on. */
+  /** Listens for clients that come by thousands. Rejects with `UsageError` for an address that cannot be listened on. */
   serveApp(fetch: Fetch, address: ListenAddress, budget: Budget): Promise<HttpServer>;
-  /** For one client. Rejects likewise. */
+  /** Listens for one client. Rejects likewise. */
   serveMetrics(fetch: Fetch, address: ListenAddress): Promise<HttpServer>;
 }
 

@@ -44,7 +44,7 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
   readonly path?: Path;
   /** Among several streams on one path: whether the query asks for this one. Default: always. */
   readonly isFor?: (query: URLSearchParams) => boolean;
-  /** For the OpenAPI document. Default: another stream on the same path says it. */
+  /** Words of the OpenAPI document. Default: another stream on the same path says it. */
   readonly text?: StreamText;
 }
 
@@ -52,9 +52,9 @@ export interface StreamText {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
-  /** What the path's id names, as in `The scan's id`. */
+  /** Noun that the path's id names, as in `The scan's id`. */
   readonly what: string;
-  /** What 204 means, and 404. */
+  /** Meanings of 204 and of 404. */
   readonly ended: string;
   readonly notFound: string;
   readonly parameters?: readonly Parameter[];
@@ -78,12 +78,12 @@ export interface EndedChannels {
   readonly ended: readonly string[];
 }
 
-/** For a resource that has ended: the response is `204 No Content`, and the client stops reconnecting. */
+/** Marks a resource that has ended: the response is `204 No Content`, and the client stops reconnecting. */
 export function ended(...channels: readonly string[]): EndedChannels {
   return { ended: channels };
 }
 
-/** What a stream begins with: `*.snapshot` events. */
+/** Beginning of a stream: `*.snapshot` events. */
 export interface Snapshot {
   readonly events: readonly SnapshotEvent[];
   /** Everything that is followed has ended since `getChannels`: the terminal event may have been published before the subscription. */
@@ -97,7 +97,7 @@ export interface SnapshotEvent {
 
 const defaultPath: DefaultPath = "/:id/event-stream";
 
-/** What the route finds in the context as `dependencies`. */
+/** Parts that the route finds in the context as `dependencies`. */
 export interface EventStreamDependencies {
   readonly authenticator: Pick<Authenticator, "authenticateStream">;
   readonly streams: StreamOpener;
@@ -228,12 +228,12 @@ function toStreamTarget(url: URL): StreamTarget {
   const query = new URLSearchParams(byValue);
   query.delete("access_token");
   query.delete("snapshot");
-  // By name, which keeps the order of the values.
+  // Sorts by name, which keeps the order of the values.
   query.sort();
   return { name: query.size === 0 ? pathname : `${pathname}?${query}`, query };
 }
 
-/** Whether the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`. */
+/** True when the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`. */
 function isSnapshotRequested({ searchParams }: URL): boolean {
   const values = searchParams.getAll("snapshot");
   if (values.length === 0) return false;

@@ -49,7 +49,7 @@ export interface Place<Item extends JsonObject = Resource> {
   readonly kind: Kind;
   /** Null: it is not there yet. */
   readonly item: Item | null;
-  /** For people. */
+  /** Name for people. */
   readonly name: string;
   /** The org with another object in this place; null: with none. */
   put(contents: OrgContents, after: Item | null): OrgContents;

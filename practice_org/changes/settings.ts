@@ -335,7 +335,7 @@ function session([label, name]: Named, weak: To<unknown>, strict: To<unknown>): 
   return field(["Global session", `Global session: ${label}`, find, path, show], weak, strict);
 }
 
-/** For the default policy, which holds for everyone whom no other names. */
+/** Settings of the default policy, which holds for everyone whom no other names. */
 function password([label, path]: Named, weak: To<unknown>, strict: To<unknown>): Setting {
   const find = (contents: OrgContents) => policyPlace(findPolicy(contents, "PASSWORD", "Default Policy"));
   const show = (value: unknown) => (typeof value === "boolean" ? onOrOff(value) : String(value));
@@ -350,7 +350,7 @@ function listText(items: readonly JsonObject[], path: string): string {
   return items.map((item) => String(fieldOf(item, path))).join(", ") || "none";
 }
 
-/** For everyone whom no other policy names. */
+/** Rule for everyone whom no other policy names. */
 function sessionPolicy(contents: OrgContents): PolicyWithRules {
   return findPolicy(contents, "OKTA_SIGN_ON", "Default Policy");
 }
@@ -444,7 +444,7 @@ function presentMembers(contents: OrgContents): string {
   return members.map(({ user }) => loginOf(user)).join(", ") || "none";
 }
 
-/** For the service account that reads only. */
+/** Settings of the service account that reads only. */
 function addOrRemoveMember(draft: Draft, isMember: boolean): void {
   const { contents } = draft;
   const reader = contents.users.find(({ roles }) => roles.some((role) => role["type"] === "READ_ONLY_ADMIN"));

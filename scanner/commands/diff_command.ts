@@ -45,7 +45,7 @@ export async function diffCommand(
   return diff.identical ? exitCodes.ok : exitCodes.findings;
 }
 
-/** What is not named is the newest run, or the one before it. */
+/** A side that is not named is the newest run, or the one before it. */
 async function comparedFiles(
   { before, after }: { readonly before: string | undefined; readonly after: string | undefined },
   flags: Flags,

@@ -16,7 +16,7 @@ export async function scanCommand(flags: Flags, io: CommandIo): Promise<number> 
   const [first, ...others] = organizations;
   if (first === undefined) throw new TypeError("No organization was chosen");
   if (others.length === 0) return scanOne(readConnectedSettings(first), io);
-  // What all share, without the name of an organization.
+  // Settings that all share, without the name of an organization.
   const shared = readSettings({ ...first, organization: null, file: first.file?.slice(1) ?? [] });
   const problems: string[] = [];
   const scans: OrganizationScan[] = [];

@@ -37,7 +37,7 @@ export interface SavedEvidence {
   readonly text: string;
 }
 
-/** What a command evaluates, with its settings. */
+/** Evidence that a command evaluates, with its settings. */
 export interface Source {
   readonly settings: Settings;
   readonly evidence: SavedEvidence;

@@ -34,7 +34,7 @@ export interface CollectionTrace {
 
 export interface CollectionOptions {
   readonly signal?: AbortSignal;
-  /** What a check needs may depend on them. */
+  /** The organization's own values: the evidence that a check needs may depend on them. */
   readonly values?: OwnValues;
   readonly trace?: CollectionTrace | undefined;
   readonly now?: () => Date;

@@ -37,7 +37,7 @@ export class NetworkError extends Error {
 
 const proxyRefusal = ["proxy", "the proxy refused the connection"] as const;
 
-/** By the code of the innermost error. */
+/** Texts by the code of the innermost error. */
 const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   ENOTFOUND: ["dns", "its name does not resolve"],
   EAI_AGAIN: ["network", "its name cannot be resolved at the moment"],

@@ -151,7 +151,7 @@ export class RequestSender {
     endpoint.refusedUntilMs = resetAtMs;
     const isEndless = endpoint.refusals > maxRefusals || retryAfterMs > maxWindowMs;
     endpoint.givenUp = isEndless ? { response, untilMs: resetAtMs } : null;
-    // What refuses one endpoint without end need not refuse the others of its family.
+    // A limit that refuses one endpoint without end need not refuse the others of its family.
     if (isEndless) return window;
     return { limit: window?.limit ?? 0, remaining: 0, resetAtMs };
   }

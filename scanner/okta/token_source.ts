@@ -9,7 +9,7 @@ export interface TokenSourceOptions {
   readonly clock: Clock;
   /** With the provider's prefix: `okta.policies.read`. */
   readonly scopes: readonly string[];
-  /** What to do when none of them is granted. */
+  /** Remedy when none of them is granted. */
   readonly noScopeRemedy: string;
 }
 

@@ -21,7 +21,7 @@ export interface OrgPolicy {
   /** `okta_managed`: Okta's own list is the approved one. */
   readonly anonymizers?: "okta_managed" | ApprovedRanges;
   readonly certificate_authorities?: readonly CertificateAuthority[];
-  /** Where the accounts of people come from. */
+  /** Source of the accounts of people. */
   readonly user_sourcing?: "okta" | "directory" | "both";
   readonly okta_subdomain?: { readonly use: "not_used"; readonly prevented_by: string };
   readonly siem?: { readonly method: string; readonly client_id: string };
@@ -40,7 +40,7 @@ export interface SessionPolicyEntry extends ZoneLists {
   readonly policy: string;
 }
 
-/** By label, else by authentication policy, else `*` in place of the label. */
+/** Names an app by its label, else by its authentication policy, else `*` in place of the label. */
 export interface AppEntry extends ZoneLists {
   readonly app?: string;
   readonly policy?: string;
@@ -79,7 +79,7 @@ export function standingOf({ approved_on: from, expires }: OrgPolicy, at: string
   return day > expires ? "expired" : "in_force";
 }
 
-/** What the organization says itself. */
+/** Values that the organization sets itself. */
 export interface OwnValues {
   /** In place of the STIG's values. */
   readonly parameters?: ParameterValues;
@@ -87,7 +87,7 @@ export interface OwnValues {
   readonly orgPolicy?: OrgPolicy;
 }
 
-/** What counts at a time: the document and its limits while it is in force, else nothing. */
+/** Returns what counts at a time: the document and its limits while it is in force, else nothing. */
 export function ownValues(policy: OrgPolicy | null, at: string): OwnValues {
   if (policy === null || standingOf(policy, at) !== "in_force") return {};
   return { orgPolicy: policy, parameters: policy.limits ?? {} };

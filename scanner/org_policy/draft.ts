@@ -54,7 +54,7 @@ function draftSessions({ global_session_policies: policies }: CollectedArtifacts
   });
 }
 
-/** By policy where its name is known: it counts for the apps that will be bound to it, too. */
+/** Drafts by policy where its name is known: the entry counts for the apps that will be bound to it, too. */
 function draftApps({ apps, app_policy_rules: byId, access_policies: named }: CollectedArtifacts, zones: Zones) {
   const names = new Map(valueOf(named).map((policy) => [policy["id"], nameOf(policy)]));
   const rules = (byId === undefined ? null : availableValue(byId)) ?? {};

@@ -41,7 +41,7 @@ export async function followOrgPolicy(
 
 /** The document that decides at present: it begins and ends on a day, and another version may take its place. */
 export class DecidingOrgPolicy {
-  /** Of the document by which the results are; null: of none. */
+  /** Digest of the document by which the results are; null: there is none. */
   digest: string | null;
   readonly #followed: FollowedOrgPolicy;
   readonly #say: (text: string) => void;

@@ -13,7 +13,7 @@ const bounds = { maxDepth: 6, maxParts: 5_000_000, repeatedKeys: "refuse" } as c
 export interface Expected {
   /** Null: it is not known yet. */
   readonly orgUrl: string | null;
-  /** Of the chosen revision of the STIG. */
+  /** Checks of the chosen revision of the STIG. */
   readonly checks: readonly CatalogCheck[];
 }
 

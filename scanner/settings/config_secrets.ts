@@ -4,7 +4,7 @@ export interface PlacedValue {
   readonly pointer: string;
   /** The nearest member's. */
   readonly name: string;
-  /** For a text, number or other plain value; objects and lists are given by their parts. */
+  /** Called for a text, number or other plain value; objects and lists are given by their parts. */
   readonly value: unknown;
 }
 

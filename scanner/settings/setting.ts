@@ -38,7 +38,7 @@ interface Own extends Partial<Shared> {
   readonly isOfOne?: boolean;
   /** True for a folder in which each organization of the list has one of its own. */
   readonly isPerOrganization?: boolean;
-  /** What is expected, where a command that connects cannot do without it. */
+  /** Expected form, where a command that connects cannot do without it. */
   readonly required?: string;
   /** Words that a shell offers. */
   readonly words?: readonly string[] | (() => Promise<readonly OfferedValue[]>);

@@ -117,7 +117,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     if (closing.signal.aborted) throw brokerClosed(action);
   }
 
-  /** For each command its failure, or null; rejects when none was answered. */
+  /** Resolves with each command's failure, or null; rejects when none was answered. */
   async function send(
     action: string,
     pipeline: ReturnType<Redis["pipeline"]>,
@@ -152,7 +152,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
 }
 
 /**
- * What may be logged. The package ends a refusal with the command and quotes an answer that is not JSON, and Redis quotes
+ * Returns what may be logged. The package ends a refusal with the command and quotes an answer that is not JSON, and Redis quotes
  * arguments: each may hold the payload.
  */
 function withoutPayload(error: unknown): unknown {

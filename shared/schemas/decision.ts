@@ -5,7 +5,7 @@ import { fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
 import { actorKindSchema } from "./team.ts";
 import { webAddress } from "./web_address.ts";
 
-/** What people decided about findings, kept at the gateway: the same as in the file of `--decisions`. */
+/** Decisions of people about findings, kept at the gateway: the same as in the file of `--decisions`. */
 
 const decisionKindSchema = v.picklist(["waiver", "attestation"], "expected waiver or attestation");
 

@@ -154,7 +154,7 @@ export const httpCases: readonly GatewayCase[] = [
   ),
 ];
 
-/** For runtimes that hand on what was sent: workerd knows its own methods, takes off headers without a value, settles the coding. */
+/** Cases of runtimes that hand on what was sent: workerd knows its own methods, takes off headers without a value, settles the coding. */
 export const asSentCases: readonly GatewayCase[] = [
   gatewayCase(
     "sends the page's files in the smallest coding that is accepted, each with its own entity tag",

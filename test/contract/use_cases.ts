@@ -20,7 +20,7 @@ const tenantStream = "/api/v1/event-stream";
 const shape = "<prefix>:<tenant_id>:<resource_id>";
 const notFlat = ["not flat", "array"] as const;
 
-/** Of an ordinary request and of an event stream alike. Words in braces stand for the values of `createValues`. */
+/** Refusals of an ordinary request and of an event stream alike. Words in braces stand for the values of `createValues`. */
 const headers: readonly (readonly [header: string, ...Answer])[] = [
   ["Token {token}", 401, ...forms],
   ["Basic eDp5", 401, ...forms],

@@ -41,7 +41,7 @@ export async function markStale(options: MarkStaleOptions): Promise<number> {
   }
 }
 
-/** Of one tenant, at most a thousand, each once until its next heartbeat. None: another caller does it, or none is due. */
+/** Marks at most a thousand of one tenant, each once until its next heartbeat. None: another caller does it, or none is due. */
 async function markStaleMonitors(database: Database): Promise<readonly MonitorRow[]> {
   const tenantId = await findDueTenant(database, "mark", 0);
   if (tenantId === null) return [];

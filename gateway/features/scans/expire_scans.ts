@@ -44,7 +44,7 @@ export async function expireScans(options: ExpireScansOptions): Promise<number> 
   }
 }
 
-/** Of one tenant, at most a thousand; each is ended by one caller. None: another caller does it, or none is due. */
+/** Ends at most a thousand of one tenant; each is ended by one caller. None: another caller does it, or none is due. */
 export async function expireStaleScans(database: Database, afterSeconds: number): Promise<readonly EndedScan[]> {
   const tenantId = await findDueTenant(database, "expire", afterSeconds);
   if (tenantId === null) return [];

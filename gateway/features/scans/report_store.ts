@@ -8,7 +8,7 @@ import { selectScan } from "./scan_store.ts";
 export interface NewReport {
   /** Gzip. */
   readonly body: Uint8Array;
-  /** For the body, in hexadecimal digits. */
+  /** Digest of the body, in hexadecimal digits. */
   readonly sha256: string;
 }
 

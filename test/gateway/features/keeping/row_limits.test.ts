@@ -25,7 +25,7 @@ const decision = { kind: "waiver", check: "a_check", reason: "because", expires:
 type Fill = (tenant: string) => SQL;
 type Add = (db: TenantDatabase, principal: AllowedPrincipal) => Promise<unknown>;
 
-/** For each a statement that leaves one place; rows with the `n` 0 do not count. */
+/** Statements that leave one place each; rows with the `n` 0 do not count. */
 const kinds: readonly (readonly [what: string, most: number, fill: Fill, add: Add])[] = [
   [
     "API keys",
