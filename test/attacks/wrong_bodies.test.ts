@@ -25,19 +25,15 @@ function filled(head: string, item: string, tail: string, bytes: number): string
 }
 
 test.each([
-  ["findings", "POST", `{"findings":[`, "{}", "]}", 0.1, "/findings", "expected an array of at most 1000 findings"],
-  ["findings", "POST", `{"x":[`, "{}", `],"findings":[]}`, 0.1, "/x", "is not a field of this body"],
-  ["changes", "POST", `{"changes":[`, "{}", "]}", 0.1, "/changes", "expected an array of 1 to 500 changes"],
-  ["changes", "POST", `{"changes":[{"explained_by":[`, "{}", "]}]}", 0.1, "/changes/0/explained_by", /at most 20/],
-  ["report", "PUT", `{"checks":[`, "{}", "]}", 2, "/schema", "is required"],
-  ["report", "PUT", `{"controls":[`, "[]", "]}", 2, "/controls/0", "expected a JSON object"],
-  ["report", "PUT", `{"checks":[{"findings":[`, "{}", "]}]}", 8, "/checks/0/findings/0/status", /./],
-  ["report", "PUT", `{"checks":[{"findings":[`, "7", "]}]}", 2, "/schema", "is required"],
-] as const)("%s, %s %s%s…", async (kind, method, head, item, tail, mebibytes, pointer, detail) => {
+  ["findings", `{"findings":[`, "{}", "]}", 0.1, "/findings", "expected an array of at most 1000 findings"],
+  ["findings", `{"x":[`, "{}", `],"findings":[]}`, 0.1, "/x", "is not a field of this body"],
+  ["changes", `{"changes":[`, "{}", "]}", 0.1, "/changes", "expected an array of 1 to 500 changes"],
+  ["changes", `{"changes":[{"explained_by":[`, "{}", "]}]}", 0.1, "/changes/0/explained_by", /at most 20/],
+] as const)("%s, %s%s…", async (kind, head, item, tail, mebibytes, pointer, detail) => {
   const path = kind === "changes" ? `/api/v1/monitors/${monitorId}/changes` : `/api/v1/scans/${scanId}/${kind}`;
   const body = filled(head, item, tail, mebibytes * mebibyte);
   const headers = { "content-type": "application/json" };
-  const response = await gateway.request(path, { method, as: key(), body, headers });
+  const response = await gateway.request(path, { method: "POST", as: key(), body, headers });
   expect(response.status).toBe(422);
   const { errors } = (await response.json()) as { errors: readonly { pointer: string; detail: string }[] };
   expect(errors.length).toBeLessThanOrEqual(20);
