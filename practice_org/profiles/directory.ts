@@ -44,6 +44,8 @@ export function directoryOrg(site: Site): OrgContents {
         settings: { ...stigPassword, maxAttempts: 0 },
       }),
     ],
+    // Nobody signs in with it: whether the rule about it applies is for a person to say.
+    authenticators: whole.authenticators.filter((one) => one["key"] !== "okta_verify"),
     apiTokens: [
       ...whole.apiTokens,
       apiToken(site, {

@@ -36,6 +36,8 @@ test("the profile directory leaves to a person what DISA leaves to the directory
     "V-273197": "MANUAL partly_automated",
     "V-273198": "MANUAL partly_automated",
     "V-273199": "MANUAL partly_automated",
+    // No Okta Verify.
+    "V-273205": "MANUAL needs_review",
   });
 });
 
