@@ -99,11 +99,13 @@ export class Recheck {
       const answer = this.#options.authority.stillAllowed(recheck.tenant.id, subjects);
       const allowed = await withTimeout(answer, this.#options.recheckMs * 0.3);
       recheck.confirmedMs = startedMs;
+      const kept: OpenStream[][] = [];
       for (const subject of subjects) {
         const ofSubject = bySubject.get(subjectKey(subject)) ?? [];
-        if (allowed.has(subject)) void this.#reopen(subject, ofSubject);
+        if (allowed.has(subject)) kept.push(ofSubject);
         else for (const stream of ofSubject) stream.close("revoked");
       }
+      void this.#reopenAll(recheck, kept);
     } catch {
       this.#options.metrics.recheckFailed();
       this.#closeUnconfirmed(recheck);
@@ -111,10 +113,19 @@ export class Recheck {
     if (this.#tenants.get(recheck.tenant) === recheck) this.#schedule(recheck, startedMs, 0.75);
   }
 
+  /** One subject after the other, so that a tenant with thousands of them takes one connection of the pool. Never rejects. */
+  async #reopenAll(recheck: TenantRecheck, bySubject: readonly (readonly OpenStream[])[]): Promise<void> {
+    if (recheck.isReopening) return;
+    recheck.isReopening = true;
+    for (const streams of bySubject) await this.#reopen(streams);
+    recheck.isReopening = false;
+  }
+
   /** Never rejects. */
-  async #reopen(principal: Principal, streams: readonly OpenStream[]): Promise<void> {
+  async #reopen(streams: readonly OpenStream[]): Promise<void> {
     const { recheckChannels, metrics, now } = this.#options;
-    if (recheckChannels === undefined) return;
+    const principal = streams[0]?.principal;
+    if (recheckChannels === undefined || principal === undefined) return;
     try {
       const found = await recheckChannels(principal, [...new Set(streams.map(({ name }) => name))]);
       for (const stream of streams) {
@@ -143,6 +154,8 @@ class TenantRecheck implements SweepTarget {
   confirmedMs = 0;
   /** The earliest check of a stream that was opened since the last one began. */
   newSinceMs = Infinity;
+  /** True while the openings of the last check are repeated. */
+  isReopening = false;
   readonly tenant: TenantStreams;
   readonly #run: () => void;
 

@@ -14,8 +14,7 @@ import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
  * that it concerns and no other.
  */
 
-// A test edits JSON as it comes, and asserts what came of it.
-// oxlint-disable-next-line typescript/no-explicit-any
+// oxlint-disable-next-line typescript/no-explicit-any -- a mutation edits JSON of any shape
 type Json = any;
 
 interface Case {
