@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { AuthorityCheck, AuthoritySubject } from "../../../gateway/auth/membership.ts";
-import { Recheck } from "../../../gateway/streaming/recheck.ts";
+import { Recheck, type RecheckOptions } from "../../../gateway/streaming/recheck.ts";
 import { Sweep } from "../../../gateway/streaming/sweep.ts";
 import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
 import type { TenantStreams } from "../../../gateway/streaming/tenant_limits.ts";
@@ -48,9 +48,14 @@ function createTenant(streams: readonly FakeStream[]): TenantStreams & { add(str
   return tenant as unknown as TenantStreams & { add(stream: FakeStream): void };
 }
 
-function setUp(stillAllowed: AuthorityCheck["stillAllowed"], random = () => 1) {
+function setUp(
+  stillAllowed: AuthorityCheck["stillAllowed"],
+  random = () => 1,
+  options: Pick<RecheckOptions, "recheckChannels"> = {},
+) {
   let failed = 0;
   const recheck = new Recheck({
+    ...options,
     authority: { stillAllowed },
     recheckMs,
     sweep: new Sweep(sweepMs, Date.now),
@@ -194,6 +199,25 @@ test("a stream that was opened after a query began is not closed by its result",
   await vi.advanceTimersByTimeAsync(1);
   expect(early.closed).toHaveLength(1);
   expect(late.closed).toHaveLength(0);
+});
+
+test("the openings of a tenant's subjects are repeated one after the other, all of them", async () => {
+  let atOnce = 0;
+  const most: number[] = [];
+  const asked: string[] = [];
+  const { recheck } = setUp(async (_tenantId, subjects) => new Set(subjects), undefined, {
+    async recheckChannels({ id }) {
+      most.push((atOnce += 1));
+      asked.push(id);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      atOnce -= 1;
+      return new Map();
+    },
+  });
+  recheck.watch(createTenant(["ada", "grace", "joan"].map((id) => createStream(id))));
+  await vi.advanceTimersByTimeAsync(recheckMs);
+  expect(asked).toEqual(["ada", "grace", "joan"]);
+  expect(Math.max(...most)).toBe(1);
 });
 
 test("a tenant without streams is not queried", async () => {
