@@ -7,6 +7,7 @@ import { badToken } from "./jwt.ts";
 import { requireScope } from "./membership.ts";
 import { rolesOf, type Permission } from "./permissions.ts";
 import type { AllowedPrincipal, Principal } from "./principal.ts";
+import { FoundKeys, type FindKey } from "./found_keys.ts";
 import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "./stream_tokens.ts";
 
 /**
@@ -42,6 +43,7 @@ const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { hashKey = hashApiKey } = options;
+  const foundKeys = new FoundKeys();
   return {
     async authenticate(request, permission) {
       const identity = await identify(request);
@@ -68,7 +70,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const authorization = request.headers.get("authorization");
     if (authorization === null) throw noCredentials(request);
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, request);
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, findKey(request));
     if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
     return fromJwt(credential.value);
   }
@@ -78,12 +80,19 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     // An empty header is a header: it does not fall back to the query.
     if (authorization === null) return fromStreamCredential(queryToken(request));
     const credential = parseAuthorization(authorization);
-    if (credential.scheme === "api-key") return fromApiKey(credential.value, request);
+    // The transaction that opens the stream checks that the key is still valid.
+    if (credential.scheme === "api-key") {
+      return fromApiKey(credential.value, async (hash) => foundKeys.find(hash, findKey(request)));
+    }
     return fromStreamCredential(credential.value);
   }
 
-  async function fromApiKey(apiKey: string, request: Request): Promise<Identity> {
-    const found = isApiKey(apiKey) ? await options.findApiKey(await hashKey(apiKey), request) : null;
+  function findKey(request: Request): FindKey {
+    return async (hash) => options.findApiKey(hash, request);
+  }
+
+  async function fromApiKey(apiKey: string, find: FindKey): Promise<Identity> {
+    const found = isApiKey(apiKey) ? await find(await hashKey(apiKey)) : null;
     if (found === null) throw badKey("unknown_key");
     if (!found.isValid) throw badKey("revoked_key");
     const { tenantId, isValid: _, ...key } = found;

@@ -155,8 +155,8 @@ export const streamCases: readonly GatewayCase[] = [
       const byKey = await open(keyOf(tenant));
       const byMember = await open(`Bearer ${other}`);
       await control.revokeApiKey(tenant.apiKeyId);
-      assert.match(await byKey.untilEnd(), /: close revoked\n $/);
       await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 401);
+      assert.match(await byKey.untilEnd(), /: close revoked\n $/);
       assert.doesNotMatch(byMember.text(), /close/);
       await control.removeUser(tenant.id, tenant.sub);
       assert.match(await byMember.untilEnd(), /: close revoked\n $/);
