@@ -105,11 +105,7 @@ const adminCommands: readonly AdminCommand[] = [
   {
     operation: "user.create",
     description: "make a JWT subject a member, or change the role of a member",
-    inputs: [
-      tenantInput,
-      subInput,
-      ["--role <role>", "viewer, auditor, operator or admin (default: operator)", "optional"],
-    ],
+    inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin (default: operator)", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --role viewer`,
   },
   { operation: "user.list", description: "list a tenant's members", inputs: [tenantInput], example: tenantExample },

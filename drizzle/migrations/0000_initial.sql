@@ -268,7 +268,7 @@ CREATE TABLE "memberships" (
 	"role" text DEFAULT 'operator' NOT NULL,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "memberships_pkey" PRIMARY KEY("tenant_id","user_id"),
-	CONSTRAINT "memberships_role" CHECK ("memberships"."role" in ('viewer', 'auditor', 'operator', 'admin'))
+	CONSTRAINT "memberships_role" CHECK ("memberships"."role" in ('viewer', 'operator', 'admin'))
 );
 --> statement-breakpoint
 ALTER TABLE "memberships" ENABLE ROW LEVEL SECURITY;

@@ -60,7 +60,7 @@ export const memberships = pgTable(
     index("memberships_admins")
       .on(table.tenantId, table.userId)
       .where(sql`${table.role} = 'admin'`),
-    check("memberships_role", sql`${table.role} in ('viewer', 'auditor', 'operator', 'admin')`),
+    check("memberships_role", sql`${table.role} in ('viewer', 'operator', 'admin')`),
     ...tenantPolicies("memberships", table.tenantId),
   ],
 );

@@ -14,7 +14,7 @@ interface PermissionRule {
  */
 export const permissions = {
   read: {
-    roles: ["viewer", "auditor", "operator", "admin"],
+    roles: ["viewer", "operator", "admin"],
     scopes: ["read"],
     description: "read and follow the tenant's data",
   },
@@ -24,18 +24,15 @@ export const permissions = {
     description: "register scans and cancel them",
   },
   publish: { roles: [], scopes: ["publish"], description: "store results and publish events (programs only)" },
-  decide: { roles: ["operator", "admin"], scopes: ["admin"], description: "waive and attest findings" },
-  delete: { roles: ["operator", "admin"], scopes: ["admin"], description: "delete scans and monitors" },
+  decide: {
+    roles: ["operator", "admin"],
+    scopes: ["admin"],
+    description: "waive and attest findings; delete scans and monitors",
+  },
   manage: {
     roles: ["admin"],
     scopes: ["admin"],
-    description: "the tenant itself; list and remove members and API keys",
-  },
-  audit: { roles: ["auditor", "admin"], scopes: ["admin"], description: "read the audit trail" },
-  disclose: {
-    roles: ["admin"],
-    scopes: ["read", "admin"],
-    description: "export the tenant",
+    description: "the tenant itself, its export and its audit trail; list and remove members and API keys",
   },
   appoint: {
     roles: ["admin"],

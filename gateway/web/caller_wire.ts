@@ -2,7 +2,7 @@ import type * as v from "valibot";
 import { sessionSchema } from "../../shared/schemas/session.ts";
 import { parse } from "./scan_wire.ts";
 
-/** A tenant, and what the caller is in it: `viewer`, `auditor`, `operator` or `admin`; null for an API key. */
+/** A tenant, and what the caller is in it: `viewer`, `operator` or `admin`; null for an API key. */
 export type CallerTenant = v.InferOutput<typeof sessionSchema>["tenants"][number];
 
 export interface Caller {

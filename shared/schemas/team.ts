@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { time, uuid, type Output } from "./primitives.ts";
 
 /** What a member may do: see `gateway/auth/permissions.ts`. */
-export const roleSchema = v.picklist(["viewer", "auditor", "operator", "admin"]);
+export const roleSchema = v.picklist(["viewer", "operator", "admin"]);
 
 /** What an API key may do; none includes another. */
 export const scopeSchema = v.picklist(["read", "publish", "admin"]);

@@ -78,7 +78,7 @@ export const sessionCases: readonly GatewayCase[] = [
     const answer = await readSession(gateway, `Bearer ${gateway.tenant.token}`);
     assert.deepEqual([answer.kind, answer.id, answer.scopes], ["user", gateway.tenant.sub, null]);
     assert.equal(answer.tenant?.id, gateway.tenant.id);
-    assert.match(answer.tenant.role ?? "", /^(?:viewer|auditor|operator|admin)$/);
+    assert.match(answer.tenant.role ?? "", /^(?:viewer|operator|admin)$/);
     assert.ok(Date.parse(answer.expires_at ?? "") > Date.now());
   }),
   gatewayCase("a token for several tenants names one with each request, or is told so with 400", async (gateway) => {

@@ -125,7 +125,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   resource.on(
     "DELETE /monitors/:id",
     {
-      allow: "delete",
+      allow: "decide",
       operationId: "deleteMonitor",
       summary: "Delete a monitor and its changes",
       description: "Its streams end with `monitor.end`. A PUT under its id makes a new monitor.",

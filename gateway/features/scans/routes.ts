@@ -161,7 +161,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   resource.on(
     "DELETE /scans/:id",
     {
-      allow: "delete",
+      allow: "decide",
       operationId: "deleteScan",
       summary: "Delete a scan, its findings and its report",
       description:

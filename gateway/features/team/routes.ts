@@ -203,7 +203,7 @@ function defineAudit(routes: Hono<Allowed>, dependencies: FeatureDependencies): 
   audit.list(
     "GET /audit",
     {
-      allow: "audit",
+      allow: "manage",
       operationId: "listAuditEvents",
       summary: "List the audit trail, newest first",
       query: {

@@ -93,7 +93,7 @@ function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   resource.on(
     "GET /tenant/export",
     {
-      allow: "disclose",
+      allow: "manage",
       operationId: "exportTenant",
       summary: "Export the tenant",
       description:

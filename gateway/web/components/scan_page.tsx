@@ -69,7 +69,7 @@ export function ScanPage(props: ScanPageProps) {
   }, [isOver, follower]);
 
   // On the line of the reports once there are any.
-  const deleteButton = mayDo(caller, "delete") && <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />;
+  const deleteButton = mayDo(caller, "decide") && <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />;
   if (isDeleted) {
     return (
       <Message

@@ -13,7 +13,6 @@ const roles = roleSchema.options;
 
 const roleTexts: Readonly<Record<Role, string>> = {
   viewer: "viewer: reads and follows",
-  auditor: "auditor: reads and follows, and reads the audit trail over the API",
   operator: "operator: also cancels and deletes scans, waives findings and attests checks",
   admin: "admin: also manages members and API keys",
 };
