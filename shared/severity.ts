@@ -4,7 +4,11 @@ import type { Severity } from "./report.ts";
 export const severities: readonly Severity[] = ["high", "medium", "low"];
 
 /** As people read them. */
-export const categoryNames: Readonly<Record<Severity, string>> = { high: "CAT I", medium: "CAT II", low: "CAT III" };
+export const categoryNames = {
+  high: "CAT I",
+  medium: "CAT II",
+  low: "CAT III",
+} as const satisfies Readonly<Record<Severity, string>>;
 
 /** A severity of unchecked data as people read it; the text itself where it is none. */
 export function categoryText(text: string): string {

@@ -112,7 +112,9 @@ export const changes = pgTable(
     toReason: text("to_reason").$type<ManualReason>(),
     fromWaived: boolean("from_waived").notNull(),
     toWaived: boolean("to_waived").notNull(),
+    expected: text("expected").notNull().default(""),
     actual: text("actual").notNull(),
+    toPass: text("to_pass"),
     /** The verdict of the whole rule after the change; null: the producer did not say. */
     ruleStatus: text("rule_status").$type<Status>(),
     ruleReason: text("rule_reason").$type<ManualReason>(),
@@ -121,6 +123,7 @@ export const changes = pgTable(
     seenAt: instant("seen_at").notNull(),
     cause: text("cause").$type<ChangeCause>().notNull(),
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
+    also: jsonb("also").$type<NewChange["also"]>().notNull().default([]),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [

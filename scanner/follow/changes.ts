@@ -45,7 +45,9 @@ export interface KnownFinding extends Verdict {
 export interface Move {
   readonly from: KnownFinding | null;
   readonly to: KnownFinding | null;
+  readonly expected: string;
   readonly actual: string;
+  readonly toPass: string | null;
 }
 
 /** Evidence of a check that could not be collected. */
@@ -78,21 +80,24 @@ export function compareFindings(
     known.push(to);
     old.delete(finding.fingerprint);
     if (from === null || !isSameVerdict(from, to) || !isSameDecision(from, to))
-      moves.push({ from, to, actual: finding.actual });
+      moves.push({ from, to, expected: finding.expected, actual: finding.actual, toPass: finding.to_pass ?? null });
   }
   for (const from of old.values()) {
     // The finding that stood for a whole list which could not be read: it ends when the list can be.
     const isOrgs = from.resource.type === "org";
     if (missing === null || isOrgs) {
-      moves.push({ from, to: null, actual: "no longer there" });
+      moves.push({ from, to: null, actual: "no longer there", ...unexpected });
       continue;
     }
     const to: KnownFinding = { ...from, status: "MANUAL", reason: missing.reason };
     known.push(to);
-    if (!isSameVerdict(from, to)) moves.push({ from, to, actual: missing.detail });
+    if (!isSameVerdict(from, to)) moves.push({ from, to, actual: missing.detail, ...unexpected });
   }
   return { moves, known };
 }
+
+/** For a finding that is gone, or that could not be read. */
+const unexpected = { expected: "", toPass: null };
 
 /** True for a finding that `--fail-on` names and did not name before: what ends the monitor. */
 export function isNewFailure({ from, to }: Move, failOn: FailOn, severity: Severity): boolean {
@@ -115,7 +120,8 @@ export function isOfDecision({ from, to }: Move): boolean {
 
 /** The schema's. */
 const maxExplanations = 20;
-const maxActualLength = 4000;
+/** As the gateway takes it. */
+const maxTextLength = 2048;
 
 export interface LineFacts {
   readonly id: string;
@@ -125,10 +131,12 @@ export interface LineFacts {
   readonly seenAt: string;
   readonly cause: ChangeLine["cause"];
   readonly events: readonly LogEvent[];
+  /** Other events of the same interval. */
+  readonly also: readonly string[];
   readonly withAddresses: boolean;
 }
 
-export function toLine({ from, to, actual }: Move, facts: LineFacts): ChangeLine {
+export function toLine({ from, to, expected, actual, toPass }: Move, facts: LineFacts): ChangeLine {
   const finding = to ?? from;
   if (finding === null) throw new TypeError("Cannot write a change: it has neither a verdict before nor one after");
   const { check, fingerprint, resource } = finding;
@@ -144,11 +152,14 @@ export function toLine({ from, to, actual }: Move, facts: LineFacts): ChangeLine
     to: toVerdict(to),
     from_waived: from?.isWaived ?? false,
     to_waived: to?.isWaived ?? false,
-    actual: shorten(actual, maxActualLength),
+    expected: shorten(expected, maxTextLength),
+    actual: shorten(actual, maxTextLength),
+    to_pass: toPass === null ? null : shorten(toPass, maxTextLength),
     rule: facts.rule,
     seen_at: facts.seenAt,
     cause: facts.cause,
     explained_by: facts.events.slice(0, maxExplanations).map((event) => toExplanation(event, facts)),
+    also: facts.also.slice(0, maxExplanations),
   };
 }
 
@@ -160,7 +171,7 @@ export function toStateLines(
     newId,
     checks,
     ...facts
-  }: Omit<LineFacts, "id" | "rule" | "cause" | "events"> & {
+  }: Omit<LineFacts, "id" | "rule" | "cause" | "events" | "also"> & {
     readonly actual: string;
     readonly newId: () => string;
     readonly checks: readonly CatalogCheck[];
@@ -171,7 +182,10 @@ export function toStateLines(
     const own = byCheck.get(name) ?? [];
     const rule = { ...ruleVerdict(own), severity };
     return own.map((to) =>
-      toLine({ from: null, to, actual }, { id: newId(), rule, cause: "start", events: [], ...facts }),
+      toLine(
+        { from: null, to, actual, ...unexpected },
+        { id: newId(), rule, cause: "start", events: [], also: [], ...facts },
+      ),
     );
   });
 }
@@ -190,7 +204,7 @@ function toExplanation(event: LogEvent, { withAddresses }: LineFacts): Explanati
 }
 
 /** The last target with a name: where there are several, the log names a rule after its policy. */
-function objectOf({ targets }: LogEvent): NonNullable<Explanation["object"]> | null {
+export function objectOf({ targets }: LogEvent): NonNullable<Explanation["object"]> | null {
   const found = targets.findLast(({ type, name }) => type !== null && name !== null && type !== "User");
   return found === undefined ? null : { type: found.type ?? "", name: found.name ?? "" };
 }

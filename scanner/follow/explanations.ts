@@ -1,5 +1,5 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { isNewFailure, isOfDecision, toLine, type ChangeLine } from "./changes.ts";
+import { isNewFailure, isOfDecision, objectOf, toLine, type ChangeLine } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { JudgedCheck } from "./verdicts.ts";
@@ -41,7 +41,16 @@ export function explainMoves(
   for (const { check, needs, moves, rule, isNew } of judged) {
     const explaining = isNew ? [] : explain(needs, events, recent);
     for (const event of explaining) used.add(event);
-    const facts = { seenAt, events: explaining.map(({ event }) => event), rule, orgUrl, monitorId, withAddresses };
+    const also = isNew ? [] : events.filter((event) => !explaining.includes(event)).map(({ event }) => textOf(event));
+    const facts = {
+      seenAt,
+      events: explaining.map(({ event }) => event),
+      also,
+      rule,
+      orgUrl,
+      monitorId,
+      withAddresses,
+    };
     for (const move of moves) {
       const unexplained = isOfDecision(move) ? "decision" : otherCause;
       const cause = isNew ? "start" : explaining.length > 0 ? "log" : unexplained;
@@ -50,6 +59,11 @@ export function explainMoves(
     hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, plan.failOn, check.rule.severity));
   }
   return { lines, used, hasFailed };
+}
+
+/** Returns the type of an event and the name of its object, without who made it. */
+function textOf(event: LogEvent): string {
+  return [event.type, objectOf(event)?.name ?? ""].join(" ").trimEnd();
 }
 
 /** Events that touch what the check reads, with those of the same transactions that came before and explained nothing yet. */

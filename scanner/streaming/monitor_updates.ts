@@ -25,8 +25,7 @@ export interface PollError {
 /** Bounds of the gateway's fields, in characters. */
 const maxCodeChars = 100;
 const maxNameChars = 1000;
-const maxActualChars = 4000;
-const maxDetailChars = 2000;
+const maxTextChars = 2048;
 const maxExplanations = 20;
 
 /** Part of an update that is sent at once when it changes; the rest waits for the heartbeat. */
@@ -49,13 +48,13 @@ export function toUpdate({ at, lagSeconds, counts, logStatus, error }: PollResul
     ...counts,
     log_status: logStatus,
     error_code: error === null ? null : toLine(error.code, maxCodeChars),
-    error_detail: error === null ? null : toLine(error.detail, maxDetailChars),
+    error_detail: error === null ? null : toLine(error.detail, maxTextChars),
     ...(error?.gap === undefined ? {} : { gap_from: error.gap.from, gap_to: error.gap.to }),
   };
 }
 
 export function toEnded(reason: string): MonitorUpdate {
-  return { status: "ended", error_detail: toLine(reason, maxDetailChars) };
+  return { status: "ended", error_detail: toLine(reason, maxTextChars) };
 }
 
 /** Within the gateway's bounds, regardless of the evidence held. */
@@ -64,7 +63,9 @@ export function toStored(change: NewChange): NewChange {
   return {
     ...change,
     resource: { type: toLine(type, maxNameChars), id: toLine(id, maxNameChars), name: toLine(name, maxNameChars) },
-    actual: toLine(change.actual, maxActualChars),
+    expected: toLine(change.expected, maxTextChars),
+    actual: toLine(change.actual, maxTextChars),
+    to_pass: change.to_pass === null ? null : toLine(change.to_pass, maxTextChars),
     explained_by: change.explained_by.slice(0, maxExplanations),
   };
 }

@@ -13,7 +13,7 @@ export const changeCauseSchema = v.picklist(
   "expected log, reconciliation, start or decision",
 );
 
-const { check, fingerprint, resource_type: name, actual } = findingEntries;
+const { check, fingerprint, resource_type: name, expected, actual, to_pass: toPass } = findingEntries;
 /** For the provider's log, in which anything may be missing. */
 const provided = v.optional(v.nullable(text(0, 2048)), null);
 
@@ -39,6 +39,7 @@ const explanationSchema = v.strictObject(
 
 const maxExplanations = 20;
 const explanationsMessage = `expected an array of at most ${maxExplanations} log events`;
+const alsoMessage = `expected an array of at most ${maxExplanations} texts`;
 const verdictEntries = { status: statusSchema, reason: v.optional(v.nullable(manualReasonSchema), null) };
 const verdictSchema = v.strictObject(verdictEntries, fieldMessage);
 const ruleSchema = v.strictObject(
@@ -65,7 +66,9 @@ const entries = {
   to: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is gone")),
   from_waived: v.pipe(waived, v.description("A waiver was in force before it")),
   to_waived: v.pipe(waived, v.description("A waiver is in force after it")),
+  expected: v.optional(expected, ""),
   actual,
+  to_pass: v.optional(toPass, null),
   rule: v.pipe(
     v.exactOptional(ruleSchema),
     v.description("The verdict of the whole rule after it; absent: the producer did not say"),
@@ -76,6 +79,10 @@ const entries = {
     v.array(explanationSchema, explanationsMessage),
     v.maxLength(maxExplanations, explanationsMessage),
     v.description("Empty: no event of the log explains it"),
+  ),
+  also: v.pipe(
+    v.optional(v.pipe(v.array(text(0, 2048), alsoMessage), v.maxLength(maxExplanations, alsoMessage)), []),
+    v.description("Other events of the same interval, each as its type and the name of its object; they name nobody"),
   ),
 };
 

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { changeCauseSchema } from "./change.ts";
 import { findingEntries, statusSchema } from "./finding.ts";
 import { intervalSeconds, lagSeconds, logStatusSchema } from "./monitor_requests.ts";
-import { count, time, uuid, type Output } from "./primitives.ts";
+import { count, text, time, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
 /** `stale`: it runs, and its last report is older than three intervals and than a minute. */
@@ -35,6 +35,7 @@ export const monitorSchema = v.object({
 });
 
 const monitor_id = uuid();
+const eventTexts = v.pipe(v.array(text(0, 2048)), v.maxLength(20));
 
 /** The payloads of its events, by type. */
 export const monitorEventSchemas = {
@@ -56,19 +57,47 @@ export const monitorEventSchemas = {
   }),
   "finding.updated": v.object({
     monitor_id,
+    id: v.pipe(uuid(), v.description("The id of the change")),
     check: findingEntries.check,
+    vuln_id: v.pipe(
+      v.string(),
+      v.description("The rule, `V-273186`; the check's name for a rule that is not the STIG's"),
+    ),
+    cat: v.pipe(
+      v.nullable(v.picklist(["CAT I", "CAT II", "CAT III"])),
+      v.description("Null: the producer did not say"),
+    ),
     fingerprint: findingEntries.fingerprint,
-    from: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is new")),
-    to: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is gone")),
-    from_waived: v.boolean(),
-    to_waived: v.boolean(),
     resource_type: findingEntries.resource_type,
     resource_id: findingEntries.resource_id,
     resource_name: findingEntries.resource_name,
+    from: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is new")),
+    from_reason: findingEntries.reason,
+    from_waived: v.boolean(),
+    to: v.pipe(v.nullable(statusSchema), v.description("Null: the finding is gone")),
+    to_reason: findingEntries.reason,
+    to_waived: v.boolean(),
+    rule_status: v.pipe(v.nullable(statusSchema), v.description("Of the whole rule after it; null: not known")),
+    rule_reason: findingEntries.reason,
+    expected: findingEntries.expected,
+    actual: findingEntries.actual,
+    to_pass: findingEntries.to_pass,
     cause: changeCauseSchema,
-    actor_name: v.pipe(v.nullable(v.string()), v.description("Null: not known")),
-    event_type: v.pipe(v.nullable(v.string()), v.description("Of the first event that explains it; null: unexplained")),
     seen_at: time,
+    event_ids: v.pipe(
+      eventTexts,
+      v.description("The log's events that explain it; the next three lists have an entry for each"),
+    ),
+    event_types: eventTexts,
+    event_objects: v.pipe(
+      eventTexts,
+      v.description("What the events were about, each as its type and its name; empty: not known"),
+    ),
+    actors: v.pipe(eventTexts, v.description("The names of who did it; empty: the log does not say")),
+    also: v.pipe(
+      eventTexts,
+      v.description("Other events of the same interval, each as its type and the name of its object; they name nobody"),
+    ),
   }),
   "monitor.error": v.object({
     monitor_id,
@@ -80,6 +109,7 @@ export const monitorEventSchemas = {
   "monitor.end": v.object({ monitor_id, reason: v.picklist(["ended", "deleted"]) }),
 };
 
+export type FindingUpdated = MonitorEvents["finding.updated"];
 export type Monitor = Output<typeof monitorSchema>;
 export type MonitorStatus = Output<typeof monitorStatusSchema>;
 

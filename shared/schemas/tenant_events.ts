@@ -26,6 +26,7 @@ export const tenantEventSchemas = {
   "scan.end": scanEventSchemas["scan.end"],
   "monitor.start": monitorEventSchemas["monitor.start"],
   "monitor.updated": monitorEventSchemas["monitor.updated"],
+  "finding.updated": monitorEventSchemas["finding.updated"],
   "monitor.error": monitorEventSchemas["monitor.error"],
   "monitor.end": monitorEventSchemas["monitor.end"],
   "decision.created": decisionSchema,

@@ -79,7 +79,7 @@ export const tenantCases: readonly GatewayCase[] = [
       });
     },
   ),
-  gatewayCase("the tenant's stream follows its monitors, without their findings", async (gateway) => {
+  gatewayCase("the tenant's stream follows its monitors: what changed, by rule, CAT and person", async (gateway) => {
     const as = keyOf(gateway.tenant);
     const stream = await openStream(gateway, tenantStream, as);
     const id = crypto.randomUUID();
@@ -95,8 +95,9 @@ export const tenantCases: readonly GatewayCase[] = [
       to: { status: "FAIL", reason: null },
       actual: "",
       seen_at: "2026-11-22T14:03:12.000Z",
+      rule: { status: "FAIL", reason: null, severity: "high" },
       cause: "log",
-      explained_by: [],
+      explained_by: [{ uuid: "e1", event_type: "policy.rule.update", actor: { name: "Ada Admin" } }],
     };
     assert.equal((await call(gateway, `${path}/changes`, { as, json: { changes: [change] } })).status, 200);
     const update = { error_code: "rate_limit", error_detail: "later", status: "ended" };
@@ -105,7 +106,10 @@ export const tenantCases: readonly GatewayCase[] = [
     stream.leave();
     // The organization names its monitor, and its pace is that of all its changes.
     const types = typesOf(stream.text(), id).filter((type) => type !== "organization.updated");
-    assert.deepEqual(types, ["monitor.start", "monitor.updated", "monitor.error", "monitor.end"]);
+    assert.deepEqual(types, ["monitor.start", "finding.updated", "monitor.updated", "monitor.error", "monitor.end"]);
+    const [, data = "{}"] = /event: finding.updated\ndata: (.*)/.exec(stream.text()) ?? [];
+    const { check, cat, actors } = JSON.parse(data) as Readonly<Record<string, unknown>>;
+    assert.deepEqual([check, cat, actors], ["mfa-for-admins", "CAT I", ["Ada Admin"]]);
   }),
   gatewayCase("S3: the tenant's stream and its snapshot show nothing of another tenant", async (gateway) => {
     const stranger = { apiKey: gateway.strangerApiKey };

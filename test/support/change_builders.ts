@@ -12,10 +12,13 @@ export function aChange(changes: Partial<NewChange> = {}): NewChange {
     to: { status: "FAIL", reason: null },
     from_waived: false,
     to_waived: false,
+    expected: "at most 15 minutes",
     actual: "120 minutes",
+    to_pass: null,
     seen_at: new Date().toISOString(),
     cause: "log",
     explained_by: [anExplanation()],
+    also: [],
     ...changes,
   };
 }

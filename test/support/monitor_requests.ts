@@ -17,7 +17,9 @@ export function changeOf(fields: Partial<NewChange> = {}): NewChange {
     to: { status: "FAIL", reason: null },
     from_waived: false,
     to_waived: false,
+    expected: "Every rule requires two factors",
     actual: "The rule “Catch-all” allows a password alone",
+    to_pass: null,
     seen_at: "2026-11-22T14:03:12.000Z",
     cause: "log",
     explained_by: [
@@ -29,6 +31,7 @@ export function changeOf(fields: Partial<NewChange> = {}): NewChange {
         transaction_id: "Z1",
       },
     ],
+    also: [],
     ...fields,
   };
 }

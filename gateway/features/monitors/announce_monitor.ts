@@ -29,7 +29,7 @@ export function createMonitorAnnouncer({ sendEvent, log }: Publisher & { readonl
     const channels = [monitorChannel(tenantId, id), ...(isForTenant ? [tenantChannel(tenantId)] : [])];
     await announce(
       {
-        publish: publish.flatMap((each) => channels.map((channel) => () => each(channel))),
+        publish: channels.flatMap((channel) => publish.map((each) => () => each(channel))),
         failure: { fields: { monitor_id: id }, message: "events of a monitor could not be published" },
       },
       { log, waitMs },

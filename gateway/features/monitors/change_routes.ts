@@ -1,5 +1,6 @@
 import { isUnavailable } from "../../../shared/app_error.ts";
 import { changeSchema, newChangesSchema, storedChangesSchema, type NewChange } from "../../../shared/schemas/change.ts";
+import { toFindingUpdated } from "../../../shared/finding_updated.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import type { List } from "../../http/paging.ts";
@@ -13,7 +14,7 @@ import { createMonitorAnnouncer } from "./announce_monitor.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges } from "./change_store.ts";
 import { monitorEvents } from "./events.ts";
 import { changeExample, storedChangeExample } from "./examples.ts";
-import { toChange, toFindingUpdated, type ChangeRow } from "./monitor.ts";
+import { toChange, type ChangeRow } from "./monitor.ts";
 import { selectMonitor } from "./monitor_store.ts";
 
 /** Five hundred changes, each with the log events that explain it. */
@@ -51,7 +52,7 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
       summary: "Store changes",
       description:
         "In the order in which they happened, each stored once by its `id`. Publishes `finding.updated` for each new " +
-        "one whose cause is not `start`.",
+        "one whose cause is not `start`, on the tenant's stream too.",
       body: {
         schema: newChangesSchema,
         example: { changes: [changeExample] },
@@ -70,7 +71,6 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
         created
           .filter(({ cause }) => cause !== "start")
           .map((change) => (channel) => publishFindingUpdated(channel, toFindingUpdated(id, change))),
-        { isForTenant: false },
       );
       if (created.length > 0) afterResponse(c, organizations.updated(tenantId, { monitorId: id }));
       return c.json({ received: changes.length, created: created.length });

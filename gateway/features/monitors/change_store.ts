@@ -30,16 +30,16 @@ export async function storeChanges(
       select * from jsonb_to_recordset(${JSON.stringify(lines.map(toRow))}::jsonb) as row (
         id uuid, position integer, "check" text, fingerprint text, resource_type text, resource_id text,
         resource_name text, from_status text, from_reason text, to_status text, to_reason text,
-        from_waived boolean, to_waived boolean, actual text,
-        rule_status text, rule_reason text, rule_severity text, seen_at timestamptz, cause text, explained_by jsonb)
+        from_waived boolean, to_waived boolean, expected text, actual text, to_pass text,
+        rule_status text, rule_reason text, rule_severity text, seen_at timestamptz, cause text, explained_by jsonb, also jsonb)
     ), stored as (
       insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id,
-        resource_name, from_status, from_reason, to_status, to_reason, from_waived, to_waived, actual, rule_status,
-        rule_reason, rule_severity, seen_at, cause, explained_by)
+        resource_name, from_status, from_reason, to_status, to_reason, from_waived, to_waived, expected, actual, to_pass,
+        rule_status, rule_reason, rule_severity, seen_at, cause, explained_by, also)
       select monitor.tenant_id, monitor.id, given.id, monitor.number + given.position, given."check",
         given.fingerprint, given.resource_type, given.resource_id, given.resource_name, given.from_status,
-        given.from_reason, given.to_status, given.to_reason, given.from_waived, given.to_waived, given.actual, given.rule_status, given.rule_reason,
-        given.rule_severity, given.seen_at, given.cause, given.explained_by
+        given.from_reason, given.to_status, given.to_reason, given.from_waived, given.to_waived, given.expected, given.actual, given.to_pass, given.rule_status, given.rule_reason,
+        given.rule_severity, given.seen_at, given.cause, given.explained_by, given.also
       from monitor, given
       on conflict (tenant_id, monitor_id, id) do nothing
       returning id
@@ -93,7 +93,8 @@ export async function selectChanges(
     .orderBy(order);
 }
 
-const bytesOfChange = sql`octet_length(${changes.actual}) + octet_length(${changes.explainedBy}::text)`;
+const bytesOfChange = sql`octet_length(${changes.expected}) + octet_length(${changes.actual})
+  + octet_length(coalesce(${changes.toPass}, '')) + octet_length(${changes.explainedBy}::text) + octet_length(${changes.also}::text)`;
 
 /** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit, or beyond what a page may weigh. */
 export async function selectPresentFindings(
@@ -144,13 +145,16 @@ function toRow(change: NewChange, index: number) {
     to_reason: change.to?.reason ?? null,
     from_waived: change.from_waived,
     to_waived: change.to_waived,
+    expected: change.expected,
     actual: change.actual,
+    to_pass: change.to_pass,
     rule_status: change.rule?.status ?? null,
     rule_reason: change.rule?.reason ?? null,
     rule_severity: change.rule?.severity ?? null,
     seen_at: toInstant(change.seen_at),
     cause: change.cause,
     explained_by: change.explained_by,
+    also: change.also,
   };
 }
 

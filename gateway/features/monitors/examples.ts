@@ -45,7 +45,10 @@ export const changeExample = {
   to: { status: "FAIL", reason: null },
   from_waived: false,
   to_waived: false,
+  expected: "Every rule requires two factors",
   actual: "The rule “Catch-all” allows a password alone",
+  to_pass: 'In rule "Catch-all": set "User must authenticate with" to a choice of two factor types',
+  rule: { status: "FAIL", reason: null, severity: "high" },
   seen_at: changedAt,
   cause: "log",
   explained_by: [
@@ -57,6 +60,7 @@ export const changeExample = {
       transaction_id: "Z1",
     },
   ],
+  also: ["application.lifecycle.update Slack"],
 };
 
 export const storedChangeExample = { ...changeExample, created_at: changedAt };

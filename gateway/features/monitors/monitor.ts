@@ -1,5 +1,5 @@
 import type { changes, monitors } from "../../../drizzle/schema.ts";
-import type { Change, NewChange } from "../../../shared/schemas/change.ts";
+import type { Change } from "../../../shared/schemas/change.ts";
 import type { Monitor, MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { presentStatus } from "../monitor_life.ts";
 import { monitorChannel } from "./events.ts";
@@ -65,11 +65,14 @@ export function toChange(row: ChangeRow): Change {
     to: row.toStatus === null ? null : { status: row.toStatus, reason: row.toReason },
     from_waived: row.fromWaived,
     to_waived: row.toWaived,
+    expected: row.expected,
     actual: row.actual,
+    to_pass: row.toPass,
     ...ruleOf(row),
     seen_at: row.seenAt.toISOString(),
     cause: row.cause,
     explained_by: row.explainedBy,
+    also: row.also,
     created_at: row.createdAt.toISOString(),
   };
 }
@@ -77,25 +80,4 @@ export function toChange(row: ChangeRow): Change {
 function ruleOf({ ruleStatus: status, ruleReason: reason, ruleSeverity: severity }: ChangeRow): Pick<Change, "rule"> {
   if (status === null) return {};
   return { rule: { status, reason, ...(severity === null ? {} : { severity }) } };
-}
-
-/** The payload of `finding.updated`: flat, with who made the first of the events that explain it. */
-export function toFindingUpdated(monitorId: string, change: NewChange): MonitorEvents["finding.updated"] {
-  const [first] = change.explained_by;
-  return {
-    monitor_id: monitorId,
-    check: change.check,
-    fingerprint: change.fingerprint,
-    from: change.from?.status ?? null,
-    to: change.to?.status ?? null,
-    from_waived: change.from_waived,
-    to_waived: change.to_waived,
-    resource_type: change.resource.type,
-    resource_id: change.resource.id,
-    resource_name: change.resource.name,
-    cause: change.cause,
-    actor_name: first?.actor?.name ?? first?.actor?.login ?? null,
-    event_type: first?.event_type ?? null,
-    seen_at: new Date(change.seen_at).toISOString(),
-  };
 }

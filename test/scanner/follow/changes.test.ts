@@ -98,6 +98,8 @@ describe("isNewFailure", () => {
   const move = (from: Partial<KnownFinding> | null, to: Partial<KnownFinding> | null): Move => ({
     from: from === null ? null : known(from),
     to: to === null ? null : known(to),
+    expected: "at most 15 minutes",
+    toPass: null,
     actual: "",
   });
 
@@ -158,7 +160,13 @@ describe("changeTexts", () => {
   };
   const line = (cause: ChangeLine["cause"], events: readonly LogEvent[] = []): ChangeLine =>
     toLine(
-      { from: cause === "start" ? null : known(), to: known({ status: "FAIL" }), actual: "120 minutes" },
+      {
+        from: cause === "start" ? null : known(),
+        to: known({ status: "FAIL" }),
+        expected: "at most 15 minutes",
+        actual: "120 minutes",
+        toPass: null,
+      },
       {
         id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11",
         orgUrl: "https://acme.okta.com",
@@ -167,6 +175,7 @@ describe("changeTexts", () => {
         seenAt: "2026-11-01T14:03:12.000Z",
         cause,
         events,
+        also: [],
         withAddresses: false,
       },
     );

@@ -1,0 +1,57 @@
+import { vulnIdOf } from "./rule_names.ts";
+import type { Explanation, NewChange } from "./schemas/change.ts";
+import type { FindingUpdated } from "./schemas/monitor.ts";
+import { categoryNames } from "./severity.ts";
+import { toLine } from "./text.ts";
+
+/** In UTF-16 units, of at most three bytes each: six texts and five lists of 20 fit into the 64 KiB of an event. */
+const maxTextLength = 2000;
+const maxListedLength = 80;
+
+/** The payload of `finding.updated`: the change of one finding, flat, each text as one line that is cut so that the event fits. */
+export function toFindingUpdated(monitorId: string, change: NewChange): FindingUpdated {
+  const { check, resource, from, to, rule, explained_by: events } = change;
+  return {
+    monitor_id: monitorId,
+    id: change.id,
+    check,
+    vuln_id: vulnIdOf(check),
+    cat: rule?.severity === undefined ? null : categoryNames[rule.severity],
+    fingerprint: change.fingerprint,
+    resource_type: text(resource.type),
+    resource_id: text(resource.id),
+    resource_name: text(resource.name),
+    from: from?.status ?? null,
+    from_reason: from?.reason ?? null,
+    from_waived: change.from_waived,
+    to: to?.status ?? null,
+    to_reason: to?.reason ?? null,
+    to_waived: change.to_waived,
+    rule_status: rule?.status ?? null,
+    rule_reason: rule?.reason ?? null,
+    expected: text(change.expected),
+    actual: text(change.actual),
+    to_pass: change.to_pass === null ? null : text(change.to_pass),
+    cause: change.cause,
+    seen_at: new Date(change.seen_at).toISOString(),
+    event_ids: list(events.map(({ uuid }) => uuid)),
+    event_types: list(events.map(({ event_type: type }) => type)),
+    event_objects: list(events.map(({ object }) => (object ? `${object.type} ${object.name}` : ""))),
+    actors: list(events.map(actorOf)),
+    also: list(change.also),
+  };
+}
+
+function text(value: string): string {
+  return toLine(value, maxTextLength);
+}
+
+function list(values: readonly string[]): readonly string[] {
+  return values.map((value) => toLine(value, maxListedLength));
+}
+
+/** With the login that the log names, because two people may have one name. */
+function actorOf({ actor }: Explanation): string {
+  const name = actor?.name ?? actor?.login ?? actor?.id ?? "";
+  return actor?.login && actor.login !== name ? `${name} (${actor.login})` : name;
+}
