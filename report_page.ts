@@ -1,4 +1,4 @@
-import { cklbFormat } from "./scanner/reports/cklb.ts";
+import { cklbFormat } from "./scanner/reports/checklists.ts";
 import { csvFormat } from "./scanner/reports/csv.ts";
 import { htmlFormat } from "./scanner/reports/html.ts";
 import { jsonFormat } from "./scanner/reports/json.ts";

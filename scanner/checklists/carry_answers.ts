@@ -2,14 +2,7 @@ import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { isSameText } from "../revisions/revision.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { personsPart, type Answer } from "./answers.ts";
-import {
-  benchmarkFields,
-  disaFields,
-  textOf,
-  type CklbChecklist,
-  type CklbRule,
-  type CklbStig,
-} from "./cklb_document.ts";
+import { benchmarkFields, disaFields, textOf, type CklbChecklist, type CklbRule, type CklbStig } from "./cklb.ts";
 import { statusLabels } from "./status.ts";
 
 /** Fate of the answers of a checklist of another revision. */

@@ -9,7 +9,7 @@ import type { Checklist } from "../checklists/checklist.ts";
 import { statusLabels } from "../checklists/status.ts";
 import { unreadRules } from "../decisions/unread.ts";
 import { hostOf, orgNameOf } from "../reports/benchmark_rules.ts";
-import { answersOf } from "../reports/checklist_answers.ts";
+import { answersOf } from "../reports/checklists.ts";
 import { worstFirst } from "../reports/result_text.ts";
 import { overdueItems } from "../reports/plan_items.ts";
 

@@ -1,5 +1,4 @@
-import { cklFormat } from "./ckl.ts";
-import { cklbFormat } from "./cklb.ts";
+import { cklbFormat, cklFormat } from "./checklists.ts";
 import { csvFormat } from "./csv.ts";
 import { hdfFormat } from "./hdf.ts";
 import { htmlFormat } from "./html.ts";

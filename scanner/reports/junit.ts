@@ -1,10 +1,9 @@
-import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import type { CheckResult } from "../../shared/report.ts";
 import { isWaived, stateOf } from "../../shared/rule_result.ts";
+import { element, writeXml, type XmlNode } from "../xml.ts";
 import { attestationLine, findingDetails } from "./result_text.ts";
 import { orgNameOf, levelOf } from "./benchmark_rules.ts";
 import type { ReportFormat } from "./report_format.ts";
-import { createXml, xmlString, xmlText } from "./xml.ts";
 
 /** One test case for each rule, for the test reports of pipelines: FAIL is a failure, what needs a person is skipped. */
 export const junitFormat: ReportFormat = {
@@ -17,38 +16,32 @@ export const junitFormat: ReportFormat = {
     const skipped = checks.filter((check) => outcomeOf(check) === "skipped").length;
     const seconds = ((Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000).toFixed(3);
     const counts = { tests: checks.length, failures, errors: 0, skipped, time: seconds };
-    const document = createXml();
-    const suite = document
-      .ele("testsuites", { name: "scanstream", tests: checks.length, failures, errors: 0, time: seconds })
-      .ele("testsuite", {
-        name: xmlText(orgNameOf(report)),
-        ...counts,
-        timestamp: scan.started_at.replace(/\.\d+Z$/, ""),
-      });
-    for (const check of checks) addTestCase(suite, check);
-    return xmlString(document);
+    const about = { name: orgNameOf(report), ...counts, timestamp: scan.started_at.replace(/\.\d+Z$/, "") };
+    const { skipped: _, ...total } = counts;
+    const suite = element("testsuite", checks.map(testCase), about);
+    return writeXml(element("testsuites", [suite], { name: "scanstream", ...total }));
   },
 };
 
-function addTestCase(suite: XMLBuilder, check: CheckResult): void {
-  const name = `${check.vuln_id} ${check.title}`;
-  const testCase = suite.ele("testcase", { name: xmlText(name), classname: xmlText(`scanstream.${check.check}`) });
-  const details = xmlText([findingDetails(check), attestationLine(check)].filter((text) => text !== "").join("\n"));
+function testCase(check: CheckResult): XmlNode {
+  const details = [findingDetails(check), attestationLine(check)].filter((text) => text !== "").join("\n");
+  return element("testcase", outcomeNodes(check, details), {
+    name: `${check.vuln_id} ${check.title}`,
+    classname: `scanstream.${check.check}`,
+  });
+}
+
+function outcomeNodes(check: CheckResult, details: string): readonly XmlNode[] {
   const outcome = outcomeOf(check);
-  if (outcome === "failure") {
-    testCase.ele("failure", { message: xmlText(check.detail), type: levelOf(check) }).txt(details);
-  } else if (outcome === "skipped") {
-    testCase.ele("skipped", { message: xmlText(`${skippedReason(check)}: ${check.detail}`) });
-    testCase.ele("system-out").txt(details);
-  } else {
-    testCase.ele("system-out").txt(details);
-  }
+  if (outcome === "failure") return [element("failure", details, { message: check.detail, type: levelOf(check) })];
+  const skipped = outcome === "skipped" ? [element("skipped", "", { message: skippedReason(check) })] : [];
+  return [...skipped, element("system-out", details)];
 }
 
 function skippedReason(check: CheckResult): string {
   const state = stateOf(check);
-  if (state === "fail") return "waived";
-  return state === "not_applicable" ? "not applicable" : (check.reason ?? "");
+  const why = state === "fail" ? "waived" : state === "not_applicable" ? "not applicable" : (check.reason ?? "");
+  return `${why}: ${check.detail}`;
 }
 
 /** A failure that is waived in all its findings does not fail the pipeline; it is skipped, visibly. */

@@ -1,12 +1,10 @@
-import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import type { Report } from "../../shared/report.ts";
-import { revisionName } from "../catalog/catalog.ts";
-import { benchmarkRules, hostOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
 import type { RuleState } from "../../shared/rule_result.ts";
-import { revisionOf, type ReportFormat } from "./report_format.ts";
-import { createXml, xmlString, xmlText } from "./xml.ts";
+import { revisionName } from "../catalog/catalog.ts";
+import { element, writeXml, type XmlNode } from "../xml.ts";
+import { benchmarkRules, hostOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
 
-const namespace = "http://checklists.nist.gov/xccdf/1.2";
 const idOf = (kind: string, name: string) => `xccdf_mil.disa.stig_${kind}_${name}`;
 
 const results: Readonly<Record<RuleState, string>> = {
@@ -22,47 +20,76 @@ export const xccdfFormat: ReportFormat = {
   extension: "xccdf.xml",
   isMachine: true,
   render(report, options) {
-    const { scan } = report;
     const revision = revisionOf(options);
     const { benchmark } = revision;
     const outcomes = benchmarkRules(report, revision);
-    const document = createXml();
+    const content = [
+      element("status", "accepted", { date: report.scan.ended_at.slice(0, 10) }),
+      element("title", benchmark.title),
+      element("description", `Results of scanstream for ${benchmark.title} ${revisionName(benchmark)}`),
+      element("plain-text", benchmark.release_info, { id: "release-info" }),
+      element("version", benchmark.version),
+      ...outcomes.map(ruleGroup),
+      testResult(report, outcomes, options),
+    ];
+    const xmlns = "http://checklists.nist.gov/xccdf/1.2";
     const id = idOf("benchmark", benchmark.benchmark_id);
-    const root = document.ele(namespace, "Benchmark", {
-      id,
-      resolved: "1",
-      "xml:lang": "en",
-    });
-    root.ele("status", { date: scan.ended_at.slice(0, 10) }).txt("accepted");
-    root.ele("title").txt(benchmark.title);
-    root.ele("description").txt(`Results of scanstream for ${benchmark.title} ${revisionName(benchmark)}`);
-    root.ele("plain-text", { id: "release-info" }).txt(benchmark.release_info);
-    root.ele("version").txt(benchmark.version);
-    for (const outcome of outcomes) addRule(root, outcome);
-
-    const result = root.ele("TestResult", {
-      id: idOf("testresult", xmlText(scan.id)),
-      "start-time": scan.started_at,
-      "end-time": scan.ended_at,
-      "test-system": `cpe:/a:scanstream:scanstream:${options.toolVersion}`,
-      version: benchmark.version,
-    });
-    result.ele("benchmark", { href: `#${id}`, id });
-    result.ele("title").txt(`scanstream ${options.toolVersion}`);
-    result.ele("identity", { authenticated: "true", privileged: "false" }).txt(xmlText(scan.client_id));
-    result.ele("target").txt(xmlText(hostOf(report)));
-    const facts = result.ele("target-facts");
-    facts.ele("fact", { name: "urn:scanstream:fact:org_url", type: "string" }).txt(xmlText(scan.org_url));
-    facts.ele("fact", { name: "urn:scanstream:fact:role", type: "string" }).txt(scan.role);
-    for (const [name, value] of siteFacts(report)) facts.ele("fact", { name, type: "string" }).txt(xmlText(value));
-    for (const outcome of outcomes) addRuleResult(result, outcome, scan.ended_at);
-    const passed = outcomes.filter(({ state }) => state === "pass").length;
-    const decided = outcomes.filter(({ state }) => state === "pass" || state === "fail").length;
-    const score = decided === 0 ? 0 : (passed / decided) * 100;
-    result.ele("score", { system: "urn:xccdf:scoring:default", maximum: "100" }).txt(score.toFixed(2));
-    return xmlString(document);
+    return writeXml(element("Benchmark", content, { xmlns, id, resolved: "1", "xml:lang": "en" }));
   },
 };
+
+function ruleGroup({ rule }: RuleOutcome): XmlNode {
+  const content = [
+    element("version", rule.stig_id),
+    element("title", rule.title),
+    element("description", rule.discussion),
+    ...identNodes(rule),
+    element("fixtext", rule.fix_text, { fixref: `F-${rule.vuln_id.slice(2)}_fix` }),
+    element("check", [element("check-content", rule.check_text)], { system: "urn:scanstream:check" }),
+  ];
+  const about = { id: idOf("rule", rule.rule_id), weight: "10.0", severity: rule.severity };
+  return element("Group", [element("title", rule.group_title), element("Rule", content, about)], {
+    id: idOf("group", rule.vuln_id),
+  });
+}
+
+function identNodes({ ccis }: RuleOutcome["rule"]): readonly XmlNode[] {
+  return ccis.map((cci) => element("ident", cci, { system: "http://cyber.mil/cci" }));
+}
+
+function testResult(report: Report, outcomes: readonly RuleOutcome[], options: RenderOptions): XmlNode {
+  const { scan } = report;
+  const { toolVersion } = options;
+  const { benchmark } = revisionOf(options);
+  const id = idOf("benchmark", benchmark.benchmark_id);
+  const facts = [
+    ["urn:scanstream:fact:org_url", scan.org_url],
+    ["urn:scanstream:fact:role", scan.role],
+    ...siteFacts(report),
+  ] as const;
+  const passed = outcomes.filter(({ state }) => state === "pass").length;
+  const decided = outcomes.filter(({ state }) => state === "pass" || state === "fail").length;
+  const score = decided === 0 ? 0 : (passed / decided) * 100;
+  const content = [
+    element("benchmark", "", { href: `#${id}`, id }),
+    element("title", `scanstream ${toolVersion}`),
+    element("identity", scan.client_id, { authenticated: "true", privileged: "false" }),
+    element("target", hostOf(report)),
+    element(
+      "target-facts",
+      facts.map(([name, value]) => element("fact", value, { name, type: "string" })),
+    ),
+    ...outcomes.map((outcome) => ruleResult(outcome, scan.ended_at)),
+    element("score", score.toFixed(2), { system: "urn:xccdf:scoring:default", maximum: "100" }),
+  ];
+  return element("TestResult", content, {
+    id: idOf("testresult", scan.id),
+    "start-time": scan.started_at,
+    "end-time": scan.ended_at,
+    "test-system": `cpe:/a:scanstream:scanstream:${toolVersion}`,
+    version: benchmark.version,
+  });
+}
 
 /** What STIG Manager tells assets of one host apart by: the same values as in the checklists. */
 function siteFacts(report: Report): readonly (readonly [name: string, value: string])[] {
@@ -76,44 +103,38 @@ function siteFacts(report: Report): readonly (readonly [name: string, value: str
   ];
 }
 
-function addRule(root: XMLBuilder, { rule }: RuleOutcome): void {
-  const group = root.ele("Group", { id: idOf("group", rule.vuln_id) });
-  group.ele("title").txt(rule.group_title);
-  const element = group.ele("Rule", { id: idOf("rule", rule.rule_id), weight: "10.0", severity: rule.severity });
-  element.ele("version").txt(rule.stig_id);
-  element.ele("title").txt(xmlText(rule.title));
-  element.ele("description").txt(xmlText(rule.discussion));
-  for (const cci of rule.ccis) element.ele("ident", { system: "http://cyber.mil/cci" }).txt(cci);
-  element.ele("fixtext", { fixref: `F-${rule.vuln_id.slice(2)}_fix` }).txt(xmlText(rule.fix_text));
-  const check = element.ele("check", { system: "urn:scanstream:check" });
-  check.ele("check-content").txt(xmlText(rule.check_text));
-}
-
-function addRuleResult(parent: XMLBuilder, outcome: RuleOutcome, time: string): void {
+function ruleResult(outcome: RuleOutcome, time: string): XmlNode {
   const { rule, check, state, details, comments } = outcome;
-  const result = parent.ele("rule-result", {
+  const text = [details, comments].filter((part) => part !== "").join("\n");
+  const detail = element("detail", text, { xmlns: "urn:scanstream:check" });
+  const content = [
+    element("result", check === null ? "notselected" : results[state]),
+    ...overrideNodes(outcome, time),
+    ...identNodes(rule),
+    element("message", text, { severity: "info" }),
+    element(
+      "check",
+      [element("check-content-ref", "", { href: "scanstream", name: rule.check }), element("check-content", [detail])],
+      { system: "urn:scanstream:check" },
+    ),
+  ];
+  return element("rule-result", content, {
     idref: idOf("rule", rule.rule_id),
     time,
     severity: rule.severity,
     weight: "10.0",
     version: rule.stig_id,
   });
-  result.ele("result").txt(check === null ? "notselected" : results[state]);
-  addOverride(result, outcome, time);
-  for (const cci of rule.ccis) result.ele("ident", { system: "http://cyber.mil/cci" }).txt(cci);
-  const text = [details, comments].filter((part) => part !== "").join("\n");
-  result.ele("message", { severity: "info" }).txt(xmlText(text));
-  const checkElement = result.ele("check", { system: "urn:scanstream:check" });
-  checkElement.ele("check-content-ref", { href: "scanstream", name: rule.check });
-  checkElement.ele("check-content").ele("urn:scanstream:check", "detail").txt(xmlText(text));
 }
 
 /** A verdict that a person attested is no result of the engine: it overrides one. */
-function addOverride(result: XMLBuilder, { check, state }: RuleOutcome, time: string): void {
-  if (check === null || check.attestation === null || check.status === "FAIL") return;
+function overrideNodes({ check, state }: RuleOutcome, time: string): readonly XmlNode[] {
+  if (check === null || check.attestation === null || check.status === "FAIL") return [];
   const { by, reason } = check.attestation;
-  const override = result.ele("override", { time, authority: xmlText(by) });
-  override.ele("old-result").txt(results.manual);
-  override.ele("new-result").txt(results[state]);
-  override.ele("remark").txt(xmlText(reason));
+  const content = [
+    element("old-result", results.manual),
+    element("new-result", results[state]),
+    element("remark", reason),
+  ];
+  return [element("override", content, { time, authority: by })];
 }

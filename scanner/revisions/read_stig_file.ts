@@ -1,5 +1,5 @@
 import { fromBufferPromise, type Entry, type ZipFile } from "yauzl";
-import { parseXml } from "../xml_elements.ts";
+import { parseXml } from "../xml.ts";
 import { readOptionBytes, type NamedFile } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn, type Revision } from "../catalog/catalog.ts";
@@ -48,7 +48,7 @@ async function readZippedXccdf(bytes: Buffer): Promise<Uint8Array> {
     if (error instanceof RangeError) throw error;
     throw new RangeError(`its zip is broken: ${error instanceof Error ? error.message : "it cannot be read"}`);
   });
-  const xccdf = found.map((content) => ({ content, id: benchmarkIdOf(parseXml(decode(content)).root) }));
+  const xccdf = found.map((content) => ({ content, id: benchmarkIdOf(parseXml(decode(content))) }));
   const ours = xccdf.filter(({ id }) => id === "Okta_IDaaS_STIG");
   const [first, second] = ours;
   if (second !== undefined) throw new RangeError("its zip has two XCCDF files of the Okta STIG: expected one");

@@ -1,6 +1,6 @@
 import type { Category, Severity } from "../../shared/report.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
-import { childrenOf, childText, parseXml, type XmlElement } from "../xml_elements.ts";
+import { childrenOf, childText, parseXml, type XmlElement } from "../xml.ts";
 
 /** A rule as DISA's file has it, without what scanstream adds. */
 export type DisaRule = Omit<StigRule, "check" | "nist_800_53_r5" | "scopes" | "role">;
@@ -20,7 +20,7 @@ export function benchmarkIdOf(xml: XmlElement): string | null {
 
 /** Reads DISA's manual XCCDF of the Okta STIG. Throws `SyntaxError` or `RangeError` with one sentence, without the file's name. */
 export function readXccdf(text: string): DisaBenchmark {
-  const { root } = parseXml(text);
+  const root = parseXml(text);
   const id = benchmarkIdOf(root);
   if (id === null) throw new RangeError(`it is no STIG: expected an XCCDF <Benchmark>, found <${root.name}>`);
   if (id !== oktaStig)

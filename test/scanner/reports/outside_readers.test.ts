@@ -80,31 +80,30 @@ describe("STIG Manager's importer reads", () => {
     expect(checklists[0]?.reviews.filter((review) => review.result !== "notchecked")).toHaveLength(1);
   });
 
-  test.each([
-    ["cklb", { type: "script", product: "Evaluate-STIG", version: "scanstream 1.2.3" }, "scanstream:1.2.3"],
-    ["ckl", { type: "script", product: "Evaluate-STIG", version: "scanstream 1.2.3" }, "scanstream:1.2.3"],
-    ["xccdf", { type: "scap", product: "scanstream", version: "1.2.3" }, "scanstream"],
-  ] as const)("%s: each result as one of an engine, with its product, version and time", (format, engine, location) => {
-    for (const { resultEngine } of imported(format).checklists[0]?.reviews ?? []) {
-      expect(resultEngine).toMatchObject({ ...engine, time: report.scan.ended_at, checkContent: { location } });
+  test("xccdf: each result as one of an engine, with its product, version and time", () => {
+    for (const { resultEngine } of imported("xccdf").checklists[0]?.reviews ?? []) {
+      expect(resultEngine).toMatchObject({
+        type: "scap",
+        product: "scanstream",
+        version: "1.2.3",
+        time: report.scan.ended_at,
+        checkContent: { location: "scanstream" },
+      });
     }
   });
 
-  test.each(["ckl", "xccdf"] as const)(
-    "%s: a verdict that a person attested as one that overrides the engine's",
-    (format) => {
-      const attested = report.checks
-        .filter(({ attestation }) => attestation !== null)
-        .map(({ rule_id: ruleId }) => ruleId);
-      const overridden = imported(format).checklists[0]?.reviews.filter((review) => review.resultEngine?.overrides);
-      expect(overridden?.map(({ ruleId }) => ruleId)).toEqual(attested);
-      for (const review of overridden ?? []) {
-        expect(review.resultEngine?.overrides).toMatchObject([
-          { authority: "A. Person", oldResult: "notchecked", newResult: "pass" },
-        ]);
-      }
-    },
-  );
+  test("xccdf: a verdict that a person attested as one that overrides the engine's", () => {
+    const attested = report.checks
+      .filter(({ attestation }) => attestation !== null)
+      .map(({ rule_id: ruleId }) => ruleId);
+    const overridden = imported("xccdf").checklists[0]?.reviews.filter((review) => review.resultEngine?.overrides);
+    expect(overridden?.map(({ ruleId }) => ruleId)).toEqual(attested);
+    for (const review of overridden ?? []) {
+      expect(review.resultEngine?.overrides).toMatchObject([
+        { authority: "A. Person", oldResult: "notchecked", newResult: "pass" },
+      ]);
+    }
+  });
 });
 
 test("DISA's schema accepts the ckl", async () => {

@@ -1,41 +1,58 @@
-/** One element of an XML text with its places there, so that a part can be replaced and every other byte stays. */
+/** One element that was read. */
 export interface XmlElement {
   readonly name: string;
-  /** For its start tag, and after its end tag. */
-  readonly start: number;
-  readonly end: number;
-  /** Between its tags; both are `end` for an element without an end tag. */
-  readonly contentStart: number;
-  readonly contentEnd: number;
-  readonly isSelfClosing: boolean;
   readonly attributes: ReadonlyMap<string, string>;
   /** Its own text, decoded, without that of its children. */
   readonly text: string;
   readonly children: readonly XmlElement[];
-  readonly comments: readonly XmlComment[];
 }
 
-export interface XmlComment {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-export interface XmlDocument {
-  readonly root: XmlElement;
-  /** Before the root element. */
-  readonly comments: readonly XmlComment[];
-}
-
-interface OpenElement {
-  readonly name: string;
-  readonly attributes: ReadonlyMap<string, string>;
-  readonly start: number;
-  readonly contentStart: number;
+interface OpenElement extends XmlElement {
   text: string;
   readonly children: XmlElement[];
-  readonly comments: XmlComment[];
 }
+
+/** One element to write: its text, or its children. */
+export interface XmlNode {
+  readonly name: string;
+  readonly content: string | readonly XmlNode[];
+  readonly attributes: Readonly<Record<string, string | number>>;
+}
+
+export function element(
+  name: string,
+  content: XmlNode["content"] = "",
+  attributes: XmlNode["attributes"] = {},
+): XmlNode {
+  return { name, content, attributes };
+}
+
+/** The document of a root element; `comment` stands before it and holds no two hyphens. */
+export function writeXml(root: XmlNode, comment = ""): string {
+  const before = comment === "" ? "" : `<!--${comment}-->\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${before}${toLines(root, "")}\n`;
+}
+
+/** White space is added only between elements. */
+function toLines({ name, content, attributes }: XmlNode, indent: string): string {
+  const given = Object.entries(attributes).map(
+    ([key, value]) => ` ${key}="${escaped(String(value), /[&<>"\t\n\r]/g)}"`,
+  );
+  const start = `${indent}<${name}${given.join("")}`;
+  if (content.length === 0) return `${start}/>`;
+  if (typeof content === "string") return `${start}>${escaped(content, /[&<>\r]/g)}</${name}>`;
+  return [`${start}>`, ...content.map((child) => toLines(child, `${indent}  `)), `${indent}</${name}>`].join("\n");
+}
+
+/** XML 1.0 has no way to write most control characters and lone surrogates (https://www.w3.org/TR/xml/#charsets). */
+function escaped(text: string, special: RegExp): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
+    .replaceAll(special, (character) => names[character] ?? `&#${character.charCodeAt(0)};`);
+}
+
+const names: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 const maxDepth = 50;
 /** One piece after another: comment, CDATA, processing instruction, end tag, start tag, text. Quick no matter what the text holds. */
@@ -43,18 +60,9 @@ const piece =
   /<!--([^]*?)-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<\/([\w.:-]+)\s*>|<([\w.:-]+)((?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|([^<]+)/y;
 
 /** Reads well-formed XML without a document type; throws `SyntaxError` with one sentence that names the line. */
-export function parseXml(text: string): XmlDocument {
+export function parseXml(text: string): XmlElement {
   const fail = (at: number, problem: string) => new SyntaxError(`line ${lineAt(text, at)}: ${problem}`);
-  const none: ReadonlyMap<string, string> = new Map();
-  const outside: OpenElement = {
-    name: "",
-    attributes: none,
-    start: 0,
-    contentStart: 0,
-    text: "",
-    children: [],
-    comments: [],
-  };
+  const outside: OpenElement = { name: "", attributes: new Map(), text: "", children: [] };
   const open: OpenElement[] = [outside];
   let at = 0;
   while (at < text.length) {
@@ -66,11 +74,8 @@ export function parseXml(text: string): XmlDocument {
       throw fail(at, "it is not well-formed XML");
     }
     const [whole, comment, cdata, endName, startName, given = "", slash, plain] = match;
-    const end = at + whole.length;
-    if (comment !== undefined) {
-      if (comment.includes("--")) throw fail(at, "it is not well-formed XML: two hyphens stand in a comment");
-      current.comments.push({ start: at, end, text: comment });
-    } else if (cdata !== undefined) {
+    if (comment?.includes("--") === true) throw fail(at, "it is not well-formed XML: two hyphens stand in a comment");
+    if (cdata !== undefined) {
       current.text += cdata;
     } else if (plain !== undefined) {
       const decoded = decodeText(plain);
@@ -79,32 +84,23 @@ export function parseXml(text: string): XmlDocument {
       current.text += decoded;
     } else if (startName !== undefined) {
       if (open.length > maxDepth) throw fail(at, `it is nested too deep: expected ${maxDepth} levels at most`);
-      const attributes = given === "" ? none : readAttributes(given);
+      const attributes = readAttributes(given);
       if (attributes === null) throw fail(at, `it is not well-formed XML: the attributes of <${startName}>`);
-      const element = {
-        name: startName,
-        attributes,
-        start: at,
-        contentStart: end,
-        text: "",
-        children: [],
-        comments: [],
-      };
-      if (slash === "/") current.children.push({ ...element, end, contentEnd: end, isSelfClosing: true });
-      else open.push(element);
+      const started = { name: startName, attributes, text: "", children: [] };
+      current.children.push(started);
+      if (slash !== "/") open.push(started);
     } else if (endName !== undefined) {
       if (current === outside || current.name !== endName) {
         throw fail(at, `it is not well-formed XML: </${endName}> ends no open element`);
       }
       open.pop();
-      (open.at(-1) ?? outside).children.push({ ...current, end, contentEnd: at, isSelfClosing: false });
     }
-    at = end;
+    at += whole.length;
   }
   if (open.length > 1) throw fail(at, `it is not well-formed XML: <${open.at(-1)?.name ?? ""}> has no end`);
   const [root, second] = outside.children;
   if (root === undefined || second !== undefined) throw fail(at, "it is not XML with one root element");
-  return { root, comments: outside.comments.filter(({ start }) => start < root.start) };
+  return root;
 }
 
 /** Null where one is given twice, or holds an entity that is not XML's own. */

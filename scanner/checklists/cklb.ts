@@ -2,8 +2,7 @@ import * as v from "valibot";
 import { issueText } from "../../shared/issue_text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
-import type { Answer, MergedAnswer, MergedAnswers } from "./answers.ts";
-import type { ResultEngine } from "./result_block.ts";
+import type { Answer } from "./answers.ts";
 import { checklistStatuses } from "./status.ts";
 
 const text = v.nullish(v.string("expected a text"));
@@ -63,6 +62,7 @@ function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unkno
 /** Fields of a checklist's rule in DISA's words. */
 export function disaFields(rule: StigRule) {
   return {
+    stig_ref: null,
     group_id: rule.vuln_id,
     group_id_src: rule.vuln_id,
     rule_id: rule.rule_id.replace(/_rule$/, ""),
@@ -83,7 +83,7 @@ export function disaFields(rule: StigRule) {
 export function benchmarkFields(benchmark: Benchmark) {
   return {
     stig_name: benchmark.title,
-    display_name: benchmark.title.replace(/ Security Technical Implementation Guide$/, ""),
+    display_name: displayNameOf(benchmark.title),
     stig_id: benchmark.benchmark_id,
     version: benchmark.version,
     release_info: benchmark.release_info,
@@ -91,63 +91,8 @@ export function benchmarkFields(benchmark: Benchmark) {
   };
 }
 
-export interface CklbAnswers {
-  readonly answers: MergedAnswers;
-  readonly engine: ResultEngine;
-  /** For the benchmark, where the checklist has no such rule. */
-  readonly newRules: readonly CklbRule[];
-}
-
-/**
- * The checklist with other answers at the rules of one STIG; everything else stays. Evaluate-STIG's fields say which engine
- * gave the results: STIG Manager's reader of CKLB knows no others, and takes the product from their name.
- */
-export function writeCklbAnswers(checklist: CklbChecklist, stig: CklbStig, written: CklbAnswers): CklbChecklist {
-  const { answers, engine, newRules } = written;
-  const rules = [...stig.rules, ...newRules].map((rule) => withAnswer(rule, answers.get(String(rule["group_id"]))));
-  const marked = {
-    ...stig,
-    ...(newRules.length === 0 ? {} : { size: rules.length }),
-    rules,
-    "evaluate-stig": { ...asObject(stig["evaluate-stig"]), ...stigFields(engine) },
-  };
-  const stigs = checklist.stigs.map((each) => (each === stig ? marked : each));
-  // A mark of the whole file is about every STIG in it.
-  if (stigs.length > 1) return { ...checklist, stigs };
-  return { ...checklist, stigs, "evaluate-stig": { ...asObject(checklist["evaluate-stig"]), ...rootFields(engine) } };
-}
-
-export function withAnswer(rule: CklbRule, answer: MergedAnswer | undefined): CklbRule {
-  if (answer === undefined) return rule;
-  const { status, details, comments, answeredBy } = answer;
-  const before = rule["evaluate-stig"];
-  const isMarked = answeredBy !== null || before !== undefined;
-  return {
-    ...rule,
-    status,
-    finding_details: details,
-    comments,
-    ...(isMarked ? { "evaluate-stig": { ...asObject(before), ...answerFields(answer) } } : {}),
-  };
-}
-
-/** For the whole checklist. */
-export function rootFields({ toolVersion }: ResultEngine) {
-  return { version: `scanstream ${toolVersion}` };
-}
-
-export function stigFields({ toolVersion, time }: ResultEngine) {
-  return { time, module: { name: "scanstream", version: toolVersion } };
-}
-
-/** A status that a person gave is marked as an answer file's. */
-export function answerFields({ answeredBy, automated, status }: MergedAnswer) {
-  return {
-    answer_file: answeredBy ?? "",
-    afmod: answeredBy !== null,
-    old_status: automated,
-    new_status: status,
-  };
+export function displayNameOf(title: string): string {
+  return title.replace(/ Security Technical Implementation Guide$/, "");
 }
 
 export function asObject(value: unknown): Readonly<Record<string, unknown>> {

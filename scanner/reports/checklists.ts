@@ -1,0 +1,197 @@
+import type { Report } from "../../shared/report.ts";
+import { stateOf, type RuleState } from "../../shared/rule_result.ts";
+import { shorten } from "../../shared/text.ts";
+import type { Benchmark, StigRule } from "../catalog/catalog.ts";
+import { freshAnswer, mergeAnswer, type AutomatedAnswer, type MergedAnswer } from "../checklists/answers.ts";
+import type { Checklist } from "../checklists/checklist.ts";
+import { writeCkl } from "../checklists/ckl.ts";
+import {
+  benchmarkFields,
+  disaFields,
+  fullNameOf,
+  textOf,
+  type CklbChecklist,
+  type CklbRule,
+  type CklbStig,
+} from "../checklists/cklb.ts";
+import { stableUuid } from "../checklists/stable_uuid.ts";
+import type { ChecklistStatus } from "../checklists/status.ts";
+import { benchmarkRules, hostOf, orgNameOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { toJson } from "./json.ts";
+import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
+
+/** CKLB 1.0: the checklist of STIG Viewer 3, eMASS and STIG Manager. Every rule of the STIG, no matter what was selected. */
+export const cklbFormat: ReportFormat = {
+  name: "cklb",
+  extension: "cklb",
+  isMachine: true,
+  render(report, options) {
+    const checklist = toChecklist(report, options);
+    // CKLB has no place for what only CKL says; JSON leaves out what is undefined.
+    return `${toJson({ ...checklist, stigs: checklist.stigs.map((stig) => ({ ...stig, ckl_facts: undefined })) })}\n`;
+  },
+};
+
+/** CKL: the checklist of STIG Viewer 2, eMASS, STIG Manager and heimdall. */
+export const cklFormat: ReportFormat = {
+  name: "ckl",
+  extension: "ckl",
+  isMachine: true,
+  render: (report, options) => writeCkl(toChecklist(report, options)),
+};
+
+/** The checklist of this scan; with one that people worked in, that one with this scan's results in it. */
+function toChecklist(report: Report, options: RenderOptions): CklbChecklist {
+  const { document, stig } = options.checklist ?? freshChecklist(report, options);
+  const { benchmark, checks } = revisionOf(options);
+  const known = new Set(stig.rules.map((rule) => rule["group_id"]));
+  const context = { stigUuid: textOf(stig, "uuid"), endedAt: report.scan.ended_at };
+  const added = checks
+    .filter(({ rule }) => !known.has(rule.vuln_id))
+    .map(({ rule }) => toRule(rule, benchmark, context));
+  const { answers } = answersOf(report, options);
+  const rules = [...stig.rules, ...added].map((rule) => withAnswer(rule, answers.get(textOf(rule, "group_id"))));
+  const written = { ...withoutEngine(stig), ...(added.length > 0 && { size: rules.length }), rules };
+  return { ...document, stigs: document.stigs.map((each) => (each === stig ? written : each)) };
+}
+
+function withAnswer(rule: CklbRule, answer: MergedAnswer | undefined): CklbRule {
+  if (answer === undefined) return rule;
+  const { status, details, comments } = answer;
+  return { ...withoutEngine(rule), status, finding_details: details, comments };
+}
+
+/** Evaluate-STIG's field names the engine of the results, which they are not of any more. */
+function withoutEngine<Fields extends CklbStig | CklbRule>(fields: Fields): Fields {
+  const { "evaluate-stig": _, ...others } = fields;
+  return others as Fields;
+}
+
+/** Without a rule yet. */
+function freshChecklist(report: Report, options: RenderOptions): Pick<Checklist, "document" | "stig"> {
+  const { benchmark } = revisionOf(options);
+  const host = hostOf(report);
+  const site = siteOf(report);
+  const stig: CklbStig = {
+    ...benchmarkFields(benchmark),
+    uuid: stableUuid("stig", report.scan.id),
+    size: 0,
+    rules: [],
+  };
+  const document: CklbChecklist = {
+    title: `${orgNameOf(report)} ${benchmark.title}`,
+    id: stableUuid("checklist", report.scan.id),
+    // What follows here is the viewer's own state; these are the values of an unopened file.
+    active: false,
+    mode: 1,
+    has_path: true,
+    target_data: {
+      target_type: "Non-Computing",
+      host_name: shorten(host, 255),
+      ip_address: "",
+      mac_address: "",
+      fqdn: fullNameOf(host),
+      comments: `Scan ${report.scan.id} of ${report.scan.org_url}`,
+      role: "None",
+      // The one field by which readers of checklists keep apart two assets of one host.
+      is_web_database: site !== "",
+      technology_area: "Other Review",
+      web_db_site: site,
+      web_db_instance: "",
+      classification: null,
+    },
+    stigs: [stig],
+    cklb_version: "1.0",
+  };
+  return { document, stig };
+}
+
+/** A rule that nobody has answered. */
+function toRule(
+  rule: StigRule,
+  benchmark: Benchmark,
+  { stigUuid, endedAt }: { readonly stigUuid: string; readonly endedAt: string },
+): CklbRule {
+  return {
+    uuid: stableUuid("rule", stigUuid, rule.rule_id),
+    stig_uuid: stigUuid,
+    target_key: null,
+    ...disaFields(rule),
+    weight: "10.0",
+    classification: "NONE",
+    reference_identifier: benchmark.target_key,
+    check_content_ref: { href: `${benchmark.benchmark_id}.xml`, name: "M" },
+    false_positives: "",
+    false_negatives: "",
+    documentable: "false",
+    mitigations: "",
+    potential_impacts: "",
+    third_party_tools: "",
+    mitigation_control: "",
+    responsibility: "",
+    security_override_guidance: "",
+    ia_controls: "",
+    legacy_ids: [],
+    createdAt: endedAt,
+    updatedAt: endedAt,
+    STIGUuid: stigUuid,
+    status: "not_reviewed",
+    overrides: {},
+    comments: "",
+    finding_details: "",
+  };
+}
+
+export interface ChecklistAnswers {
+  /** By V-id. */
+  readonly answers: ReadonlyMap<string, MergedAnswer>;
+  /** What a person had answered and the scan decided otherwise. */
+  readonly differences: readonly ChecklistDifference[];
+}
+
+export interface ChecklistDifference {
+  readonly vulnId: string;
+  readonly answered: ChecklistStatus;
+  readonly status: ChecklistStatus;
+}
+
+/** What a checklist of this scan says at each rule of the benchmark, with the answers of one that people worked in. */
+export function answersOf(
+  report: Report,
+  { checklist, toolVersion, ...options }: Pick<RenderOptions, "toolVersion" | "checklist" | "revision">,
+): ChecklistAnswers {
+  const engine = { toolVersion, time: report.scan.ended_at };
+  const answers = new Map(
+    benchmarkRules(report, revisionOf(options)).map((outcome) => {
+      const vulnId = outcome.rule.vuln_id;
+      const before = checklist?.answers.get(vulnId);
+      const result = automatedAnswer(outcome);
+      return [vulnId, before === undefined ? freshAnswer(result, engine) : mergeAnswer(before, result, engine)];
+    }),
+  );
+  const differences = [...answers].flatMap(([vulnId, { differing, status }]) =>
+    differing === null ? [] : [{ vulnId, answered: differing, status }],
+  );
+  return { answers, differences };
+}
+
+const statuses: Readonly<Record<RuleState, ChecklistStatus>> = {
+  pass: "not_a_finding",
+  fail: "open",
+  manual: "not_reviewed",
+  not_applicable: "not_applicable",
+};
+
+/** Null: this scan did not examine the rule. The answer that the checklist itself gave is not the scan's. */
+function automatedAnswer({ check, details, comments }: RuleOutcome): AutomatedAnswer | null {
+  if (check === null) return null;
+  const attestation = check.attestation?.source === "checklist" ? null : check.attestation;
+  const state = stateOf({ ...check, attestation });
+  return {
+    status: statuses[state],
+    details,
+    comments: attestation === check.attestation ? comments : "",
+    // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.
+    hasVerdict: state === "pass" || state === "fail" || (state === "not_applicable" && attestation !== null),
+  };
+}
