@@ -6,7 +6,7 @@ import { scanBenches } from "./scan.ts";
 import { benchStart } from "./start.ts";
 
 /**
- * `npm run bench -- [name ...]` measures what `docs/performance.md` quotes and prints its tables as Markdown; progress goes to stderr.
+ * `npm run bench -- [name ...]` measures what `docs/compare.md` quotes and prints its tables as Markdown; progress goes to stderr.
  * It never fails a run by a time. `BENCH_ROUNDS` says how often each is measured (default 3); medians count.
  */
 const otherBenches: Readonly<Record<string, (progress: (line: string) => void, rounds: number) => Promise<Table>>> = {

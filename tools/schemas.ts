@@ -87,7 +87,7 @@ export function describeSettings(): string {
   });
   return `# Settings of the scanner
 
-Made by \`npm run schemas\` from \`scanner/settings/table.ts\`. An option wins over a variable, a variable over the file, the file over the default; see [the configuration file](../cli.md#the-configuration-file).
+Made by \`npm run schemas\` from \`scanner/settings/table.ts\`. An option wins over a variable, a variable over the file, the file over the default; see [the configuration file](../quickstart.md#the-configuration-file).
 
 | option | variables | in the file | commands | meaning |
 |---|---|---|---|---|

@@ -4,13 +4,13 @@ interface PermissionRule {
   readonly roles: readonly Role[];
   /** API keys with all of these scopes may; with an empty list no key may. */
   readonly scopes: readonly Scope[];
-  /** For the table in docs/permissions.md. */
+  /** For the table in docs/access.md. */
   readonly description: string;
 }
 
 /**
  * Who may do what: each route names one of these (`gateway/http/allow.ts`), and each statement of it is checked against the
- * caller's role or scopes as they are then (`membership.ts`). docs/permissions.md has it with every route.
+ * caller's role or scopes as they are then (`membership.ts`). docs/access.md has it with every route.
  */
 export const permissions = {
   read: {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Command, CommanderError, type Option } from "commander";
 import { describe, expect, test } from "vitest";
@@ -19,11 +19,18 @@ function wordsOf(command: Command): string {
 }
 
 const commands = everyCommand().map((command) => [wordsOf(command), command] as const);
-const page = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
-const documented = [...page.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = ""]) => block.trim().split("\n"));
+const root = join(import.meta.dirname, "../..");
+const pages = ["README.md", ...readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"))];
+/** The command lines of the documents, up to a comment or what the shell does with them. */
+const documented = pages.flatMap((name) => {
+  const page = readFileSync(join(root, name === "README.md" ? "" : "docs", name), "utf8");
+  const lines = [...page.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = ""]) => block.split("\n"));
+  const commands = lines.flatMap((line) => /^scanstream (?:(?! [#>&|]|\\$).)*/.exec(line)?.[0] ?? []);
+  return commands.map((line) => [line.trim(), name] as const);
+});
 const examples = [
   ...commands.flatMap(([name, command]) => examplesOf(command).map((line) => [line, name] as const)),
-  ...documented.map((line) => [line, "docs/cli.md"] as const),
+  ...documented,
 ];
 
 test("there are the commands of every part", () => {

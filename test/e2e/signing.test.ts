@@ -16,8 +16,8 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 const run = (...args: readonly string[]) => stage.run(...args);
 
-test("docs/signing.md line by line; a changed file is refused", async () => {
-  const [, block = ""] = /```sh\n([\s\S]*?)```/.exec(await documentText("docs/signing.md")) ?? [];
+test("docs/reports.md signs and verifies line by line; a changed file is refused", async () => {
+  const [, block = ""] = /```sh\n(openssl[\s\S]*?)```/.exec(await documentText("docs/reports.md")) ?? [];
   const commands = block
     .trim()
     .split("\n")

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { permissions } from "../../../gateway/auth/permissions.ts";
 import { servedRoutes, type ServedRoute } from "../../support/served_routes.ts";
 
-const document = await readFile(new URL("../../../docs/permissions.md", import.meta.url), "utf8");
+const document = await readFile(new URL("../../../docs/access.md", import.meta.url), "utf8");
 
 /** The rows of the table below a heading. */
 function rowsBelow(heading: string): readonly string[] {
@@ -23,7 +23,7 @@ function routeRows(): readonly string[] {
 }
 
 /** The walk asks of each route what it declares; that it declares the right thing stands here, written down by people. */
-test("docs/permissions.md names for every route the permission, and for every permission the roles and the scope", () => {
+test("docs/access.md names for every route the permission, and for every permission the roles and the scope", () => {
   expect(rowsBelow("Routes").toSorted()).toEqual(routeRows().toSorted());
   const named = Object.entries(permissions).map(
     ([name, { roles, scopes, description }]) => `| \`${name}\` | ${list(roles)} | ${list(scopes)} | ${description} |`,

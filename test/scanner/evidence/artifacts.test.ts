@@ -16,7 +16,7 @@ import { mapIdpClient } from "../../support/map_idp_client.ts";
 /** The places that have to know an artifact and that the compiler cannot check; `scanner/evidence/artifacts.ts` lists them all. */
 
 const names = Object.keys(collectors) as ArtifactName[];
-const setupPage = readFileSync(join(import.meta.dirname, "../../../docs/setup.md"), "utf8");
+const setupPage = readFileSync(join(import.meta.dirname, "../../../docs/quickstart.md"), "utf8");
 /** Derived from other artifacts, whose requests the probe begins with. */
 const derived: readonly ArtifactName[] = ["automation_groups", "app_policy_rules", "api_token_owners"];
 
@@ -65,7 +65,7 @@ describe.each(names)("%s", (name) => {
         "generalReads in scanner/okta/probe.ts",
       ).toContain(scope);
       expect([...served], "routes in practice_org/api/routes.ts").toContain(scope);
-      expect(setupPage, "the scopes to grant in docs/setup.md").toContain(`\`okta.${scope}\``);
+      expect(setupPage, "the scopes to grant in docs/quickstart.md").toContain(`\`okta.${scope}\``);
     }
     for (const { rule } of catalog.filter((check) => check.artifacts.includes(name))) {
       const place = `scopes of ${rule.vuln_id} in scanner/catalog/`;

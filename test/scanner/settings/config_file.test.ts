@@ -26,8 +26,8 @@ function withOrganization(changes: object): string {
 }
 
 describe("parseConfigFile", () => {
-  test("takes the example of docs/cli.md", async () => {
-    const page = await readFile(join(import.meta.dirname, "../../../docs/cli.md"), "utf8");
+  test("takes the example of docs/quickstart.md", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../../docs/quickstart.md"), "utf8");
     const { organizations, defaults } = parseConfigFile(/^```json\n(.*?)^```/ms.exec(page)?.[1] ?? "", "x.json");
     expect(organizations?.map(({ name }) => name)).toEqual(["acme", "acme-gov"]);
     expect(defaults["output"]).toBe("reports");
