@@ -42,6 +42,15 @@ export function groupText(group: readonly Explained[]): string {
   return `${countOf(events.length, "change")}${about} by ${who} changed ${countOf(group.length, "verdict")}`;
 }
 
+const maxAlso = 3;
+
+/** Events of the same interval that name nobody: `also in this interval: application.lifecycle.update Wiki`; empty without any. */
+export function alsoText({ also }: Pick<Change, "also">): string {
+  const texts = [...new Set(also)];
+  const more = texts.length > maxAlso ? ` and ${texts.length - maxAlso} more` : "";
+  return texts.length === 0 ? "" : `also in this interval: ${texts.slice(0, maxAlso).join(", ")}${more}`;
+}
+
 function nameOf({ actor }: Explanation): string {
   return actor?.name ?? actor?.login ?? actor?.id ?? "an unknown actor";
 }

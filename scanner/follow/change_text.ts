@@ -6,7 +6,7 @@ import { stateLabels } from "../reports/result_text.ts";
 import { shorten, toPrintableJson } from "../../shared/text.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import type { StigRule } from "../catalog/catalog.ts";
-import { decisionText, orgPolicyText, groupChanges, groupText } from "../../shared/change_groups.ts";
+import { alsoText, decisionText, orgPolicyText, groupChanges, groupText } from "../../shared/change_groups.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
 interface TextOptions {
@@ -71,16 +71,16 @@ function verdict(value: Verdict | null, isWaived: boolean, options: { readonly c
   return paintStatus(`${label}${reason}${isWaived ? " waived" : ""}`, label, options);
 }
 
-/** Authors of the change, with their event types; each only once. */
+/** Authors of the change with their event types, each only once, and the other events of the interval. */
 function reason(line: ChangeLine): string {
   const { cause, explained_by: events } = line;
   if (cause === "start") return "";
   if (cause === "decision") return decisionText(line);
   if (cause === "org_policy") return orgPolicyText;
-  if (events.length === 0) return "not explained by the log";
   const authors = events.map(({ actor, event_type: type }) => {
     const name = actor.login ?? actor.name ?? actor.id;
     return `by ${name === null ? "an unknown actor" : printable(name)} (${printable(type)})`;
   });
-  return [...new Set(authors)].join(", ");
+  const who = authors.length === 0 ? "not explained by the log" : [...new Set(authors)].join(", ");
+  return [who, printable(alsoText(line))].filter((text) => text !== "").join("; ");
 }

@@ -1,8 +1,9 @@
-import type { ArtifactName } from "../evidence/artifacts.ts";
-import { isNewFailure, isOfDecision, objectOf, toLine, type ChangeLine } from "./changes.ts";
+import type { ArtifactName, CollectedArtifacts, MissingReason } from "../evidence/artifacts.ts";
+import { isNewFailure, isOfDecision, objectOf, toLine, type ChangeLine, type Move } from "./changes.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { JudgedCheck } from "./verdicts.ts";
+import { relateObjects, type IsAbout } from "./who_changed.ts";
 
 /** An event of the log that touches what a check reads. */
 export interface Relevant {
@@ -19,12 +20,14 @@ export interface ExplainedMoves {
   readonly hasFailed: boolean;
 }
 
-/** The lines of findings that moved, each with the events that explain it. */
+/** The lines of findings that moved, each with the events that explain it, and with the others of the same interval. */
 export function explainMoves(
   judged: readonly JudgedCheck[],
   round: {
     readonly events: readonly Relevant[];
     readonly recent: readonly Relevant[];
+    /** The evidence before and after. */
+    readonly artifacts: readonly [before: CollectedArtifacts, after: CollectedArtifacts];
     /** For what no event explains. */
     readonly otherCause: "reconciliation" | "start" | "org_policy";
     readonly seenAt: string;
@@ -33,27 +36,22 @@ export function explainMoves(
     readonly monitorId: string;
   },
 ): ExplainedMoves {
-  const { events, recent, otherCause, seenAt, newId, plan, monitorId } = round;
+  const { events, recent, artifacts, otherCause, seenAt, newId, plan, monitorId } = round;
   const { orgUrl, withAddresses } = plan;
   const lines: ChangeLine[] = [];
   const used = new Set<Relevant>();
   let hasFailed = false;
   for (const { check, needs, moves, rule, isNew } of judged) {
-    const explaining = isNew ? [] : explain(needs, events, recent);
-    for (const event of explaining) used.add(event);
-    const also = isNew ? [] : events.filter((event) => !explaining.includes(event)).map(({ event }) => textOf(event));
-    const facts = {
-      seenAt,
-      events: explaining.map(({ event }) => event),
-      also,
-      rule,
-      orgUrl,
-      monitorId,
-      withAddresses,
-    };
+    const touching = isNew ? [] : events.filter((event) => event.artifacts.some((name) => needs.includes(name)));
+    const isAbout = touching.length === 0 ? null : relateObjects(...artifacts, needs);
     for (const move of moves) {
-      const unexplained = isOfDecision(move) ? "decision" : otherCause;
-      const cause = isNew ? "start" : explaining.length > 0 ? "log" : unexplained;
+      const named = isAbout === null || !isOfOrg(move) ? [] : explain(move, touching, { isAbout, recent });
+      for (const event of named) used.add(event);
+      const unexplained = isOfDecision(move) ? "decision" : touching.length > 0 ? "log" : otherCause;
+      const cause = isNew ? "start" : named.length > 0 ? "log" : unexplained;
+      const also = isNew || cause === "decision" ? [] : events.filter((event) => !named.includes(event));
+      const toEvents = (all: readonly Relevant[]) => all.map(({ event }) => event);
+      const facts = { seenAt, events: toEvents(named), also: also.map(textOf), rule, orgUrl, monitorId, withAddresses };
       lines.push(toLine(move, { id: newId(), cause, ...facts }));
     }
     hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, plan.failOn, check.rule.severity));
@@ -62,26 +60,38 @@ export function explainMoves(
 }
 
 /** Returns the type of an event and the name of its object, without who made it. */
-function textOf(event: LogEvent): string {
+function textOf({ event }: Relevant): string {
   return [event.type, objectOf(event)?.name ?? ""].join(" ").trimEnd();
 }
 
-/** Events that touch what the check reads, with those of the same transactions that came before and explained nothing yet. */
+/** Events about the objects of the finding, with those of the same transactions that came before and explained nothing yet. */
 function explain(
-  needs: readonly ArtifactName[],
+  { from, to }: Move,
   events: readonly Relevant[],
-  recent: readonly Relevant[],
+  { isAbout, recent }: { readonly isAbout: IsAbout; readonly recent: readonly Relevant[] },
 ): readonly Relevant[] {
-  const touches = ({ artifacts }: Relevant) => artifacts.some((name) => needs.includes(name));
-  const explaining = events.filter(touches);
-  if (explaining.length === 0) return [];
+  const resource = (to ?? from)?.resource;
+  if (resource === undefined) return [];
+  const explaining = events.filter(({ event }) => isAbout(event, resource));
   const transactions = new Set(explaining.map(({ event }) => event.transactionId).filter((id) => id !== null));
   const earlier = recent.filter(
     (other) =>
       !explaining.includes(other) &&
-      touches(other) &&
+      isAbout(other.event, resource) &&
       other.event.transactionId !== null &&
       transactions.has(other.event.transactionId),
   );
   return [...earlier, ...explaining];
+}
+
+const unread: ReadonlySet<string> = new Set<MissingReason>([
+  "missing_scope",
+  "missing_role",
+  "not_available",
+  "provider_error",
+]);
+
+/** False where nothing of the org's configuration moved the finding: a decision did, or the provider refused to show it. */
+function isOfOrg(move: Move): boolean {
+  return !isOfDecision(move) && !unread.has(move.to?.reason ?? "");
 }

@@ -1,5 +1,5 @@
 import { DecidingOrgPolicy } from "../org_policy/followed_org_policy.ts";
-import type { ArtifactName } from "../evidence/artifacts.ts";
+import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import type { FollowEvidence, FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
@@ -55,6 +55,8 @@ class Follower {
   readonly #open = new UnexplainedEvents();
   readonly #record: FollowRecord;
   readonly #watched: WatchedTime;
+  /** The evidence by which the findings were evaluated last. */
+  #artifacts: CollectedArtifacts = {};
   #evidence: FollowEvidence;
   #lastFullMs: number;
   #lagSeconds = 0;
@@ -264,12 +266,14 @@ class Follower {
     const { lines, used, hasFailed } = explainMoves(judged, {
       events,
       recent,
+      artifacts: [this.#artifacts, artifacts],
       otherCause,
       seenAt,
       newId,
       plan,
       monitorId: this.#record.monitorId,
     });
+    this.#artifacts = artifacts;
     this.#hasFailed ||= hasFailed;
     this.#open.keep(events, { used, failed: this.#org.failed(), intervalMs: plan.intervalMs, nowMs });
     this.#evidence = { answers: this.#org.toSave(), findings: this.#verdicts.findings() };

@@ -5,7 +5,7 @@ import { count, fieldMessage, instant, text, time, uuid, type Output } from "./p
 /** A verdict that moved, `scanstream.change/1`: a line of `follow`, what it posts, and what the gateway lists. */
 
 /**
- * `start`: the first state of a monitor. `reconciliation`: found by a full scan, and by no event of the log. `decision`: the verdict
+ * `log`: seen after an event of the log. `start`: the first state of a monitor. `reconciliation`: found by a full scan, and by no event of the log. `decision`: the verdict
  * is the same, and a waiver or an attestation of it began or ended.
  */
 export const changeCauseSchema = v.picklist(
@@ -78,7 +78,7 @@ const entries = {
   explained_by: v.pipe(
     v.array(explanationSchema, explanationsMessage),
     v.maxLength(maxExplanations, explanationsMessage),
-    v.description("Empty: no event of the log explains it"),
+    v.description("Events about the finding's objects, whose actors changed it; empty: the log names nobody"),
   ),
   also: v.pipe(
     v.optional(v.pipe(v.array(text(0, 2048), alsoMessage), v.maxLength(maxExplanations, alsoMessage)), []),

@@ -66,7 +66,7 @@ export function chainProblems(lines: readonly ChangeLine[]): readonly string[] {
     const begins = from === null ? "nothing" : textOf(check, from);
     if (was !== begins) problems.push(`${was}, and then a change from ${begins}`);
     verdicts.set(fingerprint, to === null ? "nothing" : textOf(check, to));
-    if ((cause === "log") !== events.length > 0) problems.push(`${check}: ${cause} with ${events.length} events`);
+    if (events.length > 0 && cause !== "log") problems.push(`${check}: ${cause} with ${events.length} events`);
     if (cause === "start" && from !== null) problems.push(`${check}: a first state after another`);
   }
   return problems;

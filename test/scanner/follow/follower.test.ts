@@ -194,6 +194,49 @@ describe("a follower", () => {
     await follower.stop();
   });
 
+  it.each([
+    ["the innocent first", ["app-added", "dashboard-mfa-off"]],
+    ["the innocent last", ["dashboard-mfa-off", "app-added"]],
+  ])(
+    "names who changed a finding's object, and lists others of the interval without a name: %s",
+    async (_case, names) => {
+      const { org, start } = await setUpOrg();
+      const follower = start();
+      await follower.settled();
+      for (const name of names)
+        org.change(name, name === "app-added" ? "sam@practice.example" : "dana@practice.example");
+      const { lines } = await follower.after();
+      const logins = (line: (typeof lines)[number]) => [...new Set(line.explained_by.map(({ actor }) => actor.login))];
+      const ofDashboard = lines.filter(({ resource }) => resource.name === "Okta Dashboard");
+      const ofOthers = lines.filter(({ resource }) => resource.type === "app" && resource.name !== "Okta Dashboard");
+      expect(ofDashboard.length).toBeGreaterThan(0);
+      expect(ofOthers.length).toBeGreaterThan(0);
+      for (const line of ofDashboard) {
+        expect(logins(line)).toEqual(["dana@practice.example"]);
+        expect(line.also.join()).toContain("application.lifecycle.create");
+        expect(JSON.stringify(line)).not.toContain("sam@");
+      }
+      for (const line of ofOthers) expect(logins(line)).toEqual(["sam@practice.example"]);
+      await follower.stop();
+    },
+  );
+
+  it("an event that is about no object of the finding names nobody, and is listed", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    org.setFaults([{ name: "missing-events" }]);
+    org.change("fips-off");
+    org.setFaults([]);
+    const target = { id: "aut1", type: "Authenticator", alternateId: null, displayName: "Phone", detailEntry: null };
+    const eventType = "security.authenticator.lifecycle.update";
+    org.writeEvents([{ eventType, displayMessage: "Update an authenticator", targets: [target] }]);
+    expect((await follower.after()).lines).toMatchObject([
+      { check: fips, explained_by: [], also: [`${eventType} Phone`] },
+    ]);
+    await follower.stop();
+  });
+
   it("finds by reconciliation what the log does not say, and marks it as unexplained", async () => {
     const { org, start } = await setUpOrg();
     const follower = start({ reconcileMs: 10_000 });
@@ -210,7 +253,6 @@ describe("a follower", () => {
     "duplicate-events",
     "doubled-log-page",
     "unknown-event-type",
-    "event-without-target",
     "repeated-cursor",
     "next-link-elsewhere",
   ] as const)("sees a change once, explained, with the fault %s", async (name) => {

@@ -27,7 +27,7 @@ it("the followed state equals a fresh scan after random changes and restarts, an
     all.push(...lines);
     moved += lines.length;
     expect(
-      lines.filter(({ explained_by }) => explained_by.length === 0),
+      lines.filter(({ explained_by, also }) => explained_by.length + also.length === 0),
       name,
     ).toEqual([]);
     expect(requests.filter((path) => !path.startsWith("/api/v1/logs")).length, name).toBeLessThanOrEqual(3);

@@ -1,0 +1,93 @@
+import { isJsonObject } from "../../shared/json.ts";
+import type { FindingResource } from "../../shared/report.ts";
+import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
+import { consoleSettings, objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
+import type { LogEvent, LogTarget } from "./log_event.ts";
+
+/**
+ * Tells whether an event is about what a finding's evidence names: its object, or the policy, rules, zones, groups and apps of that object,
+ * before or after the change. Only then does the event name who changed the finding.
+ */
+export type IsAbout = (event: LogEvent, resource: FindingResource) => boolean;
+
+/** Relations of the objects in two states of the evidence, of which a check reads some artifacts. */
+export function relateObjects(
+  before: CollectedArtifacts,
+  after: CollectedArtifacts,
+  needs: readonly ArtifactName[],
+): IsAbout {
+  const [old, now] = [before, after].map((artifacts) =>
+    objectLists(Object.fromEntries(needs.map((name) => [name, artifacts[name]]))),
+  ) as [readonly ObjectList[], readonly ObjectList[]];
+  const objects = [...old, ...now].flatMap((list) => list.objects);
+  const byId = Map.groupBy(objects, ({ id }) => id);
+  const byParent = Map.groupBy(objects, ({ parent }) => parent?.id ?? null);
+  let changed: ReadonlySet<string> | null = null;
+
+  return (event, resource) => {
+    // A finding about the whole organization names no object: the ones that changed decide about it.
+    const ids = resource.type === "org" ? (changed ??= changedIds(old, now)) : idsOf(resource);
+    return actedOn(event).some(
+      ({ id, name }) => ids.has(id) || (resource.id === consoleSettings.id && name === consoleSettings.name),
+    );
+  };
+
+  function idsOf(resource: FindingResource): ReadonlySet<string> {
+    const ids = new Set<string>();
+    const open = [resource.id];
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (ids.has(id)) continue;
+      ids.add(id);
+      if (id === "ALL_ZONES") open.push(...objects.filter(({ type }) => type === "zone").map((zone) => zone.id));
+      for (const { value } of byId.get(id) ?? []) open.push(...textsIn(value));
+      for (const part of byParent.get(id) ?? []) open.push(part.id);
+    }
+    return ids;
+  }
+}
+
+/** Objects that differ between two states of lists that are whole in both, and the objects that they are parts of. */
+function changedIds(before: readonly ObjectList[], after: readonly ObjectList[]): ReadonlySet<string> {
+  const keyOf = ({ artifact, parent }: ObjectList) => JSON.stringify([artifact, parent?.id]);
+  const old = new Map(before.map((list) => [keyOf(list), list]));
+  const ids = new Set<string>();
+  for (const list of after) {
+    const earlier = old.get(keyOf(list));
+    if (earlier?.state !== "obtained" || list.state !== "obtained") continue;
+    const [was, is] = [byIdOf(earlier), byIdOf(list)];
+    for (const object of [...was.values(), ...is.values()]) {
+      if (JSON.stringify(was.get(object.id)?.value) === JSON.stringify(is.get(object.id)?.value)) continue;
+      ids.add(object.id);
+      if (object.parent !== null) ids.add(object.parent.id);
+    }
+  }
+  return ids;
+}
+
+function byIdOf({ objects }: ObjectList): ReadonlyMap<string, OrgObject> {
+  return new Map(objects.map((object) => [object.id, object]));
+}
+
+/** Every text within a value, among which are the ids that it refers to; a link stands for the id at its end. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string")
+    return [value.startsWith("https://") ? value.slice(value.lastIndexOf("/") + 1) : value];
+  if (!Array.isArray(value) && !isJsonObject(value)) return [];
+  return Object.values(value).flatMap(textsIn);
+}
+
+const kinds: readonly ((target: LogTarget) => boolean)[] = [
+  ({ type, id }) => type?.includes("Rule") === true || id.startsWith("0pr"),
+  ({ type, id }) => type === "AppInstance" || id.startsWith("0oa"),
+  ({ type, id }) => type === "User" || id.startsWith("00u"),
+  ({ type, id }) => type === "UserGroup" || id.startsWith("00g"),
+];
+
+/** The targets that an event changed: of a rule and its policy the rule, of an app and the policy that it is bound to the app. */
+function actedOn({ targets }: LogEvent): readonly LogTarget[] {
+  for (const isOfKind of kinds) {
+    const found = targets.filter(isOfKind);
+    if (found.length > 0) return found;
+  }
+  return targets;
+}
