@@ -5,7 +5,7 @@ import { cors } from "./http/cors.ts";
 import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
 import { operationsOf } from "./description/described.ts";
-import { eventStreamsOf, features as allFeatures, type Feature } from "./features/features.ts";
+import { eventStreamsOf, type Feature } from "./features/features.ts";
 import { HttpRefusal, methodNotAllowed, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, type RequestVariables } from "./http/request_log.ts";
@@ -26,7 +26,7 @@ type App = Hono<{ Variables: Variables }>;
  * The whole gateway as one web-standard `fetch`, for every runtime. Throws `TypeError` when two features share a channel prefix, and
  * for a route that declares no permission.
  */
-export function createApp(dependencies: Dependencies, features: readonly Feature[] = allFeatures): App {
+export function createApp(dependencies: Dependencies, features: readonly Feature[]): App {
   requireOwnPrefixes(features);
   const app: App = new Hono();
   app.onError((error, c) => {

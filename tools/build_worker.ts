@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { anything } from "../test/support/served_routes.ts";
 import { createApp } from "../gateway/app.ts";
+import { scanstreamFeatures } from "../gateway/features/scanstream_features.ts";
 import { describeApi } from "../gateway/description/describe_api.ts";
 import type { Described } from "../gateway/description/described.ts";
 import type { Dependencies } from "../gateway/http/dependencies.ts";
@@ -36,6 +37,6 @@ function describeGateway(): Described {
       return () => Promise.resolve(null);
     },
   });
-  createApp(dependencies);
+  createApp(dependencies, scanstreamFeatures({ retentionDays: null, historyDays: 1 }));
   return describe();
 }

@@ -3,12 +3,6 @@ import type { Tag } from "../description/operation.ts";
 import type { Allowed } from "../http/allow.ts";
 import type { FeatureDependencies } from "../http/dependencies.ts";
 import type { EventStreamRoute, EventStreams } from "../streaming/event_stream.ts";
-import { decisions } from "./decisions/routes.ts";
-import { monitors } from "./monitors/routes.ts";
-import { organizations } from "./organizations/routes.ts";
-import { scans } from "./scans/routes.ts";
-import { team } from "./team/routes.ts";
-import { tenant } from "./tenant/routes.ts";
 
 /** The routes that the gateway mounts of a feature, and the OpenAPI document's words about them. */
 export interface Feature {
@@ -24,9 +18,22 @@ export interface Feature {
   readonly routes?: (dependencies: FeatureDependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */
   readonly eventStreams: Readonly<Record<string, EventStreamRoute>>;
+  readonly tasks?: readonly Task[];
 }
 
-export const features: readonly Feature[] = [scans, monitors, organizations, decisions, team, tenant];
+/** Work that nobody asks for, such as deleting what is old. Every process does it at its own times; on Workers each cron trigger does. */
+export interface Task {
+  readonly firstAfterMs: number;
+  /** From the end of one run to the start of the next. */
+  readonly everyMs: number;
+  /** Never rejects: nothing awaits it. */
+  readonly run: (dependencies: FeatureDependencies) => Promise<unknown>;
+}
+
+/** Does each task once. */
+export async function runTasks(features: readonly Feature[], dependencies: FeatureDependencies): Promise<void> {
+  await Promise.all(features.flatMap(({ tasks = [] }) => tasks.map((task) => task.run(dependencies))));
+}
 
 /** In the order in which they are asked for: the first that a request fits is the one. */
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {

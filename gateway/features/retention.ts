@@ -7,13 +7,18 @@ import type { AnnounceOptions } from "./announce.ts";
 import { announceDeleted } from "./announce_deleted.ts";
 import { deleteInBatches, deleteSome } from "./delete_in_batches.ts";
 import { organizationAnnouncerOf } from "./organizations/announce_updates.ts";
-import { startRepeating } from "./repeat.ts";
+import type { Task } from "./features.ts";
 
-export interface RetentionOptions extends AnnounceOptions {
-  readonly database: Database;
-  /** Null: everything is kept. */
+/** How long what is old is kept. */
+export interface Keeping {
+  /** Of ended scans and monitors; null: for ever. */
   readonly retentionDays: number | null;
+  /** Of the history of organizations. */
   readonly historyDays: number;
+}
+
+export interface RetentionOptions extends AnnounceOptions, Keeping {
+  readonly database: Database;
 }
 
 /** This many are published concurrently: one slow answer of the broker does not delay the others. */
@@ -118,10 +123,10 @@ async function announceByAge({ kind, id, tenantId, orgUrl }: DeletedByAge, optio
   await organizationAnnouncerOf(options).updated(tenantId, kind === "scan" ? { lastScanId: id } : { orgUrl });
 }
 
-const firstAfterMs = 60_000;
-const everyMs = 600_000;
-
-/** Deletes by age from now on, never two runs at once; returns how to stop. */
-export function startDeletingByAge(options: RetentionOptions): () => void {
-  return startRepeating(() => deleteByAge(options), { firstAfterMs, everyMs });
+export function deletingByAge(keeping: Keeping): Task {
+  return {
+    firstAfterMs: 60_000,
+    everyMs: 600_000,
+    run: (dependencies) => deleteByAge({ ...dependencies, ...keeping }),
+  };
 }

@@ -18,8 +18,6 @@ export interface FeatureDependencies extends Publisher {
   readonly authenticator: Authenticator;
   readonly log: Log;
   readonly nowMs: () => number;
-  /** How long ended scans and monitors are kept; null: for ever. */
-  readonly retentionDays: number | null;
 }
 
 /** What the routes for machines get, which ask whether the gateway is well. */
@@ -51,8 +49,6 @@ export interface Dependencies extends FeatureDependencies, StatusDependencies, P
   readonly metrics: Metrics;
   /** Whose share a request takes until it is authenticated. `env` is what `fetch` was given. */
   readonly holderOf: (request: Request, env: unknown) => string;
-  /** How long the history of organizations is kept. */
-  readonly historyDays: number;
 }
 
 /** The live page's files, by path without leading slash, and as `.br` and `.gz` compressed. Null: no such file. */

@@ -1,12 +1,10 @@
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../auth/jwt.ts";
-import type { AuthConfig } from "../config.ts";
+import type { IssuerOptions } from "../gateway_options.ts";
 
-type IssuerConfig = Exclude<AuthConfig, { readonly kind: "local" }>;
-
-/** Accepts the JWTs of the configured issuer. Rejects with `UsageError` for keys that cannot be imported. */
-export async function createIssuerVerifier(auth: IssuerConfig): Promise<JwtVerifier> {
-  const { issuer, audience, tenantClaim } = auth;
+/** Accepts the JWTs of the issuer. Rejects with `UsageError` for keys that cannot be imported. */
+export async function createIssuerVerifier(options: IssuerOptions): Promise<JwtVerifier> {
+  const { issuer, audience, tenantClaim = "tenant_id" } = options;
   const nowMs = Date.now;
-  const keys = auth.kind === "jwks" ? await createInlineKeys(auth.jwks) : createRemoteKeys({ url: auth.url, nowMs });
+  const keys = "jwks" in options ? await createInlineKeys(options.jwks) : createRemoteKeys({ url: options.url, nowMs });
   return createJwtVerifier({ keys, issuer, audience, tenantClaim, nowMs });
 }

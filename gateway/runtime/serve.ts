@@ -50,6 +50,9 @@ async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: strin
     const { databaseNumber, ignoredDatabase } = broker;
     log.info({}, `database ${databaseNumber} (EVENTSTREAM_CACHE_DB) is used, not ${ignoredDatabase} of REDIS_URL`);
   }
+  if (config.databaseUrl !== null && config.metricsPort === null) {
+    log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
+  }
   if (config.auth.kind === "local" && config.databaseUrl !== null) {
     log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
   }

@@ -1,12 +1,13 @@
 import { createApp } from "../../gateway/app.ts";
 import { requireDeclared, type DeclaredRoute } from "../../gateway/auth/access.ts";
+import { scanstreamFeatures } from "../../gateway/features/scanstream_features.ts";
 import type { Dependencies } from "../../gateway/http/dependencies.ts";
 
 export type ServedRoute = DeclaredRoute;
 
 /** Every route of the gateway, from the gateway's own table. */
 export function servedRoutes(): readonly ServedRoute[] {
-  const { routes } = createApp(anything as Dependencies);
+  const { routes } = createApp(anything as Dependencies, scanstreamFeatures({ retentionDays: null, historyDays: 400 }));
   return requireDeclared(routes.filter(({ method }) => method !== "ALL"));
 }
 

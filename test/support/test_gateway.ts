@@ -9,7 +9,7 @@ import { parseConfig } from "../../gateway/config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLog } from "../../gateway/observability/log.ts";
 import { nodeHttp } from "../../gateway/runtime/node_http.ts";
-import { startGateway, type GatewayOptions, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
+import { startGateway, type RunningGateway, type StartOptions } from "../../gateway/runtime/start_gateway.ts";
 import { openOnPostgres } from "../drizzle/open_databases.ts";
 import { openTestPglite } from "./pglite.ts";
 
@@ -89,7 +89,7 @@ export async function openSharedDatabase(): Promise<{
   return { database: { ...database, close: async () => {} }, close: () => database.close() };
 }
 
-export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, "config" | "http">> {
+export interface TestGatewayOptions extends Partial<Omit<StartOptions, "config" | "http">> {
   /** Default: a new one. */
   readonly issuerKey?: IssuerKey;
 }

@@ -5,7 +5,7 @@ import { monitors } from "../../../drizzle/schema.ts";
 import { write } from "../../../drizzle/transactions.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
-import { startRepeating } from "../repeat.ts";
+import type { Task } from "../features.ts";
 import { tenantChannel } from "../tenant_events.ts";
 import { monitorChannel, monitorEvents } from "./events.ts";
 import { toMonitorUpdated, type MonitorRow } from "./monitor.ts";
@@ -79,10 +79,4 @@ async function announceStale(row: MonitorRow, options: MarkStaleOptions) {
 }
 
 /** No monitor is stale sooner; after an outage of the gateway itself every producer has that time to come back. */
-const firstAfterMs = 60_000;
-const everyMs = 15_000;
-
-/** Marks stale monitors from now on, never two runs at once; returns how to stop. */
-export function startMarkingStale(options: MarkStaleOptions): () => void {
-  return startRepeating(() => markStale(options), { firstAfterMs, everyMs });
-}
+export const markingStale: Task = { firstAfterMs: 60_000, everyMs: 15_000, run: markStale };

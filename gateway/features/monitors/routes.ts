@@ -16,6 +16,7 @@ import { defineChangeRoutes, hasEnded } from "./change_routes.ts";
 import { monitorEventStream } from "./channels.ts";
 import { monitorEvents, monitorPrefix } from "./events.ts";
 import { monitorExample, monitorUpdateExample, newMonitorExample } from "./examples.ts";
+import { markingStale } from "./mark_stale.ts";
 import { toMonitor, toMonitorUpdated, type MonitorRow } from "./monitor.ts";
 import {
   deleteMonitor,
@@ -41,6 +42,7 @@ export const monitors = {
   isEndedByGatewayAlone: true,
   routes: monitorRoutes,
   eventStreams: { "/monitors": monitorEventStream },
+  tasks: [markingStale],
 } as const;
 
 function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {

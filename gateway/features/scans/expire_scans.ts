@@ -4,12 +4,12 @@ import { findDueTenant } from "../../../drizzle/across_tenants.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import { write } from "../../../drizzle/transactions.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
-import { startRepeating } from "../repeat.ts";
+import type { Task } from "../features.ts";
 import { announceEnd, type EndedScan } from "./announce_end.ts";
 import type { Log } from "../../observability/log.ts";
 
 /** A producer PATCHes its scan far more often. */
-export const staleScanMinutes = 15;
+const staleScanMinutes = 15;
 
 export interface ExpireScansOptions extends Publisher {
   readonly database: Database;
@@ -68,19 +68,9 @@ export async function expireStaleScans(database: Database, afterSeconds: number)
   return expired.map((row) => ({ ...row, status: "expired", not_applicable: row.notApplicable }));
 }
 
-export interface ExpiryOptions extends Omit<ExpireScansOptions, "olderThanMinutes"> {
-  readonly everyMs?: number;
-  readonly staleMinutes?: number;
-}
-
-/**
- * Expires scans from now on, never two runs at once; returns how to stop. The first run is as late as a scan may be silent:
- * after an outage of the gateway itself every producer has that time to come back.
- */
-export function startExpiring(options: ExpiryOptions): () => void {
-  const { everyMs = 60_000, staleMinutes = staleScanMinutes } = options;
-  return startRepeating(() => expireScans({ ...options, olderThanMinutes: staleMinutes }), {
-    firstAfterMs: staleMinutes * 60_000,
-    everyMs,
-  });
-}
+/** The first run is as late as a scan may be silent: after an outage of the gateway itself every producer has that time to come back. */
+export const expiringScans: Task = {
+  firstAfterMs: staleScanMinutes * 60_000,
+  everyMs: 60_000,
+  run: (dependencies) => expireScans({ ...dependencies, olderThanMinutes: staleScanMinutes }),
+};

@@ -23,6 +23,7 @@ import { organizationAnnouncerOf } from "../organizations/announce_updates.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
 import { announceEnd, type EndedScan } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
+import { expiringScans } from "./expire_scans.ts";
 import { findingExample, newScanExample, scanExample, scanUpdateExample } from "./examples.ts";
 import { selectFindings, storeFindings, toFinding, type FindingRow } from "./finding_store.ts";
 import { defineReportRoutes } from "./report_routes.ts";
@@ -66,6 +67,7 @@ export const scans = {
   isEndedByGatewayAlone: true,
   routes: scanRoutes,
   eventStreams: { "/scans": scanEventStream, "/": scansEventStream },
+  tasks: [expiringScans],
 } as const;
 
 function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {

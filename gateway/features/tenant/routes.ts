@@ -7,6 +7,8 @@ import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { defineResource } from "../../http/resource.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
+import type { Feature } from "../features.ts";
+import { deletingByAge, type Keeping } from "../retention.ts";
 import { tenantEventStream } from "./channels.ts";
 import { tenantPrefix } from "../tenant_events.ts";
 import { exportTenant, readExportPage } from "./export_tenant.ts";
@@ -23,17 +25,20 @@ const tenantExample = {
 const wasDeleted = { 404: problem("The tenant was deleted") };
 const nameBody = { schema: tenantNameSchema, example: { name: tenantExample.name } };
 
-/** The caller's tenant and its stream, as the gateway mounts them. */
-export const tenant = {
-  prefix: tenantPrefix,
-  tags: [{ name: "tenant", description: "The caller's tenant" }],
-  isPublishedByGatewayAlone: true,
-  routes: tenantRoutes,
-  eventStreams: { "/": tenantEventStream },
-} as const;
+/** The caller's tenant and its stream, and how long what it stores is kept. */
+export function tenantFeature(keeping: Keeping): Feature {
+  return {
+    prefix: tenantPrefix,
+    tags: [{ name: "tenant", description: "The caller's tenant" }],
+    isPublishedByGatewayAlone: true,
+    routes: (dependencies) => tenantRoutes(dependencies, keeping),
+    eventStreams: { "/": tenantEventStream },
+    tasks: [deletingByAge(keeping)],
+  };
+}
 
-function tenantRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
-  const { log, nowMs, retentionDays } = dependencies;
+function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keeping): Hono<Allowed> {
+  const { log, nowMs } = dependencies;
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "tenant", what: "tenant" });
 

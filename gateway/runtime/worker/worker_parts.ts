@@ -1,81 +1,91 @@
-import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
 import type { MessagePublisher } from "../../../shared/broker.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
 import { findApiKey } from "../../../drizzle/across_tenants.ts";
 import { ping } from "../../../drizzle/transactions.ts";
 import { createAuthenticator } from "../../auth/authenticate.ts";
-import { boundsFor, Budget, maxLargeReads } from "../../http/budget.ts";
-import type { Dependencies } from "../../http/dependencies.ts";
-import type { Readiness } from "../../observability/readiness.ts";
-import type { Metrics } from "../../observability/metrics.ts";
-import { createReadiness } from "../../observability/readiness.ts";
-import { noStreamMetrics } from "../../observability/stream_metrics.ts";
 import { networkOf } from "../../auth/client_address.ts";
 import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
+import type { SignInConfig } from "../../config.ts";
+import type { GatewayOptions, WorkerBrokerAdapter, WorkerDatabaseAdapter } from "../../gateway_options.ts";
+import { boundsFor, Budget, maxLargeReads } from "../../http/budget.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
+import { createLog } from "../../observability/log.ts";
+import type { Metrics } from "../../observability/metrics.ts";
+import { createReadiness, type Readiness } from "../../observability/readiness.ts";
+import { noStreamMetrics } from "../../observability/stream_metrics.ts";
 import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetFiles, readOpenApi } from "./asset_files.ts";
-import type { WorkerEnvironment } from "./bindings.ts";
-import { createLog } from "../../observability/log.ts";
-import { createNeonDatabase } from "../../../drizzle/databases/neon.ts";
+import type { Fetcher, ObjectNamespace } from "./bindings.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import { PolledTurns } from "./polled_turns.ts";
-import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
+
+export interface WorkerOptions extends Omit<GatewayOptions, "trustedProxyHops"> {
+  readonly database: WorkerDatabaseAdapter;
+  readonly broker: WorkerBrokerAdapter;
+  readonly streamTokenSecret: string;
+  /** The binding of the `StreamsObject` class. */
+  readonly streams: ObjectNamespace;
+  /** How many objects share the streams of a tenant. Default 1. */
+  readonly shardsPerTenant?: number;
+  /** The live page and the OpenAPI document. Default: none. */
+  readonly assets?: Fetcher;
+  readonly signIn?: SignInConfig | null;
+}
 
 /**
  * What a Worker needs besides its objects. Every part serves any number of requests and keeps nothing open between them:
  * each request has its own I/O. Rejects with `UsageError`.
  */
-export async function openWorkerParts(environment: WorkerEnvironment): Promise<Dependencies> {
-  const config = parseWorkerConfig(environment);
-  const { gateway, shardsPerTenant } = config;
+export async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
+  const { auth, streams, shardsPerTenant = 1, assets = noAssets, signIn = null, log = createLog() } = options;
   const nowMs = Date.now;
   const largeReads = new PolledTurns(maxLargeReads, nowMs);
-  const database = createNeonDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
-  const broker = createRequestBroker(config);
-  const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
+  const database = options.database.openForRequests();
+  const broker = createRequestBroker(options);
+  const streamTokens = createStreamTokens(options.streamTokenSecret, nowMs);
   return {
     database,
     // Part of an isolate's 128 MiB.
     budget: new Budget({ ...boundsFor(128 * 1_048_576), largeReads }),
     broker,
     ...createPublisher(broker),
-    streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),
+    streams: createObjectStreams({ objects: streams, shardsPerTenant }),
     authenticator: createAuthenticator({
       // There is no development key at the edge: without an issuer only API keys are accepted.
-      jwtVerifier: gateway.auth.kind === "local" ? null : await createIssuerVerifier(gateway.auth),
+      jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
       streamTokens,
       findApiKey: (hash) => findApiKey(database, hash),
     }),
     streamTokens,
-    signIn: gateway.signIn === null ? null : createSignIn(gateway.signIn, nowMs),
-    readiness: createRequestReadiness(config, () => ping(database)),
-    webAssets: createAssetFiles(environment.ASSETS),
-    createOpenApi: () => () => readOpenApi(environment.ASSETS),
+    signIn: signIn === null ? null : createSignIn(signIn, nowMs),
+    readiness: createRequestReadiness(options, () => ping(database)),
+    webAssets: createAssetFiles(assets),
+    createOpenApi: () => () => readOpenApi(assets),
     demoSession: null,
-    corsOrigins: gateway.corsOrigins,
-    log: createLog({ level: gateway.logLevel }),
+    corsOrigins: options.corsOrigins ?? [],
+    log,
     metrics: noMetrics,
     metricsText: null,
     peerAddress: () => null,
     // Cloudflare sets it, also if a client sends one: https://developers.cloudflare.com/fundamentals/reference/http-headers/
     holderOf: (request) => `address:${networkOf(request.headers.get("cf-connecting-ip") ?? "")}`,
     nowMs,
-    retentionDays: gateway.retentionDays,
-    historyDays: gateway.historyDays,
   };
 }
+
+const noAssets: Fetcher = { fetch: async () => new Response(null, { status: 404 }) };
 
 /**
  * What a request publishes in one turn goes out together, in its order. No broker outlives the turn: one that was shared would
  * send one request's message with the fetch of another.
  */
-function createRequestBroker({ upstash }: WorkerConfig): MessagePublisher {
+function createRequestBroker({ broker: adapter }: WorkerOptions): MessagePublisher {
   let broker: MessagePublisher | null = null;
   return {
     publish(channel, message) {
       if (broker === null) {
-        broker = createUpstashBroker(upstash);
+        broker = adapter.open();
         queueMicrotask(() => (broker = null));
       }
       return broker.publish(channel, message);
@@ -84,12 +94,12 @@ function createRequestBroker({ upstash }: WorkerConfig): MessagePublisher {
 }
 
 /** As with publishing: a pending ping belongs to one request. */
-function createRequestReadiness({ upstash }: WorkerConfig, pingDatabase: () => Promise<void>): Readiness {
+function createRequestReadiness({ broker }: WorkerOptions, pingDatabase: () => Promise<void>): Readiness {
   return {
     check: () =>
       createReadiness({
         pingDatabase,
-        pingBroker: () => createUpstashBroker(upstash).ping(),
+        pingBroker: () => broker.open().ping(),
         isDraining: () => false,
       }).check(),
   };

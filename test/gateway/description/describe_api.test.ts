@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApp } from "../../../gateway/app.ts";
-import { features } from "../../../gateway/features/features.ts";
+import { scanstreamFeatures } from "../../../gateway/features/scanstream_features.ts";
 import type { OpenApi } from "../../../gateway/description/describe_api.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
+const features = scanstreamFeatures({ retentionDays: null, historyDays: 400 });
 let gateway: TestGateway;
 let api: OpenApi;
 
@@ -17,7 +18,7 @@ afterAll(() => gateway.stop());
 const undescribed = new Set(["/", "/assets/{file}", "/openapi.json", "/demo/session", "/sign-in", "/callback"]);
 
 test("every route is described, and every description is a route", () => {
-  const { routes } = createApp(gateway.gateway.parts.dependencies);
+  const { routes } = createApp(gateway.gateway.parts.dependencies, features);
   const served = routes
     .filter(({ method }) => method !== "ALL")
     .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)

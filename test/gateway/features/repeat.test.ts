@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Database } from "../../../drizzle/database.ts";
-import { startMarkingStale } from "../../../gateway/features/monitors/mark_stale.ts";
-import { startExpiring } from "../../../gateway/features/scans/expire_scans.ts";
+import type { FeatureDependencies } from "../../../gateway/http/dependencies.ts";
+import { markingStale } from "../../../gateway/features/monitors/mark_stale.ts";
+import { startRepeating } from "../../../gateway/features/repeat.ts";
+import { expiringScans } from "../../../gateway/features/scans/expire_scans.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { recordEvents } from "../../support/record_events.ts";
 
@@ -9,9 +11,9 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test.each([
-  ["startExpiring", startExpiring, 15 * 60_000, 60_000],
-  ["startMarkingStale", startMarkingStale, 60_000, 15_000],
-])("%s first waits %3$d ms, then runs every %4$d ms, and never twice at once", async (_, start, firstMs, everyMs) => {
+  ["expiringScans", expiringScans, 15 * 60_000, 60_000],
+  ["markingStale", markingStale, 60_000, 15_000],
+])("%s first waits %3$d ms, then runs every %4$d ms, and never twice at once", async (_, task, firstMs, everyMs) => {
   let begun = 0;
   let answer = Promise.withResolvers<never>();
   const transact = () => {
@@ -19,7 +21,8 @@ test.each([
     return answer.promise;
   };
   const slow: Database = { close: async () => {}, transact, transactOne: transact };
-  const stop = start({ database: slow, ...recordEvents(), log: silentLog });
+  const dependencies: Partial<FeatureDependencies> = { database: slow, ...recordEvents(), log: silentLog };
+  const stop = startRepeating(() => task.run(dependencies as FeatureDependencies), task);
   await vi.advanceTimersByTimeAsync(firstMs - 1);
   expect(begun).toBe(0);
   await vi.advanceTimersByTimeAsync(1);

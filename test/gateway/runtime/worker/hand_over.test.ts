@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../../../gateway/auth/principal.ts";
 import { handOverHeader, parseHandOver, toObjectRequest } from "../../../../gateway/runtime/worker/hand_over.ts";
-import { eventStreamsOf, features } from "../../../../gateway/features/features.ts";
+import { eventStreamsOf } from "../../../../gateway/features/features.ts";
+import { scans } from "../../../../gateway/features/scans/routes.ts";
 import { findEventStream, type RequestedOpening } from "../../../../gateway/streaming/event_stream.ts";
 import { objectName } from "../../../../gateway/runtime/worker/object_streams.ts";
 
@@ -16,7 +17,7 @@ const principal: Principal = {
 };
 
 function openingOf(request: Request): RequestedOpening {
-  const stream = findEventStream(eventStreamsOf(features), new URL(streamName, request.url));
+  const stream = findEventStream(eventStreamsOf([scans]), new URL(streamName, request.url));
   if (stream === null) throw new Error("There is no such stream");
   return { stream, principal, hasSnapshot: true, request };
 }

@@ -1,13 +1,14 @@
 import { expect, test } from "vitest";
-import { openWorkerParts } from "../../../../gateway/runtime/worker/worker_parts.ts";
+import { neon } from "../../../../gateway/library/neon.ts";
+import { upstash } from "../../../../gateway/library/upstash.ts";
+import { openWorkerParts, type WorkerOptions } from "../../../../gateway/runtime/worker/worker_parts.ts";
 
-const environment = {
-  STREAMS: { idFromName: () => ({}), get: () => ({ fetch: unreachable }) },
-  ASSETS: { fetch: unreachable },
-  DATABASE_URL: "postgres://app:hunter2@db.neon.test/main",
-  UPSTASH_REDIS_REST_URL: "https://db.upstash.test",
-  UPSTASH_REDIS_REST_TOKEN: "token",
-  STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
+const options: WorkerOptions = {
+  features: [],
+  streams: { idFromName: () => ({}), get: () => ({ fetch: unreachable }) },
+  database: neon({ url: "postgres://app:hunter2@db.neon.test/main" }),
+  broker: upstash({ url: "https://db.upstash.test", token: "token" }),
+  streamTokenSecret: "0123456789abcdef0123456789abcdef",
 };
 
 function unreachable(): Promise<Response> {
@@ -15,7 +16,7 @@ function unreachable(): Promise<Response> {
 }
 
 test("a caller's share is that of the address that Cloudflare names, and of no header of the caller's own", async () => {
-  const { holderOf } = await openWorkerParts(environment);
+  const { holderOf } = await openWorkerParts(options);
   const from = (headers: Readonly<Record<string, string>>) =>
     holderOf(new Request("https://gateway.test/", { headers }), undefined);
   const first = from({ "cf-connecting-ip": "203.0.113.7" });

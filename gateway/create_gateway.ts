@@ -1,0 +1,87 @@
+import { createApp } from "./app.ts";
+import type { JwtVerifier } from "./auth/jwt.ts";
+import { parseConfig, type SignInConfig } from "./config.ts";
+import { runTasks, type Feature } from "./features/features.ts";
+import type { Gateway, GatewayOptions } from "./gateway_options.ts";
+import type { Budget } from "./http/budget.ts";
+import type { WebAssets } from "./http/dependencies.ts";
+import type { DemoDependencies } from "./http/demo_routes.ts";
+import { createLog } from "./observability/log.ts";
+import { FairStart } from "./runtime/fair_start.ts";
+import { clientGone } from "./runtime/http_runtime.ts";
+import { openGatewayParts, type GatewayParts } from "./runtime/gateway_parts.ts";
+import { createIssuerVerifier } from "./runtime/issuer_verifier.ts";
+
+/** More than a gateway of one's own needs. */
+export interface ProductOptions {
+  /** Instead of the one of `auth`. */
+  readonly jwtVerifier?: JwtVerifier | null;
+  readonly signIn?: SignInConfig | null;
+  readonly webAssets?: WebAssets;
+  readonly hasMetricsPort?: boolean;
+  readonly budget?: Budget;
+  readonly demoSession?: DemoDependencies["demoSession"];
+  readonly signal?: AbortSignal;
+}
+
+const noAssets: WebAssets = { read: async () => null };
+const partsOf = new WeakMap<Gateway, GatewayParts>();
+
+/**
+ * Opens the gateway on Node or Deno: the routes and event streams of its features, publishing over HTTP, stream tokens, status. Keeps
+ * nothing global and listens to no signal. Rejects with `UsageError` for what is missing, and with `TypeError` for features that do
+ * not fit together.
+ */
+export async function createGateway(options: GatewayOptions & ProductOptions): Promise<Gateway> {
+  const defaults = parseConfig({});
+  const { features, auth, signal } = options;
+  const parts = await openGatewayParts({
+    ...defaults,
+    hasMetricsPort: false,
+    log: createLog(),
+    webAssets: noAssets,
+    demoSession: null,
+    jwtVerifier: auth === undefined ? null : await createIssuerVerifier(auth),
+    ...options,
+    streamTokenSecret: options.streamTokenSecret ?? null,
+    bounds: { ...defaults.bounds, ...options.bounds },
+    signal,
+  });
+  try {
+    const gateway = toGateway(parts, features);
+    partsOf.set(gateway, parts);
+    return gateway;
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+}
+
+/** The parts behind a gateway. Throws `TypeError` for an object that `createGateway` has not made. */
+export function gatewayParts(gateway: Gateway): GatewayParts {
+  const parts = partsOf.get(gateway);
+  if (parts === undefined) throw new TypeError("Cannot serve the gateway: expected what createGateway resolves with");
+  return parts;
+}
+
+/** The app, whose requests begin in fair turns. */
+function toGateway(parts: GatewayParts, features: readonly Feature[]): Gateway {
+  const { dependencies } = parts;
+  const app = createApp(dependencies, features);
+  const starts = new FairStart();
+  return {
+    async fetch(request, env = {}) {
+      // What asks whether this process lives is not to wait behind anybody.
+      if (/^[^/]+\/\/[^/]+\/(?:healthz|readyz|metrics)$/.test(request.url)) return app.fetch(request, env);
+      return starts.run(dependencies.holderOf(request, env), async () =>
+        // It has waited for its turn, and its client may not have.
+        parts.hasClientLeft(env) ? clientGone() : app.fetch(request, env),
+      );
+    },
+    scheduled: () => runTasks(features, dependencies),
+    async close() {
+      await parts.drain(0);
+      await parts.close();
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { createNeonDatabase, createNeonPoolDatabase } from "../../drizzle/databases/neon.ts";
+import type { WorkerDatabaseAdapter } from "../gateway_options.ts";
+
+export interface NeonOptions {
+  /** `postgres://user:password@host/database`, of a role that owns no table. */
+  readonly url: string;
+  /** The URL of a proxy's `/sql`, whose WebSocket is `/v2`. Default: Neon's own. */
+  readonly endpoint?: string | undefined;
+}
+
+/** Neon's serverless Postgres, over HTTP and WebSockets, on every runtime. */
+export function neon({ url, endpoint }: NeonOptions): WorkerDatabaseAdapter {
+  return {
+    open: () => createNeonPoolDatabase(url, { endpoint }),
+    openForRequests: () => createNeonDatabase(url, { endpoint }),
+  };
+}

@@ -1,0 +1,27 @@
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import type { DatabaseAdapter } from "../gateway_options.ts";
+import { requireMigrated } from "../operator/require_migrated.ts";
+
+/** A database that starts next to the gateway may take this long. */
+const databaseTimeoutMs = 10_000;
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host/database`, of a role that owns no table. */
+  readonly url: string;
+}
+
+/** Any Postgres, over TCP, on Node and Deno. */
+export function postgres({ url }: PostgresOptions): DatabaseAdapter {
+  return {
+    async open({ signal }) {
+      const database = createPgDatabase(url);
+      try {
+        await requireMigrated(database, { timeoutMs: databaseTimeoutMs, ...(signal === undefined ? {} : { signal }) });
+        return database;
+      } catch (error) {
+        await database.close();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { gatewayParts } from "../create_gateway.ts";
+import type { Gateway } from "../gateway_options.ts";
+import { answerGraceMs, defaultDrainMs } from "./draining.ts";
+import { respondMetrics, type GatewayParts } from "./gateway_parts.ts";
+import type { HttpRuntime, HttpServer } from "./http_runtime.ts";
+
+export interface ServeOptions {
+  readonly http: HttpRuntime;
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** A port for `/metrics` alone; null: none. */
+  readonly metricsPort: number | null;
+}
+
+export interface ServedGateway {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Where `/metrics` is, when it has its own port. */
+  readonly metricsUrl: string | null;
+  /** Closes the port, then the streams one by one, then releases everything. A second call waits for the first. */
+  stop(options?: StopOptions): Promise<void>;
+}
+
+export interface StopOptions {
+  /** How long the closing of streams is spread. Default 3,000. */
+  readonly drainMs?: number;
+}
+
+/** Gives a gateway its ports. Rejects with `UsageError` for an address that cannot be listened on; then the gateway is closed. */
+export async function serveGateway(
+  gateway: Gateway,
+  { http, host, port, metricsPort }: ServeOptions,
+): Promise<ServedGateway> {
+  const parts = gatewayParts(gateway);
+  parts.serveOver(http);
+  const servers: HttpServer[] = [];
+  let stopping: Promise<void> | null = null;
+  try {
+    const app = await http.serveApp(gateway.fetch, { host, port, variable: "PORT" }, parts.dependencies.budget);
+    servers.push(app);
+    const metricsAddress = { host, port: metricsPort ?? 0, variable: "METRICS_PORT" } as const;
+    const fetchMetrics = (request: Request) => respondMetrics(parts.metricsText, request);
+    const metrics = metricsPort === null ? null : await http.serveMetrics(fetchMetrics, metricsAddress);
+    if (metrics !== null) servers.push(metrics);
+    return {
+      url: urlOf(host, app.port),
+      metricsUrl: metrics === null ? null : `${urlOf(host, metrics.port)}/metrics`,
+      stop(stopOptions = {}) {
+        stopping ??= stop(parts, servers, stopOptions.drainMs ?? defaultDrainMs);
+        return stopping;
+      },
+    };
+  } catch (error) {
+    for (const server of servers) await server.close({ drained: Promise.resolve(), withinMs: 0 });
+    await parts.close();
+    throw error;
+  }
+}
+
+async function stop(parts: GatewayParts, servers: readonly HttpServer[], drainMs: number): Promise<void> {
+  const drained = parts.drain(drainMs);
+  await Promise.all(servers.map((server) => server.close({ drained, withinMs: drainMs + answerGraceMs })));
+  await drained;
+  await parts.close();
+}
+
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}

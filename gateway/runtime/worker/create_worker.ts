@@ -1,0 +1,98 @@
+import type { ExecutionContext } from "hono";
+import { AppError } from "../../../shared/app_error.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
+import { createApp } from "../../app.ts";
+import { runTasks, type Feature } from "../../features/features.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
+import { problemResponse } from "../../http/problem.ts";
+import { createLog } from "../../observability/log.ts";
+import { PolledTurns } from "./polled_turns.ts";
+import { createStreamsObject, type StreamsObjectClass } from "./streams_object.ts";
+import { openWorkerParts, type WorkerOptions } from "./worker_parts.ts";
+
+export interface Worker<Environment> {
+  /** The module's default export. */
+  readonly worker: {
+    fetch(request: Request, environment: Environment, context?: ExecutionContext): Promise<Response>;
+    /** For a cron trigger: does every task of the features. */
+    scheduled(controller: unknown, environment: Environment): Promise<void>;
+  };
+  /** The class that the module exports by this name, for the binding of `streams`. */
+  readonly StreamsObject: StreamsObjectClass<Environment>;
+}
+
+interface OpenedWorker<Environment> {
+  readonly environment: Environment;
+  readonly features: readonly Feature[];
+  readonly dependencies: Dependencies;
+  readonly app: ReturnType<typeof createApp>;
+  readonly starts: PolledTurns;
+}
+
+/** However many requests one address sends at once, those of another find the isolate and the database free. */
+const startsAtOnce = 8;
+/**
+ * A request that takes longer waits for its client or for somebody else, and keeps nobody from beginning. With less, a busy isolate
+ * would take slow requests for waiting ones, begin more, and be busier still.
+ */
+const startMs = 100;
+
+/** The gateway on Cloudflare Workers. A wrong setting is named in the log and in the answer to each request, never with its value. */
+export function createWorker<Environment extends object>(
+  optionsOf: (environment: Environment) => WorkerOptions,
+): Worker<Environment> {
+  /** Kept for the isolate's life. Nothing in it belongs to a request. */
+  let opened: OpenedWorker<Environment> | null = null;
+
+  /**
+   * Concurrent first requests each open their parts: a request that awaited another's promise would hang when that one is cancelled.
+   * All go on with what was there first, or each would have turns of its own.
+   */
+  async function open(environment: Environment): Promise<OpenedWorker<Environment>> {
+    if (opened?.environment === environment) return opened;
+    const options = optionsOf(environment);
+    const { features } = options;
+    const dependencies = await openWorkerParts(options);
+    if (opened?.environment === environment) return opened;
+    const starts = new PolledTurns(startsAtOnce, Date.now, { maxRunMs: startMs });
+    opened = { environment, features, dependencies, app: createApp(dependencies, features), starts };
+    return opened;
+  }
+
+  return {
+    worker: {
+      async fetch(request, environment, context) {
+        try {
+          const { app, dependencies, starts } = await open(environment);
+          return await starts.run(dependencies.holderOf(request, environment), async () =>
+            app.fetch(request, environment, context),
+          );
+        } catch (error) {
+          return error instanceof AppError ? problemResponse(error) : startFailure(error);
+        }
+      },
+      async scheduled(_controller, environment) {
+        const { features, dependencies } = await open(environment);
+        await runTasks(features, dependencies);
+      },
+    },
+    StreamsObject: createStreamsObject(optionsOf),
+  };
+}
+
+/** A wrong or missing variable: named for the operator, in the log and in the answer, and never with its value. */
+function startFailure(error: unknown): Response {
+  const isKnown = error instanceof UsageError;
+  createLog().error({ error }, isKnown ? "the configuration is wrong" : "the gateway could not start");
+  const problem = {
+    type: "urn:scanstream:problem:internal",
+    title: "Internal error",
+    status: 500,
+    detail: isKnown ? error.message : "Something went wrong here; it was logged",
+    code: "internal",
+  };
+  return Response.json(problem, {
+    status: 500,
+    headers: { "content-type": "application/problem+json", "cache-control": "no-store" },
+  });
+}
