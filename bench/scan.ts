@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { publishCredentials } from "../practice_org/auth/credentials.ts";
 import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
-import { parseProfile } from "../practice_org/profiles/profile.ts";
+import { parseProfile } from "../practice_org/contents/profile.ts";
 import type { Report } from "../shared/report.ts";
 import { builtPackage } from "../test/support/command_line.ts";
 import { buildPackage } from "../tools/build.ts";

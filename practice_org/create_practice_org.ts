@@ -1,14 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { createAccessTokens } from "./auth/access_tokens.ts";
-import { serviceApp } from "./objects/app_objects.ts";
 import { registered, type ServiceAppState } from "./auth/service_app.ts";
 import { createReplayGuard } from "./auth/dpop_proof.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
 import { requestTarget, serve } from "./http/server.ts";
 import { createKeyPair, type PracticeKeyPair, type ServiceClient } from "./auth/credentials.ts";
-import { oktaId } from "./objects/ids_and_links.ts";
-import { profileContents, type Profile } from "./profiles/profile.ts";
+import { oktaId, serviceApp } from "./contents/new_objects.ts";
+import { profileContents, type Profile } from "./contents/profile.ts";
 import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
 import { adminOf } from "./log/admins.ts";
 import { createAdminConsole, type AdminConsole } from "./changes/admin_console.ts";
@@ -20,7 +19,7 @@ import type { IncomingMessage, Server } from "node:http";
 import { answer, type Org } from "./api/answer.ts";
 import { everyScope } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
-import type { App, OrgContents, Site } from "./objects/org_contents.ts";
+import type { App, OrgContents, Site } from "./contents/org_contents.ts";
 import type { Role } from "./auth/service_app.ts";
 
 export interface PracticeOrgOptions {
@@ -146,9 +145,8 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
     typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
   const { id: orgId, serviceAppPolicyId: policyId } = profile;
   const requiresDpop = app.dpop === "required";
-  const appOf = (label: string, clientId: string) =>
-    serviceApp(site, { label, clientId, orgId, policyId, requiresDpop });
-  const contents = terraformKeys === null ? profile : withApp(profile, appOf(terraform, terraformId));
+  const appOf = (label: string) => serviceApp(site, { label, orgId, policyId, requiresDpop });
+  const contents = terraformKeys === null ? profile : withApp(profile, appOf(terraform));
   const secret = randomBytes(32);
   const state = createOrgState(contents, { site, clock });
   const systemLog = createSystemLog();
@@ -172,7 +170,7 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
     app,
     events,
     log: systemLog,
-    serviceApp: appOf(scanner, scannerId),
+    serviceApp: appOf(scanner),
     callers: {
       get(id) {
         if (id === terraformId) return { label: terraform, role: "super" };

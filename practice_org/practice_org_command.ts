@@ -5,7 +5,7 @@ import { explainWriteError } from "../command_line/files.ts";
 import { createPracticeOrg, type PracticeOrg, type PracticeOrgOptions } from "./create_practice_org.ts";
 import { publishCredentials, loadKeyPair, terraformKeyFileName } from "./auth/credentials.ts";
 import { faultNames, parseFault } from "./api/faults.ts";
-import { parseProfile } from "./profiles/profile.ts";
+import { parseProfile } from "./contents/profile.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
 export interface PracticeOrgFlags {

@@ -5,7 +5,7 @@ import { admins } from "../log/admins.ts";
 import { pageScript, pageStyle } from "./page_assets.ts";
 import { settings, type Change, type Setting } from "../changes/settings.ts";
 import type { LogEntry } from "../log/system_log.ts";
-import type { OrgContents } from "../objects/org_contents.ts";
+import type { OrgContents } from "../contents/org_contents.ts";
 
 export interface PageModel {
   readonly state: OrgState;

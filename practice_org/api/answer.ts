@@ -5,7 +5,7 @@ import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token
 import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { RateLimits } from "../http/rate_limits.ts";
 import type { Outcome } from "../http/server.ts";
-import type { App, OrgContents } from "../objects/org_contents.ts";
+import type { App, OrgContents } from "../contents/org_contents.ts";
 import { faultyAnswer, logFaultsOf, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
 import { answerAdminPage, isAdminPath } from "../admin_page/admin_page.ts";
 import type { AdminConsole } from "../changes/admin_console.ts";

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { LogReading } from "../log/log_endpoint.ts";
 import type { ListName } from "../changes/places.ts";
 import { json, notFound, providerError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
-import { listingOf, type App, type OrgContents, type Resource } from "../objects/org_contents.ts";
+import { listingOf, type App, type OrgContents, type Resource } from "../contents/org_contents.ts";
 import type { PagedList, Paging } from "./paging.ts";
 import type { Role } from "../auth/service_app.ts";
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { json, notFound, providerError } from "../http/messages.ts";
 import {
+  isFirstPartyApp,
   listingOf,
   type App,
   type BrandWithPages,
@@ -9,9 +10,8 @@ import {
   type PolicyWithRules,
   type Resource,
   type User,
-} from "../objects/org_contents.ts";
-import { isFirstPartyApp } from "../objects/app_objects.ts";
-import { customRoleAssignment, roleAssignment } from "../objects/people_objects.ts";
+} from "../contents/org_contents.ts";
+import { customRoleAssignment, roleAssignment } from "../contents/new_objects.ts";
 import { ofNamed, paged, parseFilter, twentyPerPage, unpaged, type Answer, type Call } from "./call.ts";
 import type { Paging } from "./paging.ts";
 
@@ -217,7 +217,7 @@ export function clientRoles({ clientId, role, segments, url }: Call): Answer {
   const href = `${url}/oauth2/v1/clients/${clientId}`;
   if (role === "custom") return unpaged([customRoleAssignment(clientId, href)]);
   const type = role === "super" ? "SUPER_ADMIN" : "READ_ONLY_ADMIN";
-  return unpaged([roleAssignment(type, "CLIENT", clientId, href)]);
+  return unpaged([roleAssignment(type, { type: "CLIENT", id: clientId, href })]);
 }
 
 export function identityProviders({ contents, query }: Call): Answer {

@@ -1,6 +1,6 @@
 import { openCursor, pageAddress, sealCursor } from "../http/cursors.ts";
 import { providerError, json, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
-import type { Listing } from "../objects/org_contents.ts";
+import type { Listing } from "../contents/org_contents.ts";
 
 /** How an endpoint pages. Null limits: it returns everything unless the request sets a limit. */
 export interface Paging {

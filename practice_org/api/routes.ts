@@ -1,3 +1,4 @@
+import { defaultPage } from "../contents/new_objects.ts";
 import { json } from "../http/messages.ts";
 import { byId, oneOf, paged, unpaged, type Answer, type Call } from "./call.ts";
 import * as endpoints from "./endpoints.ts";
@@ -38,10 +39,7 @@ const table: Readonly<Record<string, readonly [scope: Route["scope"], answer: Ro
     "brands.read",
     endpoints.ofBrand("SignInPage", ({ customizedPage }) => customizedPage),
   ],
-  "/api/v1/brands/*/pages/sign-in/default": [
-    "brands.read",
-    endpoints.ofBrand("Brand", ({ defaultPage }) => defaultPage),
-  ],
+  "/api/v1/brands/*/pages/sign-in/default": ["brands.read", endpoints.ofBrand("Brand", () => defaultPage)],
   "/api/v1/brands/*": ["brands.read", endpoints.ofBrand("Brand", ({ brand }) => brand)],
   "/api/v1/authenticators": ["authenticators.read", ({ contents }) => unpaged(contents.authenticators)],
   "/api/v1/authenticators/*": ["authenticators.read", oneOf("authenticators", "Authenticator")],

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { LogEventSpec, LogTarget } from "../log/log_events.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
-import type { OrgContents, Resource, Site } from "../objects/org_contents.ts";
+import type { OrgContents, Resource, Site } from "../contents/org_contents.ts";
 
 /** A change while it is being made: the org as it becomes, and the events that the log gets of it. */
 export interface Draft {

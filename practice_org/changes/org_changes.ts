@@ -1,7 +1,7 @@
 import { NotPossibleError } from "../not_possible_error.ts";
 import type { Draft } from "./edit.ts";
 import { settings, type Change } from "./settings.ts";
-import type { OrgContents, Site } from "../objects/org_contents.ts";
+import type { OrgContents, Site } from "../contents/org_contents.ts";
 
 /** Every change that can be named; a sign-in, which changes nothing, is named `sign-in` next to them. */
 export const changes: readonly Change[] = settings.flatMap(({ changes: pair }) => pair);

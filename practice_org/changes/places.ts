@@ -1,8 +1,12 @@
 import { NotPossibleError } from "../not_possible_error.ts";
-import { link } from "../objects/ids_and_links.ts";
-import { roleAssignment } from "../objects/people_objects.ts";
-import { policyWithRules, type RuleSpec } from "../objects/policy_objects.ts";
-import type { SmartCardIdp } from "../objects/smart_card_idp.ts";
+import {
+  certificateAuthorities,
+  defaultPage,
+  newRule,
+  roleAssignment,
+  type CertificateAuthority,
+  type RuleSpec,
+} from "../contents/new_objects.ts";
 import {
   createdNow,
   edit,
@@ -28,7 +32,7 @@ import type {
   PolicyWithRules,
   Resource,
   User,
-} from "../objects/org_contents.ts";
+} from "../contents/org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
 /** Objects of the org where edits find them. */
@@ -148,9 +152,7 @@ export function firstRule(parent: PolicyWithRules): Found {
 }
 
 export function addRule(draft: Draft, parent: PolicyWithRules, spec: RuleSpec): void {
-  const { type, name } = parent.policy;
-  const [made] = policyWithRules(draft.site, { type, name, priority: 1, conditions: null, rules: [spec] }).rules;
-  edit(draft, rulePlace(parent, null), createdNow(draft, found(made, "rule")));
+  edit(draft, rulePlace(parent, null), createdNow(draft, newRule(draft.site, parent, spec)));
 }
 
 function priorityOf(item: Resource): number {
@@ -202,7 +204,7 @@ export function deleteApp(draft: Draft, place: Found<App>): void {
 
 export function moveApp(draft: Draft, place: Found<App>, { policy }: PolicyWithRules): void {
   record(draft, "mappings", "create", policyTarget(policy), appTarget(place.item));
-  setField(draft, place, "_links.accessPolicy", link(`${draft.site.url}/api/v1/policies/${policy.id}`));
+  setField(draft, place, "_links.accessPolicy", { href: `${draft.site.url}/api/v1/policies/${policy.id}` });
 }
 
 /** A listing whose items are made when they are read, and what was edited of it. */
@@ -243,7 +245,7 @@ function brandTarget({ brand }: BrandWithPages): LogTarget {
 export function pagePlace(branded: BrandWithPages): Found<JsonObject> {
   return {
     kind: "pages",
-    item: branded.customizedPage ?? { ...branded.defaultPage, pageContent: null },
+    item: branded.customizedPage ?? { ...defaultPage, pageContent: null },
     name: String(branded.brand["name"]),
     put: (contents, customizedPage) => withBrand(contents, branded, { ...branded, customizedPage }),
     targets: () => [brandTarget(branded)],
@@ -251,13 +253,14 @@ export function pagePlace(branded: BrandWithPages): Found<JsonObject> {
 }
 
 /** The key that an identity provider trusts: the new one is added, the old one removed. */
-export function replaceIdpKey(draft: Draft, provider: Found, { identityProvider, key }: SmartCardIdp): void {
-  const trust = "protocol.credentials.trust";
-  const oldKid = String(fieldOf(provider.item, `${trust}.kid`));
+export function replaceIdpKey(draft: Draft, provider: Found, authority: CertificateAuthority): void {
+  const path = "protocol.credentials.trust";
+  const { trust, key } = certificateAuthorities[authority];
+  const oldKid = String(fieldOf(provider.item, `${path}.kid`));
   if (oldKid === key.kid) throw new NotPossibleError("It trusts that certificate already");
   record(draft, "idpKeys", "create", targetOf("idpKeys", key.kid, key.kid));
-  const trusting = withField(provider.item, trust, fieldOf(identityProvider, trust));
-  edit(draft, provider, withField(trusting, "_links.keys", fieldOf(identityProvider, "_links.keys")));
+  const href = `${draft.site.url}/api/v1/idps/credentials/keys/${key.kid}`;
+  edit(draft, provider, withField(withField(provider.item, path, trust), "_links.keys.href", href));
   const kept = draft.contents.identityProviderKeys.filter(({ kid }) => kid !== oldKid);
   draft.contents = { ...draft.contents, identityProviderKeys: [...kept, key] };
   record(draft, "idpKeys", "delete", targetOf("idpKeys", oldKid, oldKid));
@@ -295,7 +298,7 @@ export function setSuperAdmin(draft: Draft, holder: User | Group, isHeld: boolea
   const isUser = "user" in holder;
   const { id } = isUser ? holder.user : holder.group;
   const href = `${draft.site.url}/api/v1/${isUser ? "users" : "groups"}/${id}`;
-  const role = roleAssignment("SUPER_ADMIN", isUser ? "USER" : "GROUP", id, href);
+  const role = roleAssignment("SUPER_ADMIN", { type: isUser ? "USER" : "GROUP", id, href });
   const held = holder.roles.find((one) => one.id === role.id) ?? null;
   if ((held !== null) === isHeld) throw new NotPossibleError("The role is assigned so already");
   const roles = replaced(holder.roles, held, isHeld ? role : null, idOf);

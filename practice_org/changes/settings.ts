@@ -1,12 +1,16 @@
-import { accessPolicy, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
-import { appObject, isFirstPartyApp } from "../objects/app_objects.ts";
-import { brand, isSubdomainBrand } from "../objects/brand_objects.ts";
-import { logStream } from "../objects/log_stream_objects.ts";
-import { apiToken } from "../objects/people_objects.ts";
-import { policyId } from "../objects/policy_objects.ts";
-import { dodBannerPage } from "../objects/sign_in_page.ts";
-import { anywhere, fromZones, sessionRule } from "../objects/sign_on_policies.ts";
-import { smartCardIdp } from "../objects/smart_card_idp.ts";
+import {
+  anywhere,
+  bannerPage,
+  fromZone,
+  laxSessionRule,
+  newApiToken,
+  newBrand,
+  newLogStream,
+  verificationMethods,
+  weakApp,
+  weakPolicy,
+  type CertificateAuthority,
+} from "../contents/new_objects.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
 import { createdNow, edit, fieldOf, found, setField, type Draft, type Found } from "./edit.ts";
 import {
@@ -36,7 +40,14 @@ import {
   setSuperAdmin,
   swapPriorities,
 } from "./places.ts";
-import type { App, OrgContents, PolicyWithRules, Resource } from "../objects/org_contents.ts";
+import {
+  isFirstPartyApp,
+  isSubdomainBrand,
+  type App,
+  type OrgContents,
+  type PolicyWithRules,
+  type Resource,
+} from "../contents/org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
 /** A named change that a person would make in the Admin Console. */
@@ -68,9 +79,8 @@ const scriptToken = "Migration script";
 const hrLogin = "hr@practice.example";
 const hrToken = "HR import";
 const hrGroup = "HR integrations";
-const weakApp = "Lunch orders";
+const weakLabel = "Lunch orders";
 const weakPolicyName = "Password only";
-const newBrand = "New subsidiary";
 
 const minutes = (value: unknown) => `${String(value)} minutes`;
 const days = (value: unknown) => `${String(value)} days`;
@@ -195,7 +205,7 @@ export const settings: readonly Setting[] = [
     ["idp-off", "Switch off the smart card identity provider"],
     ["idp-on", "Switch on the smart card identity provider"],
   ),
-  setting<"company" | "dod">(
+  setting<CertificateAuthority>(
     ["Smart card identity provider", "Trusted certificate authority", presentIssuer, trust],
     ["idp-untrusted", "Trust a company's certificate authority", "company"],
     ["idp-trusted", "Trust the DOD's certificate authority", "dod"],
@@ -211,7 +221,7 @@ export const settings: readonly Setting[] = [
     [
       "api-token-restricted",
       `Restrict the token ${hrToken} to a network zone`,
-      ({ contents }: Draft) => fromZones(ownZone(contents).item.id),
+      ({ contents }: Draft) => fromZone(ownZone(contents).item.id),
     ],
   ),
   setting<boolean>(
@@ -242,7 +252,7 @@ export const settings: readonly Setting[] = [
   setting<boolean>(
     [
       "Applications",
-      `Application ${weakApp}`,
+      `Application ${weakLabel}`,
       (contents) => (hasWeakApp(contents) ? "there, with a password alone" : "not there"),
       addOrDeleteApp,
     ],
@@ -257,7 +267,7 @@ export const settings: readonly Setting[] = [
   field(
     ["Sign-in pages", "Banner on the first page that can be edited", editablePage, "pageContent", banner],
     ["banner-removed", "Remove the banner from the sign-in page", null],
-    ["banner-restored", "Put the banner on the sign-in page", dodBannerPage],
+    ["banner-restored", "Put the banner on the sign-in page", bannerPage],
   ),
   setting<boolean>(
     ["Sign-in pages", "Brands", ({ brands }) => brands.map(({ brand: { name } }) => name).join(", "), addOrDeleteBrand],
@@ -320,8 +330,8 @@ function mfa(policyName: string, name: string, what: string): Setting {
   };
   return field(
     [area, `${area}: sign-in`, find, "actions.appSignOn.verificationMethod", show],
-    [`${name}-off`, `Turn off MFA for ${what}`, passwordOnly],
-    [`${name}-on`, `Turn on MFA for ${what}`, phishingResistant],
+    [`${name}-off`, `Turn off MFA for ${what}`, verificationMethods.passwordOnly],
+    [`${name}-on`, `Turn on MFA for ${what}`, verificationMethods.phishingResistant],
   );
 }
 
@@ -362,10 +372,7 @@ function presentRules(contents: OrgContents): string {
 
 function addOrDeleteRule(draft: Draft, isThere: boolean): void {
   const parent = sessionPolicy(draft.contents);
-  if (isThere) {
-    const lax = { idleMinutes: 480, lifetimeMinutes: 0, persistentCookie: true, network: anywhere };
-    return addRule(draft, parent, sessionRule({ name: temporaryRule, priority: 1, ...lax }));
-  }
+  if (isThere) return addRule(draft, parent, { name: temporaryRule, priority: 1, ...laxSessionRule });
   const rule = parent.rules.find(({ name }) => name === temporaryRule);
   edit(draft, rulePlace(parent, found(rule, `rule ${JSON.stringify(temporaryRule)}`)), null);
 }
@@ -409,7 +416,7 @@ function automation(contents: OrgContents): Found<JsonObject> {
 function addOrDeleteStream(draft: Draft, isThere: boolean): void {
   if (!isThere) return edit(draft, named("logStreams", secondStream)(draft.contents), null);
   const streamSettings = { accountId: "123456789012", eventSourceName: "practice_second", region: "us-east-1" };
-  const second = logStream(draft.site, { name: secondStream, type: "aws_eventbridge", settings: streamSettings });
+  const second = newLogStream(draft.site, { name: secondStream, type: "aws_eventbridge", settings: streamSettings });
   edit(draft, listed("logStreams", null), createdNow(draft, second));
 }
 
@@ -421,16 +428,15 @@ function presentIssuer(contents: OrgContents): string {
   return String(fieldOf(cardProvider(contents).item, "protocol.credentials.trust.issuer"));
 }
 
-function trust(draft: Draft, issuedBy: "company" | "dod"): void {
-  const provider = cardProvider(draft.contents);
-  replaceIdpKey(draft, provider, smartCardIdp(draft.site, { name: provider.name, issuedBy }));
+function trust(draft: Draft, authority: CertificateAuthority): void {
+  replaceIdpKey(draft, cardProvider(draft.contents), authority);
 }
 
 function createOrRevokeToken(draft: Draft, isThere: boolean): void {
   if (!isThere) return edit(draft, named("apiTokens", scriptToken)(draft.contents), null);
   const owner = found(draft.contents.users[0], "user");
   const site = { ...draft.site, nowMs: draft.nowMs };
-  const token = apiToken(site, { name: scriptToken, ownerLogin: loginOf(owner.user), network: anywhere });
+  const token = newApiToken(site, scriptToken, owner.user.id);
   edit(draft, listed("apiTokens", null), createdNow(draft, token));
 }
 
@@ -453,7 +459,7 @@ function addOrRemoveMember(draft: Draft, isMember: boolean): void {
 }
 
 function isWeakApp(app: App): boolean {
-  return app.label === weakApp;
+  return app.label === weakLabel;
 }
 
 /** It is added at the end. */
@@ -463,19 +469,12 @@ function hasWeakApp({ apps }: OrgContents): boolean {
 
 function addOrDeleteApp(draft: Draft, isThere: boolean): void {
   if (!isThere) {
-    deleteApp(draft, findApp(draft.contents, isWeakApp, `application ${weakApp}`));
+    deleteApp(draft, findApp(draft.contents, isWeakApp, `application ${weakLabel}`));
     return deleteUnusedPolicy(draft);
   }
   if (hasWeakApp(draft.contents)) throw new NotPossibleError("The application is there already");
-  const policy = weakPolicy(draft);
-  const app = appObject(draft.site, {
-    name: "bookmark",
-    label: weakApp,
-    signOnMode: "BOOKMARK",
-    policyId: policyId("ACCESS_POLICY", weakPolicyName),
-    orgId: draft.contents.id,
-  });
-  createApp(draft, app, policy);
+  const policy = madeWeakPolicy(draft);
+  createApp(draft, weakApp(draft.site, draft.contents.id), policy);
 }
 
 function businessApp(contents: OrgContents): Found<App> {
@@ -496,16 +495,15 @@ function presentPolicy(contents: OrgContents): string {
 
 function moveBusinessApp(draft: Draft, isMoved: boolean): void {
   const app = businessApp(draft.contents);
-  if (isMoved) return moveApp(draft, app, weakPolicy(draft));
+  if (isMoved) return moveApp(draft, app, madeWeakPolicy(draft));
   moveApp(draft, app, found(policyOf(draft.contents, businessApp(draft.initial)), "such policy"));
   deleteUnusedPolicy(draft);
 }
 
 /** Made, with its own events, where none exists yet. */
-function weakPolicy(draft: Draft): PolicyWithRules {
+function madeWeakPolicy(draft: Draft): PolicyWithRules {
   if (!draft.contents.policies.some(({ policy }) => policy.name === weakPolicyName)) {
-    const rules = [catchAllRule("ALLOW", passwordOnly)];
-    createPolicy(draft, accessPolicy(draft.site, { name: weakPolicyName, rules }));
+    createPolicy(draft, weakPolicy(draft.site));
   }
   return findPolicy(draft.contents, "ACCESS_POLICY", weakPolicyName);
 }
@@ -527,10 +525,11 @@ function banner(html: unknown): string {
 }
 
 function addOrDeleteBrand(draft: Draft, isThere: boolean): void {
-  if (isThere) return replaceBrand(draft, null, brand(draft.site, { name: newBrand, customizedPage: "uncustomized" }));
+  const made = newBrand(draft.site);
+  if (isThere) return replaceBrand(draft, null, made);
   replaceBrand(
     draft,
-    findBrand(draft.contents, (one) => one.brand["name"] === newBrand, "such brand"),
+    findBrand(draft.contents, ({ brand }) => brand.id === made.brand.id, "such brand"),
     null,
   );
 }

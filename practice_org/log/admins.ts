@@ -1,4 +1,4 @@
-import { oktaId } from "../objects/ids_and_links.ts";
+import { oktaId } from "../contents/new_objects.ts";
 import type { LogActor } from "./log_events.ts";
 
 /** Those who can be signed in to the Admin Console: one of them makes each change. */

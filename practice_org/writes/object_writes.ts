@@ -2,10 +2,8 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { createdNow, edit, setField } from "../changes/edit.ts";
 import { listed, pagePlace, type ListName } from "../changes/places.ts";
 import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
-import { logStream, type LogStreamSpec } from "../objects/log_stream_objects.ts";
-import { zoneObject, type ZoneSpec } from "../objects/zone_objects.ts";
-import { isSubdomainBrand } from "../objects/brand_objects.ts";
-import type { BrandWithPages, Resource, Site } from "../objects/org_contents.ts";
+import { defaultPage, newLogStream, newZone, type LogStreamSpec, type ZoneSpec } from "../contents/new_objects.ts";
+import { isSubdomainBrand, type BrandWithPages, type Resource, type Site } from "../contents/org_contents.ts";
 import {
   answerWith,
   attempt,
@@ -30,7 +28,7 @@ const zoneFields: Readonly<Record<ZoneSpec["type"], JsonObject>> = {
 
 export const postZone = post<ZoneSpec["type"]>("zones", ["IP", "DYNAMIC", "DYNAMIC_V2"], "zone", (site, made, body) => {
   const usage = body["usage"] === "BLOCKLIST" ? "BLOCKLIST" : "POLICY";
-  return zoneObject(site, { ...made, usage, fields: sentZoneFields(made.type, body) });
+  return newZone(site, { ...made, usage, fields: sentZoneFields(made.type, body) });
 });
 
 export const putZone = put("zones", "NetworkZone", (zone, body) => ({
@@ -51,7 +49,7 @@ export const postLogStream = post<LogStreamSpec["type"]>(
   "logStreams",
   ["aws_eventbridge", "splunk_cloud_logstreaming"],
   "stream",
-  (site, made, body) => logStream(site, { ...made, settings: streamSettings(body) }),
+  (site, made, body) => newLogStream(site, { ...made, settings: streamSettings(body) }),
 );
 
 export const putLogStream = put("logStreams", "LogStream", (stream, body) =>
@@ -68,7 +66,7 @@ export const putApiToken = put("apiTokens", "ApiToken", (token, body) => ({
 
 export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
   const { pageContent = null, widgetVersion = null, contentSecurityPolicySetting } = body;
-  const texts = branded.customizedPage?.["widgetCustomizations"] ?? branded.defaultPage["widgetCustomizations"];
+  const texts = branded.customizedPage?.["widgetCustomizations"] ?? defaultPage.widgetCustomizations;
   const unset = Object.fromEntries(Object.keys(isJsonObject(texts) ? texts : {}).map((name) => [name, null]));
   const standard = { ...unset, showPasswordVisibilityToggle: true, showUserIdentifier: true, widgetGeneration: "G2" };
   const page = {

@@ -2,10 +2,8 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { edit, setField, type Draft } from "../changes/edit.ts";
 import { addRule, policyPlace, rulePlace } from "../changes/places.ts";
 import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
-import { accessRule, anyTwoFactors } from "../objects/access_policies.ts";
-import { passwordPolicy } from "../objects/password_policies.ts";
-import { anywhere, sessionRule } from "../objects/sign_on_policies.ts";
-import type { PolicyWithRules, Resource } from "../objects/org_contents.ts";
+import { defaults } from "../contents/new_objects.ts";
+import type { PolicyWithRules, Resource } from "../contents/org_contents.ts";
 import { answerWith, attempt, invalid, noContent, statusOf, textIn, withDefaults, type Write } from "./write_call.ts";
 
 /** Policies and their rules as clients of the API write them. */
@@ -15,7 +13,7 @@ export const putPolicy: Write = ofPolicy((parent, { draft, body }) => {
   if (body["type"] !== policy.type) return invalid("type", "The policy type cannot be changed");
   if (textIn(body, "name") === null) return invalid("name", "The field cannot be left blank");
   if (policy["system"] === true && body["priority"] !== policy["priority"]) return providerError("E0000077");
-  attempt(() => edit(draft, policyPlace(parent), { ...policy, ...writtenFields(draft, policy, body) }));
+  attempt(() => edit(draft, policyPlace(parent), { ...policy, ...writtenFields(policy, body) }));
   return answerWith(findPolicy(draft, policy.id)?.policy ?? policy);
 });
 
@@ -58,7 +56,7 @@ export const ruleLifecycle: Write = ofRule((parent, rule, { draft, segments: [, 
   return noContent;
 });
 
-function writtenFields(draft: Draft, old: Resource, body: JsonObject): JsonObject {
+function writtenFields(old: Resource, body: JsonObject): JsonObject {
   const fields = {
     name: body["name"],
     description: body["description"] ?? null,
@@ -66,36 +64,27 @@ function writtenFields(draft: Draft, old: Resource, body: JsonObject): JsonObjec
   };
   if (body["type"] === "ACCESS_POLICY") return fields;
   if (body["type"] === "OKTA_SIGN_ON") return { ...fields, conditions: body["conditions"] ?? null };
-  const { policy } = passwordPolicy(draft.site, { name: "", priority: 0, groupIds: [] });
   return {
     ...fields,
-    conditions: withDefaults(policy["conditions"] as JsonObject, body["conditions"]),
-    settings: withDefaults(policy["settings"] as JsonObject, body["settings"]),
+    conditions: withDefaults(defaults.passwordPolicy.conditions, body["conditions"]),
+    settings: withDefaults(defaults.passwordPolicy.settings, body["settings"]),
   };
 }
 
 function writtenRule({ policy }: PolicyWithRules, body: JsonObject) {
   const sent = isJsonObject(body["conditions"]) ? body["conditions"] : {};
   if (policy.type === "ACCESS_POLICY") {
-    const standard = accessRule({ name: "", priority: 0, verification: anyTwoFactors });
+    const standard = defaults.accessRule;
     const { platform, ...conditions } = sent;
     const hasPlatform = isJsonObject(platform) && Object.keys(platform).length > 0;
     return {
-      conditions: withDefaults(standard.conditions ?? {}, hasPlatform ? sent : conditions),
+      conditions: withDefaults(standard.conditions, hasPlatform ? sent : conditions),
       actions: { appSignOn: { ...appSignOnOf(standard.actions), ...withoutNulls(appSignOnOf(body["actions"])) } },
     };
   }
-  const standard = sessionRule({
-    name: "",
-    priority: 1,
-    idleMinutes: 120,
-    lifetimeMinutes: 120,
-    persistentCookie: false,
-    network: anywhere,
-  });
   return {
-    conditions: withDefaults(standard.conditions ?? {}, sent),
-    actions: withDefaults(standard.actions, body["actions"]),
+    conditions: withDefaults(defaults.sessionRule.conditions, sent),
+    actions: withDefaults(defaults.sessionRule.actions, body["actions"]),
   };
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Draft } from "../changes/edit.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
 import { json, providerError, type PracticeResponse } from "../http/messages.ts";
-import type { Resource } from "../objects/org_contents.ts";
+import type { Resource } from "../contents/org_contents.ts";
 
 /** A request that changes the org, with the org while it changes. */
 export interface WriteCall {

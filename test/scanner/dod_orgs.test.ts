@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Profile } from "../../practice_org/profiles/profile.ts";
+import type { Profile } from "../../practice_org/contents/profile.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { startOrg } from "../practice_org/start_org.ts";
 import { scanPracticeOrg } from "../support/scan_practice_org.ts";

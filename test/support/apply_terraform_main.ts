@@ -1,9 +1,7 @@
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { changes, createOrgState } from "../../practice_org/changes/org_changes.ts";
-import type { OrgContents, Site } from "../../practice_org/objects/org_contents.ts";
-import { edgeOrg } from "../../practice_org/profiles/edge.ts";
-import { emptyOrg } from "../../practice_org/profiles/empty.ts";
-import { typicalOrg } from "../../practice_org/profiles/typical.ts";
+import type { OrgContents, Site } from "../../practice_org/contents/org_contents.ts";
+import { profileContents } from "../../practice_org/contents/profile.ts";
 import { availableValue, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
 import { renderFiles } from "../../scanner/fix/fix_files.ts";
 import { planFixes } from "../../scanner/fix/plan_fixes.ts";
@@ -21,7 +19,8 @@ import { compareSignIns } from "./sign_ins.ts";
  */
 
 const random = createRandom(Number(process.argv[2] ?? 1));
-const profiles = [failingOrg, typicalOrg, denyingOrg, edgeOrg, emptyOrg] as const;
+const recorded = (["typical", "edge", "empty"] as const).map((name) => (site: Site) => profileContents({ name }, site));
+const profiles = [failingOrg, denyingOrg, ...recorded];
 
 for (let number = 1; number <= 20; number += 1) {
   const problems = await applyOne(number);

@@ -5,7 +5,7 @@ import {
   type PolicyWithRules,
 } from "../../scanner/evidence/artifacts.ts";
 import { aRole, bannerPage, compliantArtifacts } from "./artifact_builders.ts";
-import { smartCardIdp } from "../../practice_org/objects/smart_card_idp.ts";
+import { certificateAuthorities } from "../../practice_org/contents/new_objects.ts";
 import type { Answers } from "./map_idp_client.ts";
 
 /** The requests of the collectors. */
@@ -59,7 +59,7 @@ export const compliantOrg: Answers = {
   [paths.idps]: (availableValue(whole.smart_card_idps) ?? []).map(({ idp }) => idp),
   [paths.accessPolicies]: listOf(whole.access_policies),
   [paths.samlIdps]: listOf(whole.saml_idps),
-  "/api/v1/idps/credentials/keys/kid1": smartCardIdp({ url: "", nowMs: 0 }, { name: "DoD CAC", issuedBy: "dod" }).key,
+  "/api/v1/idps/credentials/keys/kid1": certificateAuthorities.dod.key,
 };
 
 function listOf(evidence: Evidence<JsonList>): JsonList {

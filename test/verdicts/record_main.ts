@@ -1,6 +1,6 @@
 import { fetch as send, getGlobalDispatcher, Request } from "undici";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { parseProfile } from "../../practice_org/profiles/profile.ts";
+import { parseProfile } from "../../practice_org/contents/profile.ts";
 import type { Fetch } from "../../scanner/okta/http_transport.ts";
 import { keptHeaders, orgUrl, startMs, tokenPath, type Answer } from "./answers.ts";
 import { faultsOf } from "./cases.ts";

@@ -3,7 +3,7 @@ import { defaultScopes } from "../../../scanner/settings/values.ts";
 import { diagnose } from "../../../scanner/commands/doctor.ts";
 import type { DoctorResult, DoctorStep } from "../../../scanner/commands/doctor_result.ts";
 import { parseFault } from "../../../practice_org/api/faults.ts";
-import { parseProfile } from "../../../practice_org/profiles/profile.ts";
+import { parseProfile } from "../../../practice_org/contents/profile.ts";
 import {
   createPracticeOrg,
   type PracticeOrg,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createPracticeOrg } from "../../../practice_org/create_practice_org.ts";
-import { parseProfile } from "../../../practice_org/profiles/profile.ts";
+import { parseProfile } from "../../../practice_org/contents/profile.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
 test("the rules of the apps' policies are asked for while later pages of apps still come, each once", async () => {

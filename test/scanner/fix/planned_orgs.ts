@@ -10,8 +10,7 @@ import {
 } from "../../../scanner/evidence/artifacts.ts";
 import { planFixes, type FixPlan } from "../../../scanner/fix/plan_fixes.ts";
 import type { Attributes, TerraformResource, Value } from "../../../scanner/fix/terraform.ts";
-import type { OrgContents, Site } from "../../../practice_org/objects/org_contents.ts";
-import { typicalOrg } from "../../../practice_org/profiles/typical.ts";
+import type { PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
 import { context } from "../../support/artifact_builders.ts";
 import { denyingOrg, failingOrg } from "../../support/failing_org.ts";
@@ -19,7 +18,7 @@ import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 
 /** Plans of practice orgs. */
 
-async function artifactsOf(profile: (site: Site) => OrgContents): Promise<CollectedArtifacts> {
+async function artifactsOf(profile: PracticeOrgOptions["profile"]): Promise<CollectedArtifacts> {
   return (await scanPracticeOrg(await startOrg({ profile }))).document.artifacts;
 }
 
@@ -33,7 +32,7 @@ export function planFor(name: string, artifacts: CollectedArtifacts): FixPlan {
   return planOf(artifacts, [findCheck(name)]);
 }
 
-export const typical = artifactsOf(typicalOrg);
+export const typical = artifactsOf({ name: "typical" });
 export const failing = artifactsOf(failingOrg);
 export const denying = artifactsOf(denyingOrg);
 

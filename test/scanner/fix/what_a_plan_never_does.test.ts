@@ -4,16 +4,7 @@ import type { FixPlan } from "../../../scanner/fix/plan_fixes.ts";
 import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { startOrg } from "../../practice_org/start_org.ts";
-import type { RuleSpec } from "../../../practice_org/objects/policy_objects.ts";
-import {
-  allBut,
-  anywhere,
-  atHighRisk,
-  defaultSessionRule,
-  defaultSignOnPolicy,
-  sessionRule,
-  type SessionRule,
-} from "../../../practice_org/objects/sign_on_policies.ts";
+import type { Resource } from "../../../practice_org/contents/org_contents.ts";
 import { failingOrg } from "../../support/failing_org.ts";
 import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
 import { denying, editEach, failing, find, planFor, planOf } from "./planned_orgs.ts";
@@ -22,21 +13,29 @@ import { denying, editEach, failing, find, planFor, planOf } from "./planned_org
 
 const idleTime = "signon_global_session_idle_timeout_15min";
 
-/** The plan for an org whose only session policy has these rules. */
-async function sessionPlan(...rules: readonly RuleSpec[]): Promise<FixPlan> {
+/** The plan for the failing org with other rules in its default session policy, which has the built-in rule alone. */
+async function sessionPlan(rulesOf: (builtIn: Resource) => readonly Resource[]): Promise<FixPlan> {
   const org = await startOrg({
     profile(site) {
       const contents = failingOrg(site);
       const others = contents.policies.filter(({ policy }) => policy.type !== "OKTA_SIGN_ON");
-      return { ...contents, policies: [...others, defaultSignOnPolicy(site, 1, rules)] };
+      const parent = contents.policies.find(
+        ({ policy: { type, system } }) => type === "OKTA_SIGN_ON" && system === true,
+      );
+      if (parent?.rules[0] === undefined) throw new TypeError("The failing org has no built-in session rule");
+      return { ...contents, policies: [...others, { ...parent, rules: rulesOf(parent.rules[0]) }] };
     },
   });
   return planFor(idleTime, (await scanPracticeOrg(org)).document.artifacts);
 }
 
-function rule(name: string, priority: number, more: Partial<SessionRule> = {}): RuleSpec {
-  const lax = { idleMinutes: 480, lifetimeMinutes: 1080, persistentCookie: false, network: anywhere };
-  return sessionRule({ name, priority, ...lax, ...more });
+function atHighRisk(rule: Resource): Resource {
+  return { ...rule, conditions: { ...(rule["conditions"] as JsonObject), riskScore: { level: "HIGH" } } };
+}
+
+function withSignOn(rule: Resource, more: JsonObject): Resource {
+  const { signon } = rule["actions"] as { readonly signon: JsonObject };
+  return { ...rule, actions: { signon: { ...signon, ...more } } };
 }
 
 test("rules that deny, and conditions of rules, are never touched", async () => {
@@ -54,7 +53,10 @@ test("rules that deny, and conditions of rules, are never touched", async () => 
 });
 
 test("a new session rule comes after every active rule, so that those who are denied stay denied", async () => {
-  const plan = await sessionPlan(atHighRisk(rule("High risk", 1, { access: "DENY" })), defaultSessionRule(2));
+  const plan = await sessionPlan((builtIn) => [
+    { ...withSignOn(atHighRisk(builtIn), { access: "DENY" }), id: "0prHighRisk", name: "High risk", system: false },
+    { ...builtIn, priority: 2 },
+  ]);
   expect(plan.resources.map(({ title }) => title)).toEqual([
     expect.stringMatching(/^New rule before the built-in one/),
   ]);
@@ -62,22 +64,14 @@ test("a new session rule comes after every active rule, so that those who are de
 });
 
 test("a new session rule keeps what is stricter in the built-in one than the STIG asks", async () => {
-  const builtIn = defaultSessionRule(1);
-  const plan = await sessionPlan({
-    ...builtIn,
-    actions: {
-      signon: {
-        ...(builtIn.actions["signon"] as JsonObject),
-        session: { maxSessionIdleMinutes: 5, maxSessionLifetimeMinutes: 60, usePersistentCookie: false },
-      },
-    },
-  });
+  const session = { maxSessionIdleMinutes: 5, maxSessionLifetimeMinutes: 60, usePersistentCookie: false };
+  const plan = await sessionPlan((builtIn) => [withSignOn(builtIn, { session })]);
   const { attributes } = find(plan, "New rule");
   expect([attributes.get("session_idle")?.value, attributes.get("session_lifetime")?.value]).toEqual([5, 60]);
 });
 
 test("a built-in rule with a condition gets no rule before it", async () => {
-  const plan = await sessionPlan(atHighRisk(defaultSessionRule(1)));
+  const plan = await sessionPlan((builtIn) => [atHighRisk(builtIn)]);
   expect(plan.resources).toEqual([]);
   expect(plan.byHand.map(({ why }) => why)).toEqual([expect.stringContaining("riskScore")]);
 });
@@ -95,7 +89,10 @@ test("no zone is chosen for a person, and none is replaced that could not be rea
 
 test("the excluded zones of a token stay", async () => {
   const artifacts = await failing;
-  const tokens = editEach(artifacts.api_tokens, (token) => ({ ...token, network: allBut("Headquarters") }));
+  const tokens = editEach(artifacts.api_tokens, (token) => ({
+    ...token,
+    network: { connection: "ZONE", exclude: ["nzoHeadquarters"] },
+  }));
   const { attributes } = find(planOf({ ...artifacts, api_tokens: tokens }), 'API token "SIEM export"');
   expect(attributes.get("network.exclude")?.value).toEqual([expect.stringMatching(/^nzo/)]);
 });

@@ -34,7 +34,6 @@ export interface BrandWithPages {
   readonly brand: Resource;
   /** Null: the brand has never been customized, and the provider answers 404. */
   readonly customizedPage: JsonObject | null;
-  readonly defaultPage: JsonObject;
   readonly domains: readonly JsonObject[];
 }
 
@@ -85,6 +84,19 @@ export interface Site {
   readonly nowMs: number;
 }
 
+/** The provider's own apps, which only Super Administrators see. */
+export function isFirstPartyApp(name: string): boolean {
+  return name === "saasure" || name.startsWith("okta_");
+}
+
+/**
+ * True when a brand is the subdomain brand of an org with several brands. Okta does not let anybody edit the code of its
+ * pages: see "About subdomain brands and custom brands" at https://developer.okta.com/docs/concepts/brands/.
+ */
+export function isSubdomainBrand({ brand: { isDefault } }: BrandWithPages, { brands }: Pick<OrgContents, "brands">) {
+  return isDefault === true && brands.length > 1;
+}
+
 export function listingOf<Item>(items: readonly Item[]): Listing<Item> {
   return {
     length: items.length,
@@ -94,8 +106,4 @@ export function listingOf<Item>(items: readonly Item[]): Listing<Item> {
       return item;
     },
   };
-}
-
-export function itemsOf<Item>(listing: Listing<Item>): readonly Item[] {
-  return Array.from({ length: listing.length }, (_, index) => listing.get(index));
 }
