@@ -3,4 +3,5 @@ export * from "./tables/decisions.ts";
 export * from "./tables/monitors.ts";
 export * from "./tables/organizations.ts";
 export * from "./tables/people.ts";
+export * from "./tables/published.ts";
 export * from "./tables/scans.ts";

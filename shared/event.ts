@@ -15,6 +15,12 @@ export type RequiredFields<Type extends string> = Type extends `${infer Resource
   ? { readonly [Key in `${Resource}_id`]: string }
   : unknown;
 
+/** An event that was checked. */
+export interface CheckedEvent {
+  readonly type: EventType;
+  readonly payload: EventPayload;
+}
+
 /** An event as it travels: the payload is already one line of JSON. */
 export interface EncodedEvent {
   readonly type: string;
@@ -64,8 +70,8 @@ export function isTerminalEventType(type: string): boolean {
   return type.endsWith(".end");
 }
 
-/** Checks an event and encodes its payload. Throws `EventError` (a `TypeError`) naming what is wrong. */
-export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
+/** Checks all but the size of an event. Throws `EventError` (a `TypeError`) naming what is wrong. */
+export function requireEvent(type: unknown, payload: unknown): CheckedEvent {
   if (typeof type !== "string" || !eventTypePattern.test(type)) {
     const shown = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : typeof type;
     throw invalid(`event type ${shown} is not <resource>.<verb> in lower case`);
@@ -80,12 +86,18 @@ export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
   if (isTerminalEventType(type) && !isUuid(payload[`${resource}_id`])) {
     throw invalid(`a terminal event carries the UUID of its resource as ${JSON.stringify(`${resource}_id`)}`);
   }
-  const data = JSON.stringify(payload);
+  return { type, payload };
+}
+
+/** Checks an event and encodes its payload. Throws as `requireEvent`, and with the code `too_large`. */
+export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
+  const event = requireEvent(type, payload);
+  const data = JSON.stringify(event.payload);
   // A UTF-16 unit is at most three bytes, so most payloads need no second encoding to be measured.
   if (data.length * 3 > maxPayloadBytes && encoder.encode(data).byteLength > maxPayloadBytes) {
     throw new EventError("too_large", `Cannot publish an event: the payload is larger than ${maxPayloadBytes} bytes`);
   }
-  return { type, data };
+  return { type: event.type, data };
 }
 
 /** As `encodeEvent`. Throws `EventError` also for the channel's own terminal event when it names another resource. */

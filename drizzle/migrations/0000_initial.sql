@@ -361,6 +361,18 @@ CREATE TABLE "scans" (
 --> statement-breakpoint
 ALTER TABLE "scans" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
+CREATE TABLE "published" (
+	"tenant_id" uuid NOT NULL,
+	"channel" text NOT NULL,
+	"producer" text NOT NULL,
+	"last_n" bigint DEFAULT 0 NOT NULL,
+	"published_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "published_pkey" PRIMARY KEY("tenant_id","channel","producer"),
+	CONSTRAINT "published_last_n" CHECK ("published"."last_n" >= 0)
+);
+--> statement-breakpoint
+ALTER TABLE "published" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
 ALTER TABLE "decisions" ADD CONSTRAINT "decisions_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "changes" ADD CONSTRAINT "changes_monitor" FOREIGN KEY ("tenant_id","monitor_id") REFERENCES "public"."monitors"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
@@ -390,6 +402,8 @@ ALTER TABLE "findings" ADD CONSTRAINT "findings_scan" FOREIGN KEY ("tenant_id","
 ALTER TABLE "scan_reports" ADD CONSTRAINT "scan_reports_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "scans" ADD CONSTRAINT "scans_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
+ALTER TABLE "published" ADD CONSTRAINT "published_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 CREATE UNIQUE INDEX "decisions_not_ended" ON "decisions" USING btree ("tenant_id","kind","check",md5(coalesce("resource", '')),md5(coalesce("org_url", ''))) WHERE "decisions"."ended_at" is null;
 --> statement-breakpoint
@@ -527,6 +541,10 @@ CREATE POLICY "scans_of_tenant" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_
 --> statement-breakpoint
 CREATE POLICY "scans_of_admin" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
+CREATE POLICY "published_of_tenant" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "published_of_admin" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
 -- Without FORCE the owner of a table, which DATABASE_URL usually is, would see all rows whenever it forgot to take on a role.
 ALTER TABLE public.tenants FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
@@ -560,6 +578,8 @@ ALTER TABLE public.rule_states FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.organization_days FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
+ALTER TABLE public.published FORCE ROW LEVEL SECURITY;
+--> statement-breakpoint
 -- The body is compressed already.
 ALTER TABLE public.scan_reports ALTER COLUMN body SET STORAGE EXTERNAL;
 --> statement-breakpoint
@@ -569,12 +589,13 @@ GRANT SELECT ON scanstream.migrations TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 REVOKE ALL ON public.tenants, public.users, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
   public.changes, public.audit_events, public.scan_reports,
-  public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days FROM PUBLIC;
+  public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days,
+  public.published FROM PUBLIC;
 --> statement-breakpoint
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.users, public.memberships, public.api_keys, public.scans,
   public.findings, public.monitors, public.changes, public.scan_reports,
-  public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days
-  TO scanstream_admin;
+  public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days,
+  public.published TO scanstream_admin;
 --> statement-breakpoint
 -- The audit trail is append-only for both roles; a tenant's deletion takes its trail with it. Number and time of an audit event
 -- come from the database: a number that was written would keep the next change from being made.
@@ -593,7 +614,7 @@ GRANT SELECT (id, tenant_id, name, prefix, created_at, revoked_at, last_used_at,
   INSERT (tenant_id, name, prefix, hash, scopes, expires_at) ON public.api_keys TO scanstream_app;
 --> statement-breakpoint
 -- A change is never changed.
-GRANT SELECT, INSERT, UPDATE, DELETE ON public.scans, public.findings, public.monitors TO scanstream_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.scans, public.findings, public.monitors, public.published TO scanstream_app;
 --> statement-breakpoint
 GRANT SELECT, INSERT, DELETE ON public.changes TO scanstream_app;
 --> statement-breakpoint

@@ -3,6 +3,7 @@ import type { Tag } from "../description/operation.ts";
 import type { Allowed } from "../http/allow.ts";
 import type { FeatureDependencies } from "../http/dependencies.ts";
 import type { EventStreamRoute, EventStreams } from "../streaming/event_stream.ts";
+import type { OnPublish } from "../streaming/published.ts";
 
 /** The routes that the gateway mounts of a feature, and the OpenAPI document's words about them. */
 export interface Feature {
@@ -14,6 +15,8 @@ export interface Feature {
   readonly isPublishedByGatewayAlone?: true;
   /** The gateway alone publishes its terminal event, for example `scan.end`. */
   readonly isEndedByGatewayAlone?: true;
+  /** Given: what is published on its channels is stored. A producer numbers its events, and each is stored once. */
+  readonly onPublish?: OnPublish;
   /** Below `/api/v1`. */
   readonly routes?: (dependencies: FeatureDependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */

@@ -3,6 +3,8 @@ import type { Database } from "../../drizzle/database.ts";
 import { deleteOldHistory, findDueTenant } from "../../drizzle/across_tenants.ts";
 import { changes, findings, monitors, scans } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import { deleteNumbering } from "../streaming/published.ts";
 import type { AnnounceOptions } from "./announce.ts";
 import { announceDeleted } from "./announce_deleted.ts";
 import { deleteInBatches, deleteSome } from "./delete_in_batches.ts";
@@ -105,6 +107,10 @@ async function deleteExpired(
       const ids = sql`any (${sql.param(old.map(({ id }) => id))}::uuid[])`;
       if (await deleteSome(db, rows, sql`${owner} = ${ids}`, maxRows)) return { deleted: [], hasMore: true };
       await db.delete(table).where(sql`${table.id} = ${ids}`);
+      await deleteNumbering(
+        db,
+        old.map(({ id }) => makeChannelName(kind, tenantId, id)),
+      );
       return { deleted: old.map((row) => ({ kind, tenantId, ...row })), hasMore: true };
     }
     return { deleted: [], hasMore: false };

@@ -1,5 +1,3 @@
-import { withTimeout } from "../../shared/with_timeout.ts";
-import { isJsonObject } from "../../shared/json.ts";
 import { Hono } from "hono";
 import * as v from "valibot";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
@@ -10,15 +8,13 @@ import {
   parseChannelName,
   type ChannelName,
 } from "../../shared/channel_name.ts";
-import {
-  encodeChannelEvent,
-  requireDeliveryId,
-  terminalTypeOf,
-  toMessage,
-  type EncodedEvent,
-} from "../../shared/event.ts";
+import { encodeChannelEvent, requireDeliveryId, requireEvent, terminalTypeOf, toMessage } from "../../shared/event.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { batchSizeMessage, maxBatchEvents, newEventSchema, publishedSchema } from "../../shared/schemas/event.ts";
-import { component, json } from "../description/operation.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
+import { component, json, problem } from "../description/operation.ts";
+import type { Feature } from "../features/features.ts";
+import { gatewayProducer, storeBatch, type Batch, type Message } from "../streaming/published.ts";
 import type { Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -31,6 +27,8 @@ const maxBodyBytes = 1_048_576;
 
 /** With this, and the time that the database may take for the key, the answer comes within the 20 s that were promised. */
 const publishTimeoutMs = 10_000;
+/** What is stored is answered soon, whether the broker answers or not. */
+const liveTimeoutMs = 2000;
 
 const NewEvent = component("NewEvent", newEventSchema);
 const NewEvents = component(
@@ -54,8 +52,11 @@ const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
   operationId: "publishEvents",
   summary: "Publish an event, or a batch of them",
   description:
-    "To a channel of the key's own tenant. 202 means that the broker has accepted all of them. A batch is at most 500 " +
-    "events, and a body at most 1 MiB.",
+    "To a channel of the key's own tenant. A batch is at most 500 events, and a body at most 1 MiB. On the channels of scans and " +
+    "monitors the gateway stores a batch, all of it or nothing, and then sends it to the streams. There each event has a " +
+    "`delivery_id`, `<producer>.<n>`: n begins at 1 and rises by 1, and a producer waits for the answer to a batch before it sends " +
+    "the next. A batch that is sent again is stored once. On other channels nothing is stored, and 202 means that the broker has " +
+    "accepted all events.",
   body: {
     schema: v.union([NewEvent, NewEvents]),
     example: {
@@ -72,24 +73,20 @@ const publishing: RouteOptions<v.GenericSchema, QueryParameters> = {
     isReadByHandler: true,
   },
   answers: {
-    202: json(component("PublishedEvents", publishedSchema), "Handed over", {
-      example: { channel: `scan:0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11:${exampleScanId}`, count: 2 },
+    202: json(component("PublishedEvents", publishedSchema), "Stored, or handed over", {
+      example: { stored: 2, live: true },
     }),
+    404: problem("Only where events are stored: no such resource in this tenant"),
+    409: problem("Only where events are stored: the resource has ended, or events before these are missing"),
   },
 };
 
-/** The events of a feature that the gateway alone publishes. */
-interface Reserved {
-  readonly prefix: string;
-  readonly isPublishedByGatewayAlone?: true;
-  readonly isEndedByGatewayAlone?: true;
-}
+/** The part of a feature that decides what may be published on its channels. */
+type Published = Pick<Feature, "prefix" | "isPublishedByGatewayAlone" | "isEndedByGatewayAlone" | "onPublish">;
 
 /** Publishing over HTTP, for producers that have a key and no broker. */
-export function publishRoute(dependencies: Dependencies, features: readonly Reserved[]): Hono<Allowed> {
-  const closedPrefixes = new Set(
-    features.filter((feature) => feature.isPublishedByGatewayAlone).map(({ prefix }) => prefix),
-  );
+export function publishRoute(dependencies: Dependencies, features: readonly Published[]): Hono<Allowed> {
+  const byPrefix = new Map(features.map((feature) => [feature.prefix, feature]));
   const closedTypes = new Set<unknown>(
     features.filter((feature) => feature.isEndedByGatewayAlone).map(({ prefix }) => terminalTypeOf(prefix)),
   );
@@ -105,32 +102,41 @@ export function publishRoute(dependencies: Dependencies, features: readonly Rese
     },
   });
 
-  resource.on("POST /channels/:channel/events", publishing, async ({ c, principal, id: channel }) => {
+  resource.on("POST /channels/:channel/events", publishing, async ({ c, principal, id: channel, write }) => {
     const name = parseChannelName(channel);
     if (name === null) throw new PermissionDenied(`Not the name of a channel: ${channelNameProblem(channel)}`);
     if (!canReadChannel(principal, channel)) {
       throw new PermissionDenied("The channel does not belong to this key's tenant");
     }
-    if (closedPrefixes.has(name.prefix)) {
+    const { onPublish, isPublishedByGatewayAlone } = byPrefix.get(name.prefix) ?? {};
+    if (isPublishedByGatewayAlone) {
       throw new PermissionDenied(`Only the gateway publishes on channels that begin with ${name.prefix}:`);
     }
-    const body = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes, maxValues: 50_000 }));
-    // All are checked before the first is published: a batch is taken as a whole or not at all.
-    const closed = body.events.find(({ type }) => closedTypes.has(type));
+    const bodies = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes, maxValues: 50_000 }));
+    // All are checked before the first is stored or published: a batch is taken as a whole or not at all.
+    const closed = bodies.find(({ type }) => closedTypes.has(type));
     if (closed !== undefined) throw new PermissionDenied(`Only the gateway publishes ${String(closed.type)}`);
-    const messages = body.events.map((event) => toMessage(encodeBodyEvent(name, event)));
-    await handOver(() => publishAll(channel, messages), messages.length);
-    return c.json(body.isBatch ? { channel, count: messages.length } : { channel, type: body.events[0]?.type }, 202);
+    const events = bodies.map((event) => toMessageOf(name, event));
+    if (onPublish === undefined) {
+      await handOver(events, publishTimeoutMs);
+      return c.json({ stored: 0, live: true }, 202);
+    }
+    const checked = bodies.map(({ type, data }) => requireEvent(type, data));
+    const batch = { channel, name, ...requireNumbers(bodies), events: checked };
+    const { stored, more } = await write((tx) => storeBatch(tx, onPublish, batch));
+    const live = await handOver([...events, ...more], liveTimeoutMs).then(
+      () => true,
+      () => false,
+    );
+    return c.json({ stored, live }, 202);
   });
 
   /** Begun in order; every adapter keeps the order of one publisher. */
-  async function publishAll(channel: string, messages: readonly string[]): Promise<void> {
-    await Promise.all(messages.map((message) => broker.publish(channel, message)));
-  }
-
-  async function handOver(publish: () => Promise<void>, count: number): Promise<void> {
+  async function handOver(messages: readonly Message[], timeoutMs: number): Promise<void> {
+    const count = messages.length;
     try {
-      await withTimeout(publish(), publishTimeoutMs, notTaken);
+      const accepted = Promise.all(messages.map(({ channel, message }) => broker.publish(channel, message)));
+      await withTimeout(accepted, timeoutMs, notAccepted);
       metrics.eventsPublished("taken", count);
     } catch (error) {
       metrics.eventsPublished("unavailable", count);
@@ -141,6 +147,22 @@ export function publishRoute(dependencies: Dependencies, features: readonly Rese
   return routes;
 }
 
+/** Throws `InvalidBody` unless the events are numbered one after the other by one producer. */
+function requireNumbers(events: readonly BodyEvent[]): Pick<Batch, "producer" | "first"> {
+  const ids = events.map(({ deliveryId }) => (deliveryId === undefined ? "" : requireDeliveryId(deliveryId)));
+  const [, producer = "", digits = ""] = /^(.+)\.(\d+)$/.exec(ids[0] ?? "") ?? [];
+  const first = Number(digits);
+  const wrong = ids.findIndex((id, index) => id !== `${producer}.${first + index}`);
+  if (wrong === -1 && first > 0) return { producer, first };
+  const expected = wrong > 0 ? `${producer}.${first + wrong}` : "<producer>.<n> with n from 1 on";
+  throw new InvalidBody([
+    {
+      pointer: events.length === 1 ? "/delivery_id" : `/events/${Math.max(wrong, 0)}/delivery_id`,
+      detail: `expected ${expected}: events of this channel are stored, each once by its delivery_id`,
+    },
+  ]);
+}
+
 interface BodyEvent {
   readonly type: unknown;
   readonly data: unknown;
@@ -148,12 +170,12 @@ interface BodyEvent {
 }
 
 /** One event, or `{"events": […]}`. */
-function parseEventBody(body: unknown): { readonly isBatch: boolean; readonly events: readonly BodyEvent[] } {
+function parseEventBody(body: unknown): readonly BodyEvent[] {
   if (!isJsonObject(body)) {
     throw new InvalidBody([{ pointer: "", detail: "expected a JSON object with type and data, or with events" }]);
   }
   const { events } = body;
-  if (events === undefined) return { isBatch: false, events: [toBodyEvent(body)] };
+  if (events === undefined) return [toBodyEvent(body)];
   const other = ["type", "data", "delivery_id"].find((name) => name in body);
   if (other !== undefined) {
     throw new InvalidBody([{ pointer: `/${other}`, detail: "expected an event, or events, and not both" }]);
@@ -162,7 +184,7 @@ function parseEventBody(body: unknown): { readonly isBatch: boolean; readonly ev
     throw new InvalidBody([{ pointer: "/events", detail: batchSizeMessage }]);
   }
   const wrong = events.findIndex((event) => !isJsonObject(event));
-  if (wrong === -1) return { isBatch: true, events: events.filter(isJsonObject).map(toBodyEvent) };
+  if (wrong === -1) return events.filter(isJsonObject).map(toBodyEvent);
   throw new InvalidBody([{ pointer: `/events/${wrong}`, detail: "expected a JSON object with type and data" }]);
 }
 
@@ -170,12 +192,16 @@ function toBodyEvent(body: Readonly<Record<string, unknown>>): BodyEvent {
   return { type: body["type"], data: body["data"], deliveryId: body["delivery_id"] };
 }
 
-function encodeBodyEvent(channel: ChannelName, { type, data, deliveryId }: BodyEvent): EncodedEvent {
-  const event = encodeChannelEvent(channel, type, data);
-  return deliveryId === undefined ? event : { ...event, deliveryId: requireDeliveryId(deliveryId) };
+function toMessageOf(name: ChannelName, { type, data, deliveryId }: BodyEvent): Message {
+  const event = encodeChannelEvent(name, type, data);
+  const channel = `${name.prefix}:${name.tenantId}:${name.resourceId}`;
+  if (deliveryId === undefined) return { channel, message: toMessage(event) };
+  const id = requireDeliveryId(deliveryId);
+  if (!id.startsWith(`${gatewayProducer}.`)) return { channel, message: toMessage({ ...event, deliveryId: id }) };
+  throw new InvalidBody([{ pointer: "/delivery_id", detail: `expected another producer than ${gatewayProducer}` }]);
 }
 
 /** The broker may still take the event after this: at most once is promised for a 503, not never. */
-function notTaken(): AppError {
+function notAccepted(): AppError {
   return new AppError("unavailable", "The broker did not accept the event in time", { retryAfterSeconds: 2 });
 }

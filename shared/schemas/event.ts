@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { deliveryIdPattern, isEventType } from "../event.ts";
 import { verbs } from "../verbs.ts";
+import { count, type Output } from "./primitives.ts";
 
 /** What a producer publishes over HTTP. `encodeEvent` checks it, and the size of the data with it. */
 
@@ -20,7 +21,10 @@ const entries = {
   ),
   delivery_id: v.pipe(
     v.exactOptional(v.pipe(v.string(), v.regex(deliveryIdPattern))),
-    v.description("`<producer>.<n>`, with n rising: an event that is sent again under its id is passed on once"),
+    v.description(
+      "`<producer>.<n>`, with n rising: an event that is sent again under its id is passed on once. Required where events are " +
+        "stored; there n begins at 1 and rises by 1",
+    ),
   ),
 };
 
@@ -35,8 +39,20 @@ export const newEventSchema = v.pipe(
 export const maxBatchEvents = 500;
 export const batchSizeMessage = `expected an array of 1 to ${maxBatchEvents} events`;
 
-/** What a publish request is answered with: for one event its type, for a batch how many they were. */
-export const publishedSchema = v.union([
-  v.object({ channel: v.string(), type: v.string() }),
-  v.object({ channel: v.string(), count: v.pipe(v.number(), v.integer(), v.minValue(1)) }),
-]);
+/** The answer to a publish request. */
+export const publishedSchema = v.object({
+  stored: v.pipe(
+    count,
+    v.description(
+      "How many of the events were stored now; 0 where they had been, and on channels of which nothing is stored",
+    ),
+  ),
+  live: v.pipe(
+    v.boolean(),
+    v.description(
+      "False: not all were sent to the open streams, which are closed, so that their clients read what is stored",
+    ),
+  ),
+});
+
+export type Published = Output<typeof publishedSchema>;

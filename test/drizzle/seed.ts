@@ -11,6 +11,7 @@ import {
   monitors,
   organizationDays,
   organizations,
+  published,
   ruleStates,
   scanReports,
   scans,
@@ -46,6 +47,9 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
     await db.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
+    await db
+      .insert(published)
+      .values(scanIds.map((scanId) => ({ tenantId: id, channel: `scan:${id}:${scanId}`, producer: scanId, lastN: 1 })));
     await db
       .insert(organizations)
       .values(organizationIds.map((each, n) => ({ id: each, tenantId: id, orgUrl: `https://seeded-${n}.okta.com` })));

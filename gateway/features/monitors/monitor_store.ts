@@ -9,7 +9,9 @@ import type { Access } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { deleteNumbering } from "../../streaming/published.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
+import { monitorChannel } from "./events.ts";
 import type { MonitorRow } from "./monitor.ts";
 
 /** The monitors of the transaction's tenant. */
@@ -202,6 +204,10 @@ export async function deleteMonitor(
   await write(async (db) => {
     const isEnded = and(eq(monitors.id, monitorId), eq(monitors.status, "ended"));
     const deleted = await db.delete(monitors).where(isEnded).returning();
+    await deleteNumbering(
+      db,
+      deleted.map((monitor) => monitorChannel(monitor.tenantId, monitor.id)),
+    );
     await auditRows(db, "monitor.deleted", monitors, deleted);
   });
   return row;

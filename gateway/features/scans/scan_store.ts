@@ -8,6 +8,8 @@ import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import type { Access } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { scanChannel } from "../../../shared/scan_events.ts";
+import { deleteNumbering } from "../../streaming/published.ts";
 import { endContradicted } from "../decisions/decision_store.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
 import type { EndedScan } from "./announce_end.ts";
@@ -164,6 +166,10 @@ export async function deleteScan(
           .delete(scans)
           .where(and(eq(scans.id, scanId), isNotNull(scans.endedAt)))
           .returning();
+        await deleteNumbering(
+          db,
+          rows.map((row) => scanChannel(row.tenantId, row.id)),
+        );
         await auditRows(db, "scan.deleted", scans, rows);
         return rows;
       }),

@@ -11,6 +11,7 @@ import {
   monitors,
   organizationDays,
   organizations,
+  published,
   ruleStates,
   scanReports,
   scans,
@@ -45,6 +46,7 @@ export const exportedTables: readonly ExportedTable[] = [
   { table: scanReports, key: [scanReports.scanId], pageRows: 1 },
   { table: monitors, key: [monitors.id] },
   { table: changes, key: [changes.monitorId, changes.id] },
+  { table: published, key: [published.channel, published.producer] },
   { table: decisions, key: [decisions.id] },
 ];
 

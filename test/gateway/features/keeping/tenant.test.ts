@@ -21,6 +21,7 @@ const exportedNames = [
   "scan_reports",
   "monitors",
   "changes",
+  "published",
   "decisions",
 ];
 

@@ -1,0 +1,121 @@
+import { and, eq, inArray, sql } from "drizzle-orm";
+import { currentTenantId } from "../../drizzle/policies.ts";
+import { published } from "../../drizzle/schema.ts";
+import type { TenantDatabase } from "../../drizzle/transactions.ts";
+import { AppError } from "../../shared/app_error.ts";
+import { parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
+import { encodeChannelEvent, toMessage, type CheckedEvent } from "../../shared/event.ts";
+
+/** The producer of what the gateway publishes itself. */
+export const gatewayProducer = "gateway";
+
+/**
+ * Stores events of one channel, in their order: called once for each batch that a producer publishes (at most 500 events), in
+ * the tenant's transaction and before any stream gets them. Each event is handed over once, also when its producer sends it
+ * again. It refuses the whole batch by throwing `NotFound`, `AppError("conflict")` or `InvalidBody`. The events that it returns
+ * are published after those of the batch, on other channels of the same tenant.
+ */
+export type OnPublish = (
+  tx: TenantDatabase,
+  events: readonly CheckedEvent[],
+  channel: ChannelName,
+) => Promise<readonly ChannelEvent[]>;
+
+/** An event and the channel that it is published on. */
+export interface ChannelEvent extends CheckedEvent {
+  readonly channel: string;
+}
+
+/** An event on its way to the broker. */
+export interface Message {
+  readonly channel: string;
+  readonly message: string;
+}
+
+/** What one producer publishes on one channel at once. */
+export interface Batch {
+  readonly channel: string;
+  readonly name: ChannelName;
+  readonly producer: string;
+  /** The number of the first event. */
+  readonly first: number;
+  readonly events: readonly CheckedEvent[];
+}
+
+/**
+ * Stores the events that were not stored before, and returns what their feature publishes in addition. Rejects with
+ * `AppError("conflict")` where events before these are missing, and as the feature refuses.
+ */
+export async function storeBatch(
+  tx: TenantDatabase,
+  onPublish: OnPublish,
+  { channel, name, producer, first, events }: Batch,
+): Promise<{ readonly stored: number; readonly more: readonly Message[] }> {
+  const numbering = { channel, producer };
+  const lastN = await lockNumbering(tx, numbering);
+  if (first > lastN + 1) {
+    throw new AppError(
+      "conflict",
+      `Events before ${producer}.${first} are missing: expected ${producer}.${lastN + 1} as the first delivery_id`,
+    );
+  }
+  const fresh = events.slice(lastN + 1 - first);
+  if (fresh.length === 0) return { stored: 0, more: [] };
+  const more = await onPublish(tx, fresh, name);
+  await advanceNumbering(tx, numbering, first + events.length - 1);
+  return { stored: fresh.length, more: await numberAll(tx, name.tenantId, more) };
+}
+
+/** The channels are locked in the order of their names, so that no two batches wait for each other. */
+async function numberAll(
+  tx: TenantDatabase,
+  tenantId: string,
+  events: readonly ChannelEvent[],
+): Promise<readonly Message[]> {
+  const messages: Message[] = [];
+  const byChannel = [...Map.groupBy(events, ({ channel }) => channel)].sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [channel, own] of byChannel) {
+    const name = parseChannelName(channel);
+    if (name?.tenantId !== tenantId) throw new TypeError(`Cannot publish: ${channel} is not a channel of the tenant`);
+    const numbering = { channel, producer: gatewayProducer };
+    const lastN = await lockNumbering(tx, numbering);
+    for (const [index, { type, payload }] of own.entries()) {
+      const deliveryId = `${gatewayProducer}.${lastN + 1 + index}`;
+      messages.push({ channel, message: toMessage({ ...encodeChannelEvent(name, type, payload), deliveryId }) });
+    }
+    await advanceNumbering(tx, numbering, lastN + own.length);
+  }
+  return messages;
+}
+
+/** One producer's events on one channel. */
+interface Numbering {
+  readonly channel: string;
+  readonly producer: string;
+}
+
+/** Returns the number of the last event that was stored, and lets no other transaction store one until this one ends. */
+async function lockNumbering(db: TenantDatabase, { channel, producer }: Numbering): Promise<number> {
+  const [row] = await db
+    .insert(published)
+    .values({ tenantId: currentTenantId, channel, producer })
+    .onConflictDoUpdate({
+      target: [published.tenantId, published.channel, published.producer],
+      set: { channel },
+    })
+    .returning({ lastN: published.lastN });
+  return row?.lastN ?? 0;
+}
+
+/** The events up to this one are stored. Called while the numbering is locked. */
+async function advanceNumbering(db: TenantDatabase, { channel, producer }: Numbering, lastN: number): Promise<void> {
+  await db
+    .update(published)
+    .set({ lastN, publishedAt: sql`now()` })
+    .where(and(eq(published.channel, channel), eq(published.producer, producer)));
+}
+
+/** The numbers of a channel whose resource is deleted. */
+export async function deleteNumbering(db: TenantDatabase, channels: readonly string[]): Promise<void> {
+  await db.delete(published).where(inArray(published.channel, [...channels]));
+}
