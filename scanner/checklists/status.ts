@@ -1,6 +1,16 @@
+import type { RuleState } from "../../shared/rule_result.ts";
+
 /** The status of a rule in a checklist, in the words of CKLB. */
 export const checklistStatuses = ["not_reviewed", "open", "not_a_finding", "not_applicable"] as const;
 export type ChecklistStatus = (typeof checklistStatuses)[number];
+
+/** The status that a scan gives a rule. */
+export const statusOfState: Readonly<Record<RuleState, ChecklistStatus>> = {
+  pass: "not_a_finding",
+  fail: "open",
+  manual: "not_reviewed",
+  not_applicable: "not_applicable",
+};
 
 /** As people read it. */
 export const statusLabels: Readonly<Record<ChecklistStatus, string>> = {

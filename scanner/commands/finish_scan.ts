@@ -14,7 +14,7 @@ import { withCarried } from "../checklists/carry_answers.ts";
 import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
 import { applyGate } from "../decisions/fail_on.ts";
 import { toErrorReport, type IdpError } from "../okta/idp_error.ts";
-import { summaryLine } from "../reports/summary_parts.ts";
+import { summaryLine } from "../reports/statement.ts";
 import { reportFileName, writeReports, type WrittenFiles } from "../reports/write_reports.ts";
 import { signFiles } from "../signing/sign_files.ts";
 import type { StatementFacts } from "../signing/statement.ts";
@@ -47,6 +47,8 @@ export interface ReportFacts {
   readonly tenantId: string | null;
   /** The organization's own document; null: none. */
   readonly orgPolicy: OrgPolicy | null;
+  /** SHA-256 of the evidence as a file, in hex. */
+  readonly evidence: string;
 }
 
 interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
@@ -58,8 +60,6 @@ interface FinishOptions extends Omit<WriteOptions, "isBrief"> {
 
 /** Facts that are signed along with the reports. */
 export interface Signing extends Pick<StatementFacts, "orgPolicy"> {
-  /** SHA-256 of the evidence, in hex; null: it is not known. */
-  readonly evidence: string | null;
   /** The evidence, where this run wrote it. */
   readonly evidenceFile: string | undefined;
 }
@@ -76,7 +76,7 @@ export interface ReportedScan {
 /** A report with decisions and the answers of a checklist on it. What does not count is said. */
 export function toReport(
   scan: FinishedScan,
-  { revision, decisions, checklist, orgPolicy, id, tenantId }: ReportFacts,
+  { revision, decisions, checklist, orgPolicy, evidence, id, tenantId }: ReportFacts,
   io: CommandIo,
 ): Report {
   const { results: decided, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
@@ -86,6 +86,7 @@ export function toReport(
     schema: "scanstream.report/1",
     ...(orgPolicy !== null && { org_policy: reportedOrgPolicy(orgPolicy, scan.document.evaluated_at, sha256) }),
     benchmark: revision.benchmark.id,
+    evidence_sha256: evidence,
     scan: { id, tenant_id: tenantId, ...scan.document.scan, status: scan.status },
     summary: summarizeChecks(results),
     checks: results,
@@ -126,9 +127,13 @@ export async function writeReport(
       ...(checklist === null ? {} : { checklist }),
     },
   );
-  const { evidenceFile, ...judged } = signing;
+  const { evidenceFile, orgPolicy } = signing;
   const paths = evidenceFile === undefined ? written.files : [...written.files, evidenceFile];
-  const facts = { scan: report.scan, revision, report, toolVersion: io.toolVersion, ...judged };
+  const { toolVersion } = io;
+  // Without the document by which it was judged, the evidence would give other findings.
+  const isComplete = report.org_policy === undefined || orgPolicy !== null;
+  const evidence = isComplete ? (report.evidence_sha256 ?? null) : null;
+  const facts = { scan: report.scan, revision, report, evidence, toolVersion, orgPolicy };
   const signed = await signFiles(paths, facts, { signer, name: "scan" });
   const files = [...written.files, ...signed.files];
   const problems = [...written.problems, ...signed.problems];

@@ -116,12 +116,9 @@ export async function prepareScan(
       await stream?.end(scan.status, attested(scan.results));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
-    const signing = {
-      orgPolicy,
-      evidence: target.signer === null ? null : sha256(JSON.stringify(scan.document)),
-      evidenceFile: areSaved ? evidenceFile?.file : undefined,
-    };
-    const report = toReport(scan, { revision, decisions, checklist, orgPolicy, id, tenantId }, io);
+    const signing = { orgPolicy, evidenceFile: areSaved ? evidenceFile?.file : undefined };
+    const evidence = sha256(JSON.stringify(scan.document));
+    const report = toReport(scan, { revision, decisions, checklist, orgPolicy, evidence, id, tenantId }, io);
     if (scan.status === "completed" && !isNarrowed(settings))
       await keep({ document: scan.document, report }, settings, io);
     const reported = await finishScan(scan, report, { revision, checklist, settings, target, signing, areSaved }, io);

@@ -76,8 +76,7 @@ async function writeStored(stored: unknown, flags: Flags, io: CommandIo): Promis
   const checklist = await readChecklist(settings.checklist, revision);
   const checks = withCarried(withChecklistAnswers(parsed.output.checks, checklist), checklist?.carried ?? null);
   const report = { ...parsed.output, checks, summary: summarizeChecks(checks) };
-  // Its evidence is elsewhere, so nothing is said of it.
-  const signing = { orgPolicy: null, evidence: null, evidenceFile: undefined };
+  const signing = { orgPolicy: null, evidenceFile: undefined };
   return write(report, { revision, checklist, settings, target, signing }, io);
 }
 

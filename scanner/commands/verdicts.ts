@@ -92,13 +92,11 @@ async function scanNow(given: Given, io: CommandIo): Promise<Source | number> {
   if (typeof scan === "number") return scan;
   if (scan.status === "cancelled") return exitCodes.interrupted;
   const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
-  const report = toReport(
-    scan,
-    { revision, decisions, checklist: null, orgPolicy, id: randomUUID(), tenantId: null },
-    io,
-  );
+  const text = JSON.stringify(scan.document);
+  const facts = { revision, decisions, checklist: null, orgPolicy, evidence: sha256(text) };
+  const report = toReport(scan, { ...facts, id: randomUUID(), tenantId: null }, io);
   await keep({ document: scan.document, report }, settings, io);
-  return { settings, evidence: { document: scan.document, text: JSON.stringify(scan.document) }, id: report.scan.id };
+  return { settings, evidence: { document: scan.document, text }, id: report.scan.id };
 }
 
 /** Keeps a run as the settings say. That it cannot be kept fails nothing. */
@@ -154,8 +152,9 @@ export async function reportOn({ settings, evidence, id }: Source, io: CommandIo
   const target = await readReportTarget(settings, io);
   const scan: FinishedScan = { status: "completed", ...evaluateEvidence(evidence, rules, { settings, io }) };
   const decisions = await decisionsOf(settings, { files, orgUrl, names }, io);
-  const facts = { revision, decisions, checklist, orgPolicy, id: id ?? randomUUID(), tenantId: null };
-  const signing = { orgPolicy, evidence: sha256(evidence.text), evidenceFile: undefined };
+  const judged = { revision, decisions, checklist, orgPolicy, evidence: sha256(evidence.text) };
+  const facts = { ...judged, id: id ?? randomUUID(), tenantId: null };
+  const signing = { orgPolicy, evidenceFile: undefined };
   return { scan, report: toReport(scan, facts, io), options: { revision, checklist, settings, target, signing } };
 }
 

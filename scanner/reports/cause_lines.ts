@@ -8,7 +8,8 @@ export interface ChangeLine {
   readonly change: string;
   /** `closes 1 rule now, 6 more together with change 3`. */
   readonly closes: string;
-  readonly checks: readonly string[];
+  /** V-numbers of the rules that it closes findings of. */
+  readonly vulnIds: readonly string[];
 }
 
 /** The changes in their order, and the line above them; both empty where there is none. */
@@ -28,7 +29,8 @@ export function changeLines({ checks, causes }: Pick<Report, "checks" | "causes"
     headline: causesHeadline(ranked),
     changes: ranked.causes.map((cause) => {
       const { number, id } = cause;
-      return { number, id, change: known.get(id) ?? "", closes: closesText(cause), checks: cause.checks };
+      const vulnIds = checks.filter(({ check }) => cause.checks.includes(check)).map((check) => check.vuln_id);
+      return { number, id, change: known.get(id) ?? "", closes: closesText(cause), vulnIds };
     }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Report } from "../../shared/report.ts";
-import { stateOf, type RuleState } from "../../shared/rule_result.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import { shorten } from "../../shared/text.ts";
 import type { Benchmark, StigRule } from "../catalog/catalog.ts";
 import { freshAnswer, mergeAnswer, type AutomatedAnswer, type MergedAnswer } from "../checklists/answers.ts";
@@ -15,7 +15,7 @@ import {
   type CklbStig,
 } from "../checklists/cklb.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import type { ChecklistStatus } from "../checklists/status.ts";
+import { statusOfState, type ChecklistStatus } from "../checklists/status.ts";
 import { benchmarkRules, hostOf, orgNameOf, siteOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type RenderOptions, type ReportFormat } from "./report_format.ts";
@@ -175,20 +175,13 @@ export function answersOf(
   return { answers, differences };
 }
 
-const statuses: Readonly<Record<RuleState, ChecklistStatus>> = {
-  pass: "not_a_finding",
-  fail: "open",
-  manual: "not_reviewed",
-  not_applicable: "not_applicable",
-};
-
 /** Null: this scan did not examine the rule. The answer that the checklist itself gave is not the scan's. */
 function automatedAnswer({ check, details, comments }: RuleOutcome): AutomatedAnswer | null {
   if (check === null) return null;
   const attestation = check.attestation?.source === "checklist" ? null : check.attestation;
   const state = stateOf({ ...check, attestation });
   return {
-    status: statuses[state],
+    status: statusOfState[state],
     details,
     comments: attestation === check.attestation ? comments : "",
     // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.

@@ -1,8 +1,8 @@
 import type { Revision } from "../catalog/catalog.ts";
-import { controlBaselines, controls, controlsOf, type ControlBaseline } from "../catalog/controls.ts";
+import { controlBaselines, controls, controlsOf } from "../catalog/controls.ts";
 import type { CheckResult, ControlResult, Report, Status } from "../../shared/report.ts";
 import { countStates, stateOf } from "../../shared/rule_result.ts";
-import type { StatusCounts } from "../../shared/report.ts";
+import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 
 /** The verdicts of a report by control, for each control of which this scan examined a rule; in the order of NIST's catalog. */
 export function controlResults(report: Report, revision: Revision): readonly ControlResult[] {
@@ -26,17 +26,16 @@ function controlStatus(checks: readonly (CheckResult | null)[]): Status {
   return states.includes("manual") || !states.includes("pass") ? "MANUAL" : "PASS";
 }
 
-export interface BaselineCounts {
-  readonly baseline: ControlBaseline;
-  /** How many controls of it this scan examined. */
-  readonly total: number;
-  readonly counts: StatusCounts;
+/** V-numbers of the rules of this scan that name a control. */
+export function vulnIdsOf({ checks: names }: ControlResult, { checks }: Report): readonly string[] {
+  return checks.filter(({ check }) => names.includes(check)).map(({ vuln_id: vulnId }) => vulnId);
 }
 
 /** How the controls of each baseline stand, as far as the STIG examines them. */
-export function countBaselines(results: readonly ControlResult[]): readonly BaselineCounts[] {
+export function baselineLines(results: readonly ControlResult[]): readonly string[] {
   return controlBaselines.map((baseline) => {
     const examined = results.filter(({ baselines }) => baselines.includes(baseline));
-    return { baseline, total: examined.length, counts: countStates(examined) };
+    const counts = countStates(examined);
+    return `${countOf(examined.length, "control")} of the ${baseline} baseline: ${outcomeText((state) => counts[state])}`;
   });
 }

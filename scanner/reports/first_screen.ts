@@ -1,16 +1,23 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import { countStates, openFindings, ruleStates, stateOf } from "../../shared/rule_result.ts";
+import { openFindings, ruleStates, stateOf } from "../../shared/rule_result.ts";
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { unreadRules, unreadText } from "../decisions/unread.ts";
-import { limitsText } from "../own_limits.ts";
 import { levelOf } from "./benchmark_rules.ts";
 import { changeLines } from "./cause_lines.ts";
-import { noteOf, severityOrder, stateLabels, worstFirst } from "./result_text.ts";
+import { noteOf, stateLabels, worstFirst } from "./result_text.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
-import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import {
+  categoryCounts,
+  interruptedLine,
+  orgPolicyText,
+  ownLimitsText,
+  roleText,
+  splitInterrupted,
+  summaryParts,
+} from "./statement.ts";
 
 /** With the lines around them they fit 24 lines. */
 const maxLines = 18;
@@ -36,7 +43,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
     ...categoryLines(report.checks, width),
     ...[orgPolicyText(report)].filter((line) => line !== ""),
     ...baselineLines(report),
-    ...ownLimitLines(report.checks, width),
+    ...[ownLimitsText(report)].flatMap((text) => (text === "" ? [] : [shorten(`Own limits: ${text}`, width * 2 - 10)])),
     ...neverExpiresLines(report.checks),
     "",
   ].flatMap((line) => indented(line, width));
@@ -58,12 +65,6 @@ function idsOf(checks: readonly CheckResult[]): string {
 function baselineLines({ baseline }: Report): readonly string[] {
   if (baseline === null) return [];
   return [`Against the baseline: ${baseline.new} new, ${baseline.resolved} resolved, ${baseline.unchanged} unchanged.`];
-}
-
-function ownLimitLines(checks: readonly CheckResult[], width: number): readonly string[] {
-  const limits = checks.flatMap(({ tailoring }) => tailoring?.parameters ?? []);
-  const named = [...new Map(limits.map((limit) => [limit.name, limit])).values()];
-  return named.length === 0 ? [] : [shorten(`Own limits: ${limitsText(named)}`, width * 2 - 10)];
 }
 
 /** Decisions of people only: an own limit has no author, and an answer in a checklist has no end. */
@@ -107,14 +108,11 @@ function isWaived(check: CheckResult): boolean {
 
 /** `CAT I: 1 FAIL, 2 MANUAL · CAT II: 16 FAIL, …`, broken between categories. */
 function categoryLines(checks: readonly CheckResult[], width: number): readonly string[] {
-  const sorted = checks.toSorted((one, other) => severityOrder[one.severity] - severityOrder[other.severity]);
-  const byLevel = Map.groupBy(sorted, levelOf);
-  const parts = [...byLevel].map(([level, ofLevel]) => {
-    const counts = countStates(ofLevel);
+  const parts = categoryCounts(checks).map((counts) => {
     const words = ruleStates
       .filter((state) => counts[state] > 0)
       .map((state) => `${counts[state]} ${stateLabels[state]}`);
-    return `${level}: ${words.join(", ")}`;
+    return `${counts.level}: ${words.join(", ")}`;
   });
   const whole = parts.join(" · ");
   return whole.length <= width ? [whole] : parts;

@@ -1,27 +1,25 @@
-import { countOf, outcomeText } from "../../shared/outcome_text.ts";
-import { vulnIdOf } from "../../shared/rule_names.ts";
+import { countOf } from "../../shared/outcome_text.ts";
 import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
 import { stateOf } from "../../shared/rule_result.ts";
 import { attestationLine, findingMarks, tailoringLine, verdictOf, worstFirst } from "./result_text.ts";
-import { revisionName, type Revision } from "../catalog/catalog.ts";
+import type { Revision } from "../catalog/catalog.ts";
 import { levelOf, orgNameOf } from "./benchmark_rules.ts";
-import { controlResults, countBaselines } from "./controls.ts";
+import { baselineLines, controlResults, vulnIdsOf } from "./controls.ts";
 import { changeLines } from "./cause_lines.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
 import { shownChecks, shownLine, revisionOf, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, splitInterrupted, statementRows, summaryParts } from "./statement.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
 /** Findings of one check that are listed before "and N more". */
 const maxListed = 50;
 
-/** For pull requests, wikis and job summaries. */
+/** For pull requests, wikis and job summaries: the sections of the HTML report, in its order. */
 export const markdownFormat: ReportFormat = {
   name: "markdown",
   extension: "md",
   isMachine: false,
   render(report, options) {
-    const { scan } = report;
     const checks = shownChecks(report.checks, options).toSorted(worstFirst);
     const onlyShown = shownLine(report.checks, options);
     const { reached, interrupted } = splitInterrupted(checks);
@@ -30,37 +28,39 @@ export const markdownFormat: ReportFormat = {
     );
     const [failed = "", ...others] = summaryParts(report).map(({ text }) => text);
     return [
-      `# Scan of ${markdownText(orgNameOf(report))}`,
+      `# STIG assessment of ${markdownText(orgNameOf(report))}`,
       "",
-      `**${failed}**; ${others.join("; ")} · STIG ${revisionName(revisionOf(options).benchmark)} · ${scan.status} ${markdownText(scan.ended_at)} · role: ${roleText(report)} · scan ${markdownText(scan.id)}`,
-      ...[orgPolicyText(report)].filter((line) => line !== "").flatMap((line) => ["", markdownText(line)]),
-      ...comparisonLines(report),
-      ...(onlyShown === "" ? [] : ["", `${markdownText(onlyShown)}.`]),
-      ...causeSection(report),
+      `**${failed}**; ${others.join("; ")}.`,
       "",
+      ...statementRows(report, options).map(([name, text]) => `- ${name}: ${markdownText(text)}`),
+      "",
+      ...(onlyShown === "" ? [] : [`${markdownText(onlyShown)}.`, ""]),
       "| | rule | title | category | result |",
       "|---|---|---|---|---|",
-      ...checks.map(checkRow),
+      ...checks.map(ruleRow),
       "",
-      ...shown.flatMap(checkSection),
+      ...shown.flatMap(ruleSection),
       ...(interrupted.length === 0 ? [] : [markdownText(interruptedLine(interrupted)), ""]),
+      ...planSection(report),
       ...controlSection(report, revisionOf(options)),
     ].join("\n");
   },
 };
 
 /** The changes, first what closes most rules. */
-function causeSection(report: Report): readonly string[] {
+function planSection(report: Report): readonly string[] {
   const { headline, changes } = changeLines(report);
   if (changes.length === 0) return [];
   return [
+    "## The plan",
     "",
-    `**${headline}:**`,
+    `${headline}:`,
     "",
     ...changes
       .slice(0, maxListed)
       .map(({ number, change, closes, id }) => `${number}. ${markdownText(change)} (${closes}; \`${id}\`)`),
     ...(changes.length > maxListed ? ["", `And ${changes.length - maxListed} more.`] : []),
+    "",
   ];
 }
 
@@ -73,32 +73,22 @@ function controlSection(report: Report, revision: Revision): readonly string[] {
     "",
     `Of ${markdownText("NIST SP 800-53 rev. 5")}, as far as the rules of the STIG examine them.`,
     "",
-    ...countBaselines(results).map(
-      ({ baseline, total, counts }) =>
-        `- ${countOf(total, "control")} of the ${baseline} baseline: ${outcomeText((state) => counts[state])}`,
-    ),
+    ...baselineLines(results).map((line) => `- ${line}`),
     "",
     "| | control | title | baselines | rules |",
     "|---|---|---|---|---|",
-    ...results.map(controlRow),
+    ...results.map((control) => controlRow(control, report)),
     "",
   ];
 }
 
-function controlRow({ label, title, baselines, checks, ...verdict }: ControlResult): string {
-  const names = checks.map((name) => markdownCell(vulnIdOf(name))).join(", ");
-  return `| ${icons[stateOf(verdict)]} | ${markdownCell(label)} | ${markdownCell(title)} | ${baselines.join(", ") || "none"} | ${names} |`;
+function controlRow(control: ControlResult, report: Report): string {
+  const { label, title, baselines } = control;
+  const ids = vulnIdsOf(control, report).map(markdownCell).join(", ");
+  return `| ${icons[stateOf(control)]} | ${markdownCell(label)} | ${markdownCell(title)} | ${baselines.join(", ") || "none"} | ${ids} |`;
 }
 
-function comparisonLines({ baseline }: Report): readonly string[] {
-  if (baseline === null) return [];
-  return [
-    "",
-    `Against scan ${markdownText(baseline.scan_id)}: ${baseline.new} new, ${baseline.unchanged} unchanged, ${baseline.resolved} resolved.`,
-  ];
-}
-
-function checkRow(check: CheckResult): string {
+function ruleRow(check: CheckResult): string {
   const ids = [check.vuln_id, check.stig_id].map(markdownCell);
   return `| ${icons[stateOf(check)]} | ${ids.join(" · ")} | ${markdownCell(check.title)} | ${levelOf(check)} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
 }
@@ -109,7 +99,7 @@ function waivedNote(check: CheckResult): string {
   return `${waived === 0 ? "" : `, ${countOf(waived, "finding")} waived`}${attested}`;
 }
 
-function checkSection(check: CheckResult): readonly string[] {
+function ruleSection(check: CheckResult): readonly string[] {
   const findings = check.findings.filter((finding) => finding.status !== "PASS");
   const attestation = attestationLine(check);
   return [

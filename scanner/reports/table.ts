@@ -16,7 +16,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { changeLines } from "./cause_lines.ts";
 import { firstScreen } from "./first_screen.ts";
 import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
-import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./summary_parts.ts";
+import { interruptedLine, orgPolicyText, roleText, splitInterrupted, summaryParts } from "./statement.ts";
 
 /** The width of a terminal that does not report its columns. */
 const defaultWidth = 80;

@@ -237,6 +237,9 @@ export const reportSchema = object({
   schema: v.literal("scanstream.report/1"),
   org_policy: v.exactOptional(v.pipe(orgPolicySchema, v.description("Absent: none was given"))),
   benchmark: v.pipe(v.optional(v.string()), v.description("By which it was judged: `okta-idaas-stig-v1r2`")),
+  evidence_sha256: v.exactOptional(
+    v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.description("Of the file of evidence that was judged")),
+  ),
   scan: scanSummarySchema,
   summary: v.pipe(
     summarySchema,

@@ -344,7 +344,7 @@ describe("several organizations", () => {
     const { stderr } = await callCommand(["scan"], { cwd, env });
     const job = await readFile(join(cwd, "job.md"), "utf8");
     expect(job).toMatch(/^# Okta IDaaS STIG: all organizations$/m);
-    expect(job.match(/^# Scan of /gm)).toHaveLength(2);
+    expect(job.match(/^# STIG assessment of /gm)).toHaveLength(2);
     expect(stderr.match(/^::error title=acme V-/gm)).toHaveLength(10);
   });
 });

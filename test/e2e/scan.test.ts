@@ -112,7 +112,7 @@ describe("scan", () => {
     const { stdout, stderr } = await scan(env, "--severity", "medium", "--format", "json", "--quiet");
     parseReport(stdout);
     expect(stderr).toMatch(/^::error title=V-\d+ CAT I+::/m);
-    expect(await readFile(summary, "utf8")).toMatch(/^# Scan of /);
+    expect(await readFile(summary, "utf8")).toMatch(/^# STIG assessment of /);
   });
 
   test("where the job summary cannot be written says so, and names the report for the other findings", async () => {

@@ -1,8 +1,87 @@
 import { countOf } from "../../shared/outcome_text.ts";
-import type { CheckResult, Report } from "../../shared/report.ts";
-import { stateOf, type RuleState } from "../../shared/rule_result.ts";
-import { catalog } from "../catalog/catalog.ts";
+import type { CheckResult, Report, StatusCounts } from "../../shared/report.ts";
+import { countStates, isWaived, stateOf, type RuleState } from "../../shared/rule_result.ts";
+import { catalog, revisionName } from "../catalog/catalog.ts";
+import { limitsText } from "../own_limits.ts";
+import { levelOf } from "./benchmark_rules.ts";
 import { overdueItems } from "./plan_items.ts";
+import { revisionOf, type RenderOptions } from "./report_format.ts";
+import { severityOrder } from "./result_text.ts";
+
+/** What a report is about and what it rests on, in the same words in every document for people. */
+
+/** Names and texts of the statement that a document begins with; those that say nothing are left out. */
+export function statementRows(
+  report: Report,
+  options: Pick<RenderOptions, "toolVersion" | "revision">,
+): readonly (readonly [name: string, text: string])[] {
+  const { scan } = report;
+  const { benchmark } = revisionOf(options);
+  const { total, retried } = scan.requests;
+  const rows = [
+    ["Organization", scan.org_url],
+    ["STIG", `${benchmark.title}, ${revisionName(benchmark)} (${benchmark.release_info})`],
+    ["Read", `${timeText(scan.started_at)} to ${timeText(scan.ended_at)}, ${scan.status}`],
+    ["Client", `${scan.client_id} (${scan.engine} engine), ${countOf(total, "request")}, ${retried} repeated`],
+    ["Role", `${roleText(report)}. ${unseenText(report)}`],
+    ["Access Control policy", orgPolicyText(report)],
+    ["Own limits", ownLimitsText(report)],
+    ["Baseline", baselineText(report)],
+    ["Evidence", report.evidence_sha256 === undefined ? "" : `SHA-256 ${report.evidence_sha256}`],
+    ["Scan", `${scan.id}, written by scanstream ${options.toolVersion}`],
+  ] as const;
+  return rows.filter(([, text]) => text !== "");
+}
+
+function timeText(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+/** What the client of a scan was not shown, and which rules need it. */
+function unseenText({ scan, checks }: Report): string {
+  const idsOf = (reason: string) =>
+    checks
+      .filter(({ findings }) => findings.some((finding) => finding.reason === reason))
+      .map(({ vuln_id: vulnId }) => vulnId);
+  const [ofRole, ofScopes] = [idsOf("missing_role"), idsOf("missing_scope")];
+  const missing = scan.requested_scopes.filter((scope) => !scan.granted_scopes.includes(scope));
+  const parts = [
+    ...(ofRole.length === 0 ? [] : [`It cannot see what these rules need: ${ofRole.join(", ")}.`]),
+    ...(scan.role === "super_admin" ? [] : ["Apps that are hidden from it count for no rule."]),
+    ...(missing.length === 0 ? [] : [`Scopes not granted: ${missing.join(", ")}.`]),
+    ...(ofScopes.length === 0 ? [] : [`Without them these rules cannot be read: ${ofScopes.join(", ")}.`]),
+  ];
+  return parts.length === 0 ? "It sees everything that the rules ask about." : parts.join(" ");
+}
+
+/** Limits of the organization's own by which rules were judged; empty without one. */
+export function ownLimitsText({ checks }: Report): string {
+  const limits = checks.flatMap(({ tailoring }) => tailoring?.parameters ?? []);
+  return limitsText([...new Map(limits.map((limit) => [limit.name, limit])).values()]);
+}
+
+/** Empty without a baseline. */
+function baselineText({ baseline }: Report): string {
+  if (baseline === null) return "";
+  const { scan_id: id, new: added, resolved, unchanged } = baseline;
+  return `against scan ${id}: ${added} new, ${unchanged} unchanged, ${resolved} resolved`;
+}
+
+export interface CategoryCounts extends StatusCounts {
+  /** `CAT I`. */
+  readonly level: string;
+  /** How many of `fail` are waived in everything that fails. */
+  readonly waived: number;
+}
+
+/** Counts of rules by DISA's category, the most severe first. */
+export function categoryCounts(checks: readonly CheckResult[]): readonly CategoryCounts[] {
+  const sorted = checks.toSorted((one, other) => severityOrder[one.severity] - severityOrder[other.severity]);
+  return [...Map.groupBy(sorted, levelOf)].map(([level, ofLevel]) => {
+    const waived = ofLevel.filter((check) => stateOf(check) === "fail" && isWaived(check)).length;
+    return { level, ...countStates(ofLevel), waived };
+  });
+}
 
 /** The role in words, by what the scan could see: custom roles have no name that a scan could read. */
 export function roleText({ scan, checks }: Report): string {
@@ -24,7 +103,8 @@ export function orgPolicyText({ org_policy: policy, checks }: Report): string {
   if (standing === "expired") return `${which} expired on ${expires}: it decides nothing.`;
   if (standing === "not_in_force_yet") return `${which} is in force from that day: it decides nothing yet.`;
   const resting = checks.filter(({ findings }) => findings.some(({ rests_on: document }) => document !== undefined));
-  return `${which} decides ${countOf(resting.length, "rule")} until ${expires}.`;
+  const ids = resting.map(({ vuln_id: vulnId }) => vulnId).join(", ");
+  return `${which} decides ${countOf(resting.length, "rule")} until ${expires}${ids === "" ? "" : `: ${ids}`}.`;
 }
 
 export interface SummaryPart {
