@@ -5,7 +5,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { oneScanProblems, requireLatest, withGateway } from "../../command_line/gateway_api.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { readOptionFile } from "../../command_line/files.ts";
+import { readOptionFile, writeWhole } from "../../command_line/files.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { parseJsonObject } from "../../shared/json.ts";
 import type { Report } from "../../shared/report.ts";
@@ -22,7 +22,7 @@ import { settingsOfSaved } from "../settings/organizations.ts";
 import type { Flags } from "../settings/read_settings.ts";
 import { writeReport, type WriteOptions } from "./finish_scan.ts";
 import { readReportTarget } from "./report_target.ts";
-import { openSource, reportOn } from "./verdicts.ts";
+import { openSource, reportOn, type Source } from "./verdicts.ts";
 
 /** `report`: the newest run, a run, evidence or a report in a file, or a scan at the gateway, in any format. */
 export async function reportCommand(source: string | undefined, flags: Flags, io: CommandIo): Promise<number> {
@@ -32,8 +32,25 @@ export async function reportCommand(source: string | undefined, flags: Flags, io
   if (stored?.["schema"] === "scanstream.report/1") return writeStored(stored, flags, io);
   const opened = await openSource("report", flags, io, { file });
   if (typeof opened === "number") return opened;
-  const { report, options } = await reportOn(opened, io);
-  return write(report, options, io);
+  if (flags["sign"] === undefined) {
+    const { report, options } = await reportOn(opened, io);
+    return write(report, options, io);
+  }
+  return writeForAssessor(opened, flags, io);
+}
+
+/** With `--sign`, a folder: report, checklist, and the evidence from which `verify` gives the findings again. */
+async function writeForAssessor(source: Source, flags: Flags, io: CommandIo): Promise<number> {
+  const isChosen = flags["format"] !== undefined || source.settings.output !== null;
+  const output = source.settings.output ?? { option: "--output", file: "assessor" };
+  const format = isChosen ? source.settings.format : ["html", "json", "cklb", "ckl"];
+  const settings = { ...source.settings, output, format };
+  const { report, options } = await reportOn({ ...source, settings }, io);
+  const evidenceFile = join(output.file, "evidence.json");
+  const problem = await writeWhole({ ...output, file: evidenceFile }, source.evidence.text);
+  if (problem !== null || !settings.quiet) io.terminal.write(`${problem ?? `Wrote ${evidenceFile}`}\n`);
+  if (problem !== null) return exitCodes.usage;
+  return write(report, { ...options, signing: { ...options.signing, evidenceFile } }, io);
 }
 
 /** A run is named by its folder. */

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -36,6 +36,25 @@ test("docs/reports.md signs and verifies line by line; a changed file is refused
   expect(forged).toMatchObject({
     code: 1,
     stdout: expect.stringContaining("NOT VERIFIED: scan.json is not the file that was signed"),
+  });
+});
+
+test("report --checklist --sign writes a folder from which verify gives the findings again", async () => {
+  await run("evaluate", "--from-artifacts", "evidence.json", "--format", "cklb", "--output", "edited");
+  const edited = join(stage.path, "edited/scan.cklb");
+  const checklist = (await readFile(edited, "utf8")).replaceAll('"not_reviewed"', '"not_a_finding"');
+  await writeFile(edited, checklist);
+  const args = ["report", "evidence.json", "--checklist", "edited/scan.cklb", "--sign", "scanner.key"];
+  expect(await run(...args)).toMatchObject({ code: 0 });
+  expect((await readdir(join(stage.path, "assessor"))).toSorted()).toEqual(
+    ["evidence.json", "scan.ckl", "scan.cklb", "scan.html", "scan.intoto.json", "scan.json"].toSorted(),
+  );
+  const written = await readFile(join(stage.path, "assessor/scan.cklb"), "utf8");
+  expect(written).not.toContain('"status": "not_reviewed"');
+  const { code, stdout } = await run("verify", "assessor", "--key", "scanner.key.pub");
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining("the evidence gives the same findings"),
   });
 });
 
