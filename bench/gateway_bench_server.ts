@@ -15,7 +15,7 @@ export async function startGatewayServer(backends: Backends, variant: GatewayVar
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   const server = await startProcess({
     command: {
-      node: [process.execPath, join(root, "scanstream.ts"), "serve"],
+      node: [process.execPath, join(root, "command_line/scanstream.ts"), "serve"],
       deno: [denoProgram(), "run", "-A", join(root, "gateway/runtime/main_deno.ts")],
     }[variant],
     env: { ...backends.environment, HOST: "127.0.0.1", PORT: "0", DRAIN_DELAY_SECONDS: "0" },

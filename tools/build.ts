@@ -66,7 +66,7 @@ export const nodeBundle = {
 async function bundle(outdir: string): Promise<Metafile> {
   const { metafile } = await build({
     ...nodeBundle,
-    entryPoints: { scanstream: "scanstream.ts", start: "start.ts" },
+    entryPoints: { scanstream: "command_line/scanstream.ts", start: "command_line/start.ts" },
     outdir,
     chunkNames: "[name]-[hash]",
     splitting: true,

@@ -56,7 +56,7 @@ async function buildContents(work: string): Promise<Contents> {
   const main = join(work, "main.mjs");
   await buildPackage(dist);
   // One file: the executable's own code can import nothing but Node's modules.
-  const { metafile } = await build({ ...nodeBundle, entryPoints: ["scanstream.ts"], outfile: main });
+  const { metafile } = await build({ ...nodeBundle, entryPoints: ["command_line/scanstream.ts"], outfile: main });
   const pglite = dirname(new URL(import.meta.resolve("@electric-sql/pglite")).pathname);
   const files = [
     ...(await filesIn(dist, "web")),

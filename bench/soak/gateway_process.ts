@@ -48,7 +48,7 @@ export async function startGatewayProcess({
     METRICS_PORT: "0",
   };
   const execArgv = ["--expose-gc", "--import", join(import.meta.dirname, "inside.ts")];
-  const child = fork(join(root, "scanstream.ts"), ["serve"], { cwd, execArgv, env, silent: true });
+  const child = fork(join(root, "command_line/scanstream.ts"), ["serve"], { cwd, execArgv, env, silent: true });
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const log = watchLog(child);
   const { url, metricsUrl } = await addresses(child, exited, log);

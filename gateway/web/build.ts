@@ -16,7 +16,7 @@ export async function buildPage(
   const [script, style, reports, icon, html] = await Promise.all([
     bundle("page.tsx"),
     bundle("styles/page.css"),
-    bundle("../../report_page.ts", {
+    bundle("../../command_line/report_page.ts", {
       // What else of Node is imported besides the formats is not used by them.
       plugins: [{ name: "node", setup: (build) => build.onResolve({ filter: /^node:/ }, leaveOut) }],
       inject: [source("report_page_globals.ts")],

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { offerOf } from "../../command_line/completion/offered_values.ts";
 import { examplesOf } from "../../command_line/examples.ts";
 import { shortFlags } from "../../command_line/short_flags.ts";
-import { createProgram } from "../../program.ts";
+import { createProgram } from "../../command_line/program.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 
 /** Every command there is, whoever added it: what holds for one holds for all. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { complete } from "../../command_line/completion/complete.ts";
-import { createProgram } from "../../program.ts";
+import { createProgram } from "../../command_line/program.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { expect, test } from "vitest";
-import { createProgram } from "../../program.ts";
+import { createProgram } from "../../command_line/program.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";
 
 function below(command: Command, before: string): readonly (readonly [name: string, command: Command])[] {

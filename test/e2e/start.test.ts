@@ -78,7 +78,7 @@ test("npm start streams one scan to its page's session, ends it, and continues u
   );
   const { access_token: developmentToken } = JSON.parse(made.stdout) as { readonly access_token: string };
 
-  const second = start("start.ts");
+  const second = start("command_line/start.ts");
   const [, again = ""] = await second.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
   expect(await getJson(`${again}/api/v1/session`, developmentToken)).toMatchObject({ id: demo.sub });
   const secondSession = await getJson(`${again}/demo/session`);

@@ -1,7 +1,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import type { CommandIo, GatewayIo } from "../../command_line/command_io.ts";
 import { explainError } from "../../command_line/explain_error.ts";
-import { createProgram } from "../../program.ts";
+import { createProgram } from "../../command_line/program.ts";
 import type { Outcome, RunOptions } from "./command_line.ts";
 
 let calls = 0;

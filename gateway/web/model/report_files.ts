@@ -17,7 +17,7 @@ const mediaTypes: Readonly<Record<ReportFormatName, string>> = {
   json: "application/json",
 };
 
-/** As `report_page.ts` exports it, which the page loads by its address. */
+/** As `command_line/report_page.ts` exports it, which the page loads by its address. */
 interface ReportWriters {
   readonly reportWriters: readonly {
     readonly name: string;

@@ -1,13 +1,13 @@
 import { Command, type OutputConfiguration } from "commander";
-import packageJson from "./package.json" with { type: "json" };
-import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
-import { addCompletionCommands } from "./command_line/completion/commands.ts";
-import { addExamples } from "./command_line/examples.ts";
-import { addShortFlags } from "./command_line/short_flags.ts";
-import { addGatewayCommands } from "./gateway/commands.ts";
-import { addWatchCommand } from "./command_line/watch/commands.ts";
-import { addPracticeOrgCommand } from "./practice_org/commands.ts";
-import { addScannerCommands } from "./scanner/commands/commands.ts";
+import packageJson from "../package.json" with { type: "json" };
+import type { CommandIo, GatewayIo } from "./command_io.ts";
+import { addCompletionCommands } from "./completion/commands.ts";
+import { addExamples } from "./examples.ts";
+import { addShortFlags } from "./short_flags.ts";
+import { addGatewayCommands } from "../gateway/commands.ts";
+import { addWatchCommand } from "./watch/commands.ts";
+import { addPracticeOrgCommand } from "../practice_org/commands.ts";
+import { addScannerCommands } from "../scanner/commands/commands.ts";
 
 /** Runs one command; a program that only describes commands runs none. */
 type Run = (command: (io: CommandIo & GatewayIo) => Promise<number>) => Promise<void>;

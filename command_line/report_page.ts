@@ -1,9 +1,9 @@
-import { cklbFormat } from "./scanner/reports/checklists.ts";
-import { csvFormat } from "./scanner/reports/csv.ts";
-import { htmlFormat } from "./scanner/reports/html.ts";
-import { jsonFormat } from "./scanner/reports/json.ts";
+import { cklbFormat } from "../scanner/reports/checklists.ts";
+import { csvFormat } from "../scanner/reports/csv.ts";
+import { htmlFormat } from "../scanner/reports/html.ts";
+import { jsonFormat } from "../scanner/reports/json.ts";
 import { parse } from "valibot";
-import { reportSchema } from "./shared/schemas/report.ts";
+import { reportSchema } from "../shared/schemas/report.ts";
 
 /** Set by `gateway/web/build.ts`. */
 declare const TOOL_VERSION: string;

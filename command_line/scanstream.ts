@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { explainUnsupportedNode } from "./command_line/node_version.ts";
+import { explainUnsupportedNode } from "./node_version.ts";
 
 // Nothing else is imported before this: what it would import does not even load on an older Node.
 const problem = explainUnsupportedNode(process.versions.node);

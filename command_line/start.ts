@@ -1,22 +1,22 @@
 import { createWriteStream } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import packageJson from "./package.json" with { type: "json" };
-import { parseConfig } from "./gateway/config.ts";
-import { createLocalState } from "./gateway/operator/local_state.ts";
-import { UsageError } from "./shared/usage_error.ts";
-import { createLog } from "./gateway/observability/log.ts";
-import { nodeHttp } from "./gateway/runtime/node_http.ts";
-import { startGateway, type RunningGateway } from "./gateway/runtime/start_gateway.ts";
-import { createStaticFiles } from "./gateway/runtime/static_files.ts";
-import { webFolder } from "./gateway/runtime/web_folder.ts";
-import type { CommandIo } from "./command_line/command_io.ts";
-import { makeDirectory } from "./command_line/files.ts";
-import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
-import { createPracticeOrg, type PracticeOrg } from "./practice_org/create_practice_org.ts";
-import { publishCredentials, loadKeyPair } from "./practice_org/auth/credentials.ts";
-import { followCommand } from "./scanner/commands/follow_command.ts";
-import { scanCommand } from "./scanner/commands/scan_command.ts";
+import packageJson from "../package.json" with { type: "json" };
+import { parseConfig } from "../gateway/config.ts";
+import { createLocalState } from "../gateway/operator/local_state.ts";
+import { UsageError } from "../shared/usage_error.ts";
+import { createLog } from "../gateway/observability/log.ts";
+import { nodeHttp } from "../gateway/runtime/node_http.ts";
+import { startGateway, type RunningGateway } from "../gateway/runtime/start_gateway.ts";
+import { createStaticFiles } from "../gateway/runtime/static_files.ts";
+import { webFolder } from "../gateway/runtime/web_folder.ts";
+import type { CommandIo } from "./command_io.ts";
+import { makeDirectory } from "./files.ts";
+import { createProcessIo, openStandardStreams } from "./process_io.ts";
+import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
+import { publishCredentials, loadKeyPair } from "../practice_org/auth/credentials.ts";
+import { followCommand } from "../scanner/commands/follow_command.ts";
+import { scanCommand } from "../scanner/commands/scan_command.ts";
 
 /**
  * `npm start`: the main job on embedded defaults. A gateway, a practice org, one scan of it that is seen live in this

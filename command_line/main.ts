@@ -1,10 +1,10 @@
-import { Interruption } from "./gateway/runtime/draining.ts";
-import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
-import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
-import { exitCodes, isVerdict } from "./command_line/exit_code.ts";
-import { explainBug, explainError } from "./command_line/explain_error.ts";
-import { explainWriteError } from "./command_line/files.ts";
-import { wrapLines } from "./command_line/terminal.ts";
+import { Interruption } from "../gateway/runtime/draining.ts";
+import type { CommandIo, GatewayIo } from "./command_io.ts";
+import { createProcessIo, openStandardStreams } from "./process_io.ts";
+import { exitCodes, isVerdict } from "./exit_code.ts";
+import { explainBug, explainError } from "./explain_error.ts";
+import { explainWriteError } from "./files.ts";
+import { wrapLines } from "./terminal.ts";
 import { createProgram } from "./program.ts";
 
 /** The command line: it joins the two halves, which never import each other. */
