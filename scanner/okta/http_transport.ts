@@ -130,7 +130,7 @@ async function send(request: HttpRequest, options: SendOptions): Promise<HttpRes
   } catch (error) {
     signal.throwIfAborted();
     if (stop.signal.aborted) throw stop.signal.reason;
-    throw toNetworkError(error);
+    throw toNetworkError(error, options.proxy.httpsProxy);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);

@@ -35,9 +35,9 @@ export class NetworkError extends Error {
   }
 }
 
-const proxyRefusal = ["proxy", "the proxy refused the connection"] as const;
+const proxyRefusal = ["proxy", "refused the connection"] as const;
 
-/** Texts by the code of the innermost error. */
+/** Texts by the code of the innermost error; those of kind `proxy` go on after the proxy's name. */
 const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   ENOTFOUND: ["dns", "its name does not resolve"],
   EAI_AGAIN: ["network", "its name cannot be resolved at the moment"],
@@ -53,7 +53,7 @@ const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["reset", "the answer was cut off"],
   UND_ERR_ABORTED: proxyRefusal,
   UND_ERR_INVALID_ARG: proxyRefusal,
-  UND_ERR_PRX_TLS: ["proxy", "the TLS connection to the proxy failed"],
+  UND_ERR_PRX_TLS: ["proxy", "cannot be reached: the TLS connection failed"],
   DEPTH_ZERO_SELF_SIGNED_CERT: ["tls_untrusted", "its certificate is self-signed"],
   SELF_SIGNED_CERT_IN_CHAIN: ["tls_untrusted", "its certificate chain ends in an unknown authority"],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["tls_untrusted", "its certificate's authority is unknown"],
@@ -65,14 +65,19 @@ const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: ["tls_name", "its certificate is for another name"],
 };
 
-/** Classifies a failed fetch by its innermost code. */
-export function toNetworkError(error: unknown): NetworkError {
+/** Classifies a failed fetch by its innermost code. `httpsProxy`: the proxy's address; its password is not shown. */
+export function toNetworkError(error: unknown, httpsProxy: string | null = null): NetworkError {
   if (error instanceof NetworkError) return error;
   if (error instanceof Error && error.cause instanceof NetworkError) return error.cause;
   for (const { name, code, message } of causes(error)) {
-    const known = kinds[code];
-    if (known !== undefined) return new NetworkError(...known);
-    if (/proxy response/i.test(message)) return new NetworkError(...proxyRefusal);
+    const proxyStatus = /proxy response \((\d+)\)/i.exec(message)?.[1];
+    const [kind, text = ""] = proxyStatus === undefined ? (kinds[code] ?? []) : proxyRefusal;
+    if (kind === "proxy") {
+      const host = httpsProxy === null ? "" : ` ${new URL(httpsProxy).host}`;
+      const status = proxyStatus === undefined ? "" : ` with ${proxyStatus}`;
+      return new NetworkError(kind, `the proxy${host} of HTTPS_PROXY ${text}${status}`);
+    }
+    if (kind !== undefined) return new NetworkError(kind, text);
     if (name === "HTTPParserError") return new NetworkError("not_http", "what answered does not speak HTTP");
     if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|HOSTNAME_)/.test(code) || /\btls\b|ssl routines/i.test(message)) {
       return new NetworkError("tls_failed", "the TLS connection failed");
@@ -84,7 +89,7 @@ export function toNetworkError(error: unknown): NetworkError {
 /** The error of a connection to the proxy at this host, which the organization has no part in. */
 export function toProxyError(error: unknown, host: string): NetworkError {
   const { kind, message } = toNetworkError(error);
-  return new NetworkError(kind, `the proxy ${host} cannot be reached: ${message}`, true);
+  return new NetworkError(kind, `the proxy ${host} of HTTPS_PROXY cannot be reached: ${message}`, true);
 }
 
 const checkSchemeAndPort =

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, sign, verify, type JsonWebKey, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 type SigningAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512";
@@ -34,13 +34,12 @@ const minRsaBits = 2048;
 const maxKeyChars = 131_072;
 
 /** Reads a private key in any of the accepted formats. Throws `PrivateKeyError`. */
-export function parsePrivateKey(text: string, options: PrivateKeyOptions): SigningKey {
+export function parsePrivateKey(text: string, { keyId }: PrivateKeyOptions): SigningKey {
   if (text.length > maxKeyChars) throw new PrivateKeyError(`It is longer than ${maxKeyChars} characters`);
   const plain = unwrap(text);
   if (plain === "") throw new PrivateKeyError("It is empty");
-  if (plain.startsWith("{") || plain.startsWith("[")) return parseJwkText(plain, options);
-  if (plain.includes("-----BEGIN ")) return parsePem(plain, options);
-  if (/^ssh-|^ecdsa-sha2-/.test(plain)) throw new PrivateKeyError("It is an SSH public key, not a private key");
+  if (plain.startsWith("{") || plain.startsWith("[")) return parseJwkText(plain, keyId);
+  if (plain.includes("-----BEGIN ")) return parsePem(plain, keyId);
   if (/^[\w.~:/\\ -]{1,400}\.(pem|key|jwk|jwks|json|p8|der|txt)$/i.test(plain)) {
     throw new PrivateKeyError("It looks like the name of a file, which belongs in IDP_PRIVATE_KEY_FILE");
   }
@@ -69,57 +68,48 @@ function unquote(text: string): string {
   return quoted !== null && /^\{\s*\\"/.test(inner) ? inner.replaceAll('\\"', '"') : inner;
 }
 
-function parsePem(text: string, options: PrivateKeyOptions): SigningKey {
+const pemLabels = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"];
+
+/** What makes an accepted key of a PEM that is not one. */
+const conversions: Readonly<Record<string, string>> = {
+  "ENCRYPTED PRIVATE KEY": ". Decrypt it into a file: openssl pkey -in key.pem -out decrypted.pem",
+  "OPENSSH PRIVATE KEY": ". Convert it: ssh-keygen -p -m PKCS8 -f key.pem",
+};
+
+function parsePem(text: string, kid: string | null): SigningKey {
   const unescaped = text.replaceAll(/\\r\\n|\\n|\\r/g, "\n").replaceAll(/\r\n?/g, "\n");
-  const blocks = [...unescaped.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----((?:(?!-----)[\s\S])*)-----END \1-----/g)];
-  const labels = blocks.map((block) => block[1] ?? "");
-  const keys = blocks.filter((block) => block[1]?.endsWith("PRIVATE KEY") === true);
-  const [block, second] = keys;
-  if (second !== undefined) throw new PrivateKeyError(`It holds ${keys.length} private keys where one is expected`);
-  if (block === undefined) throw new PrivateKeyError(reasonWithoutKey(labels));
-  const label = block[1] ?? "";
-  const body = block[2] ?? "";
-  if (label === "ENCRYPTED PRIVATE KEY" || /Proc-Type:\s*4,\s*ENCRYPTED/.test(body)) {
-    throw new PrivateKeyError(
-      "It is encrypted with a passphrase; decrypt it first (openssl pkey -in key.pem -out decrypted.pem)",
-    );
+  const blocks = [...unescaped.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----((?:(?!-----)[\s\S])*)-----END \1-----/g)].map(
+    ([, label = "", body = ""]) => ({
+      label: /Proc-Type:.*ENCRYPTED/.test(body) ? "ENCRYPTED PRIVATE KEY" : label,
+      body,
+    }),
+  );
+  const [key, ...others] = blocks.filter(({ label }) => label.endsWith("PRIVATE KEY"));
+  if (key === undefined || others.length > 0 || !pemLabels.includes(key.label)) {
+    const held = blocks.map(({ label }) => `"${label}"`).join(" and ") || "no complete block";
+    const expected = pemLabels.map((label) => `"${label}"`).join(", ");
+    const conversion = conversions[key?.label ?? ""] ?? "";
+    throw new PrivateKeyError(`It is PEM with ${held}: expected one of ${expected}${conversion}`);
   }
-  if (label === "OPENSSH PRIVATE KEY") {
-    throw new PrivateKeyError("It is in OpenSSH's own format; convert it first (ssh-keygen -p -m PKCS8)");
-  }
-  if (!["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"].includes(label)) {
-    throw new PrivateKeyError(`It is a "${label}", which is not supported`);
-  }
-  return toSigningKey(importPem(label, body), { kid: options.keyId, alg: null });
+  return toSigningKey(importPem(key), { kid, alg: undefined });
 }
 
-function reasonWithoutKey(labels: readonly string[]): string {
-  if (labels.some((label) => label.endsWith("CERTIFICATE"))) return "It is a certificate, not a private key";
-  if (labels.some((label) => label.endsWith("PUBLIC KEY")))
-    return "It is only the public key; the private key is needed";
-  if (labels.length > 0) return `It is PEM, but holds no private key`;
-  return "It is PEM that is cut off: no END line matches its BEGIN line";
-}
-
-function importPem(label: string, body: string): KeyObject {
+function importPem({ label, body }: { readonly label: string; readonly body: string }): KeyObject {
   // Rewrapped, because a key that went through a single-line variable has lost its line breaks, or has blanks in their place.
-  const base64 = body.replaceAll(/\s/g, "");
-  const lines = base64.match(/.{1,64}/g) ?? [];
+  const lines = body.replaceAll(/\s/g, "").match(/.{1,64}/g) ?? [];
   try {
     return createPrivateKey({ key: [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n") });
   } catch {
     // Not kept as a cause: what the library says may quote the input.
-    throw new PrivateKeyError(`It is a "${label}" in PEM, but its content is damaged or of an unsupported kind`);
+    throw new PrivateKeyError(`It is PEM with a "${label}" whose content is damaged or of an unsupported kind`);
   }
 }
 
-function parseJwkText(text: string, options: PrivateKeyOptions): SigningKey {
+function parseJwkText(text: string, keyId: string | null): SigningKey {
   const json = parseJson(text);
   if (!isJsonObject(json)) throw new PrivateKeyError("It is JSON, but neither a JWK nor a JWKS");
-  if (!("keys" in json)) return parseJwk(json, options.keyId ?? kidOf(json));
-  if (!Array.isArray(json["keys"])) throw new PrivateKeyError('It is a JWKS whose "keys" is not an array');
-  const jwk = pickKey(json["keys"].filter(isJsonObject), options.keyId);
-  return parseJwk(jwk, options.keyId ?? kidOf(jwk));
+  const jwk = "keys" in json ? pickKey(json["keys"], keyId) : json;
+  return parseJwk(jwk, keyId ?? kidOf(jwk));
 }
 
 function parseJson(text: string): unknown {
@@ -134,94 +124,82 @@ function parseJson(text: string): unknown {
 }
 
 /** The key that signs: the one of that id, or the only private signing key there is. */
-function pickKey(keys: readonly JsonObject[], keyId: string | null): JsonObject {
-  const kids = keys.map((key) => `"${kidOf(key) ?? "(none)"}"`).join(", ");
-  if (keys.length === 0) throw new PrivateKeyError("It is a JWKS without any key");
-  if (keyId !== null) {
-    const [found, second] = keys.filter((key) => kidOf(key) === keyId);
-    if (found === undefined)
-      throw new PrivateKeyError(`It is a JWKS without the key of IDP_PRIVATE_KEY_ID; its kids are ${kids}`);
-    if (second !== undefined)
-      throw new PrivateKeyError("It is a JWKS in which several keys have the kid of IDP_PRIVATE_KEY_ID");
-    return found;
-  }
-  const usable = keys.filter((key) => key["d"] !== undefined && key["use"] !== "enc");
-  const [only, other] = usable;
-  if (only === undefined) {
-    const first = keys[0];
-    // A JWKS of one key is refused for that key's own reason.
-    if (first !== undefined && keys.length === 1) return first;
-    throw new PrivateKeyError(`It is a JWKS without a private signing key; its kids are ${kids}`);
-  }
-  if (other !== undefined) {
-    const choices = usable.map((key) => `"${kidOf(key) ?? "(none)"}"`).join(", ");
-    throw new PrivateKeyError(`It is a JWKS with several private keys: set IDP_PRIVATE_KEY_ID to one of ${choices}`);
-  }
-  return only;
-}
-
-function parseJwk(jwk: JsonObject, kid: string | null): SigningKey {
-  const kty = jwk["kty"];
-  if (kty === "oct")
-    throw new PrivateKeyError("It is a symmetric key (oct); the provider knows only the public half of a key pair");
-  if (kty === "OKP") throw new PrivateKeyError("It is an Edwards-curve key (OKP), which the provider does not accept");
-  if (kty !== "RSA" && kty !== "EC") throw new PrivateKeyError('It is JSON, but no JWK: "kty" is not RSA or EC');
-  if (jwk["d"] === undefined)
-    throw new PrivateKeyError("It is only the public half of a JWK; the private key is needed");
-  if (jwk["use"] === "enc")
-    throw new PrivateKeyError('It is a JWK for encryption ("use" is "enc"); a signing key is needed');
-  const operations = jwk["key_ops"];
-  if (Array.isArray(operations) && !operations.includes("sign"))
-    throw new PrivateKeyError('It is a JWK whose "key_ops" do not hold "sign"; a signing key is needed');
-  if (kty === "EC" && !["P-256", "P-384", "P-521"].includes(String(jwk["crv"]))) throw unsupportedCurve();
-  if (kty === "RSA" && ["p", "q", "dp", "dq", "qi"].some((field) => jwk[field] === undefined)) {
-    throw new PrivateKeyError('It is an RSA JWK without its "p", "q", "dp", "dq" and "qi"');
-  }
-  return toSigningKey(importJwk(jwk), { kid, alg: jwk["alg"] ?? null });
-}
-
-function importJwk(jwk: JsonObject): KeyObject {
-  try {
-    const { kty, n, e, d, p, q, dp, dq, qi, crv, x, y } = jwk as JsonWebKey;
-    // Only the numbers: Node refuses some values of `alg`, `key_ops` and other fields that a console adds.
-    const numbers = kty === "EC" ? { kty, crv, x, y, d } : { kty, n, e, d, p, q, dp, dq, qi };
-    return createPrivateKey({ key: numbers as JsonWebKey, format: "jwk" });
-  } catch {
-    throw new PrivateKeyError("It is a JWK, but its numbers are damaged");
-  }
-}
-
-function toSigningKey(key: KeyObject, hints: { readonly kid: string | null; readonly alg: unknown }): SigningKey {
-  const alg = algorithmOf(key, hints.alg);
-  requireWorking(key);
-  return { key, alg, kid: hints.kid };
-}
-
-function algorithmOf(key: KeyObject, hint: unknown): SigningAlgorithm {
-  const details = key.asymmetricKeyDetails;
-  if (key.asymmetricKeyType === "rsa") {
-    const bits = details?.modulusLength ?? 0;
-    if (bits < minRsaBits) throw new PrivateKeyError(`It is an RSA key of ${bits} bits, which is too short`);
-    if (hint === null || hint === "RS256") return "RS256";
-    if (hint === "RS384" || hint === "RS512") return hint;
-    throw new PrivateKeyError('It is an RSA JWK whose "alg" is not RS256, RS384 or RS512');
-  }
-  if (key.asymmetricKeyType === "ec") {
-    const alg = algorithmsOfCurves[details?.namedCurve ?? ""];
-    if (alg === undefined) throw unsupportedCurve();
-    if (hint === null || hint === alg) return alg;
-    throw new PrivateKeyError(`It is an EC JWK whose "alg" is not ${alg}, the one of its curve`);
-  }
+function pickKey(list: unknown, keyId: string | null): JsonObject {
+  const keys = Array.isArray(list) ? list.filter(isJsonObject) : [];
+  const signing = keys.filter((key) => key["d"] !== undefined && key["use"] !== "enc");
+  // The only key is refused for its own reason.
+  const unnamed = keys.length === 1 ? keys : signing;
+  const found = keyId === null ? unnamed : keys.filter((key) => kidOf(key) === keyId);
+  const [only, second] = found;
+  if (only !== undefined && second === undefined) return only;
+  const wanted = keyId === null ? "private signing keys" : "keys with the kid of IDP_PRIVATE_KEY_ID";
+  const kids = keys.map((key) => `"${kidOf(key) ?? "(none)"}"`).join(", ") || "none";
   throw new PrivateKeyError(
-    `It is a private key of type ${key.asymmetricKeyType ?? "unknown"}, which the provider does not accept`,
+    `It is a JWKS with ${found.length} ${wanted}: expected one. Set IDP_PRIVATE_KEY_ID to one of its kids: ${kids}`,
   );
 }
 
-const algorithmsOfCurves: Readonly<Record<string, SigningAlgorithm>> = {
-  prime256v1: "ES256",
-  secp384r1: "ES384",
-  secp521r1: "ES512",
-};
+const algorithms = {
+  rsa: ["RS256", "RS384", "RS512"],
+  prime256v1: ["ES256"],
+  secp384r1: ["ES384"],
+  secp521r1: ["ES512"],
+} as const satisfies Record<string, readonly SigningAlgorithm[]>;
+
+/** The members of a JWK that decide, each with what it must be. */
+const jwkMembers: readonly (readonly [name: string, isRight: (value: unknown) => boolean, expected: string])[] = [
+  ["kty", (kty) => kty === "RSA" || kty === "EC", '"RSA" or "EC"'],
+  ["d", (d) => d !== undefined, "the private half of the key"],
+  ["use", (use) => use !== "enc", '"sig"'],
+  ["key_ops", (operations) => !Array.isArray(operations) || operations.includes("sign"), '"sign" among them'],
+];
+const rsaNumbers = ["n", "e", "d", "p", "q", "dp", "dq", "qi"];
+
+function parseJwk(jwk: JsonObject, kid: string | null): SigningKey {
+  for (const [name, isRight, expected] of jwkMembers) {
+    if (!isRight(jwk[name])) throw wrongMember(jwk, name, expected);
+  }
+  const names = jwk["kty"] === "RSA" ? rsaNumbers : ["crv", "x", "y", "d"];
+  const absent = names.find((name) => jwk[name] === undefined);
+  if (absent !== undefined) throw wrongMember(jwk, absent, `all of ${names.join(", ")}`);
+  return toSigningKey(importJwk(jwk, names), { kid, alg: jwk["alg"] });
+}
+
+/** Shows a value of the members that are no secret, where it is short. */
+function wrongMember(jwk: JsonObject, name: string, expected: string): PrivateKeyError {
+  const value = jwk[name];
+  const shown = typeof value === "string" && /^[\w-]{1,11}$/.test(value) ? `"${value}"` : "something else";
+  return new PrivateKeyError(
+    `It is a JWK whose "${name}" is ${value === undefined ? "missing" : shown}: expected ${expected}`,
+  );
+}
+
+function importJwk(jwk: JsonObject, names: readonly string[]): KeyObject {
+  try {
+    // Only the numbers: Node refuses some values of `alg`, `key_ops` and other fields that a console adds.
+    const numbers = Object.fromEntries(["kty", ...names].map((name) => [name, jwk[name]]));
+    return createPrivateKey({ key: numbers, format: "jwk" });
+  } catch {
+    throw new PrivateKeyError("It is a JWK whose numbers are damaged, or whose curve is not P-256, P-384 or P-521");
+  }
+}
+
+function toSigningKey(
+  key: KeyObject,
+  { kid, alg }: { readonly kid: string | null; readonly alg: unknown },
+): SigningKey {
+  const { modulusLength = minRsaBits, namedCurve } = key.asymmetricKeyDetails ?? {};
+  const kind = namedCurve ?? key.asymmetricKeyType ?? "unknown";
+  if (modulusLength < minRsaBits) {
+    throw new PrivateKeyError(`It is an RSA key of ${modulusLength} bits: expected at least ${minRsaBits}`);
+  }
+  const possible: readonly SigningAlgorithm[] = Object.entries(algorithms).find(([name]) => name === kind)?.[1] ?? [];
+  if (possible[0] === undefined) throw new PrivateKeyError(`It is a key of the kind ${kind}: expected RSA, or EC`);
+  const chosen = alg === undefined || alg === null ? possible[0] : possible.find((one) => one === alg);
+  if (chosen === undefined) throw wrongMember({ alg }, "alg", possible.join(", "));
+  requireWorking(key);
+  return { key, alg: chosen, kid };
+}
 
 /** A key whose halves do not belong together is found here, not as "signature is invalid" from the provider. */
 function requireWorking(key: KeyObject): void {
@@ -232,10 +210,6 @@ function requireWorking(key: KeyObject): void {
     // Thrown below, without the library's message, which may quote the key.
   }
   throw new PrivateKeyError("Its private and public numbers do not belong together");
-}
-
-function unsupportedCurve(): PrivateKeyError {
-  return new PrivateKeyError("It is an EC key on an unsupported curve");
 }
 
 function kidOf(jwk: JsonObject): string | null {

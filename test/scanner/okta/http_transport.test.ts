@@ -230,6 +230,7 @@ test("an error names a proxy that refuses, but not its password", async () => {
   const error = await failure("https://acme.okta.test", { proxy: { httpsProxy: address.href, noProxy: "" } });
   expect(error).toMatchObject({ kind: "proxy" });
   const loginError = unreachableError(error, "https://acme.okta.test");
+  expect(loginError.message).toContain(`the proxy ${address.host} of HTTPS_PROXY refused the connection with 407`);
   expect(loginError).toMatchObject({ code: "unreachable", remedy: expect.stringContaining("HTTPS_PROXY") as string });
   expect(`${loginError.message}${loginError.remedy}${String(error.stack)}`).not.toContain("hunter2");
 });
