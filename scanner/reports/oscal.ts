@@ -1,16 +1,27 @@
-import type { Report } from "../../shared/report.ts";
+import type { CheckResult, ControlResult, Finding, FindingResource, Plan, Report } from "../../shared/report.ts";
+import { stateOf } from "../../shared/rule_result.ts";
 import { toLine } from "../../shared/text.ts";
-import { revisionName } from "../catalog/catalog.ts";
+import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
-import { orgNameOf } from "./benchmark_rules.ts";
+import { orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
 import { toJson } from "./json.ts";
-import { controlFindings } from "./oscal_findings.ts";
-import { observationsOf, resourceUuid } from "./oscal_observations.ts";
-import { oscalProps, textOr, type OscalContext } from "./oscal_parts.ts";
-import { risksOf } from "./oscal_risks.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
+import { attestationLine, findingLine, verdictOf, waiverLine } from "./result_text.ts";
+
+const namespace = "https://scanstream.dev/ns/oscal";
+const maxTextLength = 10_000;
+
+/** What every part of the document needs. */
+interface OscalContext {
+  readonly report: Report;
+  readonly revision: Revision;
+  readonly toolUuid: string;
+  /** Title of the document and of its one result. */
+  readonly title: string;
+  readonly toolVersion: string;
+}
 
 /**
  * OSCAL 1.2.1 assessment results (https://pages.nist.gov/OSCAL/reference/1.2.1/assessment-results/): an observation for each
@@ -23,23 +34,22 @@ export const oscalFormat: ReportFormat = {
   isMachine: true,
   render(report, options) {
     const { scan } = report;
-    const { toolVersion } = options;
     const revision = revisionOf(options);
     const standard = `${revision.benchmark.title} ${revisionName(revision.benchmark)}`;
-    const context: OscalContext = { report, revision, toolUuid: stableUuid("tool", scan.id) };
+    const title = toLine(`Scan of ${orgNameOf(report)} against ${standard}`, 1000);
     const planUuid = stableUuid("plan", scan.id);
-    const title = `Scan of ${orgNameOf(report)} against ${standard}`;
+    const { toolVersion } = options;
     const document = {
       "assessment-results": {
         uuid: stableUuid("assessment-results", scan.id),
         metadata: {
-          title: toLine(title, 1000),
+          title,
           "last-modified": scan.ended_at,
           version: textOr(scan.id, "unknown"),
           "oscal-version": "1.2.1",
         },
         "import-ap": { href: `#${planUuid}` },
-        results: [{ ...resultHead(report, title), ...resultBody(context, toolVersion) }],
+        results: [resultOf({ report, revision, title, toolVersion, toolUuid: stableUuid("tool", scan.id) })],
         "back-matter": {
           resources: [
             {
@@ -57,12 +67,18 @@ export const oscalFormat: ReportFormat = {
   },
 };
 
-function resultHead({ scan }: Report, title: string): object {
-  const { total } = scan.requests;
+function resultOf(context: OscalContext): object {
+  const { report, revision, title } = context;
+  const { scan } = report;
+  const reviewed = controlResults(report, revision);
+  const ended =
+    scan.status === "completed"
+      ? "Every selected rule was examined."
+      : "The scan ended before every selected rule was examined.";
   return {
     uuid: stableUuid("result", scan.id),
-    title: toLine(title, 1000),
-    description: `Verdicts from what the provider's API answered to ${total} requests. ${scan.status === "completed" ? "Every selected rule was examined." : "The scan ended before every selected rule was examined."}`,
+    title,
+    description: `Verdicts from what the provider's API answered to ${scan.requests.total} requests. ${ended}`,
     start: scan.started_at,
     end: scan.ended_at,
     props: oscalProps([
@@ -71,17 +87,7 @@ function resultHead({ scan }: Report, title: string): object {
       ["role", scan.role],
       ["engine", scan.engine],
     ]),
-  };
-}
-
-function resultBody(context: OscalContext, toolVersion: string): object {
-  const { report } = context;
-  const reviewed = controlResults(report, context.revision);
-  const observations = observationsOf(context);
-  const risks = risksOf(context);
-  const findings = controlFindings(context, reviewed);
-  return {
-    "local-definitions": localDefinitions(context, toolVersion),
+    "local-definitions": localDefinitions(context),
     "reviewed-controls": {
       "control-selections": [
         {
@@ -93,13 +99,27 @@ function resultBody(context: OscalContext, toolVersion: string): object {
         },
       ],
     },
-    ...(observations.length === 0 ? {} : { observations }),
-    ...(risks.length === 0 ? {} : { risks }),
-    ...(findings.length === 0 ? {} : { findings }),
+    ...listed(
+      "observations",
+      report.checks.flatMap((check) => observationsOf(check, context)),
+    ),
+    ...listed(
+      "risks",
+      report.checks.flatMap((check) => risksOf(check, context)),
+    ),
+    ...listed(
+      "findings",
+      reviewed.flatMap((control) => controlFindings(control, context)),
+    ),
   };
 }
 
-function localDefinitions({ report, toolUuid }: OscalContext, toolVersion: string): object {
+/** OSCAL's schema wants an entry in each list that is there. */
+function listed(name: string, items: readonly object[]): object {
+  return items.length === 0 ? {} : { [name]: items };
+}
+
+function localDefinitions({ report, toolUuid, toolVersion }: OscalContext): object {
   const resources = report.checks.flatMap((check) => check.findings.map((finding) => finding.resource));
   const byUuid = new Map(resources.map((resource) => [resourceUuid(report, resource), resource]));
   const items = [...byUuid].map(([uuid, { type, id, name }]) => ({
@@ -112,7 +132,7 @@ function localDefinitions({ report, toolUuid }: OscalContext, toolVersion: strin
     ]),
   }));
   return {
-    ...(items.length === 0 ? {} : { "inventory-items": items }),
+    ...listed("inventory-items", items),
     "assessment-assets": {
       components: [
         {
@@ -120,7 +140,7 @@ function localDefinitions({ report, toolUuid }: OscalContext, toolVersion: strin
           type: "software",
           title: "scanstream",
           description: "Reads the configuration of an identity provider through its API and judges it by DISA's STIG.",
-          props: oscalProps([["software-version", toolVersion]], { isOwn: false }),
+          props: [{ name: "software-version", value: textOr(toolVersion, "unknown") }],
           status: { state: "operational" },
         },
       ],
@@ -129,4 +149,201 @@ function localDefinitions({ report, toolUuid }: OscalContext, toolVersion: strin
       ],
     },
   };
+}
+
+/** One for each finding, regardless of its verdict, and one for an attestation. */
+function observationsOf(check: CheckResult, context: OscalContext): readonly object[] {
+  const attested = check.attestation === null ? [] : [attestationObservation(check, context)];
+  return [...check.findings.map((finding) => observationOf(check, finding, context)), ...attested];
+}
+
+function observationOf(check: CheckResult, finding: Finding, context: OscalContext): object {
+  const { report, revision, toolUuid } = context;
+  const { scan } = report;
+  const scopes = ruleOf(check, revision)?.scopes ?? [];
+  const read = scopes.length === 0 ? "" : ` with the scopes ${scopes.join(", ")}`;
+  return {
+    uuid: observationUuid(report, check, finding),
+    title: textOr(`${verdictOf(finding)}: ${check.title}`, finding.status),
+    description: findingLine(finding),
+    props: [
+      ...ruleProps(check, revision),
+      ...oscalProps([
+        ["check", check.check],
+        ["verdict", finding.status],
+        ["reason", finding.reason ?? ""],
+        ["fingerprint", finding.fingerprint],
+        ["waived", String(finding.waived)],
+      ]),
+    ],
+    methods: ["TEST"],
+    types: ["control-objective"],
+    origins: [toolOrigin(toolUuid)],
+    subjects: [{ "subject-uuid": resourceUuid(report, finding.resource), type: "inventory-item" }],
+    "relevant-evidence": [
+      { description: `Answers of the provider's API${read}, read from ${scan.started_at} to ${scan.ended_at}.` },
+    ],
+    collected: scan.ended_at,
+    remarks: textOr(`Expected: ${finding.expected}. Found: ${finding.actual}.`, "No details"),
+  };
+}
+
+/** A person's word, next to what the API showed. */
+function attestationObservation(check: CheckResult, { report, revision }: OscalContext): object {
+  return {
+    uuid: attestationUuid(report, check),
+    title: textOr(`Attestation: ${check.title}`, "Attestation"),
+    description: attestationLine(check),
+    props: [...ruleProps(check, revision), ...oscalProps([["attested-by", check.attestation?.by ?? ""]])],
+    methods: ["EXAMINE"],
+    types: ["control-objective"],
+    collected: report.scan.ended_at,
+  };
+}
+
+/** One for each failure, waived or not. */
+function risksOf(check: CheckResult, context: OscalContext): readonly object[] {
+  const { report, revision, toolUuid } = context;
+  const isAttested = check.status !== "FAIL";
+  return failuresOf(check).map((finding) => {
+    const uuid = riskUuid(report, check, finding);
+    const { plan, waiver } = finding;
+    const observation = isAttested ? attestationUuid(report, check) : observationUuid(report, check, finding);
+    const recommendation = {
+      uuid: stableUuid("recommendation", uuid),
+      lifecycle: "recommendation",
+      title: "DISA's fix",
+      description: ruleOf(check, revision)?.fix_text || textOr(check.title, "Remediate the finding"),
+    };
+    return {
+      uuid,
+      title: textOr(`${check.vuln_id} ${check.title}`, "Finding"),
+      description: textOr(finding.detail, "Finding"),
+      statement: waiver === null ? textOr(check.title, "Finding") : textOr(waiverLine(waiver), "waived"),
+      props: ruleProps(check, revision),
+      status: finding.waived ? "deviation-approved" : "open",
+      characterizations: [
+        {
+          origin: toolOrigin(toolUuid),
+          facets: [{ name: "severity", system: namespace, value: check.severity }],
+        },
+      ],
+      ...(plan === undefined ? {} : { deadline: toTime(plan.remediation_date) }),
+      remediations: [recommendation, ...(plan === undefined ? [] : [plannedRemediation(plan, uuid)])],
+      "related-observations": [{ "observation-uuid": observation }],
+    };
+  });
+}
+
+/** Where only a person found a failure, the first finding of the check stands for it. */
+function failuresOf({ status, attestation, findings }: CheckResult): readonly Finding[] {
+  if (status === "FAIL") return findings.filter((finding) => finding.status === "FAIL");
+  return attestation?.status === "FAIL" ? findings.slice(0, 1) : [];
+}
+
+function plannedRemediation({ reason, remediation_date: date, milestones }: Plan, riskId: string): object {
+  const tasks = milestones.map((milestone, index) => ({
+    uuid: stableUuid("milestone", riskId, String(index)),
+    type: "milestone",
+    title: textOr(milestone.description, "Milestone"),
+    ...(milestone.date === null ? {} : { timing: { "on-date": { date: toTime(milestone.date) } } }),
+  }));
+  return {
+    uuid: stableUuid("planned", riskId),
+    lifecycle: "planned",
+    title: textOr(`Planned by ${date}`, "Planned"),
+    description: textOr(reason, "Planned"),
+    ...listed("tasks", tasks),
+  };
+}
+
+const targetStates = {
+  PASS: { state: "satisfied", reason: "pass" },
+  FAIL: { state: "not-satisfied", reason: "fail" },
+} as const;
+
+/** One for a control that is met or is not; none where that is for a person to say. */
+function controlFindings(control: ControlResult, { report, revision }: OscalContext): readonly object[] {
+  const { id, label, title, status, baselines } = control;
+  if (status === "MANUAL") return [];
+  const wanted = status === "PASS" ? "pass" : "fail";
+  const checks = report.checks.filter((check) => control.checks.includes(check.check) && stateOf(check) === wanted);
+  // The findings of that verdict decided the check, or the attestation did.
+  const observations = checks.flatMap((check) => [
+    ...check.findings
+      .filter((finding) => finding.status === status)
+      .map((finding) => observationUuid(report, check, finding)),
+    ...(check.attestation?.status === status ? [attestationUuid(report, check)] : []),
+  ]);
+  const risks = checks.flatMap((check) => failuresOf(check).map((finding) => riskUuid(report, check, finding)));
+  return [
+    {
+      uuid: stableUuid("finding", report.scan.id, id),
+      title: `${label} ${title}`,
+      description: `${checks.map(({ vuln_id: vulnId }) => vulnId).join(", ")}: ${status === "PASS" ? "met, as far as the STIG examines the control" : "not met"}.`,
+      props: [
+        ...checks.flatMap((check) => ruleProps(check, revision)),
+        ...oscalProps([["control-id", id], ...baselines.map((baseline) => ["baseline", baseline] as const)]),
+      ],
+      target: { type: "objective-id", "target-id": `${id}_obj`, status: targetStates[status] },
+      ...listed(
+        "related-observations",
+        observations.map((uuid) => ({ "observation-uuid": uuid })),
+      ),
+      ...listed(
+        "related-risks",
+        risks.map((uuid) => ({ "risk-uuid": uuid })),
+      ),
+    },
+  ];
+}
+
+function observationUuid({ scan }: Report, { check }: CheckResult, { fingerprint }: Finding): string {
+  return stableUuid("observation", scan.id, check, fingerprint);
+}
+
+function attestationUuid({ scan }: Report, { check }: CheckResult): string {
+  return stableUuid("attestation", scan.id, check);
+}
+
+function resourceUuid({ scan }: Report, { type, id }: FindingResource): string {
+  return stableUuid("resource", scan.id, type, id);
+}
+
+function riskUuid({ scan }: Report, { check }: CheckResult, { fingerprint }: Finding): string {
+  return stableUuid("risk", scan.id, check, fingerprint);
+}
+
+/** Properties in a namespace of our own; those without a value are left out, as the schema wants one. */
+function oscalProps(pairs: readonly (readonly [name: string, value: string])[]): readonly object[] {
+  return pairs.flatMap(([name, text]) => {
+    const value = textOr(text, "");
+    return value === "" ? [] : [{ name, ns: namespace, value }];
+  });
+}
+
+/** The ids of a rule: V-, SV-, STIG and CCIs. */
+function ruleProps(check: CheckResult, revision: Revision): readonly object[] {
+  return oscalProps([
+    ["vuln-id", check.vuln_id],
+    ["rule-id", check.rule_id],
+    ["stig-id", check.stig_id],
+    ...(ruleOf(check, revision)?.ccis ?? []).map((cci) => ["cci", cci] as const),
+  ]);
+}
+
+/** Origin of an observation or a risk. */
+function toolOrigin(toolUuid: string): object {
+  return { actors: [{ type: "tool", "actor-uuid": toolUuid }] };
+}
+
+/** Text that must not be empty. */
+function textOr(text: string, otherwise: string): string {
+  const line = toLine(text, maxTextLength).trim();
+  return line === "" ? otherwise : line;
+}
+
+/** A day lasts until its end. */
+function toTime(date: string): string {
+  return date.includes("T") ? date : `${date}T23:59:59Z`;
 }
