@@ -89,3 +89,21 @@ function breakWord(word: string, width: number): readonly string[] {
     return [...pieces, piece];
   });
 }
+
+/** Rows of text as lines, two blanks between columns that are as wide as their widest cell. */
+export function columnLines(
+  rows: readonly (readonly string[])[],
+  alignments: readonly ("left" | "right")[] = [],
+): readonly string[] {
+  const cells = rows.map((row) => row.map(printable));
+  const widths = (cells[0] ?? []).map((_, at) => Math.max(...cells.map((row) => textWidth(row[at] ?? ""))));
+  return cells.map((row) =>
+    row
+      .map((cell, at) => {
+        const blanks = " ".repeat((widths[at] ?? 0) - textWidth(cell));
+        return alignments[at] === "right" ? blanks + cell : cell + blanks;
+      })
+      .join("  ")
+      .trimEnd(),
+  );
+}

@@ -92,7 +92,10 @@ async function chosen(given: Given): Promise<readonly Given[]> {
     return [withFile(given, config)];
   }
   const toGiven = (organizations: readonly Organization[]) =>
-    organizations.map((organization) => withOrganization(given, organization, config));
+    organizations.map((organization) => ({
+      ...withOrganization(given, organization, config),
+      isOneOfSeveral: organizations.length > 1,
+    }));
   if (typeof org === "string") return toGiven(named(list, org, config));
   if (typeof orgUrl === "string" && orgUrl.trim() !== "") {
     const same = list.filter((each) => isOf(each, orgUrl));

@@ -28,6 +28,8 @@ export interface Given {
   readonly file?: readonly FileLayer[];
   /** An organization of the list: what the file says of its address and key wins over variables, which name one organization. */
   readonly organization?: string | null;
+  /** True where the run is over several: those of one flag share its folder. */
+  readonly isOneOfSeveral?: boolean;
 }
 
 /** The settings of a command. Those that it does not take have their defaults. */
@@ -191,9 +193,10 @@ class Reading {
       if (found === null) continue;
       this.#found.set(name, { ...found, layer });
       const { source } = found;
-      const { organization = null } = this.#given;
-      // Each organization of the list has its own folder below one that they share.
-      const isShared = row.isPerOrganization === true && organization !== null && layer !== this.#file[0];
+      const { organization = null, isOneOfSeveral = false } = this.#given;
+      // Each organization of the list has its own folder below one that they share; a flag for one of them names its own.
+      const isOwn = layer === this.#file[0] || (layer === this.#person[0] && !isOneOfSeveral);
+      const isShared = row.isPerOrganization === true && organization !== null && !isOwn;
       const raw = isShared && found.raw !== "" ? join(String(found.raw), organization) : found.raw;
       return this.#attempt(name, source, () => row.read(raw, source)) ?? row.fallback;
     }

@@ -186,6 +186,8 @@ describe("several organizations", () => {
       ["globex", "completed"],
       ["all", "2 of 3"],
       [""],
+      ["gone: Cannot reach http://127.0.0.1:9: the connection failed"],
+      [""],
     ]);
     expect(stderr).toMatch(/^gone: Cannot reach http:\/\/127\.0\.0\.1:9/m);
     expect(stderr).toMatch(/^acme: 29 of 29 checks evaluated in \d+ s$/m);

@@ -57,7 +57,7 @@ export async function scanOrganizations(
     checks: addCounts(organizations),
     organizations,
   };
-  io.stdout(summaryTable(summary));
+  io.stdout(summaryTable(summary, io.terminal.columns || 80));
   const { files, problems } = output === null ? { files: [], problems: [] } : await writeSummary(summary, output);
   for (const file of isQuiet ? [] : files) io.terminal.write(`Wrote ${printable(file)}\n`);
   for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { printable, textWidth } from "../../../command_line/terminal.ts";
+import { columnLines, wrapped } from "../../../command_line/terminal.ts";
 import { requireWritable, writeWhole, type NamedFile } from "../../../command_line/files.ts";
 import { ruleStates } from "../../../shared/rule_result.ts";
 import { toPrintableJson } from "../../../shared/text.ts";
-import { markdownCell } from "../../reports/markdown_text.ts";
-import type { OrganizationSummary, Summary } from "./summary.ts";
+import { markdownCell, markdownText } from "../../reports/markdown_text.ts";
+import type { Summary } from "./summary.ts";
 
 const fileNames = ["summary.json", "summary.md"] as const;
 
@@ -30,50 +30,59 @@ export async function writeSummary(
   return { files, problems };
 }
 
-const countHeadings = ["rules failed", "need review", "passed", "N/A"];
-const headings = ["organization", "status", ...countHeadings, "exit", ""];
+const countHeadings = ["failed", "manual", "passed", "N/A"];
+const headings = ["organization", "status", ...countHeadings, "exit"];
 
 export function summaryMarkdown(summary: Summary): string {
-  const rows = [...summary.organizations.map(rowOf), totalsOf(summary)];
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   return [
     "# Okta IDaaS STIG: all organizations",
     "",
     line(headings),
-    line(headings.map((heading) => (isNumber(heading) ? "---:" : "---"))),
+    line(headings.map((_, at) => (isNumber(at) ? "---:" : "---"))),
     // A number is no text of others.
-    ...rows.map((cells) => line(cells.map((cell) => (/^\d*$/.test(cell) ? cell : markdownCell(cell))))),
+    ...rowsOf(summary).map((cells) => line(cells.map((cell) => (/^\d*$/.test(cell) ? cell : markdownCell(cell))))),
+    "",
+    ...notesOf(summary).map(([name, note]) => `- ${markdownText(name)}: ${markdownText(note)}`),
     "",
   ].join("\n");
 }
 
-/** For people, on stdout. */
-export function summaryTable(summary: Summary): string {
-  const rows = [[...headings], ...summary.organizations.map(rowOf), totalsOf(summary)].map((row) => row.map(printable));
-  const widths = headings.map((_, at) => Math.max(...rows.map((row) => textWidth(row[at] ?? ""))));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, at) => {
-        const blanks = " ".repeat((widths[at] ?? 0) - textWidth(cell));
-        return isNumber(headings[at] ?? "") ? blanks + cell : cell + blanks;
-      })
-      .join("  ")
-      .trimEnd(),
+/** For people, on stdout: a table of numbers, and below it why an organization has none. */
+export function summaryTable(summary: Summary, width: number): string {
+  const table = columnLines(
+    [headings, ...rowsOf(summary)],
+    headings.map((_, at) => (isNumber(at) ? "right" : "left")),
   );
-  return `${lines.join("\n")}\n`;
+  const failed = { organizations: summary.organizations.filter(({ error }) => error !== null) };
+  const notes = notesOf(failed).flatMap(([name, note]) => wrapped(`${name}: ${note}`, 2, width));
+  return `${[...table, ...(notes.length === 0 ? [] : ["", ...notes])].join("\n")}\n`;
 }
 
-function isNumber(heading: string): boolean {
-  return [...countHeadings, "exit"].includes(heading);
+function isNumber(at: number): boolean {
+  return at >= headings.length - countHeadings.length - 1;
 }
 
-function rowOf({ name, status, checks, exit_code: code, gate, error }: OrganizationSummary): readonly string[] {
-  const counts = ruleStates.map((state) => checks?.[state].toString() ?? "");
-  return [name, status.replace("_", " "), ...counts, code?.toString() ?? "", error?.message ?? gate ?? ""];
+function rowsOf({ organizations, checks, exit_code: code }: Summary): readonly (readonly string[])[] {
+  const counts = (of: Summary["checks"] | null) => ruleStates.map((state) => of?.[state].toString() ?? "");
+  const done = organizations.filter(({ status }) => status === "completed").length;
+  return [
+    ...organizations.map((one) => [
+      one.name,
+      one.status.replace("_", " "),
+      ...counts(one.checks),
+      one.exit_code?.toString() ?? "",
+    ]),
+    ["all", `${done} of ${organizations.length}`, ...counts(checks), String(code)],
+  ];
 }
 
-function totalsOf({ organizations, checks, exit_code: code }: Summary): readonly string[] {
-  const isDone = ({ status }: OrganizationSummary) => status === "completed";
-  const done = `${organizations.filter(isDone).length} of ${organizations.length}`;
-  return ["all", done, ...ruleStates.map((state) => String(checks[state])), String(code), ""];
+/** Names with why nothing was evaluated, or what the gates say. */
+function notesOf({
+  organizations,
+}: Pick<Summary, "organizations">): readonly (readonly [name: string, note: string])[] {
+  return organizations.flatMap(({ name, error, gate }) => {
+    const note = error?.message ?? gate ?? "";
+    return note === "" ? [] : [[name, note] as const];
+  });
 }

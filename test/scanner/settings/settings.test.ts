@@ -62,9 +62,28 @@ describe("precedence", () => {
     expect(settings).toMatchObject({
       failOn: { text: "manual" },
       format: ["csv"],
-      output: { option: "--output", file: "reports/acme" },
+      output: { option: "--output", file: "reports" },
       connection: { orgUrl: "https://acme.okta.com", clientId: "0oaacme", key: { kid: "acme" }, scopes: ["apps.read"] },
     });
+  });
+
+  test("a folder that several share has one for each; the flag of one organization names its own", () => {
+    const own = { client_id: "0oaacme", private_key_env: "ACME_KEY" };
+    const given = (flags: Flags, isOneOfSeveral: boolean, output?: string) =>
+      readConnectedSettings({
+        command: "scan",
+        flags,
+        env: { ACME_KEY: newKey() },
+        organization: "acme",
+        isOneOfSeveral,
+        file: [
+          { place: "x.json: organization acme", members: { org_url: "acme.okta.com", ...own } },
+          { place: "x.json: defaults", members: output === undefined ? {} : { output } },
+        ],
+      }).output?.file;
+    expect(given({ output: "reports" }, true)).toBe("reports/acme");
+    expect(given({ output: "reports" }, false)).toBe("reports");
+    expect(given({}, false, "reports")).toBe("reports/acme");
   });
 
   test("a key in a variable serves the organizations that name none", () => {
