@@ -5,13 +5,13 @@ import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_
 import { withChanges } from "./causes/causes.ts";
 import { withEvaluation, withReads } from "./explain/evaluation_text.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
+import { firstRequests } from "./evidence/artifact_table.ts";
 import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { sha256 } from "./digest.ts";
 import { ownValues, type OrgPolicy } from "./org_policy/document.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
 import type { RequestTrace } from "./okta/request_trace.ts";
 import type { Connection, ConnectOptions } from "./okta/connection.ts";
-import { probeRequests } from "./okta/probe_requests.ts";
 import type { ScanCounts } from "./streaming/outbox.ts";
 
 /** Callbacks for the timing of `--verbose`. */
@@ -57,7 +57,7 @@ const interrupted = {
 export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<FinishedScan> {
   const { checks, signal } = plan;
   const startedAt = parts.now().toISOString();
-  const probes = probeRequests(checks.flatMap((check) => check.artifacts));
+  const probes = firstRequests(checks.flatMap((check) => check.artifacts));
   const connection = await unlessAborted(parts.connect({ signal, probes, trace: parts.trace }), signal);
   const engine = connection?.org.engine ?? "unknown";
   const context = toContext({ ...plan, engine, evaluatedAt: startedAt });

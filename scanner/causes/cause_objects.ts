@@ -1,13 +1,14 @@
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { CauseType } from "../../shared/vocabulary.ts";
+import { causeTypes, type CauseType } from "../../shared/vocabulary.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { activityOf } from "../checks/parsing/activity.ts";
 import { isUsableId } from "../checks/parsing/ids.ts";
-import { listTexts, nameOf } from "../checks/parsing/names.ts";
+import { listTexts } from "../checks/parsing/names.ts";
 import { isBuiltIn } from "../checks/parsing/rule_order.ts";
-import { availableValue, type CollectedArtifacts, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
+import { objectLists, type OrgObject } from "../evidence/org_objects.ts";
 
-export interface OrgObject {
+/** An object whose change can close a finding. */
+export interface ChangeableObject {
   readonly type: CauseType;
   readonly id: string;
   readonly name: string;
@@ -17,78 +18,75 @@ export interface OrgObject {
   readonly isBuiltIn: boolean;
 }
 
+const namesOfPolicies: Partial<Record<ArtifactName, string>> = {
+  global_session_policies: "global session policy",
+  password_policies: "password policy",
+};
+const appArtifacts = ["apps", "app_policy_rules", "admin_console_app", "dashboard_app"] as const;
+
 /**
  * Every object in the evidence that can be a cause, also where a list broke off. Objects without a usable id are left out,
  * and apps and their policies where nobody asks for them: an org may have tens of thousands.
  */
-export function orgObjects(
+export function changeableObjects(
   artifacts: CollectedArtifacts,
   { withApps }: { readonly withApps: boolean },
-): readonly OrgObject[] {
-  const { global_session_policies: sessions, password_policies: passwords } = artifacts;
-  return [
-    ...listed(sessions).flatMap(({ policy, rules }) => {
-      const where = `the global session policy "${nameOf(policy)}"`;
-      return [...objectOf("policy", policy, where), ...rulesIn(rules, where)];
-    }),
-    ...listed(passwords).flatMap((policy) => objectOf("policy", policy, `the password policy "${nameOf(policy)}"`)),
-    ...(withApps ? appPolicies(artifacts) : []),
-    ...(withApps ? appsIn(artifacts) : []).flatMap((app) => objectOf("app", app, `the app "${nameOf(app)}"`)),
-    ...listed(artifacts.network_zones).flatMap((zone) => objectOf("zone", zone, `the zone "${nameOf(zone)}"`)),
-    ...listed(artifacts.authenticators).flatMap((one) =>
-      objectOf("authenticator", one, `the authenticator "${nameOf(one)}"`),
-    ),
-    ...listed(artifacts.brand_sign_in_pages).flatMap(({ brand }) =>
-      isJsonObject(brand) ? objectOf("brand", brand, `the brand "${nameOf(brand)}"`) : [],
-    ),
-    ...listed(artifacts.api_tokens).flatMap((token) =>
-      objectOf("api_token", token, `the API token "${nameOf(token)}"`),
-    ),
-  ];
+): readonly ChangeableObject[] {
+  const names = (Object.keys(artifacts) as ArtifactName[]).filter(
+    (name) => withApps || !appArtifacts.some((one) => one === name),
+  );
+  const lists = objectLists(Object.fromEntries(names.map((name) => [name, artifacts[name]])));
+  const apps = new Map(
+    lists.flatMap(({ objects }) => objects.filter(({ type }) => type === "app").map((app) => [app.id, app] as const)),
+  );
+  const appPolicies = policiesOfApps(lists, [...apps.values()]);
+  const all = lists.flatMap(({ objects }) => objects.flatMap((object) => toChangeable(object, { apps, appPolicies })));
+  return [...all, ...appPolicies.values()];
 }
 
 /** Authentication policies, which the evidence knows by their id, their rules and their apps. */
-function appPolicies(artifacts: CollectedArtifacts): readonly OrgObject[] {
-  const { app_policy_rules: byId, admin_console_app: console, dashboard_app: dashboard } = artifacts;
-  const rules = new Map<string, Evidence<JsonList> | null>();
-  for (const evidence of [console, dashboard]) {
-    const found = evidence === undefined ? null : availableValue(evidence);
-    const id = found === null || found.app === null ? null : accessPolicyId(found.app);
-    if (typeof id === "string") rules.set(id, found?.rules ?? null);
-  }
-  for (const [id, found] of Object.entries((byId === undefined ? null : availableValue(byId)) ?? {}))
-    rules.set(id, found);
-  const apps = Map.groupBy(appsIn(artifacts), accessPolicyId);
-  return [...rules].flatMap(([id, found]) => {
-    const names = [...new Set((apps.get(id) ?? []).map((app) => `"${nameOf(app)}"`))];
-    const name = names.length === 0 ? id : `Authentication policy of ${listTexts(names)}`;
-    const where =
-      names.length === 0 ? `the authentication policy ${id}` : `the authentication policy of ${listTexts(names)}`;
-    return [{ type: "policy", id, name, where, isBuiltIn: false } as const, ...rulesIn(found, where)];
-  });
+function policiesOfApps(
+  lists: ReturnType<typeof objectLists>,
+  apps: readonly OrgObject[],
+): ReadonlyMap<string, ChangeableObject> {
+  const active = apps.filter(({ value }) => activityOf(value) !== "inactive");
+  const byPolicy = Map.groupBy(active, ({ value }) => accessPolicyId(value));
+  const builtIn = apps.filter(({ artifact }) => artifact !== "apps").map(({ value }) => accessPolicyId(value));
+  const read = lists.flatMap(({ artifact, parent }) => (artifact === "app_policy_rules" && parent ? [parent.id] : []));
+  const ids = new Set([...builtIn, ...read].filter((id) => typeof id === "string"));
+  return new Map(
+    [...ids].map((id) => {
+      const names = [...new Set((byPolicy.get(id) ?? []).map(({ name }) => `"${name}"`))];
+      const ofApps = `uthentication policy of ${listTexts(names)}`;
+      const name = names.length === 0 ? id : `A${ofApps}`;
+      const where = names.length === 0 ? `the authentication policy ${id}` : `the a${ofApps}`;
+      return [id, { type: "policy", id, name, where, isBuiltIn: false }];
+    }),
+  );
 }
 
-function appsIn({ apps, admin_console_app: console, dashboard_app: dashboard }: CollectedArtifacts): JsonList {
-  const builtIn = [console, dashboard].flatMap((evidence) => {
-    const app = evidence === undefined ? null : (availableValue(evidence)?.app ?? null);
-    return app === null ? [] : [app];
-  });
-  const byId = new Map([...builtIn, ...listed(apps)].map((app) => [app["id"], app]));
-  return [...byId.values()].filter((app) => activityOf(app) !== "inactive");
-}
-
-function rulesIn(rules: Evidence<JsonList> | null, policy: string): readonly OrgObject[] {
-  return rules === null
-    ? []
-    : listed(rules).flatMap((rule) => objectOf("policy_rule", rule, `rule "${nameOf(rule)}" of ${policy}`));
-}
-
-function objectOf(type: CauseType, object: JsonObject, where: string): readonly OrgObject[] {
-  const { id } = object;
-  if (!isUsableId(id)) return [];
-  return [{ type, id, name: nameOf(object), where, isBuiltIn: isBuiltIn(object) === true }];
-}
-
-function listed<Item>(evidence: Evidence<readonly Item[]> | undefined): readonly Item[] {
-  return evidence === undefined ? [] : (availableValue(evidence) ?? []);
+function toChangeable(
+  { artifact, type, id, name, parent, value }: OrgObject,
+  {
+    apps,
+    appPolicies,
+  }: {
+    readonly apps: ReadonlyMap<string, OrgObject>;
+    readonly appPolicies: ReadonlyMap<string, ChangeableObject>;
+  },
+): readonly ChangeableObject[] {
+  const known = causeTypes.find((one) => one === type);
+  if (known === undefined || !isUsableId(id) || value["id"] !== id) return [];
+  const policy = namesOfPolicies[artifact];
+  const whereOf = (): string | undefined => {
+    if (type === "policy") return policy && `the ${policy} "${name}"`;
+    if (type !== "policy_rule" || parent === null) return `the ${type === "api_token" ? "API token" : type} "${name}"`;
+    if (policy !== undefined) return `rule "${name}" of the ${policy} "${parent.name}"`;
+    const app = apps.get(parent.id);
+    const policyId = app === undefined ? parent.id : accessPolicyId(app.value);
+    const ofApps = typeof policyId === "string" ? appPolicies.get(policyId)?.where : undefined;
+    return ofApps && `rule "${name}" of ${ofApps}`;
+  };
+  const where = whereOf();
+  return where === undefined ? [] : [{ type: known, id, name, where, isBuiltIn: isBuiltIn(value) === true }];
 }

@@ -4,7 +4,7 @@ import { catalog } from "../catalog/catalog.ts";
 import type { CauseObject, Check } from "../checks/check.ts";
 import { causeId } from "../evaluate.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import { orgObjects, type OrgObject } from "./cause_objects.ts";
+import { changeableObjects, type ChangeableObject } from "./cause_objects.ts";
 
 /** The objects whose change closes failing findings that nobody waived, as `rankCauses` orders them. `digest`: SHA-256 in hex. */
 export function causesOf(
@@ -16,7 +16,9 @@ export function causesOf(
   const { causes } = rankCauses(failures);
   if (causes.length === 0) return [];
   const withApps = failures.some(({ finding }) => finding.resource.type === "app");
-  const objects = new Map(orgObjects(artifacts, { withApps }).map((object) => [causeId(object, digest), object]));
+  const objects = new Map(
+    changeableObjects(artifacts, { withApps }).map((object) => [causeId(object, digest), object]),
+  );
   return causes.flatMap(({ id, findings, checks, closes }) => {
     const [first] = findings;
     if (first === undefined) return [];
@@ -57,7 +59,7 @@ export function withChanges(
 }
 
 /** A resource that is no object of a list, such as the Admin Console's settings. */
-function objectOfFinding({ resource: { type, id, name } }: Finding): OrgObject {
+function objectOfFinding({ resource: { type, id, name } }: Finding): ChangeableObject {
   return {
     type: type as CauseObject["type"],
     id,
@@ -68,11 +70,11 @@ function objectOfFinding({ resource: { type, id, name } }: Finding): OrgObject {
 }
 
 /** Change that closes a rule's findings, in one sentence without its end. */
-function changeOf(object: OrgObject, result: CheckResult): string {
+function changeOf(object: ChangeableObject, result: CheckResult): string {
   return `${openingOf(object, result)} ${stepOf(object, result)}`;
 }
 
-function openingOf({ type, where, isBuiltIn }: OrgObject, { check }: CheckResult): string {
+function openingOf({ type, where, isBuiltIn }: ChangeableObject, { check }: CheckResult): string {
   const isOfSession = sessionLimits.test(check);
   if (isOfSession && type === "policy") return `Add a rule at priority 1 to ${where}:`;
   // DISA does not accept the built-in rule, however strict it is.
@@ -84,7 +86,7 @@ const sessionLimits = /^signon_global_session_(?!policy_network)/;
 const zonesOfApps = "application_authentication_policy_network_zone_enforced";
 
 /** The last step in the Admin Console, by the organization's own value where it has one. */
-function stepOf({ type, isBuiltIn }: OrgObject, { check: name, tailoring, findings }: CheckResult): string {
+function stepOf({ type, isBuiltIn }: ChangeableObject, { check: name, tailoring, findings }: CheckResult): string {
   const check = catalog.find((one) => one.name === name);
   if (tailoring !== undefined || check === undefined) {
     return `make it ${findings.find(({ status }) => status === "FAIL")?.expected ?? "pass"}`;

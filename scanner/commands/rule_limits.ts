@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
+import { artifactTable, partPath, partPaths } from "../evidence/artifact_table.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import { pathSegment } from "../evidence/collectors/collector.ts";
 import type { AuthorizedClient } from "../okta/connection.ts";
 import type { IdpRequest, Reading } from "../okta/idp_client.ts";
-import { firstRequests } from "../okta/probe_requests.ts";
 import { toShownPath } from "../okta/safe_text.ts";
 
 /** Why a scan as things are leaves some rules open, and what to change. */
@@ -39,10 +39,10 @@ type Limit = Omit<RuleLimit, "rules">;
 
 /** Asks for the first page of everything that the checks read, at most twenty requests. Never throws for what the provider does. */
 export async function examineRules(session: AuthorizedClient): Promise<RuleAnswers> {
-  const names = (Object.keys(firstRequests) as ArtifactName[]).filter((name) => name !== "apps");
+  const names = (Object.keys(artifactTable) as ArtifactName[]).filter((name) => name !== "apps");
   const reads = new Map<ArtifactName, Read>();
   const readAll = names.map(async (name) => {
-    const request = firstRequests[name];
+    const { request } = artifactTable[name];
     if (request !== null) reads.set(name, { request, answer: await ask(session, request) });
   });
   await Promise.all(readAll);
@@ -87,13 +87,13 @@ async function readOwner(session: AuthorizedClient, tokens: Answer): Promise<rea
   const id = idOf(valueOf(tokens), "userId");
   if (id === null) return [];
   const requests = [
-    { path: `/api/v1/users/${id}/roles`, scope: "roles.read" },
-    { path: `/api/v1/users/${id}/groups`, scope: "users.read" },
+    { path: partPath(partPaths.userRoles, id), scope: "roles.read" },
+    { path: partPath(partPaths.userGroups, id), scope: "users.read" },
   ];
   const reads = await Promise.all(requests.map(async (request) => ({ request, answer: await ask(session, request) })));
   const groupId = idOf(valueOf(reads[1]?.answer ?? null), "id");
   if (groupId === null) return reads;
-  const request = { path: `/api/v1/groups/${groupId}/roles`, scope: "roles.read" };
+  const request = { path: partPath(partPaths.groupRoles, groupId), scope: "roles.read" };
   return [...reads, { request, answer: await ask(session, request) }];
 }
 
@@ -115,9 +115,11 @@ interface Asked {
 function limitsOfCheck({ artifacts, rule, explanation }: CatalogCheck, asked: Asked): readonly Limit[] {
   const found = artifacts.flatMap((name) => limitsOfArtifact(name, asked));
   // Artifacts that only some organizations need are not declared; the rule's scopes tell of them. Only a refusal matters there.
-  const scopes = new Set(artifacts.map((name) => firstRequests[name]?.scope));
+  const scopes = new Set(artifacts.map((name) => artifactTable[name].request?.scope));
   for (const scope of rule.scopes.filter((name) => !scopes.has(name))) {
-    const needed = (Object.keys(firstRequests) as ArtifactName[]).find((name) => firstRequests[name]?.scope === scope);
+    const needed = (Object.keys(artifactTable) as ArtifactName[]).find(
+      (name) => artifactTable[name].request?.scope === scope,
+    );
     if (needed === undefined) continue;
     found.push(...limitsOfArtifact(needed, asked).filter(({ outcome }) => outcome === "manual"));
   }

@@ -4,8 +4,8 @@ import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { EvaluationContext } from "../evaluate.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
+import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import { compareObjects, type ValueChange } from "./compare_values.ts";
-import { objectLists, type ConfigurationObject, type ObjectList } from "./configuration_objects.ts";
 import { recordReads } from "./recorded_reads.ts";
 
 export interface ConfigurationSide {
@@ -25,8 +25,8 @@ export function compareConfiguration(
   checks: readonly CatalogCheck[],
 ): ConfigurationComparison {
   const { pairs } = pairUp(objectLists(before.artifacts), objectLists(after.artifacts), {
-    idOf: ({ id }) => id,
-    nameOf: ({ name }) => name,
+    idOf: ({ artifact, parent }) => (parent === null ? artifact : `${artifact}/${parent.id}`),
+    nameOf: listName,
   });
   const differences = pairs.flatMap(([old, now]) => compareLists(old, now));
   const readersOf = createReaders(differences, [before, after], checks);
@@ -34,14 +34,18 @@ export function compareConfiguration(
   return {
     objects: mergeSame(objects, checks).sort(byTypeAndName),
     evidence: pairs
-      .map(([old, now]) => ({ artifact: now.name, before: old.state, after: now.state }))
+      .map(([old, now]) => ({ artifact: listName(now), before: old.state, after: now.state }))
       .filter(({ before: old, after: now }) => !(old === now && (old === "obtained" || old === "not_collected"))),
   };
 }
 
+function listName({ artifact, parent }: ObjectList): string {
+  return parent === null ? artifact : `${artifact}/${parent.name}`;
+}
+
 interface Difference {
-  readonly before: ConfigurationObject | null;
-  readonly after: ConfigurationObject | null;
+  readonly before: OrgObject | null;
+  readonly after: OrgObject | null;
   /** Empty for an object that was added or removed. */
   readonly changes: readonly ValueChange[];
 }
@@ -84,7 +88,8 @@ function toObjectChange(difference: Difference, readersOf: Readers): ObjectChang
   const { before, after, changes } = difference;
   const object = after ?? before;
   if (object === null) throw new TypeError("Cannot compare objects: none exists before nor after");
-  const { type, id, name } = object;
+  const { type, id, parent } = object;
+  const name = type === "policy_rule" && parent !== null ? `${parent.name} / ${object.name}` : object.name;
   const fields = changes.map(({ path, fields: names, from, to }) => ({
     path,
     from: toShown(from),

@@ -32,10 +32,7 @@ export type JsonList = readonly JsonObject[];
 /**
  * Fetched evidence, by name. The objects are the provider's JSON without the fields that no check reads and `fix` does not
  * write back, so that an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
- *
- * To add an artifact: a line here; then the compiler asks for its collector (`collectors/collectors.ts`), its schema
- * (`artifacts_document.ts`) and its first request (`okta/probe_requests.ts`), and `test/scanner/evidence/artifacts.test.ts`
- * for what else its requests need: scopes in the catalog, in `config.ts`, `okta/probe.ts`, the practice org and the README.
+ * `artifact_table.ts` says how each is read, saved, followed and listed.
  */
 export interface Artifacts {
   /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */

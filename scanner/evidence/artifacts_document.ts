@@ -1,8 +1,10 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import type { ScanSummary } from "../../shared/report.ts";
-import type { ArtifactName, Artifacts, CollectedArtifacts, Evidence } from "./artifacts.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { artifactTable } from "./artifact_table.ts";
+import type { ArtifactName, Artifacts, CollectedArtifacts } from "./artifacts.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { evidence, json, listOf, text, time, type Schema } from "./schemas.ts";
 import { explainJsonError, parseJsonText } from "./json_text.ts";
 
 export const artifactsSchema = "scanstream.artifacts/1.1";
@@ -68,108 +70,11 @@ function parseJson(text: string): unknown {
   }
 }
 
-type Schema<Value> = v.GenericSchema<unknown, Value>;
-
-const text = v.string("and should be a text");
-const texts = v.array(text, "and should be a list");
+const texts = listOf(text);
 const count = v.pipe(v.number("and should be a number"), v.minValue(0, "and should not be negative"));
-const time = v.pipe(
-  text,
-  v.check((value) => !Number.isNaN(Date.parse(value)), "and should be a time as in 2026-01-31T12:00:00.000Z"),
-  // In one form, because validities are compared as texts.
-  v.transform((value) => new Date(value).toISOString()),
-);
-// Not narrowed further: a check reads the provider's JSON leniently, field by field.
-const json = v.custom<JsonObject>(isJsonObject, "and should be an object");
-const jsonList = v.array(json, "and should be a list");
-
-const read = v.exactOptional(v.object({ request: text, at: time }));
-
-function evidence<Value>(value: Schema<Value>): Schema<Evidence<Value>> {
-  return v.variant(
-    "state",
-    [
-      v.object({ state: v.literal("obtained"), value, read }),
-      v.object({
-        state: v.literal("missing"),
-        reason: v.picklist(
-          ["missing_scope", "missing_role", "not_available", "provider_error", "unreadable"],
-          "and should be a known reason",
-        ),
-        detail: text,
-        partial: v.nullable(value),
-        read,
-      }),
-    ],
-    'and should be evidence with the state "obtained" or "missing"',
-  );
-}
-
-/** Not `v.record`, which leaves out ids such as `constructor` and `__proto__`: a provider may have those too. */
-function byId<Value>(value: Schema<Value>): Schema<Readonly<Record<string, Value>>> {
-  const each = v.rawTransform<JsonObject, Readonly<Record<string, Value>>>(({ dataset, addIssue, NEVER }) => {
-    const entries: [string, Value][] = [];
-    for (const [id, inner] of Object.entries(dataset.value)) {
-      const result = v.safeParse(value, inner, { abortEarly: true });
-      if (!result.success) {
-        const [{ message, received, path = [] }] = result.issues;
-        const step = { type: "object", origin: "value", input: { ...dataset.value }, key: id, value: inner } as const;
-        addIssue({ message, received, path: [step, ...path] });
-        return NEVER;
-      }
-      entries.push([id, result.output]);
-    }
-    return Object.fromEntries(entries);
-  });
-  return v.pipe(json, each);
-}
-
-const policiesWithRules = v.array(
-  v.object({ policy: json, rules: v.nullable(evidence(jsonList)) }),
-  "and should be a list",
-);
-const builtInApp = v.object({ app: v.nullable(json), rules: v.nullable(evidence(jsonList)) });
-const ownerGroup = v.object({ id: text, name: text, roles: evidence(jsonList) });
-const certificateFields = { subject: text, issuer: text, serial: text, sha256: text, valid_from: time, valid_to: time };
-const certificate = v.object({ ...certificateFields, chain: v.array(v.object(certificateFields)), x5c: text });
-const signInPage = v.object({
-  kind: v.picklist(["customized", "default"]),
-  content: v.unknown(),
-  settings: v.exactOptional(json),
-  is_stored: v.exactOptional(v.boolean("and should be true or false")),
-});
-
-const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]> } = {
-  global_session_policies: evidence(policiesWithRules),
-  password_policies: evidence(jsonList),
-  user_lifecycle_policies: evidence(policiesWithRules),
-  automation_groups: evidence(jsonList),
-  apps: evidence(jsonList),
-  app_policy_rules: evidence(byId(evidence(jsonList))),
-  access_policies: evidence(jsonList),
-  admin_console_app: evidence(builtInApp),
-  dashboard_app: evidence(builtInApp),
-  admin_console_settings: evidence(json),
-  authenticators: evidence(jsonList),
-  brand_sign_in_pages: evidence(v.array(v.object({ brand: json, page: evidence(signInPage) }), "and should be a list")),
-  network_zones: evidence(jsonList),
-  api_tokens: evidence(jsonList),
-  api_token_owners: evidence(
-    byId(
-      v.object({
-        login: v.nullable(text),
-        roles: evidence(jsonList),
-        groups: v.nullable(evidence(v.array(ownerGroup, "and should be a list"))),
-      }),
-    ),
-  ),
-  built_in_groups: evidence(jsonList),
-  log_streams: evidence(jsonList),
-  saml_idps: evidence(jsonList),
-  smart_card_idps: evidence(
-    v.array(v.object({ idp: json, certificate: evidence(v.nullable(certificate)) }), "and should be a list"),
-  ),
-};
+const artifactSchemas = Object.fromEntries(
+  Object.entries(artifactTable).map(([name, row]) => [name, evidence(row.schema as Schema<unknown>)]),
+) as unknown as { readonly [Name in ArtifactName]: Schema<Artifacts[Name]> };
 
 const documentSchema: Schema<ArtifactsDocument> = v.object({
   schema: v.literal(artifactsSchema),

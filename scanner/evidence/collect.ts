@@ -4,15 +4,25 @@ import {
   type ArtifactName,
   type Artifacts,
   type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
   type MissingEvidence,
   type ReadFact,
 } from "./artifacts.ts";
-import { artifactRequests } from "./artifact_requests.ts";
+import { artifactTable, requestsText } from "./artifact_table.ts";
 import type { Check } from "../checks/check.ts";
 import type { OwnValues } from "../org_policy/document.ts";
-import type { CollectorContext } from "./collectors/collector.ts";
-import { collectors } from "./collectors/collectors.ts";
-import { createPolicyRules } from "./collectors/policies.ts";
+import { collectApiTokenOwners } from "./collectors/api_token_owners.ts";
+import {
+  builtInAppCollector,
+  collectAdminConsoleSettings,
+  collectAppPolicyRules,
+  collectApps,
+} from "./collectors/apps.ts";
+import { collectBrandSignInPages } from "./collectors/brands.ts";
+import { evidenceOf, type Collector, type CollectorContext } from "./collectors/collector.ts";
+import { collectAutomationGroups, createPolicyRules, policiesCollector } from "./collectors/policies.ts";
+import { collectSmartCardIdps } from "./collectors/smart_card_idps.ts";
 import type { IdpClient } from "../okta/idp_client.ts";
 
 /** Fetches artifacts, each once, however many checks ask for it; the client bounds how many requests are under way. */
@@ -38,6 +48,27 @@ export interface CollectionOptions {
   readonly values?: OwnValues;
   readonly trace?: CollectionTrace | undefined;
   readonly now?: () => Date;
+}
+
+/** Artifacts that are more than the one list or object of their row. */
+const collectors: { readonly [Name in ArtifactName]?: Collector<Name> } = {
+  global_session_policies: policiesCollector("global_session_policies"),
+  user_lifecycle_policies: policiesCollector("user_lifecycle_policies"),
+  automation_groups: collectAutomationGroups,
+  apps: collectApps,
+  app_policy_rules: collectAppPolicyRules,
+  admin_console_app: builtInAppCollector("admin_console_app"),
+  dashboard_app: builtInAppCollector("dashboard_app"),
+  admin_console_settings: collectAdminConsoleSettings,
+  brand_sign_in_pages: collectBrandSignInPages,
+  api_token_owners: collectApiTokenOwners,
+  smart_card_idps: collectSmartCardIdps,
+};
+
+async function collectList({ client }: CollectorContext, name: ArtifactName): Promise<Evidence<JsonList>> {
+  const { request } = artifactTable[name];
+  if (request === null) throw new TypeError(`Cannot collect "${name}": it has no request and no collector`);
+  return evidenceOf(await client.getList(request));
 }
 
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
@@ -81,7 +112,9 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     await Promise.resolve();
     signal?.throwIfAborted();
     const startedAtMs = trace?.nowMs() ?? 0;
-    const artifact = await collectors[name](context).catch((error: unknown) => {
+    const collect: ((from: CollectorContext) => Promise<unknown>) | undefined = collectors[name];
+    const collecting = collect === undefined ? collectList(context, name) : collect(context);
+    const artifact = await (collecting as Promise<Artifacts[Name]>).catch((error: unknown) => {
       signal?.throwIfAborted();
       return notUnderstood(error);
     });
@@ -98,7 +131,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
 
   function readArtifacts(): CollectedArtifacts {
     const entries = Object.entries(collected).map(([name, artifact]) => {
-      const read: ReadFact = { request: artifactRequests[name as ArtifactName], at: readAt.get(name) ?? "" };
+      const read: ReadFact = { request: requestsText(name as ArtifactName), at: readAt.get(name) ?? "" };
       return [name, { ...artifact, read }];
     });
     return Object.fromEntries(entries) as CollectedArtifacts;

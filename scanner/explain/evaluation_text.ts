@@ -2,7 +2,8 @@ import { toLine } from "../../shared/text.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
-import { artifactRequests } from "../evidence/artifact_requests.ts";
+import { requestsText } from "../evidence/artifact_table.ts";
+import { objectLists } from "../evidence/org_objects.ts";
 import { artifactsReadBy, explainFinding } from "./explain_org.ts";
 import { ruleLines } from "./explain_text.ts";
 
@@ -17,7 +18,8 @@ const maxLineLength = 400;
 export function withEvaluation(check: CatalogCheck, result: CheckResult, all: CollectedArtifacts): CheckResult {
   if (result.status !== "FAIL") return result;
   const artifacts: CollectedArtifacts = Object.fromEntries(check.artifacts.map((name) => [name, all[name]]));
-  const read = `Read with ${check.artifacts.map((name) => artifactRequests[name]).join(", ")}`;
+  const read = `Read with ${check.artifacts.map(requestsText).join(", ")}`;
+  const lists = objectLists(artifacts);
   // Thousands of apps may share a policy.
   const known = new Map<string, string | null>();
   return {
@@ -27,7 +29,7 @@ export function withEvaluation(check: CatalogCheck, result: CheckResult, all: Co
       const key = `${finding.cause ?? finding.fingerprint} ${finding.actual}`;
       const before = known.get(key);
       const text =
-        before === undefined ? textOf(explainFinding(finding, { check, artifacts, causes: [] }), read) : before;
+        before === undefined ? textOf(explainFinding(finding, { check, artifacts, lists, causes: [] }), read) : before;
       known.set(key, text);
       return text === null ? finding : { ...finding, evaluation: text };
     }),

@@ -10,14 +10,10 @@ import { nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
 import { accessOf, inOrder } from "../checks/parsing/rule_order.ts";
 import { causeId } from "../evaluate.ts";
-import {
-  availableValue,
-  type ArtifactName,
-  type CollectedArtifacts,
-  type Evidence,
-  type JsonList,
-} from "../evidence/artifacts.ts";
+import type { ArtifactName, CollectedArtifacts, JsonList } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { consoleSettings } from "../evidence/listed_objects.ts";
+import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import { sha256 } from "../digest.ts";
 
 /** Explanation of one rule of the STIG by an org's evidence. */
@@ -82,6 +78,7 @@ const maxValueLength = 300;
 export function explainOrg(check: CatalogCheck, result: CheckResult, document: ArtifactsDocument): OrgExplanation {
   const { artifacts, scan } = document;
   const causes = causesOf([result], artifacts, sha256);
+  const lists = objectLists(artifacts);
   const order = { fail: 0, manual: 1, pass: 2, not_applicable: 3 };
   const sorted = result.findings.toSorted((one, other) => order[stateOf(one)] - order[stateOf(other)]);
   const alike = ({ cause, fingerprint, actual }: Finding) => (cause === null ? fingerprint : `${cause} ${actual}`);
@@ -93,7 +90,7 @@ export function explainOrg(check: CatalogCheck, result: CheckResult, document: A
     findings: findings.slice(0, maxFindings).flatMap(([finding, ...others]) => {
       if (finding === undefined) return [];
       const also = others.map(({ resource }) => resource.name);
-      return [{ ...explainFinding(finding, { check, artifacts, causes }), also }];
+      return [{ ...explainFinding(finding, { check, artifacts, lists, causes }), also }];
     }),
     more: findings.slice(maxFindings).flat().length,
     read: artifactsReadBy(check, artifacts).map((artifact) => readOf(artifact, document)),
@@ -127,19 +124,21 @@ function readOf(artifact: ArtifactName, { artifacts, scan }: ArtifactsDocument):
 interface Context {
   readonly check: CatalogCheck;
   readonly artifacts: CollectedArtifacts;
+  /** The objects of the artifacts. */
+  readonly lists: readonly ObjectList[];
   readonly causes: readonly Cause[];
 }
 
 export function explainFinding(
   finding: Finding,
-  { check, artifacts, causes }: Context,
+  { check, artifacts, lists, causes }: Context,
 ): Omit<ExplainedFinding, "also"> {
   const { status, reason, resource, expected, actual } = finding;
-  const rules = rulesOf(finding, artifacts);
+  const rules = rulesOf(finding, lists);
   const fields = fieldsOf(check, rules !== null);
   const everyone = everyoneIn(artifacts.built_in_groups);
   const deciding = decidingRule(finding, rules ?? []);
-  const object = rules === null ? objectOf(finding, artifacts) : null;
+  const object = rules === null ? objectOf(resource, lists) : null;
   let isReached = true;
   return {
     status,
@@ -169,24 +168,13 @@ export function explainFinding(
 }
 
 /** The rules that decide about a policy or an app; null where it is not rules that decide. */
-function rulesOf({ resource }: Finding, artifacts: CollectedArtifacts): JsonList | null {
-  const { global_session_policies: sessions, app_policy_rules: byId } = artifacts;
-  if (resource.type === "policy") {
-    const found = valuesIn(sessions).find(({ policy }) => policy["id"] === resource.id);
-    return found === undefined ? null : found.rules === null ? [] : (availableValue(found.rules) ?? []);
-  }
-  if (resource.type !== "app") return null;
-  const builtIn = [artifacts.admin_console_app, artifacts.dashboard_app].map((evidence) =>
-    evidence === undefined ? null : availableValue(evidence),
-  );
-  const own = builtIn.find((found) => found?.app?.["id"] === resource.id);
-  if (own?.rules) return availableValue(own.rules) ?? [];
-  const app = valuesIn(artifacts.apps).find(({ id }) => id === resource.id);
-  const policyId = app === undefined ? null : accessPolicyId(app);
-  const all = byId === undefined ? null : availableValue(byId);
-  const rules =
-    typeof policyId === "string" && all !== null && Object.hasOwn(all, policyId) ? all[policyId] : undefined;
-  return rules === undefined ? null : (availableValue(rules) ?? []);
+function rulesOf({ resource: { type, id } }: Finding, lists: readonly ObjectList[]): JsonList | null {
+  if (type !== "policy" && type !== "app") return null;
+  const rulesIn = (parentId: unknown) =>
+    lists.find(({ artifact, parent }) => parent?.id === parentId && artifact !== "user_lifecycle_policies") ?? null;
+  const app = type === "app" ? objectOf({ type, id }, lists) : null;
+  const found = rulesIn(id) ?? (app === null ? null : rulesIn(accessPolicyId(app)));
+  return found === null ? null : found.objects.map(({ value }) => value);
 }
 
 /** The rule that the verdict names: by its cause where it fails, else by its name in what was found. */
@@ -198,23 +186,13 @@ function decidingRule({ cause, actual }: Finding, rules: JsonList): JsonObject |
   return byCause ?? (byName.length === 1 ? (byName[0] ?? null) : null);
 }
 
-function objectOf({ resource }: Finding, artifacts: CollectedArtifacts): JsonObject | null {
-  if (resource.id === "admin-console") {
-    const { admin_console_settings: settings } = artifacts;
-    return settings === undefined ? null : availableValue(settings);
+function objectOf({ type, id }: Pick<OrgObject, "type" | "id">, lists: readonly ObjectList[]): JsonObject | null {
+  const wanted = id === consoleSettings.id ? consoleSettings.type : type;
+  for (const { objects } of lists) {
+    const found = objects.find((object) => object.id === id && object.type === wanted);
+    if (found !== undefined) return found.value;
   }
-  const lists = [
-    artifacts.password_policies,
-    artifacts.network_zones,
-    artifacts.authenticators,
-    artifacts.api_tokens,
-    artifacts.log_streams,
-  ].flatMap(valuesIn);
-  const others = [
-    ...valuesIn(artifacts.smart_card_idps).map(({ idp }) => idp),
-    ...valuesIn(artifacts.brand_sign_in_pages).map(({ brand }) => brand),
-  ];
-  return [...lists, ...others].find(({ id }) => id === resource.id) ?? null;
+  return null;
 }
 
 /** The paths in the check's list of deciding fields that are about a rule, or about any other object. */
@@ -249,8 +227,4 @@ function valuesOf(object: JsonObject, fields: readonly string[]): readonly Decid
 
 function isOfApp(rule: JsonObject): boolean {
   return isJsonObject(rule["actions"]) && "appSignOn" in rule["actions"];
-}
-
-function valuesIn<Item>(evidence: Evidence<readonly Item[]> | undefined): readonly Item[] {
-  return evidence === undefined ? [] : (availableValue(evidence) ?? []);
 }

@@ -1,5 +1,6 @@
 import { ownValues } from "../org_policy/document.ts";
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
+import { firstRequests } from "../evidence/artifact_table.ts";
 import { createCollection } from "../evidence/collect.ts";
 import {
   createRememberedAnswers,
@@ -10,7 +11,6 @@ import {
 import type { Connection } from "../okta/connection.ts";
 import type { PageReader } from "../okta/idp_client.ts";
 import { IdpError } from "../okta/idp_error.ts";
-import { probeRequests } from "../okta/probe_requests.ts";
 import type { Engine } from "../../shared/report.ts";
 import { touchOf, type Touch } from "./event_map.ts";
 import type { Relevant } from "./explanations.ts";
@@ -39,7 +39,7 @@ export class FollowedOrg {
   /** Rejects with `IdpError`. */
   async connect({ forgetsProbe }: { readonly forgetsProbe: boolean }): Promise<PageReader> {
     const { signal, checks } = this.#plan;
-    const probes = probeRequests(checks.flatMap((check) => check.artifacts));
+    const probes = firstRequests(checks.flatMap((check) => check.artifacts));
     // The probe's answer serves a full scan that follows at once; later it would be an old one.
     const connection = await this.#parts.connect({ signal, probes, forgetsProbe, trace: this.#parts.trace });
     await this.#connection?.close();

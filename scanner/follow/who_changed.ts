@@ -1,7 +1,8 @@
 import { isJsonObject } from "../../shared/json.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
-import { consoleSettings, objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
+import { consoleSettings } from "../evidence/listed_objects.ts";
+import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
 import type { LogEvent, LogTarget } from "./log_event.ts";
 
 /**

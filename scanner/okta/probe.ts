@@ -1,3 +1,5 @@
+import { artifactTable, firstRequests } from "../evidence/artifact_table.ts";
+import type { ArtifactName } from "../evidence/artifacts.ts";
 import { remedies } from "./console_places.ts";
 import type { HttpIdpClient } from "./http_idp_client.ts";
 import type { IdpRequest } from "./idp_client.ts";
@@ -14,21 +16,6 @@ export interface ProbeOptions {
   readonly scopes: readonly string[];
   readonly isGranted: (scope: string) => boolean;
 }
-
-/** One small read for each scope that any administrator role allows. */
-export const generalReads: readonly IdpRequest[] = [
-  { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
-  { path: "/api/v1/authenticators", scope: "authenticators.read" },
-  { path: "/api/v1/brands?limit=1", scope: "brands.read" },
-  { path: "/api/v1/zones?limit=1", scope: "networkZones.read" },
-  { path: "/api/v1/apps?limit=1", scope: "apps.read" },
-  { path: "/api/v1/logStreams?limit=1", scope: "logStreams.read" },
-  { path: "/api/v1/idps?limit=1", scope: "idps.read" },
-  { path: "/api/v1/api-tokens", scope: "apiTokens.read" },
-  { path: "/api/v1/groups?limit=1", scope: "groups.read" },
-  { path: "/api/v1/users?limit=1", scope: "users.read" },
-  { path: "/api/v1/iam/roles", scope: "roles.read" },
-];
 
 /**
  * Endpoints tried before the probe fails. One refusal proves little: a custom role, a feature that is off or a
@@ -55,7 +42,7 @@ export async function probe(options: ProbeOptions): Promise<void> {
 /** The granted ones, one for each scope: what the checks read first, then what every role may read. */
 function candidates({ wanted, isGranted }: ProbeOptions): readonly IdpRequest[] {
   const byKind = new Map<string, IdpRequest>();
-  for (const request of [...wanted, ...generalReads]) {
+  for (const request of [...wanted, ...firstRequests(Object.keys(artifactTable) as ArtifactName[])]) {
     const kind = needsSuperAdmin(request) ? request.path : request.scope;
     if (isGranted(request.scope) && !byKind.has(kind)) byKind.set(kind, request);
   }

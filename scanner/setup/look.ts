@@ -5,7 +5,7 @@ import type { HttpIdpClient } from "../okta/http_idp_client.ts";
 import { attempt, IdpError, type IdpErrorCode } from "../okta/idp_error.ts";
 import { createOAuthClient, type AccessToken } from "../okta/oauth_client.ts";
 import { readOrganization, type Organization } from "../okta/organization.ts";
-import { firstRequests } from "../okta/probe_requests.ts";
+import { artifactTable } from "../evidence/artifact_table.ts";
 import { TokenEndpoint } from "../okta/token_endpoint.ts";
 import { places, remedies } from "../okta/console_places.ts";
 import { optionalScopes, requiredScopes } from "./needs.ts";
@@ -105,7 +105,9 @@ export function createLookout(settings: Omit<ConnectionSettings, "clientId">, si
   async function roleStates(clientId: string, org: Organization): Promise<readonly NeedState[]> {
     const scopes = [...granted];
     const waiting = open("role", "The role cannot be seen before a scope is granted");
-    const read = Object.values(firstRequests).find((request) => request !== null && granted.has(request.scope));
+    const read = Object.values(artifactTable).find(
+      ({ request }) => request !== null && granted.has(request.scope),
+    )?.request;
     if (read === undefined || read === null) return [waiting];
     const key = JSON.stringify([clientId, scopes]);
     if (session?.key !== key) {

@@ -8,6 +8,7 @@ import {
   type JsonList,
   type OwnerGroup,
 } from "../artifacts.ts";
+import { partPath, partPaths } from "../artifact_table.ts";
 import { memoize } from "../../checks/evaluating/memoize.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import { isSuperAdminRole } from "../../checks/parsing/super_admin_role.ts";
@@ -36,11 +37,17 @@ async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles):
     const unusable = missing<never>("unreadable", "The owner has no usable id, so no roles could be asked for.");
     return { login: null, roles: unusable, groups: unusable };
   }
-  const path = `/api/v1/users/${id}`;
-  const [login, roles] = await Promise.all([loginOf(client, path), listRoles(client, path)]);
+  const [login, roles] = await Promise.all([
+    loginOf(client, partPath(partPaths.user, id)),
+    listRoles(client, partPath(partPaths.userRoles, id)),
+  ]);
   if ((availableValue(roles) ?? []).some((role) => isSuperAdminRole(role) === true))
     return { login, roles, groups: null };
-  const groups = await client.getList({ path: `${path}/groups`, scope: "users.read", keep: keepGroup });
+  const groups = await client.getList({
+    path: partPath(partPaths.userGroups, id),
+    scope: "users.read",
+    keep: keepGroup,
+  });
   return {
     login,
     roles,
@@ -67,11 +74,11 @@ function createGroupRoles(client: IdpClient): GroupRoles {
   return memoize(async (groupId: unknown): Promise<Evidence<JsonList>> => {
     const id = pathSegment(groupId);
     if (id === null) return missing("unreadable", "A group has no usable id, so its roles could not be asked for.");
-    return listRoles(client, `/api/v1/groups/${id}`);
+    return listRoles(client, partPath(partPaths.groupRoles, id));
   });
 }
 
 /** The roles of a user or a group. */
-async function listRoles(client: IdpClient, holderPath: string): Promise<Evidence<JsonList>> {
-  return evidenceOf(await client.getList({ path: `${holderPath}/roles`, scope: "roles.read", keep: keepRole }));
+async function listRoles(client: IdpClient, path: string): Promise<Evidence<JsonList>> {
+  return evidenceOf(await client.getList({ path, scope: "roles.read", keep: keepRole }));
 }

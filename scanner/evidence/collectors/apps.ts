@@ -2,21 +2,8 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { missing, type BuiltInApp, type Evidence, type JsonList } from "../artifacts.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
-import { appsNamed, firstRequests } from "../../okta/probe_requests.ts";
-import { keeping, mapEvidence, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
-
-// An app is three kilobytes and an org may have ten thousand.
-const appFields = [
-  "id",
-  "name",
-  "label",
-  "status",
-  "signOnMode",
-  "features",
-  "settings.oauthClient.application_type",
-  "_links.accessPolicy.href",
-] as const;
-const keep = keeping(appFields);
+import { artifactTable } from "../artifact_table.ts";
+import { mapEvidence, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
 export const collectApps: Collector<"apps"> = async (context) => {
   // Asked for while the pages after it still come, so that the last page is not followed by all of them.
@@ -25,7 +12,7 @@ export const collectApps: Collector<"apps"> = async (context) => {
     if (policyId !== null) context.policyRules(policyId).catch(() => undefined);
   };
   const onEntry = context.isRequested("app_policy_rules") ? requestRules : undefined;
-  return evidenceOf(await context.client.getList({ ...firstRequests.apps, keep, onEntry }));
+  return evidenceOf(await context.client.getList({ ...artifactTable.apps.request, onEntry }));
 };
 
 export const collectAppPolicyRules: Collector<"app_policy_rules"> = async (context) => {
@@ -37,12 +24,8 @@ export const collectAppPolicyRules: Collector<"app_policy_rules"> = async (conte
   });
 };
 
-export const collectAdminConsoleApp: Collector<"admin_console_app"> = (context) => builtInApp(context, "saasure");
-
-export const collectDashboardApp: Collector<"dashboard_app"> = (context) => builtInApp(context, "okta_enduser");
-
 export const collectAdminConsoleSettings: Collector<"admin_console_settings"> = async ({ client }) => {
-  const settings = await client.getObject(firstRequests.admin_console_settings);
+  const settings = await client.getObject(artifactTable.admin_console_settings.request);
   const evidence = evidenceOf(settings);
   // Every role below Super Administrator is refused here, so a 403 means a missing role regardless of its error code.
   const isRefused = settings.refusal?.httpStatus === 403 && evidence.state === "missing";
@@ -56,8 +39,15 @@ function policyOfActive(app: JsonObject): string | null {
   return typeof id === "string" ? id : null;
 }
 
-async function builtInApp(context: CollectorContext, name: string): Promise<Evidence<BuiltInApp>> {
-  const apps = await listApps(context, name);
+const appNames = { admin_console_app: "saasure", dashboard_app: "okta_enduser" } as const;
+
+export function builtInAppCollector<Name extends keyof typeof appNames>(artifact: Name): Collector<Name> {
+  return (context) => builtInApp(context, artifact);
+}
+
+async function builtInApp(context: CollectorContext, artifact: keyof typeof appNames): Promise<Evidence<BuiltInApp>> {
+  const name = appNames[artifact];
+  const apps = await listApps(context, artifact);
   const isNamed = (app: JsonObject) => app["name"] === name;
   const unnamed = apps.state === "obtained" && apps.value.some((app) => typeof app["name"] !== "string");
   if (unnamed && !apps.value.some(isNamed)) {
@@ -71,10 +61,10 @@ async function builtInApp(context: CollectorContext, name: string): Promise<Evid
 }
 
 /** From the whole list where it is fetched anyway. A partial list may lack the app, so then it is requested by name. */
-async function listApps(context: CollectorContext, name: string): Promise<Evidence<JsonList>> {
+async function listApps(context: CollectorContext, artifact: keyof typeof appNames): Promise<Evidence<JsonList>> {
   if (context.isRequested("apps")) {
     const all = await context.obtain("apps");
     if (all.state === "obtained") return all;
   }
-  return evidenceOf(await context.client.getList({ ...appsNamed(name), keep }));
+  return evidenceOf(await context.client.getList(artifactTable[artifact].request));
 }

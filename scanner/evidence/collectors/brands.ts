@@ -1,18 +1,20 @@
 import { missing, type BrandSignInPage, type Evidence, type JsonList, type SignInPage } from "../artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { IdpClient, Reading } from "../../okta/idp_client.ts";
-import { firstRequests } from "../../okta/probe_requests.ts";
+import { artifactTable, partPath, partPaths } from "../artifact_table.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 const scope = "brands.read";
 
-const keep = keeping(["id", "name", "isDefault", "_embedded.domains"]);
 const keepDomain = keeping(["id", "domain", "validationStatus"]);
 
 export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async ({ client }) => {
-  const expanded = await client.getList({ ...firstRequests.brand_sign_in_pages, keep });
+  const { request } = artifactTable.brand_sign_in_pages;
+  const expanded = await client.getList(request);
   const isRefused = expanded.state === "missing" && expanded.refusal?.httpStatus === 400;
-  const brands = isRefused ? await client.getList({ path: "/api/v1/brands?limit=200", scope, keep }) : expanded;
+  const brands = isRefused
+    ? await client.getList({ ...request, path: request.path.replace("expand=domains&", "") })
+    : expanded;
   return mapEvidence(evidenceOf(brands), (found) =>
     Promise.all(
       found.map(async ({ _embedded: embedded, ...brand }): Promise<BrandSignInPage> => {
@@ -41,10 +43,10 @@ async function signInPage(client: IdpClient, brand: JsonObject): Promise<Evidenc
   const id = pathSegment(brand["id"]);
   if (id === null)
     return missing("unreadable", "The brand has no usable id, so its sign-in page could not be asked for.");
-  const path = `/api/v1/brands/${id}/pages/sign-in`;
-  const customized = await client.getObject({ path: `${path}/customized`, scope });
+  const path = partPath(partPaths.signInPage, id);
+  const customized = await client.getObject({ path, scope });
   if (isCustomized(customized)) return pageOf("customized", customized);
-  const shown = await client.getObject({ path: `${path}/default`, scope });
+  const shown = await client.getObject({ path: path.replace(/customized$/, "default"), scope });
   return pageOf("default", shown, customized.state === "obtained" ? customized.value : null);
 }
 

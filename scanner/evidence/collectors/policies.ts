@@ -1,32 +1,29 @@
 import type { JsonObject } from "../../../shared/json.ts";
+import { artifactTable, partPath, partPaths, withoutLinks } from "../artifact_table.ts";
 import { missing, type Evidence, type JsonList, type PolicyWithRules } from "../artifacts.ts";
 import { memoize } from "../../checks/evaluating/memoize.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { textsIn } from "../../checks/parsing/fields.ts";
-import type { IdpClient, IdpRequest } from "../../okta/idp_client.ts";
-import { firstRequests } from "../../okta/probe_requests.ts";
+import type { IdpClient } from "../../okta/idp_client.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
-export const collectGlobalSessionPolicies: Collector<"global_session_policies"> = async (context) => {
-  const policies = await listPolicies(context.client, firstRequests.global_session_policies);
-  return mapEvidence(policies, (found) => withRules(found, context, isPerhapsActive));
-};
+type PoliciesName = "global_session_policies" | "user_lifecycle_policies";
 
-export const collectPasswordPolicies: Collector<"password_policies"> = ({ client }) =>
-  listPolicies(client, firstRequests.password_policies);
-
-/** The rules of inactive automations too: a finding names every piece that is missing from the closest one. */
-export const collectUserLifecyclePolicies: Collector<"user_lifecycle_policies"> = async (context) => {
-  const policies = await listPolicies(context.client, firstRequests.user_lifecycle_policies);
-  return mapEvidence(policies, (found) => withRules(found, context, () => true));
-};
+export function policiesCollector<Name extends PoliciesName>(name: Name): Collector<Name> {
+  // The rules of inactive automations too: a finding names every piece that is missing from the closest one.
+  const isWanted = (policy: JsonObject) => name === "user_lifecycle_policies" || activityOf(policy) !== "inactive";
+  return async (context) => {
+    const policies = await context.client.getList(artifactTable[name].request);
+    return mapEvidence(evidenceOf(policies), (found) => withRules(found, context, isWanted));
+  };
+}
 
 export const collectAutomationGroups: Collector<"automation_groups"> = async ({ client, obtain }) =>
   mapEvidence(await obtain("user_lifecycle_policies"), async (found) => {
     const named = found.flatMap(({ policy }) => textsIn(policy, "conditions.people.groups.include"));
     const ids = [...new Set(named)].map(pathSegment).filter((id) => id !== null);
     const groups = await Promise.all(
-      ids.map((id) => client.getObject({ path: `/api/v1/groups/${id}`, scope: "groups.read" })),
+      ids.map((id) => client.getObject({ path: partPath(partPaths.group, id), scope: "groups.read" })),
     );
     return groups.flatMap((group) => (group.state === "obtained" ? [keepGroup(group.value)] : []));
   });
@@ -39,13 +36,9 @@ export function createPolicyRules(client: IdpClient): CollectorContext["policyRu
     const id = pathSegment(policyId);
     if (id === null) return missing("unreadable", "The policy has no usable id, so its rules could not be asked for.");
     return evidenceOf(
-      await client.getList({ path: `/api/v1/policies/${id}/rules`, scope: "policies.read", keep: withoutLinks }),
+      await client.getList({ path: partPath(partPaths.policyRules, id), scope: "policies.read", keep: withoutLinks }),
     );
   });
-}
-
-async function listPolicies(client: IdpClient, request: IdpRequest): Promise<Evidence<JsonList>> {
-  return evidenceOf(await client.getList({ ...request, keep: withoutLinks }));
 }
 
 function withRules(
@@ -59,13 +52,4 @@ function withRules(
       rules: isWanted(policy) ? await context.policyRules(policy["id"]) : null,
     })),
   );
-}
-
-function isPerhapsActive(policy: JsonObject): boolean {
-  return activityOf(policy) !== "inactive";
-}
-
-function withoutLinks(object: JsonObject): JsonObject {
-  const { _links, ...rest } = object;
-  return rest;
 }

@@ -4,15 +4,12 @@ import { obtained, type CertificateFields, type SmartCardIdp, type TrustedCertif
 import { memoize } from "../../checks/evaluating/memoize.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import type { IdpClient } from "../../okta/idp_client.ts";
-import { firstRequests } from "../../okta/probe_requests.ts";
+import { artifactTable, partPath, partPaths } from "../artifact_table.ts";
 import { cleanDistinguishedName } from "../../okta/provider_text.ts";
-import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
-
-const trust = "protocol.credentials.trust";
-const idpFields = ["id", "name", "type", "status", `${trust}.issuer`, `${trust}.kid`, "properties.additionalAmr"];
+import { mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ client }) => {
-  const idps = await client.getList({ ...firstRequests.smart_card_idps, keep: keeping(idpFields) });
+  const idps = await client.getList(artifactTable.smart_card_idps.request);
   const certificates = createCertificates(client);
   return mapEvidence(evidenceOf(idps), (found) =>
     Promise.all(
@@ -29,13 +26,13 @@ function createCertificates(client: IdpClient): (kid: unknown) => Promise<SmartC
   return memoize(async (kid: unknown): Promise<SmartCardIdp["certificate"]> => {
     const segment = pathSegment(kid);
     if (segment === null) return obtained(null);
-    const key = await client.getObject({ path: `/api/v1/idps/credentials/keys/${segment}`, scope: "idps.read" });
+    const key = await client.getObject({ path: partPath(partPaths.idpKey, segment), scope: "idps.read" });
     return mapEvidence(evidenceOf(key), readCertificate);
   });
 }
 
 function kidOf(idp: JsonObject): string | null {
-  const kid = readText(idp, `${trust}.kid`);
+  const kid = readText(idp, "protocol.credentials.trust.kid");
   return kid.kind === "value" ? kid.value : null;
 }
 

@@ -85,7 +85,7 @@ describe("compareConfiguration", () => {
         ]),
       });
     expect(compare(withRule({}), withRule({ priority: 2 })).objects).toMatchObject([
-      { type: "rule", name: "Default Policy / STIG rule", fields: [{ path: "priority" }] },
+      { type: "policy_rule", name: "Default Policy / STIG rule", fields: [{ path: "priority" }] },
     ]);
   });
 

@@ -5,17 +5,15 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { defaultScopes } from "../../../scanner/settings/values.ts";
 import { obtained, type ArtifactName } from "../../../scanner/evidence/artifacts.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
-import { collectors } from "../../../scanner/evidence/collectors/collectors.ts";
-import { generalReads } from "../../../scanner/okta/probe.ts";
-import { probeRequests } from "../../../scanner/okta/probe_requests.ts";
+import { artifactTable, firstRequests } from "../../../scanner/evidence/artifact_table.ts";
 import { routes } from "../../../practice_org/api/routes.ts";
 import { compliantOrg } from "../../support/compliant_org.ts";
 import { compliantArtifacts } from "../../support/artifact_builders.ts";
 import { mapIdpClient } from "../../support/map_idp_client.ts";
 
-/** The places that have to know an artifact and that the compiler cannot check; `scanner/evidence/artifacts.ts` lists them all. */
+/** The places that have to know an artifact and that the compiler cannot check. */
 
-const names = Object.keys(collectors) as ArtifactName[];
+const names = Object.keys(artifactTable) as ArtifactName[];
 const setupPage = readFileSync(join(import.meta.dirname, "../../../docs/quickstart.md"), "utf8");
 /** Derived from other artifacts, whose requests the probe begins with. */
 const derived: readonly ArtifactName[] = ["automation_groups", "app_policy_rules", "api_token_owners"];
@@ -51,19 +49,15 @@ describe.each(names)("%s", (name) => {
   });
 
   test("begins with the request of the probe", () => {
-    const [first] = probeRequests([name]);
+    const [first] = firstRequests([name]);
     if (derived.includes(name)) expect(first).toBeUndefined();
-    else expect(paths, "firstRequests in scanner/okta/probe_requests.ts").toContain(first?.path);
+    else expect(paths, "the request in scanner/evidence/artifact_table.ts").toContain(first?.path);
   });
 
   test("has its scopes in every place that lists scopes", () => {
     const served = new Set(routes.flatMap((route) => route.scope ?? []));
     for (const scope of scopes) {
       expect(defaultScopes, "defaultScopes in scanner/settings/values.ts").toContain(scope);
-      expect(
-        generalReads.map((read) => read.scope),
-        "generalReads in scanner/okta/probe.ts",
-      ).toContain(scope);
       expect([...served], "routes in practice_org/api/routes.ts").toContain(scope);
       expect(setupPage, "the scopes to grant in docs/quickstart.md").toContain(`\`okta.${scope}\``);
     }

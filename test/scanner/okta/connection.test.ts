@@ -126,7 +126,7 @@ test("a refusal of the first-party settings does not end the probe", async () =>
   idp.on("GET", settings.path, apiError(403, "E0000006"));
   const connection = await connected(idp, { probes: [settings], config: { scopes: ["apps.read"] } });
   expect(await connection.client.getObject(settings)).toMatchObject({ reason: "missing_role" });
-  expect(apiReads(idp)).toEqual([settings.path, "/api/v1/apps?limit=1"]);
+  expect(apiReads(idp)).toEqual([settings.path, "/api/v1/apps?limit=200"]);
   expect(connection.role()).toBe("read_only_admin");
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ArtifactName } from "../../../scanner/evidence/artifacts.ts";
+import { firstRequests } from "../../../scanner/evidence/artifact_table.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import type { ConnectionSettings } from "../../../scanner/okta/connection_settings.ts";
@@ -8,7 +9,6 @@ import { connect, createAuthorizedClient, createRequestSender } from "../../../s
 import type { IdpClient } from "../../../scanner/okta/idp_client.ts";
 import { readOrganization } from "../../../scanner/okta/organization.ts";
 import { parsePrivateKey } from "../../../scanner/okta/private_key.ts";
-import { probeRequests } from "../../../scanner/okta/probe_requests.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../../practice_org/create_practice_org.ts";
 
 const { signal } = new AbortController();
@@ -45,7 +45,7 @@ test.each([["all checks", everyName] as const, ...everyName.map((name) => [name,
       await sender.close();
     });
     const withProbe = await reads(async () => {
-      const probes = probeRequests(checks.flatMap((check) => check.artifacts));
+      const probes = firstRequests(checks.flatMap((check) => check.artifacts));
       const connection = await connect(config(), { signal, probes });
       await collect(connection.client);
       await connection.close();
@@ -54,7 +54,7 @@ test.each([["all checks", everyName] as const, ...everyName.map((name) => [name,
   },
 );
 
-test("probeRequests begins with the longest list and what every organization has, and knows every artifact", () => {
+test("firstRequests begins with the longest list and what every organization has, and knows every artifact", () => {
   const names: readonly ArtifactName[] = [
     "admin_console_settings",
     "user_lifecycle_policies",
@@ -62,13 +62,13 @@ test("probeRequests begins with the longest list and what every organization has
     "authenticators",
     "dashboard_app",
   ];
-  expect(probeRequests(names).map(({ path }) => path)).toEqual([
+  expect(firstRequests(names).map(({ path }) => path)).toEqual([
     "/api/v1/apps?limit=200",
     "/api/v1/authenticators",
     "/api/v1/policies?type=USER_LIFECYCLE",
     "/api/v1/first-party-app-settings/admin-console",
   ]);
-  expect(probeRequests([])).toEqual([]);
+  expect(firstRequests([])).toEqual([]);
 });
 
 test("all these scans sent only GET and the token request", () => {
