@@ -72,6 +72,7 @@ export async function startBackends(): Promise<Backends> {
       AUTH_ISSUER: issuer,
       AUTH_AUDIENCE: audience,
       EVENTSTREAM_MAX_STREAMS_PER_TENANT: "50000",
+      TENANT_MAX_PERCENT: "100",
     },
     apiKey,
     token: await sign(key.privateKey),

@@ -32,7 +32,7 @@ export interface TransactionSettings {
   readonly actor?: string;
   /** SQL that fails when the caller lacks the authority; then no other statement runs. */
   readonly authority?: string;
-  /** The holder of a turn at the database. Default: the tenant. */
+  /** The address whose request it is, until its tenant is known. */
   readonly holder?: string;
 }
 
@@ -40,7 +40,7 @@ export interface TransactionSettings {
  * The port to Postgres, one implementation per driver in `databases/`. Only `transactions.ts` calls it.
  *
  * Every failure is an `AppError("unavailable")` (the database is unreachable, slow or full), a `DatabaseError`, or what
- * `work` throws; nothing is stored then. A holder that has far too many transactions waiting is refused with `AppError("too_many")`.
+ * `work` throws; nothing is stored then.
  */
 export interface Database {
   /** Runs `work` in one transaction. Two round trips more than the queries of `work` over Neon, one more over TCP. */

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { AppError } from "../shared/app_error.ts";
 import { anyone, requireDeclared } from "./auth/access.ts";
 import { cors } from "./http/cors.ts";
@@ -53,17 +53,12 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
     await next();
   });
 
-  app.use(async (c, next) => {
-    const account = dependencies.budget.open(c.req.raw, dependencies.holderOf(c.req.raw, c.env));
-    try {
-      await next();
-    } finally {
-      account.close();
-    }
-  });
-
-  const platformRoutes = app.routes.length;
+  // Before any limit: a probe is answered however busy the gateway is.
+  const probed = app.routes.length;
   app.route("/", statusRoutes(dependencies));
+  requireDeclared(app.routes.slice(probed));
+  app.use(countRequest(dependencies));
+  const platformRoutes = app.routes.length;
   app.route("/", webRoutes(dependencies));
   const openApi = dependencies.createOpenApi(describe);
   app.get("/openapi.json", anyone, async () => Response.json(await openApi()));
@@ -85,6 +80,20 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
       tags: [...platformTags, ...features.flatMap(({ tags = [] }) => tags)],
     };
   }
+}
+
+/** Counts a request from its arrival until its response is closed. */
+function countRequest({ limits, addressOf, onClosed }: Dependencies): MiddlewareHandler {
+  return async (c, next) => {
+    const account = limits.open(c.req.raw, addressOf(c.req.raw, c.env));
+    try {
+      await next();
+    } finally {
+      account.answered();
+      if (onClosed === null) account.close();
+      else if (!account.isClosed) onClosed(c.env, () => account.close());
+    }
+  };
 }
 
 const platformTags = [

@@ -9,6 +9,7 @@ import {
 } from "../shared/environment_reader.ts";
 import { levels, type LogLevel } from "./observability/log.ts";
 import { parseKeySet, type Jwks } from "./key_set.ts";
+import { defaultTenantPercent } from "./limits.ts";
 import { isLoopback } from "../shared/loopback.ts";
 
 /**
@@ -40,8 +41,8 @@ export interface GatewayConfig {
   /** How long the history of organizations is kept. */
   readonly historyDays: number;
   readonly bounds: StreamBounds;
-  /** How many proxies before this gateway append to `X-Forwarded-For`; 0: nobody is believed. */
-  readonly trustedProxyHops: number;
+  /** How many proxies before this gateway append to `X-Forwarded-For`; 0: nobody is believed. Null: unset. */
+  readonly trustedProxyHops: number | null;
 }
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
@@ -67,6 +68,8 @@ export interface StreamBounds {
   readonly maxBufferBytes: number;
   readonly maxStreams: number;
   readonly maxStreamsPerTenant: number;
+  /** How much of each other limit of the process one tenant may take (`limits.ts`). */
+  readonly tenantPercent: number;
   readonly maxLifetimeSeconds: number;
 }
 
@@ -95,7 +98,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     retentionDays: parseRetentionDays(reader),
     historyDays: reader.integer("HISTORY_DAYS", { fallback: 400, min: 1, max: 36_500 }),
     bounds: parseBounds(reader),
-    trustedProxyHops: reader.integer("TRUSTED_PROXY_HOPS", { fallback: 0, min: 0, max: 10 }),
+    trustedProxyHops: parseProxyHops(reader),
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;
@@ -127,14 +130,22 @@ function parseDatabaseUrl(reader: EnvironmentReader): string | null {
 function parseBounds(reader: EnvironmentReader): StreamBounds {
   const count = (name: string, fallback: number) =>
     reader.integer(name, { fallback, min: 1, max: Number.MAX_SAFE_INTEGER });
+  const maxStreams = count("EVENTSTREAM_MAX_STREAMS", 50_000);
+  const ofTenant = Math.max(1, Math.min(1000, Math.floor((maxStreams * defaultTenantPercent) / 100)));
   return {
     heartbeatSeconds: reader.seconds("EVENTSTREAM_HEARTBEAT_SECONDS", defaultHeartbeatSeconds),
     recheckSeconds: reader.seconds("EVENTSTREAM_RECHECK_SECONDS", 30),
     maxBufferBytes: count("EVENTSTREAM_MAX_BUFFER_BYTES", 1_048_576),
-    maxStreams: count("EVENTSTREAM_MAX_STREAMS", 50_000),
-    maxStreamsPerTenant: count("EVENTSTREAM_MAX_STREAMS_PER_TENANT", 1000),
+    maxStreams,
+    maxStreamsPerTenant: count("EVENTSTREAM_MAX_STREAMS_PER_TENANT", ofTenant),
+    tenantPercent: reader.integer("TENANT_MAX_PERCENT", { fallback: defaultTenantPercent, min: 1, max: 100 }),
     maxLifetimeSeconds: reader.seconds("EVENTSTREAM_MAX_LIFETIME_SECONDS", 3600),
   };
+}
+
+function parseProxyHops(reader: EnvironmentReader): number | null {
+  if (reader.text("TRUSTED_PROXY_HOPS") === null) return null;
+  return reader.integer("TRUSTED_PROXY_HOPS", { fallback: 0, min: 0, max: 10 });
 }
 
 function parseRetentionDays(reader: EnvironmentReader): number | null {

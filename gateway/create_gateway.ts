@@ -3,12 +3,9 @@ import type { JwtVerifier } from "./auth/jwt.ts";
 import { parseConfig, type SignInConfig } from "./config.ts";
 import { runTasks, type Feature } from "./features/features.ts";
 import type { Gateway, GatewayOptions } from "./gateway_options.ts";
-import type { Budget } from "./http/budget.ts";
 import type { WebAssets } from "./http/dependencies.ts";
 import type { DemoDependencies } from "./http/demo_routes.ts";
 import { createLog } from "./observability/log.ts";
-import { FairStart } from "./runtime/fair_start.ts";
-import { clientGone } from "./runtime/http_runtime.ts";
 import { openGatewayParts, type GatewayParts } from "./runtime/gateway_parts.ts";
 import { createIssuerVerifier } from "./runtime/issuer_verifier.ts";
 
@@ -19,7 +16,6 @@ export interface ProductOptions {
   readonly signIn?: SignInConfig | null;
   readonly webAssets?: WebAssets;
   readonly hasMetricsPort?: boolean;
-  readonly budget?: Budget;
   readonly demoSession?: DemoDependencies["demoSession"];
   readonly signal?: AbortSignal;
 }
@@ -64,20 +60,11 @@ export function gatewayParts(gateway: Gateway): GatewayParts {
   return parts;
 }
 
-/** The app, whose requests begin in fair turns. */
 function toGateway(parts: GatewayParts, features: readonly Feature[]): Gateway {
   const { dependencies } = parts;
   const app = createApp(dependencies, features);
-  const starts = new FairStart();
   return {
-    async fetch(request, env = {}) {
-      // What asks whether this process lives is not to wait behind anybody.
-      if (/^[^/]+\/\/[^/]+\/(?:healthz|readyz|metrics)$/.test(request.url)) return app.fetch(request, env);
-      return starts.run(dependencies.holderOf(request, env), async () =>
-        // It has waited for its turn, and its client may not have.
-        parts.hasClientLeft(env) ? clientGone() : app.fetch(request, env),
-      );
-    },
+    fetch: async (request, env = {}) => app.fetch(request, env),
     scheduled: () => runTasks(features, dependencies),
     async close() {
       await parts.drain(0);

@@ -16,7 +16,7 @@ export interface GatewayOptions {
   /** Exact origins, as browsers send them. Default: none. */
   readonly corsOrigins?: readonly string[];
   /** How many proxies before this gateway append to `X-Forwarded-For`. Default 0: nobody is believed. */
-  readonly trustedProxyHops?: number;
+  readonly trustedProxyHops?: number | null;
   readonly bounds?: Partial<StreamBounds>;
   /** Default: JSON lines on the console. */
   readonly log?: Log;

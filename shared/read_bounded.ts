@@ -1,13 +1,9 @@
 import { AppError } from "./app_error.ts";
 
-/**
- * Never holds more than `maxBytes` and one chunk; `onChunk` is told the size of each, and may throw. Rejects with
- * `AppError("too_large")`, and with what reading and `onChunk` reject with.
- */
+/** Never holds more than `maxBytes` and one chunk. Rejects with `AppError("too_large")`, and with what reading rejects with. */
 export async function readBounded(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
-  onChunk: (bytes: number) => void = () => {},
 ): Promise<Uint8Array<ArrayBuffer>> {
   const reader = body?.getReader();
   if (reader === undefined) return new Uint8Array();
@@ -17,12 +13,9 @@ export async function readBounded(
     const { done, value } = await reader.read();
     if (done) break;
     length += value.byteLength;
-    try {
-      if (length > maxBytes) throw bodyTooLarge(maxBytes);
-      onChunk(value.byteLength);
-    } catch (error) {
+    if (length > maxBytes) {
       void reader.cancel().catch(() => {}); // The refusal is what counts; the sender may be gone already.
-      throw error;
+      throw bodyTooLarge(maxBytes);
     }
     chunks.push(value);
   }

@@ -63,7 +63,6 @@ export function createNeonPoolDatabase(url: string, options: NeonOptions = {}): 
   pool.on("connect", (client: Client) => client.on("error", ignore));
   const pooled = createPooledDatabase(
     {
-      maxConnections,
       async connect() {
         const client = await pool.connect();
         return toConnection(client, {

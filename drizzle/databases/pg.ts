@@ -40,7 +40,7 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
       release: (isBroken) => client.release(isBroken),
     });
   };
-  return createPooledDatabase({ maxConnections, connect, end: () => pool.end() }, options);
+  return createPooledDatabase({ connect, end: () => pool.end() }, options);
 }
 
 /** Sends what is written in one turn as one packet: with `begin` and the first query in one, a short transaction costs a sixth less CPU. */

@@ -42,7 +42,9 @@ export function createPgliteDatabase(
   { onClosed, logger }: PgliteDatabaseOptions,
 ): Database {
   let isClosed = false;
-  const connection: Connection = {
+  /** Settles when the transaction before has ended. */
+  let previous: Promise<void> = Promise.resolve();
+  const connection: Omit<Connection, "release"> = {
     send: (...query) => pglite.query(...(query as unknown as Parameters<PGlite["query"]>)),
     async execute(sql) {
       await pglite.exec(sql);
@@ -53,22 +55,34 @@ export function createPgliteDatabase(
       const guarded = { query } as unknown as PGlite;
       return bind({ client: guarded, ...(logger && { logger }) });
     },
-    async release(isBroken) {
-      if (isBroken && !isClosed) await pglite.exec("rollback");
-    },
   };
   const pool = {
-    maxConnections: 1,
-    async connect() {
-      if (isClosed) throw new Error("The database was closed");
-      return connection;
+    async connect(): Promise<Connection> {
+      const before = previous;
+      const { promise, resolve: end } = Promise.withResolvers<void>();
+      previous = promise;
+      await before;
+      if (isClosed) {
+        end();
+        throw new Error("The database was closed");
+      }
+      return {
+        ...connection,
+        async release(isBroken) {
+          try {
+            if (isBroken && !isClosed) await pglite.exec("rollback");
+          } finally {
+            end();
+          }
+        },
+      };
     },
     async end() {
       isClosed = true;
       await onClosed();
     },
   };
-  return createPooledDatabase(pool, { connectTimeoutMs: Infinity });
+  return createPooledDatabase(pool);
 }
 
 /** The package is optional: it is large, and a gateway with a real Postgres does not need it. */

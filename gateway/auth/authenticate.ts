@@ -34,8 +34,6 @@ export interface AuthenticatorOptions {
   readonly findApiKey: (hash: string, request: Request) => Promise<FoundApiKey | null>;
   /** SHA-256 in hex, at once: Web Crypto's waits behind what others compress. Default: Web Crypto's. */
   readonly hashKey?: (apiKey: string) => string;
-  /** Is told whose credential was valid. */
-  readonly learn?: (request: Request, tenantId: string) => void;
 }
 
 /** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
@@ -48,23 +46,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     async authenticate(request, permission) {
       const identity = await identify(request);
       requireHolder(identity, permission);
-      return { ...choose(identity, request), permission };
+      return { ...toPrincipal(identity, request), permission };
     },
 
     async authenticateStream(request) {
       const identity = await identifyForStream(request);
       requireHolder(identity, "read");
-      return choose(identity, request);
+      return toPrincipal(identity, request);
     },
 
     identify,
   };
-
-  function choose(identity: Identity, request: Request): Principal {
-    const principal = toPrincipal(identity, request);
-    options.learn?.(request, principal.tenantId);
-    return principal;
-  }
 
   async function identify(request: Request): Promise<Identity> {
     const authorization = request.headers.get("authorization");

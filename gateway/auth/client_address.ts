@@ -4,10 +4,11 @@ const longest = 45;
  * The address that a request came from, with so many proxies before this gateway. Each appends to `X-Forwarded-For` whom it spoke to, so
  * what a client writes there itself stands to the left of what counts. Without that number of addresses the nearest peer counts.
  */
-export function clientAddress(headers: Headers, peer: string | null, trustedProxyHops: number): string | null {
-  if (trustedProxyHops === 0) return peer;
+export function clientAddress(headers: Headers, peer: string | null, trustedProxyHops: number): string {
+  if (trustedProxyHops === 0) return networkOf(peer ?? "");
   const named = headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops)?.trim() ?? "";
-  return named.length <= longest && /^[\d.]+$|^[\da-f.]*:[\da-f:.]*$/i.test(named) ? named : peer;
+  const isAddress = named.length <= longest && /^[\d.]+$|^[\da-f.]*:[\da-f:.]*$/i.test(named);
+  return networkOf(isAddress ? named : (peer ?? ""));
 }
 
 /** A host has a whole /64 of IPv6 addresses to choose from: they count as one. */

@@ -5,7 +5,7 @@ import { requireAuthority } from "../auth/membership.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { AllowedPrincipal } from "../auth/principal.ts";
 import { declareAccess } from "../auth/access.ts";
-import { accountOf } from "./budget.ts";
+import { accountOf } from "../limits.ts";
 
 /** What a route finds in its context after `allow`. */
 export interface Allowed {
@@ -35,6 +35,3 @@ export function createAllow({ authenticator, database }: AllowOptions): Allow {
       await next();
     });
 }
-
-/** After `allow`, for a route that reads much: tenants take turns, two of one tenant at a time. */
-export const readsMuch: MiddlewareHandler = (c, next) => accountOf(c.req.raw).readLarge(next);

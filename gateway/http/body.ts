@@ -2,14 +2,11 @@ import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
 import type { FieldProblem } from "../../shared/schemas/problem.ts";
-import { accountOf } from "./budget.ts";
-import { requireJsonBounds } from "./json_bounds.ts";
+import { accountOf } from "../limits.ts";
 import { HttpRefusal, InvalidBody } from "./problem.ts";
 
 export interface BodyOptions {
   readonly maxBytes: number;
-  /** How many values and keys it may have. Default 10,000. */
-  readonly maxValues?: number;
   /** What an empty body stands for; without it an empty body is broken JSON. */
   readonly whenEmpty?: unknown;
 }
@@ -22,7 +19,6 @@ export async function readJson(request: Request, options: BodyOptions): Promise<
   requireJson(request.headers);
   const bytes = await readBytes(request, options.maxBytes);
   if (bytes.byteLength === 0 && options.whenEmpty !== undefined) return options.whenEmpty;
-  requireJsonBounds(bytes, options.maxValues ?? defaultMaxValues);
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
@@ -51,8 +47,6 @@ export function parseBody<Schema extends v.GenericSchema>(
   problems.push(...issues.slice(0, maxReportedFields - problems.length).map((issue) => toFieldProblem(issue, pointer)));
   throw new InvalidBody(problems);
 }
-
-const defaultMaxValues = 10_000;
 
 /** A body of a thousand wrong findings is not answered with ten thousand lines. */
 const maxReportedFields = 20;
@@ -131,14 +125,13 @@ function requireJson(headers: Headers): void {
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > maxBytes) throw bodyTooLarge(maxBytes);
-  const account = accountOf(request);
   const isDeclared = Number.isInteger(declared);
-  // Before anything is read: a body that never ends holds its share only.
-  if (isDeclared) account.takeBody(declared);
+  // Before anything is read: a body that never ends is counted whole.
+  accountOf(request).takeBody(isDeclared ? declared : maxBytes);
   try {
     // The server below holds the sender to the length it declared, so this cannot become more.
     if (isDeclared) return new Uint8Array(await request.arrayBuffer());
-    return await readBounded(request.body, maxBytes, (bytes) => account.takeBody(bytes));
+    return await readBounded(request.body, maxBytes);
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("malformed", "The body ended before it was complete", { cause: error });

@@ -3,7 +3,7 @@ import type { MessagePublisher } from "../../shared/broker.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import type { CreateOpenApi } from "../description/described.ts";
-import type { Budget } from "./budget.ts";
+import type { Limits } from "../limits.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
@@ -38,7 +38,7 @@ export interface PageDependencies extends DemoDependencies {
 
 /** Everything the gateway needs from its runtime. `gateway_parts.ts` and `worker_parts.ts` make it for `createApp`. */
 export interface Dependencies extends FeatureDependencies, StatusDependencies, PageDependencies {
-  readonly budget: Budget;
+  readonly limits: Limits;
   /** Takes the events that arrive over HTTP. */
   readonly broker: MessagePublisher;
   readonly streams: StreamOpener;
@@ -47,8 +47,10 @@ export interface Dependencies extends FeatureDependencies, StatusDependencies, P
   readonly createOpenApi: CreateOpenApi;
   readonly corsOrigins: readonly string[];
   readonly metrics: Metrics;
-  /** Whose share a request takes until it is authenticated. `env` is what `fetch` was given. */
-  readonly holderOf: (request: Request, env: unknown) => string;
+  /** The address that a request came from; an IPv6 /64 is one. `env` is what `fetch` was given. */
+  readonly addressOf: (request: Request, env: unknown) => string;
+  /** Calls `release` once the client has the whole answer, or is gone. Null: the runtime does not tell. */
+  readonly onClosed: ((env: unknown, release: () => void) => void) | null;
 }
 
 /** The live page's files, by path without leading slash, and as `.br` and `.gz` compressed. Null: no such file. */

@@ -9,7 +9,7 @@ export interface RequestLogOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
-  readonly holderOf: (request: Request, env: unknown) => string;
+  readonly addressOf: (request: Request, env: unknown) => string;
 }
 
 /** Set for every request, for what is logged later about it. */
@@ -50,9 +50,9 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
     };
     const reason = c.error instanceof AppError ? c.error.loginProblem : null;
     if (reason !== null) {
-      const holder = options.holderOf(c.req.raw, c.env);
+      const address = options.addressOf(c.req.raw, c.env);
       // A client that reconnects indefinitely with an expired token must not fill the log.
-      if (mayLog(holder)) options.log.info({ ...fields, reason, ...originOf(holder) }, "login refused");
+      if (mayLog(address)) options.log.info({ ...fields, reason, address }, "login refused");
     } else if (status === 401 || route === "/healthz" || route === "/readyz") options.log.debug(fields, "request");
     else if (status >= 500) options.log.warn(fields, "request");
     else options.log.info(fields, "request");
@@ -63,12 +63,6 @@ function whoIs(principal: Principal | undefined) {
   return principal === undefined
     ? {}
     : { tenant_id: principal.tenantId, principal: `${principal.kind}:${principal.id}` };
-}
-
-/** The address, or the tenant whose credential was valid before. */
-function originOf(holder: string) {
-  const prefix = "address:";
-  return holder.startsWith(prefix) ? { address: holder.slice(prefix.length) } : { tenant_id: holder };
 }
 
 /** In one second, so that a flood from many addresses does not fill the log either. */

@@ -23,7 +23,8 @@ import {
   type Operation,
   type Parameter,
 } from "../description/operation.ts";
-import { createAllow, readsMuch, type Allowed } from "./allow.ts";
+import { accountOf } from "../limits.ts";
+import { createAllow, type Allowed } from "./allow.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
 import { pageParameters, parsePageRequest, toPage, type CursorKind, type List, type PageRequest } from "./paging.ts";
 import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";
@@ -47,8 +48,6 @@ export interface RouteOptions<Schema extends v.GenericSchema, Parameters extends
   readonly query?: Parameters;
   /** Given: the answer has pages. */
   readonly page?: CursorKind;
-  /** It reads much: tenants take turns. */
-  readonly isLarge?: true;
   /** The refusals that follow from the permission, the body, the query and the id are added. */
   readonly answers: Answers;
 }
@@ -113,8 +112,7 @@ export function defineResource(
       const [method = "", path = ""] = route.split(" ");
       const { body, query, page = null } = options;
       const operation = toOperation(path, options, resource);
-      const turns = options.isLarge === true ? [readsMuch] : [];
-      routes.on(method, path, describeHandler(allow(options.allow), operation), ...turns, async (c) => {
+      routes.on(method, path, describeHandler(allow(options.allow), operation), async (c) => {
         const principal = c.get("principal");
         return handle({
           c,
@@ -132,9 +130,11 @@ export function defineResource(
     list(route, { list, of: [item, pageName], example, answer = "One page", ...options }, select) {
       const page = component(pageName, pageOf(item));
       const answers = { 200: json(page, answer, { example: { items: [example], next_cursor: null } }) };
-      this.on(route, { ...options, page: list, answers }, async (call) =>
-        call.c.json(toPage(await select(call), call.page.limit, list)),
-      );
+      this.on(route, { ...options, page: list, answers }, async (call) => {
+        const text = JSON.stringify(toPage(await select(call), call.page.limit, list));
+        accountOf(call.c.req.raw).takeAnswer(text.length);
+        return call.c.body(text, 200, { "content-type": "application/json" });
+      });
     },
   };
 }

@@ -1,5 +1,6 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
+import { maxConnections } from "../limits.ts";
 import { requireMigrated } from "../operator/require_migrated.ts";
 
 /** A database that starts next to the gateway may take this long. */
@@ -14,7 +15,7 @@ export interface PostgresOptions {
 export function postgres({ url }: PostgresOptions): DatabaseAdapter {
   return {
     async open({ signal }) {
-      const database = createPgDatabase(url);
+      const database = createPgDatabase(url, { maxConnections });
       try {
         await requireMigrated(database, { timeoutMs: databaseTimeoutMs, ...(signal === undefined ? {} : { signal }) });
         return database;

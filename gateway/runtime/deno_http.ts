@@ -19,6 +19,7 @@ type ServeInfo = Deno.ServeHandlerInfo<Deno.NetAddr>;
 export const denoHttp: HttpRuntime = {
   createSink: createReadableStreamSinks({ completed: (info) => (info as ServeInfo).completed }),
   peerAddress: (info) => (info as ServeInfo).remoteAddr.hostname,
+  onClosed: (info, release) => void (info as ServeInfo).completed.then(release, release),
   serveApp: serve,
   serveMetrics: serve,
 };

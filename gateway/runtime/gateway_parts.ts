@@ -6,7 +6,6 @@ import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createPublisher } from "../../shared/send_event.ts";
 import type { BrokerAdapter, DatabaseAdapter } from "../gateway_options.ts";
-import { KnownCallers } from "../auth/known_callers.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
 import { settingsError, type GatewayConfig } from "../config.ts";
@@ -26,7 +25,7 @@ import { createReadiness } from "../observability/readiness.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
 import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
-import { accountOf, boundsFor, Budget } from "../http/budget.ts";
+import { accountOf, Limits } from "../limits.ts";
 import { clientAddress } from "../auth/client_address.ts";
 import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
@@ -44,8 +43,6 @@ export interface GatewayPartsOptions extends Pick<
   readonly webAssets: WebAssets;
   /** `/metrics` has a port of its own. */
   readonly hasMetricsPort: boolean;
-  /** Default: for the memory that this process has. */
-  readonly budget?: Budget | undefined;
   readonly demoSession: DemoDependencies["demoSession"];
   readonly signal: AbortSignal | undefined;
 }
@@ -58,7 +55,6 @@ export interface GatewayParts {
   readonly metricsText: MetricsText;
   /** From now on its requests come from this server. */
   serveOver(http: HttpRuntime): void;
-  hasClientLeft(env: object): boolean;
   /** From now on the gateway is not ready; everything else goes on. */
   announceDrain(): void;
   /** Closes every stream within the given time, with a retry delay, and opens no new one. */
@@ -91,15 +87,18 @@ export async function openGatewayParts(options: GatewayPartsOptions): Promise<Ga
 async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<GatewayParts> {
   const { features, bounds, log } = options;
   const nowMs = Date.now;
-  const database = await options.database.open({ features, signal: options.signal });
-  owned.defer(() => database.close());
+  const limits = new Limits({ ...bounds, memoryBytes: availableMemory() });
+  const opened = await options.database.open({ features, signal: options.signal });
+  owned.defer(() => opened.close());
+  const database = limits.limitDatabase(opened);
   const broker = await options.broker.open();
   owned.defer(() => broker.close());
   const { sendEvent } = createPublisher(broker);
   // Without a server, as in a test, a stream is the body of its response, and nobody knows an address.
-  let http: Pick<HttpRuntime, "createSink" | "peerAddress" | "hasClientLeft"> = {
+  let http: Pick<HttpRuntime, "createSink" | "peerAddress" | "onClosed"> = {
     createSink: createReadableStreamSinks(),
     peerAddress: () => null,
+    onClosed: (_env, release) => release(),
   };
   const peerAddress = (env: unknown) => http.peerAddress(env);
 
@@ -122,23 +121,21 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     authority: createAuthorityCheck(database),
     recheckChannels: createRecheck(eventStreamsOf(features), database),
     bounds,
+    limits,
     metrics: metrics.streams,
     log,
     createSink: (stream, owner) => http.createSink(stream, owner),
   });
   const streamTokens = createStreamTokens(await requireSecret(options), nowMs);
-  const digest = (credential: string) => hash("sha256", credential, "base64");
-  const callers = new KnownCallers({ digest });
   const authenticator = createAuthenticator({
     jwtVerifier: options.jwtVerifier,
     streamTokens,
     findApiKey: (hash, request) => findApiKey(database, hash, accountOf(request).holder),
     hashKey: (apiKey) => hash("sha256", apiKey, "hex"),
-    learn: (request, tenantId) => callers.learn(request, tenantId),
   });
   const dependencies: Dependencies = {
     database,
-    budget: options.budget ?? new Budget(boundsFor(availableMemory())),
+    limits,
     broker,
     sendEvent,
     streams: new ChannelManager(streams, database),
@@ -154,8 +151,8 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     metrics,
     metricsText: options.hasMetricsPort ? null : metrics,
     peerAddress,
-    holderOf: (request, env) =>
-      callers.holderOf(request, clientAddress(request.headers, peerAddress(env), options.trustedProxyHops)),
+    addressOf: (request, env) => clientAddress(request.headers, peerAddress(env), options.trustedProxyHops ?? 0),
+    onClosed: (env, release) => http.onClosed(env, release),
     nowMs,
   };
   for (const task of features.flatMap(({ tasks = [] }) => tasks)) {
@@ -170,7 +167,6 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     serveOver(given) {
       http = given;
     },
-    hasClientLeft: (env) => http.hasClientLeft?.(env) === true,
     announceDrain() {
       isDraining = true;
     },
@@ -195,10 +191,8 @@ const createOpenApi: CreateOpenApi = (describe) => {
   return () => (document ??= build());
 };
 
-/** Returns the container's memory, where one bounds it; else what a gateway needs. */
-function availableMemory(): number {
+/** Returns the container's memory, where one bounds it. */
+function availableMemory(): number | undefined {
   const bytes = process.constrainedMemory();
-  return bytes > 0 && bytes < 2 ** 50 ? bytes : defaultMemoryBytes;
+  return bytes > 0 && bytes < 2 ** 50 ? bytes : undefined;
 }
-
-const defaultMemoryBytes = 1024 * 1_048_576;

@@ -1,7 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { settingsError } from "../config.ts";
-import type { Budget } from "../http/budget.ts";
 import { problemResponse } from "../http/problem.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 
@@ -11,10 +10,10 @@ export interface HttpRuntime {
   readonly createSink: CreateSink;
   /** `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;
-  /** Absent where the runtime does not tell. */
-  readonly hasClientLeft?: (env: object) => boolean;
+  /** Calls `release` once the client has the whole answer, or is gone. */
+  readonly onClosed: (env: unknown, release: () => void) => void;
   /** Listens for clients that come by thousands. Rejects with `UsageError` for an address that cannot be listened on. */
-  serveApp(fetch: Fetch, address: ListenAddress, budget: Budget): Promise<HttpServer>;
+  serveApp(fetch: Fetch, address: ListenAddress): Promise<HttpServer>;
   /** Listens for one client. Rejects likewise. */
   serveMetrics(fetch: Fetch, address: ListenAddress): Promise<HttpServer>;
 }
@@ -47,16 +46,11 @@ export interface CloseOptions {
  */
 export const maxUnaccepted = 2048;
 
-/** The answer to what fails outside of the app: a Host or target that cannot be, or too many requests that wait. */
+/** The answer to what fails outside of the app: a Host or target that cannot be. */
 export function refuseRequest(error: unknown): Response {
   return problemResponse(
     error instanceof AppError ? error : new AppError("malformed", "The request cannot be understood"),
   );
-}
-
-/** Nobody reads it; the status is the one that proxies log for a client that left. */
-export function clientGone(): Response {
-  return new Response(null, { status: 499 });
 }
 
 /** The `UsageError` for an address that cannot be listened on, or the error itself. */

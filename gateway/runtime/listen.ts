@@ -1,6 +1,6 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { answerClientErrors, requireOneHost } from "./client_errors.ts";
+import type { Duplex } from "node:stream";
 import { listenProblem, maxUnaccepted, type ListenAddress } from "./http_runtime.ts";
 
 export interface Listening {
@@ -17,6 +17,8 @@ const checkConnectionsEveryMs = 5000;
 /** Longer than what proxies keep idle connections for, so that none sends a request into a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 const probeAfterMs = 30_000;
+/** More connections than open files are of no use, see `LimitNOFILE`. */
+const maxServerConnections = 65_536;
 /**
  * Node accepts one connection a turn of its event loop for each server that listens (libuv since 1.45). With many streams a turn
  * takes milliseconds, and clients that come back together would wait for minutes while the gateway has time for them.
@@ -63,16 +65,48 @@ export async function listen(
       keepAlive: true,
       keepAliveInitialDelay: probeAfterMs,
       noDelay: true,
-      // Node's own answer is no problem document, and it takes several.
-      requireHostHeader: false,
     },
-    requireOneHost(listener),
+    listener,
   );
-  answerClientErrors(server);
+  server.maxConnections = maxServerConnections;
+  server.on("request", watchAnswer).on("clientError", refuseClient);
   await new Promise<void>((done, fail) => {
     server.once("error", (error) => fail(listenProblem(error, variable)));
     server.listen({ host, port, backlog: maxUnaccepted, ...options }, () => done());
   });
   // A server that listens on a port has no other kind of address.
   return { servers: [server], port: (server.address() as AddressInfo).port };
+}
+
+/** Sockets with a response under way: another one would be read as part of it. */
+const answering = new WeakSet<Duplex>();
+
+function watchAnswer({ socket }: IncomingMessage, response: ServerResponse): void {
+  answering.add(socket);
+  response.once("close", forgetAnswer);
+}
+
+function forgetAnswer(this: ServerResponse): void {
+  answering.delete(this.req.socket);
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  HPE_INVALID_METHOD: "405 Method Not Allowed\r\nallow: GET, HEAD, POST, PATCH, PUT, DELETE",
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+/** Answers what Node rejects before it becomes a request. https://nodejs.org/api/http.html#event-clienterror */
+function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable || answering.has(socket)) {
+    socket.destroy();
+    return;
+  }
+  const line = refusals[error.code ?? ""] ?? "400 Bad Request";
+  const code = line.startsWith("405") ? "method_not_allowed" : "malformed";
+  const [status = "", title = ""] = /^(\d+) (.*)/.exec(line)?.slice(1) ?? [];
+  const detail = "The request cannot be understood";
+  const body = JSON.stringify({ type: `urn:scanstream:problem:${code}`, title, status: Number(status), detail, code });
+  const head = `HTTP/1.1 ${line}\r\ncontent-type: application/problem+json\r\ncontent-length: ${body.length}`;
+  socket.end(`${head}\r\nconnection: close\r\n\r\n${body}`);
 }

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import type { GatewayIo } from "../../command_line/command_io.ts";
-import { parseConfig } from "../config.ts";
+import { isLoopback } from "../../shared/loopback.ts";
+import { parseConfig, type GatewayConfig } from "../config.ts";
+import { defaultTenantPercent } from "../limits.ts";
 import { leave } from "./draining.ts";
-import { createLog } from "../observability/log.ts";
+import { createLog, type Log } from "../observability/log.ts";
 import { batchLogWrites } from "./batch_log_writes.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
 import { startGateway, type RunningGateway } from "./start_gateway.ts";
@@ -53,6 +55,7 @@ async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: strin
   if (config.databaseUrl !== null && config.metricsPort === null) {
     log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
   }
+  warnOfLimits(config, log);
   if (config.auth.kind === "local" && config.databaseUrl !== null) {
     log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
   }
@@ -67,6 +70,19 @@ async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: strin
   });
   log.info({}, "stopped");
   return 0;
+}
+
+function warnOfLimits({ host, bounds, trustedProxyHops }: GatewayConfig, log: Log): void {
+  if (bounds.tenantPercent > defaultTenantPercent || bounds.maxStreamsPerTenant * 4 > bounds.maxStreams) {
+    log.warn(
+      {},
+      "one tenant may take more than a quarter of the limits: at its limits it may make another's requests fail",
+    );
+  }
+  const isLocal = isLoopback(host) || host === "::1";
+  if (!isLocal && trustedProxyHops === null) {
+    log.warn({}, "HOST is not this machine and TRUSTED_PROXY_HOPS is unset: only a proxy limits slow connections");
+  }
 }
 
 /** An embedded database without a tenant gets one, and a key that is shown this once. */

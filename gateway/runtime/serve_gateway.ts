@@ -37,7 +37,7 @@ export async function serveGateway(
   const servers: HttpServer[] = [];
   let stopping: Promise<void> | null = null;
   try {
-    const app = await http.serveApp(gateway.fetch, { host, port, variable: "PORT" }, parts.dependencies.budget);
+    const app = await http.serveApp(gateway.fetch, { host, port, variable: "PORT" });
     servers.push(app);
     const metricsAddress = { host, port: metricsPort ?? 0, variable: "METRICS_PORT" } as const;
     const fetchMetrics = (request: Request) => respondMetrics(parts.metricsText, request);

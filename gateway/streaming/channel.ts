@@ -25,7 +25,7 @@ export class Channel {
   refCount = 0;
   /** Attached leases. */
   readonly members = new Set<SubscriptionLease>();
-  /** Arrived in this turn. */
+  /** Not written yet. */
   frames: string[] = [];
   isOver = false;
   /** The sequence number of the last event of each producer that numbers its events, least recent first. */
@@ -40,6 +40,11 @@ export class Channel {
     this.name = name;
     this.#parsed = parseChannelName(name);
     this.#terminalType = this.#parsed === null ? null : terminalTypeOf(this.#parsed.prefix);
+  }
+
+  /** Empty for a name that is no channel's. */
+  get tenantId(): string {
+    return this.#parsed?.tenantId ?? "";
   }
 
   /** Returns `own` for the event that ends this channel's streams, and `foreign` for one that only claims to. */

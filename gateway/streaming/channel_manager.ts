@@ -5,7 +5,6 @@ import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { canReadChannel, isUuid, lowerCaseUuids, parseChannelName } from "../../shared/channel_name.ts";
 import { encodeEvent } from "../../shared/event.ts";
 import { encodeComment, encodeEventFrame } from "../../shared/event_stream_encoding.ts";
-import type { FairShare } from "../../shared/fair_share.ts";
 import type { Principal } from "../auth/principal.ts";
 import { streamDigest } from "../auth/stream_tokens.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
@@ -26,19 +25,16 @@ import type { StreamSnapshot } from "./stream_request.ts";
  * their names, and then the stream is opened.
  */
 export class ChannelManager implements StreamOpener {
-  readonly openings: FairShare;
   readonly #streams: LocalStreams;
   readonly #database: Database;
 
   constructor(streams: LocalStreams, database: Database) {
-    this.openings = streams.openings;
     this.#streams = streams;
     this.#database = database;
   }
 
   async open({ stream, principal, hasSnapshot, request, platform }: RequestedOpening): Promise<Response> {
-    const lookUp = <Result>(work: () => Promise<Result>) => this.#streams.lookups.run(principal.tenantId, work);
-    const { channels, hasEnded } = await lookUp(() => findChannels(stream, principal, this.#database));
+    const { channels, hasEnded } = await findChannels(stream, principal, this.#database);
     if (hasEnded) return new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
     const readsSnapshot = hasSnapshot && stream.definition.getSnapshot !== undefined;
     return this.#streams.open({
@@ -46,7 +42,7 @@ export class ChannelManager implements StreamOpener {
       principal,
       name: stream.target.name,
       channels,
-      ...(readsSnapshot && { readSnapshot: () => lookUp(() => readSnapshot(stream, principal, this.#database)) }),
+      ...(readsSnapshot && { readSnapshot: () => readSnapshot(stream, principal, this.#database) }),
       platform,
     });
   }

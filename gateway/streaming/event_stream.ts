@@ -1,4 +1,3 @@
-import type { FairShare } from "../../shared/fair_share.ts";
 import type { ParamKeys } from "hono/types";
 import type { TenantDatabase } from "../../drizzle/transactions.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
@@ -19,6 +18,7 @@ import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import { AppError } from "../../shared/app_error.ts";
+import { accountOf } from "../limits.ts";
 
 export type DefaultPath = "/:id/event-stream";
 
@@ -101,7 +101,6 @@ const defaultPath: DefaultPath = "/:id/event-stream";
 export interface EventStreamDependencies {
   readonly authenticator: Pick<Authenticator, "authenticateStream">;
   readonly streams: StreamOpener;
-  readonly holderOf: (request: Request, env: unknown) => string;
 }
 
 interface EventStreamEnvironment {
@@ -129,18 +128,16 @@ export function defineEventStream<const Path extends string = DefaultPath>(
       return undefined;
     }
     const stream = { definition, params: c.req.param(), target };
-    const { authenticator, streams, holderOf } = c.var.dependencies;
-    const holder = holderOf(c.req.raw, c.env);
-    streams.openings?.take(holder);
-    try {
-      // Every refusal comes before any byte of a stream.
-      const principal = await authenticator.authenticateStream(c.req.raw);
-      c.set("principal", principal);
-      const hasSnapshot = isSnapshotRequested(new URL(c.req.url));
-      return await streams.open({ stream, principal, hasSnapshot, request: c.req.raw, platform: c.env });
-    } finally {
-      streams.openings?.give(holder);
-    }
+    const { authenticator, streams } = c.var.dependencies;
+    // Every refusal comes before any byte of a stream.
+    const principal = await authenticator.authenticateStream(c.req.raw);
+    c.set("principal", principal);
+    const account = accountOf(c.req.raw);
+    account.belongsTo(principal.tenantId);
+    const hasSnapshot = isSnapshotRequested(new URL(c.req.url));
+    const response = await streams.open({ stream, principal, hasSnapshot, request: c.req.raw, platform: c.env });
+    account.close();
+    return response;
   };
   const declared = declareAccess("read", handler);
   const operation = toOperation(definition);
@@ -261,6 +258,4 @@ export interface RequestedOpening {
  */
 export interface StreamOpener {
   open(opening: RequestedOpening): Promise<Response>;
-  /** Streams that are being opened, from the arrival of their requests. Absent in a stateless Worker. */
-  readonly openings?: FairShare;
 }

@@ -3,6 +3,7 @@ import type { LostReason, Subscriber } from "../../shared/broker.ts";
 import { parseMessage } from "../../shared/event.ts";
 import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
 import { nextTurn } from "../next_turn.ts";
+import type { DeliveryRate } from "../limits.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
 import { Channel, connectionLost, SubscriptionLease, unavailable } from "./channel.ts";
@@ -14,6 +15,8 @@ export interface HubOptions {
   readonly lingerMs?: number;
   /** How long the broker may take to confirm. Default 15,000: with the rest of the request it stays within 20 s. */
   readonly confirmTimeoutMs?: number;
+  /** Default: no limit. */
+  readonly deliveries?: DeliveryRate;
   readonly metrics?: StreamMetrics;
   readonly log?: Log;
   readonly now?: () => number;
@@ -29,12 +32,16 @@ export interface HubStats {
 
 /** More text than this is written before the turn ends: the queue is bounded. */
 const maxQueuedChars = 65_536;
+/** A channel whose tenant has had its deliveries waits so long, and is lost with more text than this. */
+const heldMs = 10;
+const maxHeldChars = 524_288;
 
 /** One upstream subscription for each channel of this process, and the members that each message is handed to. */
 export class Hub {
   readonly #subscriber: Subscriber;
   readonly #lingerMs: number;
   readonly #confirmTimeoutMs: number;
+  readonly #deliveries: DeliveryRate | null;
   readonly #metrics: StreamMetrics;
   readonly #log: Log;
   readonly #now: () => number;
@@ -42,6 +49,9 @@ export class Hub {
   /** Channels without any lease, oldest first, and since when. */
   readonly #idleSince = new Map<Channel, number>();
   #lingerTimer: ReturnType<typeof setTimeout> | null = null;
+  /** Their tenants have had their deliveries. */
+  #heldChannels: Channel[] = [];
+  #heldTimer: ReturnType<typeof setTimeout> | null = null;
   /** What has messages that were not written yet. */
   #queuedChannels: Channel[] = [];
   #queuedChars = 0;
@@ -52,6 +62,7 @@ export class Hub {
     this.#subscriber = options.subscriber;
     this.#lingerMs = options.lingerMs ?? 5000;
     this.#confirmTimeoutMs = options.confirmTimeoutMs ?? 15_000;
+    this.#deliveries = options.deliveries ?? null;
     this.#metrics = options.metrics ?? noStreamMetrics;
     this.#log = options.log ?? silentLog;
     this.#now = options.now ?? Date.now;
@@ -86,6 +97,8 @@ export class Hub {
     for (const channel of this.#channels.values()) this.#lose(channel);
     if (this.#lingerTimer !== null) clearTimeout(this.#lingerTimer);
     this.#lingerTimer = null;
+    if (this.#heldTimer !== null) clearTimeout(this.#heldTimer);
+    this.#heldTimer = null;
   }
 
   /** The last lease was released: a new one within the linger finds the subscription confirmed. */
@@ -94,24 +107,41 @@ export class Hub {
     this.#lingerTimer ??= setTimeout(() => this.#sweepIdle(), this.#lingerMs);
   }
 
-  /** Writes what has arrived: one chunk for each channel, the same bytes to each of its members. */
+  /** Writes what has arrived; what its tenant may not have yet waits, and is written together with what comes meanwhile. */
   #flush(): void {
     const channels = this.#queuedChannels;
     if (channels.length === 0) return;
     this.#queuedChannels = [];
     this.#queuedChars = 0;
     const nowMs = this.#now();
-    let delivered = 0;
-    let bytes = 0;
     for (const channel of channels) {
-      const { frames, members } = channel;
-      channel.frames = [];
-      const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
-      delivered += frames.length * members.size;
-      bytes += chunk.byteLength * members.size;
-      for (const lease of members) this.#deliver(lease, chunk, nowMs);
+      if (this.#deliveries?.take(channel.tenantId, channel.members.size, nowMs) === false) this.#hold(channel);
+      else this.#write(channel, nowMs);
     }
-    this.#metrics.delivered(delivered, bytes);
+  }
+
+  #hold(channel: Channel): void {
+    if (channel.frames.reduce((sum, { length }) => sum + length, 0) > maxHeldChars) {
+      this.#lose(channel);
+      return;
+    }
+    this.#heldChannels.push(channel);
+    this.#heldTimer ??= setTimeout(() => {
+      this.#heldTimer = null;
+      this.#queuedChannels.push(...this.#heldChannels);
+      this.#heldChannels = [];
+      this.#flush();
+    }, heldMs);
+  }
+
+  /** One chunk, the same bytes to each member. */
+  #write(channel: Channel, nowMs: number): void {
+    const { frames, members } = channel;
+    if (frames.length === 0) return;
+    channel.frames = [];
+    const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
+    for (const lease of members) this.#deliver(lease, chunk, nowMs);
+    this.#metrics.delivered(frames.length * members.size, chunk.byteLength * members.size);
   }
 
   #addReference(name: string): Channel {
@@ -173,8 +203,10 @@ export class Hub {
     if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId)) return;
     if (channel.isAfterEnd(event)) return;
     const frame = encodeEventFrame(event);
-    if (this.#queuedChannels.length === 0) nextTurn(() => this.#flush());
-    if (channel.frames.push(frame) === 1) this.#queuedChannels.push(channel);
+    if (channel.frames.push(frame) === 1) {
+      if (this.#queuedChannels.length === 0) nextTurn(() => this.#flush());
+      this.#queuedChannels.push(channel);
+    }
     this.#queuedChars += frame.length;
     if (end === "own") this.#endMembers(channel);
     else if (this.#queuedChars > maxQueuedChars) this.#flush();
@@ -182,14 +214,14 @@ export class Hub {
 
   /** The terminal event is first delivered whole to every member. */
   #endMembers(channel: Channel): void {
-    this.#flush();
+    this.#write(channel, this.#now());
     for (const lease of channel.members) if (lease.endChannel(channel)) this.#end(lease, "ended");
   }
 
   /** An event may have been missed: every attached member is ended at once, and the next lease subscribes afresh. */
   #lose(channel: Channel): void {
     if (channel.isOver) return;
-    this.#flush();
+    this.#write(channel, this.#now());
     this.#discard(channel);
     for (const lease of channel.members) this.#end(lease, "lost");
   }

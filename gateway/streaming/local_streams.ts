@@ -1,11 +1,10 @@
-import { FairShare } from "../../shared/fair_share.ts";
-import { FairTurns } from "../../shared/fair_turns.ts";
 import { createSteadyClock } from "../../shared/steady_clock.ts";
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Subscriber } from "../../shared/broker.ts";
 import type { AuthorityCheck } from "../auth/membership.ts";
 import type { StreamBounds } from "../config.ts";
+import { Limits } from "../limits.ts";
 import type { SubscriptionLease } from "./channel.ts";
 import { Hub, type HubStats } from "./hub.ts";
 import { silentLog, type Log } from "../observability/log.ts";
@@ -19,7 +18,7 @@ import { endGraceMs, Recheck, type RecheckChannels } from "./recheck.ts";
 import type { CreateSink } from "./sinks/sink.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
 import { Sweep } from "./sweep.ts";
-import { TenantLimits } from "./tenant_limits.ts";
+import { StreamsByTenant } from "./tenant_streams.ts";
 import type { StreamRequest } from "./stream_request.ts";
 
 export interface LocalStreamsOptions {
@@ -27,6 +26,8 @@ export interface LocalStreamsOptions {
   readonly authority: AuthorityCheck;
   readonly recheckChannels?: RecheckChannels;
   readonly bounds: StreamBounds;
+  /** Those of the process. Default: new ones, with the streams of `bounds`. */
+  readonly limits?: Limits;
   /** Where bytes go. Default: the portable sink. */
   readonly createSink?: CreateSink;
   readonly metrics?: StreamMetrics;
@@ -52,10 +53,6 @@ export interface LocalStreams {
   open(stream: StreamRequest): Promise<Response>;
   /** The clock of the times of streams: it is never set back. */
   readonly now: () => number;
-  /** Streams that are being opened, from the arrival of their requests. */
-  readonly openings: FairShare;
-  /** Transactions that find or read what is to be followed. */
-  readonly lookups: FairTurns;
   stats(): StreamStats;
   /**
    * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves
@@ -64,18 +61,14 @@ export interface LocalStreams {
   drain(options: { readonly overMs: number }): Promise<void>;
 }
 
-/** A longer queue helps no client of a storm: each would wait until its client has given up. */
-const maxOpenings = 2000;
-/** Leaves two of the ten connections of a process to everything else, also in a storm of clients that come back. */
-const lookupsAtOnce = 8;
-
 /** The streams of one process (or Durable Object), over one hub. */
 export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   const { bounds, metrics = noStreamMetrics, log = silentLog, random = Math.random } = options;
+  const { limits = new Limits(bounds) } = options;
   const wallNow = options.now ?? Date.now;
   const now = createSteadyClock(wallNow);
   const createSink = options.createSink ?? createReadableStreamSinks();
-  const hub = new Hub({ ...options, metrics, log, now });
+  const hub = new Hub({ ...options, deliveries: limits.deliveries, metrics, log, now });
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
   const head = encodeRetry(2000) + encodeComment("open") + encodeHeartbeatInterval(bounds.heartbeatSeconds);
   const recheckMs = bounds.recheckSeconds * 1000;
@@ -92,9 +85,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     random,
   };
   const recheck = new Recheck({ ...options, recheckMs, sweep, metrics, now, random });
-  const limits = new TenantLimits({
-    ...bounds,
-    random,
+  const tenants = new StreamsByTenant({
+    limits,
     onFirst: (tenant) => recheck.watch(tenant),
     onLast: (tenant) => recheck.unwatch(tenant),
   });
@@ -102,9 +94,6 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
 
   return {
     now,
-
-    openings: new FairShare({ max: maxOpenings, what: "streams being opened", random }),
-    lookups: new FairTurns(lookupsAtOnce),
 
     async open(request) {
       try {
@@ -117,7 +106,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       }
     },
 
-    stats: () => ({ ...hub.stats(), streams: limits.count }),
+    stats: () => ({ ...hub.stats(), streams: tenants.count }),
 
     drain({ overMs }) {
       draining ??= drain(overMs);
@@ -130,7 +119,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     const checkedMs = now();
     requireNotDraining();
     const end = endOf(request.principal);
-    const tenant = limits.admit(request.principal.tenantId);
+    const tenant = tenants.admit(request.principal.tenantId);
     const stream = new OpenStream(tenant, request, { checkedMs, context });
     let lease: SubscriptionLease | null = null;
     try {
@@ -172,9 +161,9 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
 
   async function drain(overMs: number): Promise<void> {
     const nowMs = now();
-    for (const stream of limits.streams()) stream.endBy(nowMs + random() * overMs, "drain");
+    for (const stream of tenants.streams()) stream.endBy(nowMs + random() * overMs, "drain");
     // Bounded: some streams may still wait for the broker, or for a client that reads nothing.
-    await withTimeout(limits.empty(), overMs + context.closeGraceMs + 2000).catch(() => undefined);
+    await withTimeout(tenants.empty(), overMs + context.closeGraceMs + 2000).catch(() => undefined);
     hub.close();
   }
 }

@@ -27,6 +27,8 @@ export interface StreamSlot {
   /** The stream is open, and no longer open. */
   add(stream: OpenStream): void;
   remove(stream: OpenStream): void;
+  /** Counts bytes that wait for the client, or no longer do. False: the tenant has too many. */
+  addUnread(bytes: number): boolean;
   /** Gives the place back. Called once. */
   release(): void;
 }
@@ -59,6 +61,8 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
   #endMs = Infinity;
   #endReason: CloseReason = "lifetime";
   #lastWriteMs = 0;
+  /** Counted against the tenant's limit. */
+  #unreadBytes = 0;
   /** Idle for this long, it writes a comment: 0.4 to 0.65 of the heartbeat, so that not all streams write in one turn. */
   readonly #idleMs: number;
   /** At the last tick: bytes buffered; since then: bytes written; since when the client has read nothing. */
@@ -123,7 +127,11 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
     const { maxBufferBytes } = this.#context;
     const bufferedBytes = this.#sink.write(chunk);
     this.#wrote(chunk, nowMs);
-    if (bufferedBytes > maxBufferBytes + this.#snapshotBytes) this.close("slow");
+    if (!this.#countUnread(bufferedBytes)) {
+      this.close("slow");
+      // Its bytes are needed now: the tenant's other streams would be closed as well.
+      this.#sink?.destroy();
+    } else if (bufferedBytes > maxBufferBytes + this.#snapshotBytes) this.close("slow");
     else if (bufferedBytes <= maxBufferBytes) this.#snapshotBytes = 0;
   }
 
@@ -176,6 +184,7 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
     this.#lease?.release();
     this.#waiting = [];
     this.#sink = null;
+    this.#countUnread(0);
     this.#slot.release();
   }
 
@@ -204,10 +213,18 @@ export class OpenStream implements HubMember, SinkOwner, SweepTarget {
   #beat(nowMs: number): void {
     if (this.#sink === null) return;
     const bufferedBytes = this.#sink.bufferedBytes();
+    this.#countUnread(bufferedBytes);
     this.#watchStall(bufferedBytes, nowMs);
     if (bufferedBytes > 0 || nowMs - this.#lastWriteMs < this.#idleMs) return;
     this.#sink.write(heartbeatChunk);
     this.#wrote(heartbeatChunk, nowMs);
+  }
+
+  #countUnread(bytes: number): boolean {
+    const more = bytes - this.#unreadBytes;
+    if (more === 0) return true;
+    this.#unreadBytes = bytes;
+    return this.#slot.addUnread(more) || more < 0;
   }
 
   #wrote(chunk: Chunk, nowMs: number): void {

@@ -4,7 +4,7 @@ import type { Principal } from "../auth/principal.ts";
 import type { StreamMetrics } from "../observability/stream_metrics.ts";
 import type { OpenStream } from "./open_stream.ts";
 import type { Sweep, SweepTarget } from "./sweep.ts";
-import type { TenantStreams } from "./tenant_limits.ts";
+import type { TenantStreams } from "./tenant_streams.ts";
 
 /** A terminal event that was stored may take this long to be published: what ended is not closed without it before. */
 export const endGraceMs = 5000;

@@ -35,7 +35,7 @@ test("an empty environment is the embedded default", () => {
     drainDelaySeconds,
     retentionDays: null,
     historyDays,
-    trustedProxyHops: 0,
+    trustedProxyHops: null,
     bounds,
   });
 });

@@ -67,7 +67,6 @@ export function createRouteApp(database: Database, route: EventStreamRoute): Rou
         return principal;
       },
     },
-    holderOf: () => "",
     streams: new ChannelManager(streams, watched),
   };
   const app = new Hono<{ Variables: { dependencies: EventStreamDependencies } }>();

@@ -36,6 +36,7 @@ export const bounds: StreamBounds = {
   maxBufferBytes: 1_048_576,
   maxStreams: 50_000,
   maxStreamsPerTenant: 1000,
+  tenantPercent: 25,
   maxLifetimeSeconds: 3600,
 };
 

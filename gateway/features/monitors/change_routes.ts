@@ -17,9 +17,7 @@ import { changeExample, storedChangeExample } from "./examples.ts";
 import { toChange, type ChangeRow } from "./monitor.ts";
 import { selectMonitor } from "./monitor_store.ts";
 
-/** Five hundred changes, each with the log events that explain it. */
-const maxChangesBytes = 8 * 1024 * 1024;
-const maxChangesValues = 300_000;
+const maxChangesBytes = 1_048_576;
 const maxFilterLength = 200;
 const changeList: List<ChangeRow, unknown> = {
   name: "changes",
@@ -57,7 +55,6 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
         schema: newChangesSchema,
         example: { changes: [changeExample] },
         maxBytes: maxChangesBytes,
-        maxValues: maxChangesValues,
       },
       answers: {
         200: json(component("StoredChanges", storedChangesSchema), "Stored", { example: { received: 1, created: 1 } }),
@@ -81,7 +78,6 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
     "GET /monitors/:id/changes",
     {
       allow: "read",
-      isLarge: true,
       operationId: "listChanges",
       summary: "List a monitor's changes, newest first",
       query: { fingerprint: textParameter(maxFilterLength), check: checkParameter("check") },
@@ -102,7 +98,6 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
     "GET /monitors/:id/findings",
     {
       allow: "read",
-      isLarge: true,
       operationId: "listMonitorFindings",
       summary: "List a monitor's present findings",
       description: "The last change of each finding that is still there; its `to` is the present verdict.",

@@ -5,7 +5,7 @@ import { count, uuid } from "../../../shared/schemas/primitives.ts";
 import { maxStoredReportBytes, reportSchema } from "../../../shared/schemas/report.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import { readBytes } from "../../http/body.ts";
-import { accountOf } from "../../http/budget.ts";
+import { accountOf } from "../../limits.ts";
 import { HttpRefusal } from "../../http/problem.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
 import type { Resource } from "../../http/resource.ts";
@@ -37,7 +37,7 @@ export function defineReportRoutes(scans: Resource): void {
     },
     async ({ c, id, write }) => {
       const report = await readReport(c.req.raw);
-      const { isNew } = await accountOf(c.req.raw).readLarge(() => write((db) => storeReport(db, id, report)));
+      const { isNew } = await write((db) => storeReport(db, id, report));
       const stored = { scan_id: id, size_bytes: report.body.length };
       return c.json(stored, isNew ? 201 : 200, { etag: `"${report.sha256}"` });
     },
@@ -68,12 +68,11 @@ export function defineReportRoutes(scans: Resource): void {
         vary: "accept-encoding",
       };
       if (isKnown(c.req.header("if-none-match"), strong)) return c.body(null, 304, headers);
-      const account = accountOf(c.req.raw);
-      const body = await account.holdUntilRead(maxStoredReportBytes, async () => {
-        const stored = await account.readLarge(() => read((db) => selectBody(db, id)));
-        if (isGzip) return pulledStream(slicesOf(stored));
-        return pulledStream(slicesOf(stored, inflatedAtOnceBytes)).pipeThrough(new DecompressionStream("gzip"));
-      });
+      accountOf(c.req.raw).takeAnswer(maxStoredReportBytes);
+      const stored = await read((db) => selectBody(db, id));
+      const body = isGzip
+        ? pulledStream(slicesOf(stored))
+        : pulledStream(slicesOf(stored, inflatedAtOnceBytes)).pipeThrough(new DecompressionStream("gzip"));
       const init = {
         headers: { ...headers, "content-type": "application/json", ...(isGzip && { "content-encoding": "gzip" }) },
         // Workers compress once more unless told that it is done. https://developers.cloudflare.com/workers/runtime-apis/response/

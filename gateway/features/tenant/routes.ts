@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { tenantNameSchema, tenantSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
 import { component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
-import { accountOf } from "../../http/budget.ts";
+import { accountOf } from "../../limits.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { defineResource } from "../../http/resource.ts";
@@ -107,17 +107,14 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       answers: { 200: { description: "The tenant", contentType: "application/x-ndjson" }, ...wasDeleted },
     },
     async ({ c, principal, read }) => {
-      const account = accountOf(c.req.raw);
-      const body = await account.holdUntilRead(heldBytes, async () => {
-        const { id, name } = await read(selectTenant);
-        const exportedAt = new Date(nowMs()).toISOString();
-        const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
-        const lines = exportTenant(header, ({ table, after }) =>
-          account.readLarge(() => read((db) => readExportPage(db, requireExportedTable(table), after))),
-        );
-        return pulledStream(encoded(lines));
-      });
-      return c.body(body, 200, {
+      accountOf(c.req.raw).takeAnswer(heldBytes);
+      const { id, name } = await read(selectTenant);
+      const exportedAt = new Date(nowMs()).toISOString();
+      const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
+      const lines = exportTenant(header, ({ table, after }) =>
+        read((db) => readExportPage(db, requireExportedTable(table), after)),
+      );
+      return c.body(pulledStream(encoded(lines)), 200, {
         "content-type": "application/x-ndjson",
         "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
       });
@@ -128,7 +125,7 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
 }
 
 /** A page of the largest rows, in the gateway and on its way to a client that reads slowly. */
-const heldBytes = 16 * 1_048_576;
+const heldBytes = 8 * 1_048_576;
 
 async function* encoded(lines: AsyncGenerator<string>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();

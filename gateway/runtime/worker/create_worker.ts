@@ -4,9 +4,9 @@ import { UsageError } from "../../../shared/usage_error.ts";
 import { createApp } from "../../app.ts";
 import { runTasks, type Feature } from "../../features/features.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
+import { accountOf } from "../../limits.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createLog } from "../../observability/log.ts";
-import { PolledTurns } from "./polled_turns.ts";
 import { createStreamsObject, type StreamsObjectClass } from "./streams_object.ts";
 import { openWorkerParts, type WorkerOptions } from "./worker_parts.ts";
 
@@ -26,16 +26,7 @@ interface OpenedWorker<Environment> {
   readonly features: readonly Feature[];
   readonly dependencies: Dependencies;
   readonly app: ReturnType<typeof createApp>;
-  readonly starts: PolledTurns;
 }
-
-/** However many requests one address sends at once, those of another find the isolate and the database free. */
-const startsAtOnce = 8;
-/**
- * A request that takes longer waits for its client or for somebody else, and keeps nobody from beginning. With less, a busy isolate
- * would take slow requests for waiting ones, begin more, and be busier still.
- */
-const startMs = 100;
 
 /** The gateway on Cloudflare Workers. A wrong setting is named in the log and in the answer to each request, never with its value. */
 export function createWorker<Environment extends object>(
@@ -46,7 +37,7 @@ export function createWorker<Environment extends object>(
 
   /**
    * Concurrent first requests each open their parts: a request that awaited another's promise would hang when that one is cancelled.
-   * All go on with what was there first, or each would have turns of its own.
+   * All go on with what was there first, or each would have limits of its own.
    */
   async function open(environment: Environment): Promise<OpenedWorker<Environment>> {
     if (opened?.environment === environment) return opened;
@@ -54,8 +45,7 @@ export function createWorker<Environment extends object>(
     const { features } = options;
     const dependencies = await openWorkerParts(options);
     if (opened?.environment === environment) return opened;
-    const starts = new PolledTurns(startsAtOnce, Date.now, { maxRunMs: startMs });
-    opened = { environment, features, dependencies, app: createApp(dependencies, features), starts };
+    opened = { environment, features, dependencies, app: createApp(dependencies, features) };
     return opened;
   }
 
@@ -63,10 +53,10 @@ export function createWorker<Environment extends object>(
     worker: {
       async fetch(request, environment, context) {
         try {
-          const { app, dependencies, starts } = await open(environment);
-          return await starts.run(dependencies.holderOf(request, environment), async () =>
-            app.fetch(request, environment, context),
-          );
+          const { app } = await open(environment);
+          // The runtime stops a request whose client has left, and runs no `finally` of it.
+          request.signal.addEventListener("abort", () => accountOf(request).close());
+          return await app.fetch(request, environment, context);
         } catch (error) {
           return error instanceof AppError ? problemResponse(error) : startFailure(error);
         }

@@ -2,13 +2,14 @@ import { createAuthorityCheck } from "../../auth/membership.ts";
 import { parseConfig } from "../../config.ts";
 import { eventStreamsOf } from "../../features/features.ts";
 import { problemResponse } from "../../http/problem.ts";
+import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import { ChannelManager, createRecheck } from "../../streaming/channel_manager.ts";
 import { findEventStream, type EventStreams, type StreamOpener } from "../../streaming/event_stream.ts";
 import { createLocalStreams } from "../../streaming/local_streams.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
 import { parseHandOver } from "./hand_over.ts";
-import type { WorkerOptions } from "./worker_parts.ts";
+import { isolateBytes, type WorkerOptions } from "./worker_parts.ts";
 
 export type StreamsObjectClass<Environment> = new (
   state: unknown,
@@ -55,14 +56,17 @@ export function createStreamsObject<Environment>(
   };
 }
 
-function open({ features, bounds, log = createLog(), ...adapters }: WorkerOptions): Opened {
+function open({ features, bounds: given, log = createLog(), ...adapters }: WorkerOptions): Opened {
   const eventStreams = eventStreamsOf(features);
   const database = adapters.database.open();
+  const bounds = { ...parseConfig({}).bounds, ...given };
   const streams = createLocalStreams({
     subscriber: adapters.broker.open(),
     authority: createAuthorityCheck(database),
     recheckChannels: createRecheck(eventStreams, database),
-    bounds: { ...parseConfig({}).bounds, ...bounds },
+    bounds,
+    // The object is its tenant's own.
+    limits: new Limits({ ...bounds, tenantPercent: 100, memoryBytes: isolateBytes }),
     // Otherwise the runtime compresses, and buffers what it compresses.
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,

@@ -3,13 +3,13 @@ import { createPublisher } from "../../../shared/send_event.ts";
 import { findApiKey } from "../../../drizzle/across_tenants.ts";
 import { ping } from "../../../drizzle/transactions.ts";
 import { createAuthenticator } from "../../auth/authenticate.ts";
-import { networkOf } from "../../auth/client_address.ts";
+import { clientAddress } from "../../auth/client_address.ts";
 import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
-import type { SignInConfig } from "../../config.ts";
+import { parseConfig, type SignInConfig } from "../../config.ts";
 import type { GatewayOptions, WorkerBrokerAdapter, WorkerDatabaseAdapter } from "../../gateway_options.ts";
-import { boundsFor, Budget, maxLargeReads } from "../../http/budget.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
+import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { createReadiness, type Readiness } from "../../observability/readiness.ts";
@@ -18,7 +18,6 @@ import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetFiles, readOpenApi } from "./asset_files.ts";
 import type { Fetcher, ObjectNamespace } from "./bindings.ts";
 import { createObjectStreams } from "./object_streams.ts";
-import { PolledTurns } from "./polled_turns.ts";
 
 export interface WorkerOptions extends Omit<GatewayOptions, "trustedProxyHops"> {
   readonly database: WorkerDatabaseAdapter;
@@ -40,14 +39,12 @@ export interface WorkerOptions extends Omit<GatewayOptions, "trustedProxyHops"> 
 export async function openWorkerParts(options: WorkerOptions): Promise<Dependencies> {
   const { auth, streams, shardsPerTenant = 1, assets = noAssets, signIn = null, log = createLog() } = options;
   const nowMs = Date.now;
-  const largeReads = new PolledTurns(maxLargeReads, nowMs);
   const database = options.database.openForRequests();
   const broker = createRequestBroker(options);
   const streamTokens = createStreamTokens(options.streamTokenSecret, nowMs);
   return {
     database,
-    // Part of an isolate's 128 MiB.
-    budget: new Budget({ ...boundsFor(128 * 1_048_576), largeReads }),
+    limits: new Limits({ ...parseConfig({}).bounds, ...options.bounds, memoryBytes: isolateBytes }),
     broker,
     ...createPublisher(broker),
     streams: createObjectStreams({ objects: streams, shardsPerTenant }),
@@ -69,11 +66,14 @@ export async function openWorkerParts(options: WorkerOptions): Promise<Dependenc
     metricsText: null,
     peerAddress: () => null,
     // Cloudflare sets it, also if a client sends one: https://developers.cloudflare.com/fundamentals/reference/http-headers/
-    holderOf: (request) => `address:${networkOf(request.headers.get("cf-connecting-ip") ?? "")}`,
+    addressOf: (request) => clientAddress(request.headers, request.headers.get("cf-connecting-ip"), 0),
+    onClosed: null,
     nowMs,
   };
 }
 
+/** https://developers.cloudflare.com/workers/platform/limits/#memory */
+export const isolateBytes = 128 * 1_048_576;
 const noAssets: Fetcher = { fetch: async () => new Response(null, { status: 404 }) };
 
 /**

@@ -40,7 +40,10 @@ test("a page of large rows ends before its limit, and its cursor goes on", async
     const [expected, actual, detail] = ["a", "b", "c"].map((letter) => letter.repeat(4000));
     return { fingerprint: `f${index}`, check: "c", status: "FAIL", expected, actual, detail };
   });
-  expect((await gateway.request(path, { as, json: { findings } })).status).toBe(200);
+  for (let from = 0; from < 200; from += 50) {
+    const json = { findings: findings.slice(from, from + 50) };
+    expect((await gateway.request(path, { as, json })).status).toBe(200);
+  }
   const sizes: number[] = [];
   for (let query = "?limit=200"; query !== "";) {
     const text = await (await gateway.request(`${path}${query}`, { as })).text();

@@ -1,6 +1,4 @@
 import { request } from "node:http";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { AppError } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
@@ -164,20 +162,4 @@ test("a request that cannot be parsed is answered as a problem document", async 
   expect(await status({ headers: { host: "a b" } })).toEqual({ status: 400, contentType });
   expect(await status({ headers: { long: "x".repeat(20_000) } })).toEqual({ status: 431, contentType });
   expect(await status({})).toMatchObject({ status: 200 });
-});
-
-test.each([
-  ["no Host", "GET /healthz HTTP/1.1\r\n", 400],
-  ["two Hosts", "GET /healthz HTTP/1.1\r\nhost: a\r\nHost: b\r\n", 400],
-  ["no Host in HTTP/1.0", "GET /healthz HTTP/1.0\r\n", 200],
-  ["two Hosts in HTTP/1.0", "GET /healthz HTTP/1.0\r\nhost: a\r\nhost: b\r\n", 400],
-  ["an expectation that nobody knows", "GET /healthz HTTP/1.1\r\nhost: a\r\nexpect: tea\r\n", 417],
-  ["a tunnel", "CONNECT a.example:443 HTTP/1.1\r\nhost: a.example:443\r\n", 405],
-])("%s: answered as HTTP says, with a problem document", async (_what, head, status) => {
-  gateway = await startTestGateway({}, { database: shared.database });
-  const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
-  socket.write(`${head}connection: close\r\n\r\n`);
-  const answer = await text(socket);
-  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  if (status !== 200) expect(answer).toMatch(/content-type: application\/problem\+json\r\n[^]*"code":/);
 });

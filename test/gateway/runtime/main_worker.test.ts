@@ -1,4 +1,3 @@
-import { setImmediate as turnOfLoop } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import worker, { StreamsObject } from "../../../gateway/runtime/main_worker.ts";
 import { problemOf } from "../../support/test_gateway.ts";
@@ -39,31 +38,4 @@ test("an object refuses a request that the Worker did not hand over", async () =
   const object = new StreamsObject({}, bindings);
   const response = await object.fetch(new Request("https://streams.internal/"));
   expect(await problemOf(response)).toMatchObject({ status: 500, code: "internal" });
-});
-
-test("requests that come at once share their turns, although each of them finds no gateway yet", async () => {
-  vi.spyOn(console, "info").mockImplementation(() => {});
-  let running = 0;
-  let most = 0;
-  const assets = {
-    async fetch() {
-      most = Math.max(most, ++running);
-      await turnOfLoop();
-      running -= 1;
-      return new Response("<!doctype html>");
-    },
-  };
-  const environment = {
-    ...bindings,
-    ASSETS: assets,
-    DATABASE_URL: "postgres://app:hunter2@db.neon.test/main",
-    UPSTASH_REDIS_REST_URL: "https://db.upstash.test",
-    UPSTASH_REDIS_REST_TOKEN: "token",
-    STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
-  };
-  const answers = await Promise.all(
-    Array.from({ length: 24 }, () => worker.fetch(new Request("https://gateway.test/"), environment)),
-  );
-  for (const answer of answers) expect(answer.status).toBe(200);
-  expect(most).toBeLessThanOrEqual(8);
 });

@@ -3,7 +3,7 @@ import type { AuthorityCheck, AuthoritySubject } from "../../../gateway/auth/mem
 import { Recheck, type RecheckOptions } from "../../../gateway/streaming/recheck.ts";
 import { Sweep } from "../../../gateway/streaming/sweep.ts";
 import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
-import type { TenantStreams } from "../../../gateway/streaming/tenant_limits.ts";
+import type { TenantStreams } from "../../../gateway/streaming/tenant_streams.ts";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());

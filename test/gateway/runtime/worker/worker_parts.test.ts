@@ -15,10 +15,10 @@ function unreachable(): Promise<Response> {
   throw new Error("A binding was used");
 }
 
-test("a caller's share is that of the address that Cloudflare names, and of no header of the caller's own", async () => {
-  const { holderOf } = await openWorkerParts(options);
+test("a request counts for the address that Cloudflare names, and for no header of the caller's own", async () => {
+  const { addressOf } = await openWorkerParts(options);
   const from = (headers: Readonly<Record<string, string>>) =>
-    holderOf(new Request("https://gateway.test/", { headers }), undefined);
+    addressOf(new Request("https://gateway.test/", { headers }), undefined);
   const first = from({ "cf-connecting-ip": "203.0.113.7" });
   expect(from({ "cf-connecting-ip": "203.0.113.7", "x-forwarded-for": "198.51.100.1", authorization: "x" })).toBe(
     first,

@@ -1,0 +1,96 @@
+import { randomBytes } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { aReport, reportUpload } from "../support/report_builders.ts";
+import { watchDatabase } from "../support/watched_database.ts";
+import { createScan, openTestDatabase, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+
+/** One tenant takes all that it may of a gateway; another one finds its own. */
+
+let gateway: TestGateway;
+/** Whose turns the lookups of keys took. */
+const holders = new Set<string | undefined>();
+const mebibyte = 1_048_576;
+
+beforeAll(async () => {
+  const database = watchDatabase(await openTestDatabase(), async (run, { settings: { holder }, queries }) => {
+    try {
+      return await run();
+    } finally {
+      if (queries.some(({ sql }) => sql.includes("find_api_key"))) holders.add(holder);
+    }
+  });
+  gateway = await startTestGateway({}, { database });
+});
+afterAll(() => gateway.stop());
+
+const attacker = () => `Api-Key ${gateway.acme.apiKey}`;
+const victim = () => `Api-Key ${gateway.globex.apiKey}`;
+
+async function openSocket(): Promise<Socket & { text: string }> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = Object.assign(connect({ host: hostname, port: Number(port) }), { text: "" });
+  socket.on("data", (chunk: Buffer) => (socket.text += chunk.toString("latin1")));
+  socket.on("error", () => undefined);
+  onTestFinished(() => void socket.destroy());
+  await new Promise((done) => socket.once("connect", done));
+  return socket;
+}
+
+test("bodies that never end hold the tenant's quarter, and nobody else's", async () => {
+  const { id } = await createScan(gateway, gateway.acme);
+  const { id: other } = await createScan(gateway, gateway.globex);
+  const head = `POST /api/v1/scans/${id}/findings HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\ncontent-type: application/json\r\ncontent-length: ${mebibyte}\r\n\r\n{`;
+  const sockets = await Promise.all(Array.from({ length: 40 }, openSocket));
+  for (const socket of sockets) socket.write(head);
+  const refused = () => sockets.filter(({ text }) => text.startsWith("HTTP/1.1 429"));
+  // A quarter of 128 MiB are 32 of them.
+  await expect.poll(() => refused().length).toBe(8);
+  expect(refused()[0]?.text).toMatch(/\r\nretry-after: \d+\r\n/i);
+  const store = async (scan: string, as: string) =>
+    (await gateway.request(`/api/v1/scans/${scan}/findings`, { as, json: { more: "x".repeat(mebibyte / 2) } })).status;
+  // It is read, and refused for its field.
+  expect(await store(other, victim())).toBe(422);
+  expect(await store(id, attacker())).toBe(429);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => store(id, attacker())).toBe(422);
+});
+
+test("reports that nobody reads hold the tenant's quarter, and nobody else's", async () => {
+  const stored = async (as: string, tenant: TestGateway["acme"]) => {
+    const { id } = await createScan(gateway, tenant);
+    const path = `/api/v1/scans/${id}/report`;
+    // More than the sockets between the two take.
+    const upload = reportUpload(id, aReport([]));
+    const body = Buffer.concat([upload.body, randomBytes(3.5 * mebibyte)]);
+    expect((await gateway.request(path, { ...upload, body, as })).status).toBe(201);
+    return path;
+  };
+  const path = await stored(attacker(), gateway.acme);
+  const others = await stored(victim(), gateway.globex);
+  const sockets = await Promise.all(Array.from({ length: 40 }, openSocket));
+  for (const socket of sockets) {
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nhost: gateway\r\nauthorization: ${attacker()}\r\naccept-encoding: gzip\r\n\r\n`,
+    );
+    socket.once("data", () => socket.pause());
+  }
+  const begun = (status: string) => sockets.filter(({ text }) => text.startsWith(`HTTP/1.1 ${status}`)).length;
+  await expect.poll(() => begun("200") + begun("429")).toBe(40);
+  // A quarter of 128 MiB are eight of 4 MiB.
+  expect(begun("200")).toBe(8);
+  expect((await gateway.request(others, { as: victim(), method: "HEAD" })).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(async () => (await gateway.request(path, { as: attacker(), method: "HEAD" })).status).toBe(200);
+});
+
+test("guesses of keys take turns as one address, the streams' as well", async () => {
+  holders.clear();
+  const guess = () => `Api-Key ${gateway.acme.apiKey.slice(0, -8)}${randomBytes(4).toString("hex")}`;
+  const paths = ["/api/v1/scans", "/api/v1/scans/event-stream"].flatMap((path) =>
+    Array.from({ length: 20 }, () => path),
+  );
+  const statuses = await Promise.all(paths.map(async (path) => (await gateway.request(path, { as: guess() })).status));
+  expect(new Set(statuses)).toEqual(new Set([401]));
+  expect([...holders]).toEqual(["127.0.0.1"]);
+});

@@ -1,0 +1,127 @@
+import { afterEach, expect, test, vi } from "vitest";
+import type { Database, TransactionSettings } from "../../drizzle/database.ts";
+import { DeliveryRate, Limits } from "../../gateway/limits.ts";
+import { createLocalStreams } from "../../gateway/streaming/local_streams.ts";
+import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import { createPublisher } from "../../shared/send_event.ts";
+import { bounds, createAuthority, otherTenantId, resourceId, tenantId, user } from "../support/stream_server.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+const ofStreams = { maxStreams: 10, maxStreamsPerTenant: 5 };
+
+/** How many requests of a tenant are begun before one is refused. */
+function begin(limits: Limits, tenant: string) {
+  const accounts: ReturnType<Limits["open"]>[] = [];
+  for (;;) {
+    const account = limits.open(new Request("http://gateway/"), `address of ${tenant}`);
+    try {
+      account.belongsTo(tenant);
+    } catch (error) {
+      account.close();
+      return { accounts, error };
+    }
+    accounts.push(account);
+  }
+}
+
+test("three tenants with all the requests that they may have leave a fourth its own", () => {
+  const limits = new Limits(ofStreams);
+  const hostile = ["a", "b", "c"].map((tenant) => begin(limits, tenant));
+  expect(hostile.map(({ accounts }) => accounts.length)).toEqual([512, 512, 512]);
+  expect(hostile[0]?.error).toMatchObject({ code: "too_many", retryAfterSeconds: expect.any(Number) });
+  const fourth = begin(limits, "d");
+  expect(fourth.accounts).toHaveLength(512);
+  for (const account of hostile[0]?.accounts ?? []) {
+    account.close();
+    account.close();
+  }
+  expect(begin(limits, "a").accounts).toHaveLength(512);
+});
+
+test("requests that are not authenticated count for their address", () => {
+  const limits = new Limits(ofStreams);
+  const open = (address: string) => limits.open(new Request("http://gateway/"), address);
+  for (let n = 0; n < 512; n += 1) open("192.0.2.1");
+  expect(() => open("192.0.2.1")).toThrow("The address's limit of 512");
+  open("192.0.2.2").belongsTo("tenant");
+});
+
+/** Transactions end when they are told to. */
+function createSlowDatabase() {
+  const running: { readonly who: string; readonly end: () => void }[] = [];
+  const run = (who: string) => {
+    const { promise, resolve } = Promise.withResolvers<never>();
+    running.push({ who, end: () => resolve(undefined as never) });
+    return promise;
+  };
+  const database: Database = {
+    transact: ({ tenantId: id, holder }) => run(holder ?? id),
+    transactOne: ({ tenantId: id, holder }) => run(holder ?? id),
+    close: async () => {},
+  };
+  const limited = new Limits(ofStreams).limitDatabase(database);
+  const settings = { role: null, access: "read" } as const;
+  const transact = (given: Pick<TransactionSettings, "tenantId" | "holder">) =>
+    limited.transact({ ...settings, ...given }, async () => {});
+  return { running, transact };
+}
+
+test("a tenant runs a quarter of the transactions, tenants take turns, and lookups have places of their own", async () => {
+  const { running, transact } = createSlowDatabase();
+  for (const tenant of ["a", "b", "c"]) {
+    for (let n = 0; n < 100; n += 1) transact({ tenantId: tenant }).catch(() => {});
+  }
+  expect(running.map(({ who }) => who)).toEqual(["a", "b", "c"].flatMap((who) => [who, who, who, who]));
+  void transact({ tenantId: "d" });
+  void transact({ tenantId: "", holder: "192.0.2.1" });
+  expect(running.slice(12).map(({ who }) => who)).toEqual(["d", "192.0.2.1"]);
+  running[0]?.end();
+  await expect.poll(() => running.length).toBe(15);
+  expect(running[14]?.who).toBe("a");
+});
+
+test("a transaction that waits 2 s for its turn is 503", async () => {
+  vi.useFakeTimers();
+  const { transact } = createSlowDatabase();
+  for (let n = 0; n < 4; n += 1) transact({ tenantId: "a" }).catch(() => {});
+  const late = transact({ tenantId: "a" }).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(await late).toMatchObject({ code: "unavailable" });
+});
+
+test("a tenant's deliveries are spread over time, and another's go out at once", () => {
+  const rate = new DeliveryRate(50_000);
+  expect(rate.take("a", 8000, 0)).toBe(true);
+  expect(rate.take("a", 1, 10)).toBe(false);
+  expect(rate.take("b", 5000, 10)).toBe(true);
+  expect(rate.take("a", 1, 61)).toBe(true);
+});
+
+test("the unread streams of one tenant are closed when they hold its quarter, and those of another stay", async () => {
+  const broker = createMemoryBroker();
+  // A hundredth of 48 MiB.
+  const limits = new Limits({ ...ofStreams, tenantPercent: 1, memoryBytes: 0 });
+  const streams = createLocalStreams({ subscriber: broker, authority: createAuthority(), bounds, limits, lingerMs: 0 });
+  const { sendEvent } = createPublisher(broker);
+  const open = async (tenant: string) => {
+    const channel = makeChannelName("job", tenant, resourceId);
+    const request = new Request("http://gateway/");
+    const principal = { ...user, tenantId: tenant };
+    const response = await streams.open({ request, principal, name: "/", channels: [channel] });
+    return { channel, reader: response.body?.getReader() };
+  };
+  const unread = [await open(tenantId), await open(tenantId)];
+  const other = await open(otherTenantId);
+  for (let sent = 0; sent < 12; sent += 1) {
+    await sendEvent(unread[0]?.channel ?? "", "job.delta", { text: "x".repeat(60_000) });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect(streams.stats().streams).toBe(1);
+  await sendEvent(other.channel, "job.delta", { n: 1 });
+  await other.reader?.read();
+  expect(new TextDecoder().decode((await other.reader?.read())?.value)).toContain('{"n":1}');
+  await other.reader?.cancel();
+  await streams.drain({ overMs: 0 });
+});
