@@ -3,8 +3,8 @@ import { issueText } from "../../shared/issue_text.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { ComparedFinding } from "../../shared/finding_diff.ts";
 import type { DiffSide } from "../../shared/schemas/diff.ts";
-import type { Output } from "../../shared/schemas/primitives.ts";
-import { manualReasonSchema, severitySchema, statusSchema } from "../../shared/schemas/finding.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { reportSchema } from "../../shared/schemas/report.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
@@ -66,30 +66,6 @@ export async function readComparedFile(file: string): Promise<ReadFile> {
   });
 }
 
-const text = v.string("expected a text");
-const reportShape = v.object({
-  benchmark: v.optional(text, builtIn.benchmark.id),
-  scan: v.object({ id: text, org_url: text, ended_at: text }),
-  checks: v.array(
-    v.object({
-      check: text,
-      vuln_id: text,
-      rule_id: text,
-      severity: severitySchema,
-      findings: v.array(
-        v.object({
-          status: statusSchema,
-          reason: v.nullable(manualReasonSchema),
-          resource: v.object({ type: text, id: text, name: text }),
-          expected: text,
-          actual: text,
-          fingerprint: text,
-        }),
-      ),
-    }),
-  ),
-});
-
 function parseJson(content: string, file: string): unknown {
   try {
     return parseJsonText(content, bounds);
@@ -99,12 +75,12 @@ function parseJson(content: string, file: string): unknown {
 }
 
 function readReport(content: string, file: string): ComparedFile {
-  const parsed = v.safeParse(reportShape, parseJson(content, file), { abortEarly: true });
+  const parsed = v.safeParse(reportSchema, parseJson(content, file), { abortEarly: true });
   if (!parsed.success) {
     const [issue] = parsed.issues;
     throw refusal(file, issueText(issue));
   }
-  const { scan, checks, benchmark: benchmarkId } = parsed.output;
+  const { scan, checks, benchmark: benchmarkId = builtIn.benchmark.id } = parsed.output;
   return {
     about: { file, org_url: scan.org_url, benchmark: benchmarkId, ended_at: scan.ended_at, scan_id: scan.id },
     findings: checks.flatMap(toCompared),
@@ -138,14 +114,12 @@ function parseOrRefuse(content: string, file: string): ArtifactsDocument {
   }
 }
 
-type ComparedCheck = Output<typeof reportShape>["checks"][number];
-
-function toRule({ check, vuln_id, rule_id, findings }: ComparedCheck): JudgedRule {
+function toRule({ check, vuln_id, rule_id, findings }: CheckResult): JudgedRule {
   const isJudged = !findings.some(({ reason }) => reason === "rule_changed" || reason === "not_automated");
   return { check, vuln_id, rule_id, isJudged };
 }
 
-function toCompared({ check, severity, findings }: ComparedCheck): readonly ComparedFinding[] {
+function toCompared({ check, severity, findings }: CheckResult): readonly ComparedFinding[] {
   return findings.map(({ status, reason, resource, expected, actual, fingerprint }) => ({
     check,
     severity,

@@ -42,7 +42,7 @@ const fieldChangeSchema = v.object({
 
 const objectChangeSchema = v.object({
   change: v.picklist(["added", "removed", "changed"]),
-  type: v.pipe(v.string(), v.description("policy, rule, app, zone, …")),
+  type: v.pipe(v.string(), v.description("policy, policy_rule, app, zone, …")),
   id: v.string(),
   name: v.string(),
   checks: v.pipe(v.array(v.string()), v.description("The checks that read it, or what changed of it")),
