@@ -13,7 +13,7 @@ import type { History } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
 import { chooseOrganizations, readGatewayHistory } from "../history/gateway_history.ts";
-import { checksOf, sourcesOf, vulnIdOf, type HistoryInput } from "../history/history_input.ts";
+import { checksOf, sourcesOf, vulnIdOf, type HistoryInput, type OrganizationInput } from "../history/history_input.ts";
 import { historyFormats, type HistoryView } from "../history/history_formats.ts";
 import { controlView, viewDays } from "../history/control_view.ts";
 import { readFolder } from "../history/read_folder.ts";
@@ -99,8 +99,21 @@ function historyOf(input: HistoryInput, period: Span, rules: ReadonlySet<string>
           period,
         }),
       ),
+      ...documentsOf(organization, period, rules),
     })),
   };
+}
+
+/** Versions of the document on which results in the period rest. */
+function documentsOf({ documents }: OrganizationInput, period: Span, rules: ReadonlySet<string> | null) {
+  const found = [...documents]
+    .map(([document, { from, to, checks }]) => {
+      const shown = [...checks].filter((check) => rules?.has(check) ?? true);
+      return { document, from: new Date(from).toISOString(), to: new Date(to).toISOString(), checks: shown };
+    })
+    .filter(({ to, checks }) => checks.length > 0 && Date.parse(to) >= period.from)
+    .toSorted((one, other) => (one.from < other.from ? -1 : 1));
+  return found.length === 0 ? {} : { documents: found };
 }
 
 function textOf({ env }: CommandIo, name: string): boolean {

@@ -1,28 +1,207 @@
-import { printable, textWidth, wrapText } from "../../command_line/terminal.ts";
-import type { History } from "../../shared/schemas/history.ts";
+import { columnLines, printable, wrapped } from "../../command_line/terminal.ts";
+import { countOf } from "../../shared/outcome_text.ts";
+import { vulnIdOf } from "../../shared/rule_names.ts";
+import type { Exposure, History, HistoryActor, RuleHistory } from "../../shared/schemas/history.ts";
+import { catalog } from "../catalog/catalog.ts";
+import { levelOf } from "../reports/benchmark_rules.ts";
 import { toCsv } from "../reports/csv.ts";
 import { toJson } from "../reports/json.ts";
 import type { Format } from "../reports/report_format.ts";
-import { historyPage, secondsBetween, type HistoryPage, type HistoryTable } from "./history_page.ts";
-import { controlColumns, controlPage, controlRows } from "./control_page.ts";
 import type { ControlView } from "./control_view.ts";
 
 export type HistoryView = History | ControlView;
 
 export const historyFormats: readonly Format<HistoryView, { readonly width: number }>[] = [
-  { name: "table", extension: "txt", render: (view, options) => renderText(pageOf(view), options) },
+  {
+    name: "table",
+    extension: "txt",
+    render(view, { width }) {
+      const lines = isHistory(view) ? historyLines(view) : controlLines(view);
+      // A table is narrower than any terminal; the text around it is wrapped.
+      return lines
+        .flatMap((line) => (typeof line === "string" ? wrapped(line, 2, Math.max(width || 80, 60)) : columnLines(line)))
+        .map((line) => `${line}\n`)
+        .join("");
+    },
+  },
   { name: "json", extension: "json", render: (view) => `${toJson(view)}\n` },
-  { name: "csv", extension: "csv", render: csvOf },
+  { name: "csv", extension: "csv", render: (view) => (isHistory(view) ? historyCsv(view) : controlCsv(view)) },
 ];
 
-function pageOf(view: HistoryView): HistoryPage {
-  return view.schema === "scanstream.history/1" ? historyPage(view) : controlPage(view);
+function isHistory(view: HistoryView): view is History {
+  return view.schema === "scanstream.history/1";
 }
 
-/** A row for each interval; by control a row for each day. */
-function csvOf(view: HistoryView): string {
-  if (view.schema !== "scanstream.history/1") return toCsv(controlColumns, controlRows(view));
-  const rows = view.organizations.flatMap(({ org_url: orgUrl, rules }) =>
+/** A text, or the rows of a table. */
+type Line = string | readonly (readonly string[])[];
+
+const dayMarks = { PASS: "✓", FAIL: "✗", MANUAL: "?", UNKNOWN: "·" } as const;
+const shownDays = 30;
+
+function historyLines(history: History): readonly Line[] {
+  return [
+    `History of verdicts, ${timeText(history.from)} to ${timeText(history.to)} (UTC)`,
+    ...history.organizations.flatMap(({ org_url: orgUrl, rules, documents = [] }) => {
+      const exposures = rules.flatMap((rule) => rule.exposures.map((exposure) => ({ rule, exposure })));
+      const open = exposures.filter(({ exposure }) => exposure.closed === null).length;
+      return [
+        "",
+        printable(orgUrl),
+        knownText(rules, history),
+        `${countOf(exposures.length, "exposure")}: ${open} open, ${exposures.length - open} closed.`,
+        ...documents.map(
+          ({ document, from, to, checks }) =>
+            `${document}: ${checks.map(vulnIdOf).join(", ")} rested on it from ${timeText(from)} to ${timeText(to)}.`,
+        ),
+        ...(rules.length === 0 ? [] : ["", ...ruleLines(rules)]),
+        ...(exposures.length === 0 ? [] : ["", "Exposures: from the first known FAIL until a PASS or Not Applicable"]),
+        ...exposures.map(({ rule, exposure }) => exposureText(rule, exposure)),
+      ];
+    }),
+  ];
+}
+
+function ruleLines(rules: readonly RuleHistory[]): readonly Line[] {
+  const days = Math.min(shownDays, Math.max(0, ...rules.map((rule) => rule.days.length)));
+  return [
+    "Days (UTC): ✓ passed, ✗ failed, ? needs manual review, – not applicable, · unknown; a day has the worst that was known. A date after the result: it was not known later.",
+    [
+      ["RULE", "NOW", `LAST ${days} DAYS`, "KNOWN", "FAILED"],
+      ...rules.map((rule) => [
+        ruleText(rule),
+        nowText(rule),
+        rule.days.slice(-shownDays).map(dayMark).join(""),
+        largestUnit(secondsIn(rule, isKnown)),
+        largestUnit(secondsIn(rule, ({ status }) => status === "FAIL")),
+      ]),
+    ],
+  ];
+}
+
+function dayMark({ status, reason }: RuleHistory["days"][number]): string {
+  return reason === "not_applicable" ? "–" : dayMarks[status];
+}
+
+/** How much of the time is known: between two scans nothing is. */
+function knownText(rules: readonly RuleHistory[], { from, to }: Pick<History, "from" | "to">): string {
+  const whole = secondsBetween({ from, to });
+  const known = rules.reduce((sum, rule) => sum + secondsIn(rule, isKnown), 0) / Math.max(1, rules.length);
+  const share = whole === 0 ? 0 : known / whole;
+  const advice =
+    share < 0.5
+      ? " A scan knows only the time from its start to its end, so it gives a value for its day; `scanstream follow` knows the time between scans."
+      : "";
+  return `Known for each rule on average: ${durationText(known)} of ${durationText(whole)} (${percentText(share)}). The rest is unknown, which is not a PASS.${advice}`;
+}
+
+type Interval = RuleHistory["intervals"][number];
+
+function isKnown({ status }: Pick<Interval, "status">): boolean {
+  return status !== "UNKNOWN";
+}
+
+function secondsBetween({ from, to }: Pick<Interval, "from" | "to">): number {
+  return (Date.parse(to) - Date.parse(from)) / 1000;
+}
+
+function secondsIn({ intervals }: RuleHistory, isWanted: (interval: Interval) => boolean): number {
+  return intervals.filter(isWanted).reduce((sum, interval) => sum + secondsBetween(interval), 0);
+}
+
+/** The present verdict, or the last that was known with its day. */
+function nowText({ intervals }: RuleHistory): string {
+  const last = intervals.findLast(isKnown);
+  if (last === undefined) return "unknown";
+  const verdict = last.reason === "not_applicable" ? "N/A" : last.status;
+  return last === intervals.at(-1) ? verdict : `${verdict} ${last.to.slice(5, 10)}`;
+}
+
+/** `V-273186 CAT II: 2026-11-24 11:00 to 2026-11-24 12:30, 1 h to 1 h 30 min; opened by ada, closed by ben`. */
+function exposureText(rule: RuleHistory, exposure: Exposure): string {
+  const { opened, closed, actor } = exposure;
+  const [least, most] = [durationText(exposure.least_seconds), durationText(exposure.most_seconds)];
+  const begun = opened.not_before === null ? `${timeText(opened.known_at)} or before` : timeText(opened.not_before);
+  const ended = closed === null ? "now" : timeText(closed.known_at);
+  const by = [
+    ...(actor === null ? [] : [`opened by ${actorText(actor)}`]),
+    ...(closed === null ? ["open"] : closed.actor === null ? [] : [`closed by ${actorText(closed.actor)}`]),
+  ];
+  const lasted = least === most ? most : `${least} to ${most}`;
+  return `${ruleText(rule)}: ${begun} to ${ended}, ${lasted}; ${by.join(", ") || "by whom is not known"}`;
+}
+
+function ruleText({ vuln_id: vulnId, check }: Pick<RuleHistory, "vuln_id" | "check">): string {
+  const known = catalog.find(({ name }) => name === check);
+  return known === undefined ? (vulnId ?? check) : `${known.rule.vuln_id} ${levelOf(known.rule)}`;
+}
+
+function actorText({ login, name, id }: HistoryActor): string {
+  return login ?? name ?? id ?? "not known";
+}
+
+function timeText(time: string): string {
+  return time.slice(0, 16).replace("T", " ");
+}
+
+/** `3 h 5 min`: the two largest units. */
+function durationText(seconds: number): string {
+  const units: readonly (readonly [number, string])[] = [
+    [86_400, "d"],
+    [3600, "h"],
+    [60, "min"],
+    [1, "s"],
+  ];
+  const first = units.findIndex(([length]) => seconds >= length);
+  if (first === -1) return "0 s";
+  const [[length, name], second] = [units[first] ?? [1, "s"], units[first + 1]];
+  const count = Math.floor(seconds / length);
+  const rest = second === undefined ? 0 : Math.floor((seconds - count * length) / second[0]);
+  return rest === 0 || second === undefined ? `${count} ${name}` : `${count} ${name} ${rest} ${second[1]}`;
+}
+
+function largestUnit(seconds: number): string {
+  return durationText(seconds).split(" ").slice(0, 2).join(" ");
+}
+
+/** Rounded down, so that only the whole is 100 %. */
+function percentText(share: number | null): string {
+  if (share === null) return "unknown";
+  return `${(Math.floor(share * 1000) / 10).toFixed(1)} %`;
+}
+
+const disclaimer =
+  "A share indicates how the rules for Okta stood in the known time. It claims no compliance: most of a control is outside Okta.";
+
+function controlLines({ organizations }: ControlView): readonly Line[] {
+  const known = (row: ControlView["organizations"][number]["controls"][number]) =>
+    row.daily.reduce((sum, { known_seconds: seconds }) => sum + seconds, 0);
+  return [
+    "Controls (NIST SP 800-53 rev. 5), by the controls that the rules of the STIG name",
+    ...organizations.flatMap(({ org_url: orgUrl, controls }) => [
+      "",
+      printable(orgUrl),
+      disclaimer,
+      `Shares are of the known time, and not of all time: in the last 30 days at most ${durationText(Math.max(0, ...controls.map(known)))} were known. Unknown time counts as neither.`,
+      "",
+      "Share of the known time in PASS (UTC days, today included)",
+      [
+        ["CONTROL", "30 DAYS", "365 DAYS", "KNOWN IN 30 DAYS", "NEWEST PROOF", "RULES"],
+        ...controls.map((row) => [
+          row.control,
+          percentText(row.share_30_days),
+          percentText(row.share_365_days),
+          durationText(known(row)),
+          row.newest_proof_at === null ? "none" : timeText(row.newest_proof_at),
+          String(row.rules.length),
+        ]),
+      ],
+    ]),
+  ];
+}
+
+/** A row for each interval. */
+function historyCsv({ organizations }: History): string {
+  const rows = organizations.flatMap(({ org_url: orgUrl, rules }) =>
     rules.flatMap(({ vuln_id, check, intervals }) =>
       intervals.map(({ from, to, status, reason }) => {
         const seconds = String(secondsBetween({ from, to }));
@@ -33,32 +212,19 @@ function csvOf(view: HistoryView): string {
   return toCsv(["org_url", "vuln_id", "check", "from", "to", "seconds", "status", "reason"], rows);
 }
 
-const defaultWidth = 100;
-const minWidth = 60;
-
-/** For people in a terminal. */
-function renderText({ title, about, sections }: HistoryPage, { width }: { readonly width: number }): string {
-  const columns = Math.max(width || defaultWidth, minWidth);
-  const wrapped = (line: string) => wrapText(printable(line), columns);
-  const lines = sections.flatMap((section) => [
-    "",
-    printable(section.title),
-    ...section.lines.flatMap(wrapped),
-    ...section.tables
-      .filter(({ rows }) => rows.length > 0)
-      .flatMap((table) => ["", ...wrapped(table.caption), ...textTable(table)]),
-  ]);
-  return `${[...wrapped(`${title}, ${about}`), ...lines].join("\n")}\n`;
-}
-
-/** Columns are as wide as their widest cell; the last one has no end. */
-function textTable({ columns, rows }: HistoryTable): readonly string[] {
-  const cells = [columns.map((name) => name.toUpperCase()), ...rows].map((row) => row.map(printable));
-  const widths = columns.map((_, index) => Math.max(...cells.map((row) => textWidth(row[index] ?? ""))));
-  return cells.map((row) =>
-    row
-      .map((cell, index) => `${cell}${" ".repeat((widths[index] ?? 0) - textWidth(cell))}`)
-      .join("  ")
-      .trimEnd(),
+/** A row for each day. */
+function controlCsv({ organizations }: ControlView): string {
+  const rows = organizations.flatMap(({ org_url: orgUrl, controls }) =>
+    controls.flatMap(({ control, daily, rules }) =>
+      daily.map(({ day, share, known_seconds: known }) => [
+        orgUrl,
+        control,
+        day,
+        share === null ? "" : String(share),
+        String(known),
+        rules.join(" "),
+      ]),
+    ),
   );
+  return toCsv(["org_url", "control", "day", "share", "known_seconds", "rules"], rows);
 }

@@ -13,6 +13,12 @@ export interface OrganizationInput {
   readonly monitors: readonly MonitorInput[];
   /** V-numbers by the name of the check. */
   readonly vulnIds: ReadonlyMap<string, string>;
+  /** Versions of the organization's document on which results of scans rest. */
+  readonly documents: ReadonlyMap<string, DocumentInput>;
+}
+
+interface DocumentInput extends Span {
+  readonly checks: ReadonlySet<string>;
 }
 
 interface ScanInput extends Span {
@@ -30,6 +36,7 @@ interface MutableInput extends OrganizationInput {
   readonly scans: Map<string, ScanInput>;
   readonly monitors: MonitorInput[];
   readonly vulnIds: Map<string, string>;
+  readonly documents: Map<string, DocumentInput>;
 }
 
 /** Collects what the files of a folder say. */
@@ -37,10 +44,20 @@ export class HistoryInput {
   readonly #organizations = new Map<string, MutableInput>();
 
   addReport({ scan, checks }: Pick<Report, "scan" | "checks">): void {
-    const { scans, vulnIds } = this.#organization(scan.org_url);
+    const { scans, vulnIds, documents } = this.#organization(scan.org_url);
     const verdicts = new Map(checks.map(({ check, status, reason }) => [check, { status, reason }]));
     scans.set(scan.id, { from: Date.parse(scan.started_at), to: Date.parse(scan.ended_at), verdicts });
     for (const { check, vuln_id } of checks) vulnIds.set(check, vuln_id);
+    const [from, to] = [Date.parse(scan.started_at), Date.parse(scan.ended_at)];
+    for (const { check, findings } of checks)
+      for (const document of new Set(findings.flatMap(({ rests_on: text }) => text ?? []))) {
+        const known = documents.get(document) ?? { from, to, checks: new Set() };
+        documents.set(document, {
+          from: Math.min(known.from, from),
+          to: Math.max(known.to, to),
+          checks: new Set([...known.checks, check]),
+        });
+      }
   }
 
   /**
@@ -71,6 +88,7 @@ export class HistoryInput {
       scans: new Map(),
       monitors: [],
       vulnIds: new Map(),
+      documents: new Map(),
     };
     this.#organizations.set(orgUrl, known);
     return known;

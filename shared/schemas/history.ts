@@ -81,12 +81,28 @@ const ruleHistorySchema = v.object({
   changes: v.pipe(v.exactOptional(v.array(verdictChangeSchema)), v.description("In the order of writing")),
 });
 
+/** A version of the organization's own document, and the checks whose results rested on it. */
+const documentSchema = v.object({
+  document: v.pipe(v.string(), v.description("As findings quote it, with who approved it and when")),
+  from: v.pipe(
+    time,
+    v.description("Start of the first scan with results that rest on it, and the end of the last one"),
+  ),
+  to: time,
+  checks: v.array(v.string()),
+});
+
 export const historySchema = v.object({
   schema: v.literal("scanstream.history/1"),
   from: time,
   to: time,
   organizations: v.array(
-    v.object({ id: v.exactOptional(uuid()), org_url: v.string(), rules: v.array(ruleHistorySchema) }),
+    v.object({
+      id: v.exactOptional(uuid()),
+      org_url: v.string(),
+      rules: v.array(ruleHistorySchema),
+      documents: v.exactOptional(v.pipe(v.array(documentSchema), v.description("First the oldest"))),
+    }),
   ),
 });
 

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { historyCommand } from "../../../scanner/commands/history_command.ts";
 import type { Flags } from "../../../scanner/settings/read_settings.ts";
+import { textWidth } from "../../../command_line/terminal.ts";
 import { readVerifier } from "../../../scanner/signing/keys.ts";
 import { verifyPath } from "../../../scanner/signing/verify.ts";
 import type { Report } from "../../../shared/report.ts";
@@ -43,7 +44,7 @@ async function run(flags: Flags, org?: string) {
     stdoutFailed: new AbortController().signal,
     colorStdout: false,
     isStdoutTerminal: false,
-    terminal: { columns: 120, write: (text: string) => (written.stderr += text) } as never,
+    terminal: { columns: 80, write: (text: string) => (written.stderr += text) } as never,
     ask: null,
     interrupted: new AbortController().signal,
     toolVersion: "1.2.3",
@@ -139,8 +140,31 @@ describe("history --from-reports", () => {
     });
     const table = await run({ fromReports: place, days: "3" });
     expect(table.stdout).toContain("Known for each rule on average: 2 h 31 min of 2 d 12 h (4.1 %)");
-    expect(table.stdout).toMatch(/V-273186 .*PASS at 2026-11-24 13:00 +✓✗·/);
-    expect(table.stdout).toMatch(/1 h to 1 h 30 min +admin@acme.example +ben@acme.example/);
+    expect(table.stdout).toMatch(/V-273186 .*PASS 11-24 +✓✗·/);
+    expect(table.stdout.replaceAll(/\s+/g, " ")).toContain(
+      "1 h to 1 h 30 min; opened by admin@acme.example, closed by ben@acme.example",
+    );
+    for (const text of table.stdout.split("\n")) expect(textWidth(text), text).toBeLessThanOrEqual(80);
+  });
+
+  it("names each version of the document on which results rest", async () => {
+    const resting = (started_at: string, ended_at: string, rests_on: string) => {
+      const report = aReport([aCheckResult({ findings: [aFinding({ status: "PASS", rests_on })] })]);
+      return { ...report, scan: { ...report.scan, id: crypto.randomUUID(), started_at, ended_at } };
+    };
+    const place = await files({
+      "a.json": resting("2026-11-22T01:00:00.000Z", "2026-11-22T01:01:00.000Z", "version 1"),
+      "b.json": resting("2026-11-24T01:00:00.000Z", "2026-11-24T01:01:00.000Z", "version 2"),
+      "c.json": resting("2026-11-25T01:00:00.000Z", "2026-11-25T01:01:00.000Z", "version 2"),
+    });
+    const { stdout } = await run({ fromReports: place, format: "json", days: "30" });
+    expect(JSON.parse(stdout).organizations[0].documents).toEqual([
+      { document: "version 1", from: "2026-11-22T01:00:00.000Z", to: "2026-11-22T01:01:00.000Z", checks: [idle] },
+      { document: "version 2", from: "2026-11-24T01:00:00.000Z", to: "2026-11-25T01:01:00.000Z", checks: [idle] },
+    ]);
+    const table = await run({ fromReports: place, days: "2" });
+    expect(table.stdout).toContain("version 2: V-273186 rested on it");
+    expect(table.stdout).not.toContain("version 1");
   });
 
   it("names each file that it leaves out, and exits 2 where none is left", async () => {
