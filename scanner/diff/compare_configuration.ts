@@ -1,4 +1,4 @@
-import { compareTexts, pairUp } from "../../shared/finding_diff.ts";
+import { compareTexts, pairUp } from "./pairs.ts";
 import type { Diff, ObjectChange } from "../../shared/schemas/diff.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";

@@ -1,16 +1,17 @@
-import { compareFindings, findingChangeKinds, type FindingChangeKind } from "../../shared/finding_diff.ts";
+import type { CheckResult } from "../../shared/report.ts";
 import type { Diff } from "../../shared/schemas/diff.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { compareConfiguration } from "./compare_configuration.ts";
-import type { ComparedFile, JudgedRule } from "./read_side.ts";
+import { compareFindings, findingChangeKinds, isJudged, type FindingChangeKind } from "./compare_findings.ts";
+import type { ComparedFile } from "./read_side.ts";
 
 /** Compares two files; throws `UsageError` where the two cannot be compared. */
 export function compareFiles(before: ComparedFile, after: ComparedFile): Diff {
   requireComparable(before, after);
-  const rules = before.about.benchmark === after.about.benchmark ? null : compareRules(before.rules, after.rules);
+  const rules = before.about.benchmark === after.about.benchmark ? null : compareRules(before.results, after.results);
   const ofRules = new Set(rules?.map(({ check }) => check));
-  const ofOrg = ({ findings }: ComparedFile) => findings.filter(({ check }) => !ofRules.has(check));
+  const ofOrg = ({ results }: ComparedFile) => results.filter(({ check }) => !ofRules.has(check));
   const { changes, notCompared } = compareFindings(ofOrg(before), ofOrg(after));
   const configuration =
     before.configuration === null || after.configuration === null
@@ -30,7 +31,7 @@ export function compareFiles(before: ComparedFile, after: ComparedFile): Diff {
     findings: changes,
     objects,
     evidence: configuration?.evidence ?? [],
-    not_compared: notCompared.map(({ check, onlyIn }) => ({ check, only_in: onlyIn })),
+    not_compared: notCompared,
     rules,
   };
 }
@@ -48,11 +49,12 @@ function requireComparable(before: ComparedFile, after: ComparedFile): void {
 }
 
 /** A rule whose text changed has another id in DISA's revision; one that its check was not written for says so itself. */
-function compareRules(before: readonly JudgedRule[], after: readonly JudgedRule[]): NonNullable<Diff["rules"]> {
+function compareRules(before: readonly CheckResult[], after: readonly CheckResult[]): NonNullable<Diff["rules"]> {
   const old = new Map(before.map((rule) => [rule.vuln_id, rule]));
   const now = new Set(after.map(({ vuln_id: vulnId }) => vulnId));
-  const about = ({ check, vuln_id }: JudgedRule) => ({ check, vuln_id });
-  const isSame = (rule: JudgedRule, was: JudgedRule) => was.rule_id === rule.rule_id && was.isJudged === rule.isJudged;
+  const about = ({ check, vuln_id }: CheckResult) => ({ check, vuln_id });
+  const isSame = (rule: CheckResult, was: CheckResult) =>
+    was.rule_id === rule.rule_id && isJudged(was) === isJudged(rule);
   const found = after.flatMap((rule): NonNullable<Diff["rules"]> => {
     const was = old.get(rule.vuln_id);
     if (was !== undefined && isSame(rule, was)) return [];

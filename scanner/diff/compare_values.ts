@@ -1,6 +1,6 @@
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { nameOf } from "../checks/parsing/names.ts";
-import { compareTexts, pairUp } from "../../shared/finding_diff.ts";
+import { compareTexts, pairUp } from "./pairs.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /** One field of an object that differs; null: not set. */

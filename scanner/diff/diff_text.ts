@@ -3,7 +3,7 @@ import {
   findingChangeTitles,
   type ComparedVerdict,
   type FindingChangeKind,
-} from "../../shared/finding_diff.ts";
+} from "./compare_findings.ts";
 import { vulnIdOf } from "../../shared/rule_names.ts";
 import { categoryNames } from "../../shared/severity.ts";
 import type { Diff, FieldChange, ObjectChange } from "../../shared/schemas/diff.ts";

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { issueText } from "../../shared/issue_text.ts";
 import { AppError } from "../../shared/app_error.ts";
-import type { ComparedFinding } from "../../shared/finding_diff.ts";
 import type { DiffSide } from "../../shared/schemas/diff.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
@@ -17,19 +16,9 @@ import type { ConfigurationSide } from "./compare_configuration.ts";
 /** One of the two files of `diff`. */
 export interface ComparedFile {
   readonly about: DiffSide;
-  readonly findings: readonly ComparedFinding[];
-  /** Every rule that was evaluated, or was left to a person. */
-  readonly rules: readonly JudgedRule[];
+  readonly results: readonly CheckResult[];
   /** Null for a report. */
   readonly configuration: ConfigurationSide | null;
-}
-
-export interface JudgedRule {
-  readonly check: string;
-  readonly vuln_id: string;
-  readonly rule_id: string;
-  /** False: the revision words it otherwise than the text that its check was written for, or no check exists. */
-  readonly isJudged: boolean;
 }
 
 /** Some hundred thousand findings, or the evidence of an org with tens of thousands of apps. */
@@ -83,8 +72,7 @@ function readReport(content: string, file: string): ComparedFile {
   const { scan, checks, benchmark: benchmarkId = builtIn.benchmark.id } = parsed.output;
   return {
     about: { file, org_url: scan.org_url, benchmark: benchmarkId, ended_at: scan.ended_at, scan_id: scan.id },
-    findings: checks.flatMap(toCompared),
-    rules: checks.map(toRule),
+    results: checks,
     configuration: null,
   };
 }
@@ -99,8 +87,7 @@ function evaluateDocument(
     .map((check) => evaluateCheck(check, artifacts, context));
   return {
     about: { file, org_url: scan.org_url, benchmark: builtIn.benchmark.id, ended_at: scan.ended_at, scan_id: null },
-    findings: results.flatMap(toCompared),
-    rules: results.map(toRule),
+    results,
     configuration: { artifacts, context },
   };
 }
@@ -112,26 +99,6 @@ function parseOrRefuse(content: string, file: string): ArtifactsDocument {
     if (error instanceof AppError) throw refusal(file, error.message.replace(/^Cannot read the evidence: /, ""));
     throw error;
   }
-}
-
-function toRule({ check, vuln_id, rule_id, findings }: CheckResult): JudgedRule {
-  const isJudged = !findings.some(({ reason }) => reason === "rule_changed" || reason === "not_automated");
-  return { check, vuln_id, rule_id, isJudged };
-}
-
-function toCompared({ check, severity, findings }: CheckResult): readonly ComparedFinding[] {
-  return findings.map(({ status, reason, resource, expected, actual, fingerprint }) => ({
-    check,
-    severity,
-    fingerprint,
-    status,
-    reason,
-    resource_type: resource.type,
-    resource_id: resource.id,
-    resource_name: resource.name,
-    expected,
-    actual,
-  }));
 }
 
 function refusal(file: string, problem: string): UsageError {
