@@ -1,3 +1,5 @@
+// Each organization of a run has its own proxy and time-outs, which Node's fetch cannot take: NODE_USE_ENV_PROXY is of the whole
+// process, names no proxy that refuses, and Node 22.19 does not know it.
 import { EnvHttpProxyAgent, fetch, Pool, type buildConnector } from "undici";
 import type { ProxySettings } from "./connection_settings.ts";
 import { NetworkError, toNetworkError, toProxyError } from "./network_error.ts";
