@@ -275,6 +275,11 @@ export function partPath(template: string, segment: string): string {
   return template.replace("{id}", () => segment);
 }
 
+/** The path of a list without how it is paged and expanded. */
+export function listIdentity(path: string): string {
+  return path.replace(/(?:expand=\w+&)?limit=\d+/, "");
+}
+
 /** The requests that an artifact is read with, for people: `GET /api/v1/zones`. */
 export function requestsText(name: ArtifactName): string {
   const { request, parts = [], partsOf } = artifactTable[name];

@@ -5,12 +5,9 @@ import { pathSegment } from "./collectors/collector.ts";
 
 /** Names in the answers so far: enough to find the ones that a change touches. */
 export interface KnownAnswers {
-  /** The paths that begin so. */
-  paths(prefix: string): readonly string[];
-  /** True when the lists below that path have an entry with this id. */
-  holds(prefix: string, id: string): boolean;
-  /** True when that entry has this `name`. */
-  isNamed(prefix: string, id: string, name: string): boolean;
+  paths(): readonly string[];
+  /** True when the list at that path has an entry with this id. */
+  holds(path: string, id: string): boolean;
 }
 
 /**
@@ -77,9 +74,8 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
     },
     forget: (paths) => paths.forEach((path) => forgotten.add(path)),
     refreshApps,
-    paths,
-    holds: (prefix, id) => paths(prefix).some((path) => entryOf(path, id) !== undefined),
-    isNamed: (prefix, id, name) => paths(prefix).some((path) => entryOf(path, id)?.["name"] === name),
+    paths: () => [...answers.keys()],
+    holds: (path, id) => listAt(path).some((entry) => entry["id"] === id),
     failed: () =>
       [...answers.values()].filter(isFailed).map(({ path, wasObtained }): FailedPath => ({ path, wasObtained })),
     saved: () =>
@@ -105,7 +101,7 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
 
   async function refreshApps(ids: readonly string[]): Promise<void> {
     const wanted = new Set(ids);
-    const known = paths(appLists);
+    const known = [...answers.keys()].filter((path) => path.startsWith(appLists));
     const pages = known.reduce((sum, path) => sum + Math.max(1, Math.ceil(listAt(path).length / appsPerPage)), 0);
     const areWhole = known.every((path) => answers.get(path)?.reading.state === "obtained" && !forgotten.has(path));
     if (wanted.size >= pages || !areWhole) {
@@ -136,18 +132,10 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
     return keep === undefined ? entry : keep(entry);
   }
 
-  function paths(prefix: string): readonly string[] {
-    return [...answers.keys()].filter((path) => path.startsWith(prefix));
-  }
-
   function listAt(path: string): JsonList {
     const reading = answers.get(path)?.reading;
     const value = reading?.state === "obtained" ? reading.value : reading?.partial;
     return Array.isArray(value) ? (value as JsonList) : [];
-  }
-
-  function entryOf(path: string, id: string): JsonObject | undefined {
-    return listAt(path).find((entry) => entry["id"] === id);
   }
 }
 

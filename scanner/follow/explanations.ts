@@ -3,19 +3,16 @@ import { isNewFailure, isOfDecision, objectOf, toLine, type ChangeLine, type Mov
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { JudgedCheck } from "./verdicts.ts";
-import { relateObjects, type IsAbout } from "./who_changed.ts";
+import { relateObjects } from "./who_changed.ts";
 
 /** An event of the log that touches what a check reads. */
 export interface Relevant {
   readonly event: LogEvent;
   readonly artifacts: readonly ArtifactName[];
-  readonly seenAtMs: number;
 }
 
 export interface ExplainedMoves {
   readonly lines: readonly ChangeLine[];
-  /** The events that explain one of them. */
-  readonly used: ReadonlySet<Relevant>;
   /** True when one of them is what `--fail-on` ends with. */
   readonly hasFailed: boolean;
 }
@@ -25,7 +22,6 @@ export function explainMoves(
   judged: readonly JudgedCheck[],
   round: {
     readonly events: readonly Relevant[];
-    readonly recent: readonly Relevant[];
     /** The evidence before and after. */
     readonly artifacts: readonly [before: CollectedArtifacts, after: CollectedArtifacts];
     /** For what no event explains. */
@@ -36,17 +32,17 @@ export function explainMoves(
     readonly monitorId: string;
   },
 ): ExplainedMoves {
-  const { events, recent, artifacts, otherCause, seenAt, newId, plan, monitorId } = round;
+  const { events, artifacts, otherCause, seenAt, newId, plan, monitorId } = round;
   const { orgUrl, withAddresses } = plan;
   const lines: ChangeLine[] = [];
-  const used = new Set<Relevant>();
   let hasFailed = false;
   for (const { check, needs, moves, rule, isNew } of judged) {
     const touching = isNew ? [] : events.filter((event) => event.artifacts.some((name) => needs.includes(name)));
     const isAbout = touching.length === 0 ? null : relateObjects(...artifacts, needs);
     for (const move of moves) {
-      const named = isAbout === null || !isOfOrg(move) ? [] : explain(move, touching, { isAbout, recent });
-      for (const event of named) used.add(event);
+      const { resource } = move.to ?? move.from ?? {};
+      const isNamed = ({ event }: Relevant) => resource !== undefined && isAbout?.(event, resource) === true;
+      const named = isOfOrg(move) ? touching.filter(isNamed) : [];
       const unexplained = isOfDecision(move) ? "decision" : touching.length > 0 ? "log" : otherCause;
       const cause = isNew ? "start" : named.length > 0 ? "log" : unexplained;
       const also = isNew || cause === "decision" ? [] : events.filter((event) => !named.includes(event));
@@ -56,32 +52,12 @@ export function explainMoves(
     }
     hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, plan.failOn, check.rule.severity));
   }
-  return { lines, used, hasFailed };
+  return { lines, hasFailed };
 }
 
 /** Returns the type of an event and the name of its object, without who made it. */
 function textOf({ event }: Relevant): string {
   return [event.type, objectOf(event)?.name ?? ""].join(" ").trimEnd();
-}
-
-/** Events about the objects of the finding, with those of the same transactions that came before and explained nothing yet. */
-function explain(
-  { from, to }: Move,
-  events: readonly Relevant[],
-  { isAbout, recent }: { readonly isAbout: IsAbout; readonly recent: readonly Relevant[] },
-): readonly Relevant[] {
-  const resource = (to ?? from)?.resource;
-  if (resource === undefined) return [];
-  const explaining = events.filter(({ event }) => isAbout(event, resource));
-  const transactions = new Set(explaining.map(({ event }) => event.transactionId).filter((id) => id !== null));
-  const earlier = recent.filter(
-    (other) =>
-      !explaining.includes(other) &&
-      isAbout(other.event, resource) &&
-      other.event.transactionId !== null &&
-      transactions.has(other.event.transactionId),
-  );
-  return [...earlier, ...explaining];
 }
 
 const unread: ReadonlySet<string> = new Set<MissingReason>([

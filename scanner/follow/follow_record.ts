@@ -79,7 +79,7 @@ export class FollowRecord {
     const { checks, orgUrl, withAddresses } = this.#plan;
     const { clock, newId } = this.#parts;
     const seenAt = new Date(clock.nowMs()).toISOString();
-    const findings = this.#committed?.evidence.findings ?? [];
+    const findings = this.#committed?.findings ?? [];
     const facts = { checks, newId, seenAt, orgUrl, monitorId: this.#monitorId, withAddresses };
     return toStateLines(findings, { actual, ...facts });
   }

@@ -12,10 +12,10 @@ import type { Connection } from "../okta/connection.ts";
 import type { PageReader } from "../okta/idp_client.ts";
 import { IdpError } from "../okta/idp_error.ts";
 import type { Engine } from "../../shared/report.ts";
-import { touchOf, type Touch } from "./event_map.ts";
 import type { Relevant } from "./explanations.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
+import { touchedBy } from "./touched.ts";
 
 type FollowedOrgParts = Pick<FollowParts, "connect" | "clock" | "say" | "trace">;
 
@@ -64,15 +64,11 @@ export class FollowedOrg {
 
   /** Makes invalid what the events touch: the next `collect` reads it again. */
   async invalidate(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
-    const seenAtMs = this.#parts.clock.nowMs();
-    const touched = events.flatMap((event): readonly { event: LogEvent; touch: Touch }[] => {
-      const touch = touchOf(event, this.#memory);
-      return touch === null || touch.artifacts.length === 0 ? [] : [{ event, touch }];
-    });
-    for (const { touch } of touched) this.#memory.forget(touch.paths);
-    const apps = touched.flatMap(({ touch }) => touch.apps);
+    const touched = touchedBy(events, this.#memory);
+    for (const { paths } of touched) this.#memory.forget(paths);
+    const apps = touched.flatMap((found) => found.apps);
     if (apps.length > 0) await this.#memory.refreshApps(apps);
-    return touched.map(({ event, touch }) => ({ event, artifacts: touch.artifacts, seenAtMs }));
+    return touched;
   }
 
   /** Makes invalid what could not be collected: the next `collect` reads it again. */

@@ -1,6 +1,6 @@
 import { DecidingOrgPolicy } from "../org_policy/followed_org_policy.ts";
-import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
-import type { FollowEvidence, FollowState } from "./follow_state.ts";
+import type { CollectedArtifacts } from "../evidence/artifacts.ts";
+import type { FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
 import { FollowRecord } from "./follow_record.ts";
@@ -9,8 +9,7 @@ import type { CheckResult } from "../../shared/report.ts";
 import type { LogEvent } from "./log_event.ts";
 import type { LogReading } from "./log_reader.ts";
 import { LogWatch } from "./log_watch.ts";
-import { pauseMs } from "./pause.ts";
-import { UnexplainedEvents, settleMs } from "./unexplained_events.ts";
+import { Retry } from "./retry.ts";
 import { Verdicts } from "./verdicts.ts";
 import { WatchedTime } from "./watched_time.ts";
 
@@ -38,8 +37,6 @@ const endReasons = {
 };
 
 interface Round {
-  /** Artifacts that may have moved: checks that read one of them; null: any. */
-  readonly artifacts: ReadonlySet<ArtifactName> | null;
   readonly events: readonly Relevant[];
   /** For a change that no event explains. */
   readonly cause: "reconciliation" | "start" | "org_policy";
@@ -52,15 +49,14 @@ class Follower {
   readonly #org: FollowedOrg;
   readonly #log: LogWatch;
   readonly #verdicts: Verdicts;
-  readonly #open = new UnexplainedEvents();
+  readonly #retry = new Retry();
   readonly #record: FollowRecord;
   readonly #watched: WatchedTime;
   /** The evidence by which the findings were evaluated last. */
   #artifacts: CollectedArtifacts = {};
-  #evidence: FollowEvidence;
+  #kept: Pick<FollowState, "answers" | "findings">;
   #lastFullMs: number;
   #lagSeconds = 0;
-  #burstMs: number | null = null;
   #hasFailed = false;
   readonly #deciding: DecidingOrgPolicy;
 
@@ -73,8 +69,8 @@ class Follower {
     );
     this.#isRestart = saved !== null;
     this.#deciding = new DecidingOrgPolicy(plan.orgPolicy, saved?.orgPolicy ?? null, parts.say);
-    this.#evidence = saved?.evidence ?? { answers: [], findings: [] };
-    this.#org = new FollowedOrg(plan, parts, this.#evidence.answers);
+    this.#kept = { answers: saved?.answers ?? [], findings: saved?.findings ?? [] };
+    this.#org = new FollowedOrg(plan, parts, this.#kept.answers);
     this.#verdicts = new Verdicts(plan, saved);
     this.#log = new LogWatch({ clock: parts.clock, say: parts.say, reconcileMs: plan.reconcileMs, saved });
     this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
@@ -100,7 +96,7 @@ class Follower {
     for (;;) {
       await this.#decide();
       const isMore = await this.#look();
-      await this.#retry();
+      await this.#collectFailed();
       this.#report();
       this.#watch();
       const end = this.#end(isMore);
@@ -137,21 +133,19 @@ class Follower {
   async #resume(): Promise<void> {
     this.#record.publish();
     await this.#round({
-      artifacts: null,
       events: [],
       cause: this.#deciding.isOther(this.#parts.clock.nowMs()) ? "org_policy" : "reconciliation",
     });
-    this.#open.planRetry(this.#org.failed(), this.#parts.clock.nowMs());
+    this.#retry.plan(this.#org.failed(), [], this.#parts.clock.nowMs());
     this.#record.writeState();
   }
 
   /** A decision that begins or ends, and another document, change results without any event in the log. */
   async #decide(): Promise<void> {
     const areOthers = await this.#parts.decisions.refresh(this.#parts.clock.nowMs());
-    if (areOthers) await this.#round({ artifacts: null, events: [], cause: "reconciliation" });
+    if (areOthers) await this.#round({ events: [], cause: "reconciliation" });
     await this.#plan.orgPolicy.refresh();
-    if (this.#deciding.isOther(this.#parts.clock.nowMs()))
-      await this.#round({ artifacts: null, events: [], cause: "org_policy" });
+    if (this.#deciding.isOther(this.#parts.clock.nowMs())) await this.#round({ events: [], cause: "org_policy" });
   }
 
   /** One look at the log, and what follows from it. True when the log goes on. */
@@ -194,15 +188,8 @@ class Follower {
   async #take({ events, cursor }: Extract<LogReading, { readonly kind: "events" }>): Promise<void> {
     const relevant = await this.#invalidate(events);
     this.#log.advance(cursor);
-    if (relevant.length === 0) {
-      this.#burstMs = null;
-      this.#commit();
-      return;
-    }
-    const nowMs = this.#parts.clock.nowMs();
-    if (this.#burstMs === null || nowMs - this.#burstMs >= settleMs) this.#burstMs = nowMs;
-    const artifacts = new Set(relevant.flatMap((event) => event.artifacts));
-    await this.#round({ artifacts, events: relevant, cause: "reconciliation" });
+    if (relevant.length === 0) this.#commit();
+    else await this.#round({ events: relevant, cause: "reconciliation" });
   }
 
   async #invalidate(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
@@ -231,7 +218,7 @@ class Follower {
       }
     }
     this.#lastFullMs = startedMs;
-    await this.#round({ artifacts: null, events: isGap || cause === "start" ? [] : events, cause });
+    await this.#round({ events: isGap || cause === "start" ? [] : events, cause });
   }
 
   /** Before a full scan, so that what the log explains is not found by the scan first. */
@@ -245,15 +232,15 @@ class Follower {
   }
 
   /** Tries again what could not be collected. */
-  async #retry(): Promise<void> {
-    const events = this.#open.takeRetry(this.#parts.clock.nowMs());
+  async #collectFailed(): Promise<void> {
+    const events = this.#retry.take(this.#parts.clock.nowMs());
     if (events === null) return;
     this.#org.invalidateFailed();
-    await this.#round({ artifacts: null, events, cause: "reconciliation" });
+    await this.#round({ events, cause: "reconciliation" });
   }
 
   /** Collects what is invalid, judges, compares, and makes the changes known. */
-  async #round({ artifacts: touched, events, cause: otherCause }: Round): Promise<void> {
+  async #round({ events, cause: otherCause }: Round): Promise<void> {
     const { plan, parts } = { plan: this.#plan, parts: this.#parts };
     const artifacts = await this.#org.collect();
     const nowMs = parts.clock.nowMs();
@@ -261,11 +248,9 @@ class Follower {
     const { newId, decisions, trace } = parts;
     const decide = (results: readonly CheckResult[]) => decisions.apply(results, nowMs);
     const { engine } = this.#org;
-    const { recent } = this.#open;
-    const judged = this.#verdicts.judge({ artifacts, touched, engine, evaluatedAt: seenAt, decide, trace });
-    const { lines, used, hasFailed } = explainMoves(judged, {
+    const judged = this.#verdicts.judge({ artifacts, engine, evaluatedAt: seenAt, decide, trace });
+    const { lines, hasFailed } = explainMoves(judged, {
       events,
-      recent,
       artifacts: [this.#artifacts, artifacts],
       otherCause,
       seenAt,
@@ -275,8 +260,8 @@ class Follower {
     });
     this.#artifacts = artifacts;
     this.#hasFailed ||= hasFailed;
-    this.#open.keep(events, { used, failed: this.#org.failed(), intervalMs: plan.intervalMs, nowMs });
-    this.#evidence = { answers: this.#org.toSave(), findings: this.#verdicts.findings() };
+    this.#retry.plan(this.#org.failed(), events, nowMs);
+    this.#kept = { answers: this.#org.toSave(), findings: this.#verdicts.findings() };
     this.#commit();
     await this.#record.add(lines);
   }
@@ -295,10 +280,12 @@ class Follower {
     });
   }
 
+  /** The time until the next poll. A clock that was set must neither hold the follower up nor let it run without a pause. */
   #pauseMs(): number {
+    const { intervalMs, reconcileMs } = this.#plan;
     const nowMs = this.#parts.clock.nowMs();
-    const isSettling = this.#burstMs !== null && nowMs - this.#burstMs < settleMs;
-    return pauseMs(this.#plan, { nowMs, isSettling, lastFullMs: this.#lastFullMs, retryAtMs: this.#open.retryAtMs });
+    const dueMs = Math.min(this.#lastFullMs + reconcileMs, this.#retry.atMs ?? Number.POSITIVE_INFINITY) - nowMs;
+    return Math.min(intervalMs, Math.max(1, dueMs));
   }
 
   #commit(): void {
@@ -309,7 +296,7 @@ class Follower {
       orgPolicy: this.#deciding.digest,
       checks: this.#verdicts.checks(),
       ...this.#log.toSave(),
-      evidence: this.#evidence,
+      ...this.#kept,
     });
   }
 }

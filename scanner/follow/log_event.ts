@@ -25,8 +25,6 @@ export interface LogTarget {
   readonly id: string;
   readonly type: string | null;
   readonly name: string | null;
-  /** For a policy: `OktaSignOn`, `Password`, …; null where the log does not say. */
-  readonly policyType: string | null;
 }
 
 const maxTargets = 50;
@@ -58,6 +56,26 @@ export function hasHappened({ outcome }: LogEvent): boolean {
   return outcome === null || outcome === "SUCCESS" || outcome === "ALLOW" || outcome === "UNKNOWN";
 }
 
+export function isApp({ type, id }: LogTarget): boolean {
+  return type === "AppInstance" || id.startsWith("0oa");
+}
+
+const kinds: readonly ((target: LogTarget) => boolean)[] = [
+  ({ type, id }) => type?.includes("Rule") === true || id.startsWith("0pr"),
+  isApp,
+  ({ type, id }) => type === "User" || id.startsWith("00u"),
+  ({ type, id }) => type === "UserGroup" || id.startsWith("00g"),
+];
+
+/** The targets that an event changed: of a rule and its policy the rule, of an app and the policy that it is bound to the app. */
+export function actedOn({ targets }: LogEvent): readonly LogTarget[] {
+  for (const isOfKind of kinds) {
+    const found = targets.filter(isOfKind);
+    if (found.length > 0) return found;
+  }
+  return targets;
+}
+
 function toTargets(value: unknown): readonly LogTarget[] {
   if (!Array.isArray(value)) return [];
   return value
@@ -66,15 +84,7 @@ function toTargets(value: unknown): readonly LogTarget[] {
     .flatMap((target) => {
       const id = text(target["id"], 200);
       if (id === null) return [];
-      const detail = object(target["detailEntry"]);
-      return [
-        {
-          id,
-          type: text(target["type"], 100),
-          name: text(target["displayName"]),
-          policyType: text(detail["policyType"], 100),
-        },
-      ];
+      return [{ id, type: text(target["type"], 100), name: text(target["displayName"]) }];
     });
 }
 

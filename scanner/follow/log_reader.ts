@@ -1,5 +1,5 @@
 import type { IdpRequest, ListPage, PageReader, Reading } from "../okta/idp_client.ts";
-import { logFilters } from "./event_map.ts";
+import { logFilters } from "./touched.ts";
 import { toLogEvent, type LogEvent } from "./log_event.ts";
 
 /** Result of one look at the System Log. */

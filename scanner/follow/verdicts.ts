@@ -28,8 +28,6 @@ export interface JudgedCheck {
 
 export interface JudgeOptions {
   readonly artifacts: CollectedArtifacts;
-  /** Checks that read one of these; null: every check. One that was never judged is judged in any case. */
-  readonly touched: ReadonlySet<ArtifactName> | null;
   readonly engine: Engine;
   /** ISO 8601, UTC. */
   readonly evaluatedAt: string;
@@ -49,21 +47,20 @@ export class Verdicts {
   constructor(plan: FollowPlan, state: FollowState | null) {
     const saved = state?.benchmark === plan.benchmark ? state : null;
     const selected = new Set(plan.checks.map(({ name }) => name));
-    const findings = (saved?.evidence.findings ?? []).filter(({ check }) => selected.has(check));
+    const findings = (saved?.findings ?? []).filter(({ check }) => selected.has(check));
     this.#plan = plan;
     this.#findings = new Map(Map.groupBy(findings, ({ check }) => check));
     this.#judged = new Set((saved?.checks ?? []).filter((name) => selected.has(name)));
   }
 
   /** Only checks with findings that moved. */
-  judge({ artifacts, touched, engine, evaluatedAt, decide, trace }: JudgeOptions): readonly JudgedCheck[] {
+  judge({ artifacts, engine, evaluatedAt, decide, trace }: JudgeOptions): readonly JudgedCheck[] {
     const { checks, orgUrl, orgPolicy } = this.#plan;
     const context = toContext({ engine, evaluatedAt, orgUrl, orgPolicy: orgPolicy.current() });
     const judged: JudgedCheck[] = [];
     for (const check of checks) {
       const needs = needsOf(check, artifacts);
       const isNew = !this.#judged.has(check.name);
-      if (!isNew && touched !== null && !needs.some((name) => touched.has(name))) continue;
       const evaluated = evaluateTraced(check, artifacts, { context, trace });
       const [result = evaluated] = decide([evaluated]);
       if (result.attestation === null) this.#attestations.delete(check.name);

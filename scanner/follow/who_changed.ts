@@ -3,7 +3,7 @@ import type { FindingResource } from "../../shared/report.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
-import type { LogEvent, LogTarget } from "./log_event.ts";
+import { actedOn, type LogEvent } from "./log_event.ts";
 
 /**
  * Tells whether an event is about what a finding's evidence names: its object, or the policy, rules, zones, groups and apps of that object,
@@ -75,20 +75,4 @@ function textsIn(value: unknown): readonly string[] {
     return [value.startsWith("https://") ? value.slice(value.lastIndexOf("/") + 1) : value];
   if (!Array.isArray(value) && !isJsonObject(value)) return [];
   return Object.values(value).flatMap(textsIn);
-}
-
-const kinds: readonly ((target: LogTarget) => boolean)[] = [
-  ({ type, id }) => type?.includes("Rule") === true || id.startsWith("0pr"),
-  ({ type, id }) => type === "AppInstance" || id.startsWith("0oa"),
-  ({ type, id }) => type === "User" || id.startsWith("00u"),
-  ({ type, id }) => type === "UserGroup" || id.startsWith("00g"),
-];
-
-/** The targets that an event changed: of a rule and its policy the rule, of an app and the policy that it is bound to the app. */
-function actedOn({ targets }: LogEvent): readonly LogTarget[] {
-  for (const isOfKind of kinds) {
-    const found = targets.filter(isOfKind);
-    if (found.length > 0) return found;
-  }
-  return targets;
 }

@@ -30,7 +30,7 @@ it("the followed state equals a fresh scan after random changes and restarts, an
       lines.filter(({ explained_by, also }) => explained_by.length + also.length === 0),
       name,
     ).toEqual([]);
-    expect(requests.filter((path) => !path.startsWith("/api/v1/logs")).length, name).toBeLessThanOrEqual(3);
+    expect(requests.filter((path) => !path.startsWith("/api/v1/logs")).length, name).toBeLessThanOrEqual(8);
     if (change % 10 === 0)
       expect([name, differences(followedVerdicts(all), await freshVerdicts(org))]).toEqual([name, []]);
   }
