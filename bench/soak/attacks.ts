@@ -3,9 +3,9 @@ import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { request } from "undici";
 import { pause } from "../../shared/abortable.ts";
-import type { GatewayUse } from "./victim.ts";
+import { headersOf, type GatewayUse } from "./victim.ts";
 
-/** What one tenant does to a gateway that another one shares with it. Every attack goes on until its signal aborts. */
+/** What a hostile tenant does to a gateway that others share with it. Every attack goes on until its signal aborts. */
 interface Attack {
   readonly name: string;
   /** What it tried, for the table. */
@@ -16,6 +16,11 @@ interface Attack {
 const mebibyte = 1_048_576;
 
 export const attacks: readonly Attack[] = [
+  {
+    name: "nothing",
+    tries: "a list now and then: what the machine itself costs the fourth",
+    run: (use, signal) => together(1, signal, async () => void (await send(use, "GET", "/api/v1/scans"))),
+  },
   {
     name: "pipelining",
     tries: "20 connections, 400 requests at once on each",
@@ -52,27 +57,24 @@ export const attacks: readonly Attack[] = [
   },
   {
     name: "bodies without an end",
-    tries: "140 bodies of 8 MiB that lack a byte",
+    tries: "140 bodies of 1 MiB that lack a byte",
     async run(use, signal) {
       const { id } = await registerScan(use);
       const path = `/api/v1/scans/${id}/findings`;
       await sockets(140, use, signal, async (socket) => {
         socket.resume();
-        socket.write(head(use, "POST", path, `content-type: application/json\r\ncontent-length: ${8 * mebibyte}\r\n`));
-        socket.write(Buffer.alloc(8 * mebibyte - 1, " "));
+        socket.write(head(use, "POST", path, `content-type: application/json\r\ncontent-length: ${mebibyte}\r\n`));
+        socket.write(Buffer.alloc(mebibyte - 1, " "));
         await closed(socket, signal);
       });
     },
   },
   {
     name: "hostile bodies",
-    tries: "4 senders of 8 MiB of brackets and of keys",
+    tries: "4 senders of 1 MiB of brackets and of keys",
     async run(use, signal) {
       const { id } = await registerScan(use);
-      const bodies = [
-        "[".repeat(7 * mebibyte),
-        `{${Array.from({ length: 600_000 }, (_, n) => `"k${n}":1`).join(",")}}`,
-      ];
+      const bodies = ["[".repeat(mebibyte - 1), `{${Array.from({ length: 70_000 }, (_, n) => `"k${n}":1`).join(",")}}`];
       await together(4, signal, async (index) => {
         await send(use, "POST", `/api/v1/scans/${id}/findings`, bodies[index % bodies.length] ?? "");
       });
@@ -84,16 +86,36 @@ export const attacks: readonly Attack[] = [
     async run(use, signal) {
       const { id } = await registerScan(use);
       const text = "x".repeat(4000);
-      const findings = Array.from({ length: 200 }, (_, n) => ({
-        fingerprint: String(n),
-        check: "c",
-        status: "FAIL",
-        expected: text,
-        actual: text,
-        detail: text,
-      }));
-      await send(use, "POST", `/api/v1/scans/${id}/findings`, JSON.stringify({ findings }));
+      for (let from = 0; from < 200; from += 50) {
+        const findings = Array.from({ length: 50 }, (_, n) => ({
+          fingerprint: String(from + n),
+          check: "c",
+          status: "FAIL",
+          expected: text,
+          actual: text,
+          detail: text,
+        }));
+        await send(use, "POST", `/api/v1/scans/${id}/findings`, JSON.stringify({ findings }));
+      }
       await together(100, signal, () => send(use, "GET", `/api/v1/scans/${id}/findings?limit=200`));
+    },
+  },
+  {
+    name: "unread streams",
+    tries: "200 readers of streams who read nothing, and 60 KB twenty times a second",
+    async run(use, signal) {
+      const { event_stream: path, channel } = await registerScan(use);
+      const events = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
+      const event = JSON.stringify({ type: "scan.delta", data: { text: "x".repeat(60_000) } });
+      const publishing = together(1, signal, async () => {
+        for (let n = 0; n < 5; n += 1) await send(use, "POST", events, event);
+      });
+      await sockets(200, use, signal, async (socket) => {
+        socket.pause();
+        socket.write(head(use, "GET", path));
+        await closed(socket, signal);
+      });
+      await publishing;
     },
   },
   {
@@ -113,13 +135,20 @@ export const attacks: readonly Attack[] = [
     tries: "300 connections, each with another key that does not exist",
     run: (use, signal) =>
       sockets(300, use, signal, async (socket) => {
-        const attackerKey = `scs_${randomBytes(4).toString("hex")}_${randomBytes(32).toString("hex")}`;
+        const key = `scs_${randomBytes(4).toString("hex")}_${randomBytes(32).toString("hex")}`;
         const path = Math.random() < 0.5 ? "/api/v1/scans" : "/api/v1/scans/event-stream";
-        socket.write(head({ ...use, attackerKey }, "GET", path));
+        socket.write(head({ ...use, key }, "GET", path));
         await new Promise((done) => socket.once("data", done).once("close", done));
       }),
   },
 ];
+
+/** All of them at once. */
+export const everything: Attack = {
+  name: "everything",
+  tries: "all of these at once",
+  run: async (use, signal) => void (await Promise.all(attacks.map(({ run }) => run(use, signal)))),
+};
 
 let reached = 0;
 
@@ -132,14 +161,10 @@ export function timesReached(): number {
   return reached;
 }
 
-function head({ url, attackerKey }: GatewayUse, method: string, path: string, more = ""): string {
-  const headers = { host: new URL(url).host, ...headersOf(attackerKey) };
+function head(use: GatewayUse, method: string, path: string, more = ""): string {
+  const headers = { host: new URL(use.url).host, ...headersOf(use) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${path} HTTP/1.1\r\n${lines.join("")}${more}\r\n`;
-}
-
-function headersOf(key: string) {
-  return { authorization: `Api-Key ${key}` };
 }
 
 /** This number of connections at a time, each opened anew when it has ended. */
@@ -165,8 +190,9 @@ function sockets(
   });
 }
 
-function closed(socket: Socket, signal: AbortSignal): Promise<unknown> {
+async function closed(socket: Socket, signal: AbortSignal): Promise<unknown> {
   if (signal.aborted) socket.destroy();
+  if (socket.destroyed) return undefined;
   return new Promise((done) => socket.once("close", done));
 }
 
@@ -184,28 +210,26 @@ async function together(count: number, signal: AbortSignal, work: (index: number
   await Promise.all(Array.from({ length: count }, (_, index) => again(index)));
 }
 
-async function send(
-  { url, attackerKey }: GatewayUse,
-  method: "GET" | "POST" | "PUT",
-  path: string,
-  body?: string | Buffer,
-) {
+async function send(use: GatewayUse, method: "GET" | "POST" | "PUT", path: string, body?: string | Buffer) {
   const isGzip = body instanceof Uint8Array;
   const headers = {
-    ...headersOf(attackerKey),
+    ...headersOf(use),
     "content-type": "application/json",
     ...(isGzip && { "content-encoding": "gzip" }),
   };
-  const response = await request(new URL(path, url), { method, headers, ...(body === undefined ? {} : { body }) });
+  const response = await request(new URL(path, use.url), { method, headers, ...(body === undefined ? {} : { body }) });
   countReached();
   return { status: response.statusCode, text: await response.body.text() };
 }
 
-async function registerScan(use: GatewayUse): Promise<{ readonly id: string; readonly event_stream: string }> {
-  return JSON.parse(await create(use, "POST", "/api/v1/scans", "{}")) as {
-    readonly id: string;
-    readonly event_stream: string;
-  };
+async function registerScan(use: GatewayUse): Promise<Registered> {
+  return JSON.parse(await create(use, "POST", "/api/v1/scans", "{}")) as Registered;
+}
+
+interface Registered {
+  readonly id: string;
+  readonly channel: string;
+  readonly event_stream: string;
 }
 
 /** What the attack needs; while other attacks of the tenant hold its share, it tries again. */

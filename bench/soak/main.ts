@@ -3,8 +3,8 @@ import { runAttacks } from "./hostile_tenants.ts";
 import { runSoak } from "./soak.ts";
 
 const usage = `Usage: node bench/soak/main.ts [--minutes N] [--clients N] [--attack-seconds N]
-Load and faults for N minutes, then one attack of a tenant after the other; 0 leaves a part out.
-Exit code 1: a promise was broken, something leaks, or an attack was noticed by another tenant.`;
+Load and faults for N minutes, then three tenants with one attack after the other; 0 leaves a part out.
+Exit code 1: a promise was broken, something leaks, or an attack was noticed by a fourth tenant.`;
 
 const { values } = parseArgs({
   options: {

@@ -2,15 +2,20 @@ import { request } from "undici";
 import { pause } from "../../shared/abortable.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
 
-/** A gateway, and the keys of two tenants: one that attacks, one that uses it as everybody does. */
+/** A gateway, and a tenant that uses it: its key, and the address that a proxy has seen. */
 export interface GatewayUse {
   readonly url: string;
-  readonly attackerKey: string;
-  readonly victimKey: string;
+  readonly key: string;
+  readonly address: string;
+}
+
+export function headersOf({ key, address }: GatewayUse) {
+  return { authorization: `Api-Key ${key}`, "x-forwarded-for": address };
 }
 
 export interface VictimFigures {
   readonly requests: number;
+  readonly p99Ms: number;
   /** How often an answer was not 2xx, or a connection failed, for each reason. */
   readonly failed: Readonly<Record<string, number>>;
   /** Events that were published, and did not come on the victim's stream. */
@@ -25,14 +30,18 @@ const graceMs = 30_000;
 const headersTimeout = 60_000;
 
 /** Uses the gateway for so long as the victim: reads a list, publishes events and follows them. */
-export async function useAsVictim({ url, victimKey }: GatewayUse, durationMs: number): Promise<VictimFigures> {
+export async function useAsVictim(use: GatewayUse, durationMs: number): Promise<VictimFigures> {
+  const { url, key } = use;
+  const durationsMs: number[] = [];
   const counts = { requests: 0, published: 0, received: 0 };
   const failed: Record<string, number> = {};
-  const headers = { authorization: `Api-Key ${victimKey}`, "content-type": "application/json" };
+  const headers = { ...headersOf(use), "content-type": "application/json" };
   const send = async (method: "GET" | "POST", path: string, body?: object) => {
     counts.requests += 1;
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const begunMs = performance.now();
     const answer = await request(new URL(path, url), { method, headers, ...text, headersTimeout });
+    durationsMs.push(performance.now() - begunMs);
     const json = (await answer.body.json()) as Readonly<Record<string, string>>;
     if (answer.statusCode >= 300) throw new Error(`${answer.statusCode} ${json["detail"]}`);
     return json;
@@ -45,7 +54,7 @@ export async function useAsVictim({ url, victimKey }: GatewayUse, durationMs: nu
   const events = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
   const opened = Promise.withResolvers<void>();
   const subscription = subscribe(new URL(stream, url), {
-    apiKey: victimKey,
+    apiKey: key,
     onOpen: opened.resolve,
     onEvent: ({ type }) => void (counts.received += type === "scan.progress" ? 1 : 0),
   });
@@ -59,7 +68,8 @@ export async function useAsVictim({ url, victimKey }: GatewayUse, durationMs: nu
   for (let waitedMs = 0; counts.received < counts.published && waitedMs < graceMs; waitedMs += 50) await pause(50, []);
   subscription.close();
   await subscription.finished;
-  return { requests: counts.requests, failed, lost: Math.max(0, counts.published - counts.received) };
+  const p99Ms = Math.round(durationsMs.toSorted((a, b) => a - b)[Math.floor(durationsMs.length * 0.99)] ?? 0);
+  return { requests: counts.requests, p99Ms, failed, lost: Math.max(0, counts.published - counts.received) };
 }
 
 /** At even times, whether the one before was answered or not: a slow gateway is not asked less. */
