@@ -1,10 +1,10 @@
 import { Hono, type MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import { requestId } from "hono/request-id";
 import { AppError } from "../shared/app_error.ts";
 import { anyone, requireDeclared } from "./auth/access.ts";
-import { cors } from "./http/cors.ts";
 import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
-import { operationsOf } from "./description/described.ts";
 import { eventStreamsOf, type Feature } from "./features/features.ts";
 import { HttpRefusal, methodNotAllowed, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
@@ -38,8 +38,17 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   });
   app.notFound(() => problemResponse(new AppError("not_found", "No such path")));
 
+  app.use(requestId({ limitLength: 64 }));
   app.use(requestLog(dependencies));
-  app.use(cors(dependencies.corsOrigins));
+  app.use(
+    cors({
+      origin: [...dependencies.corsOrigins],
+      allowMethods: ["GET", "POST", "PATCH", "PUT", "DELETE"],
+      allowHeaders: ["authorization", "content-type", "cache-control", "last-event-id", "if-none-match", "x-tenant-id"],
+      exposeHeaders: ["location", "retry-after", "www-authenticate", "x-request-id", "etag"],
+      maxAge: 600,
+    }),
+  );
   app.use(async (c, next) => {
     await next();
     c.header("x-content-type-options", "nosniff");
@@ -60,7 +69,8 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.use(countRequest(dependencies));
   const platformRoutes = app.routes.length;
   app.route("/", webRoutes(dependencies));
-  const openApi = dependencies.createOpenApi(describe);
+  const tags = [...platformTags, ...features.flatMap(({ tags: own = [] }) => own)];
+  const openApi = dependencies.createOpenApi(app as unknown as Hono, tags);
   app.get("/openapi.json", anyone, async () => Response.json(await openApi()));
   app.route("/demo", demoRoutes(dependencies));
   app.route("/sign-in", signInRoutes(dependencies));
@@ -73,13 +83,6 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   requireDeclared(app.routes.slice(platformRoutes));
   refuseOtherMethods(app);
   return app;
-
-  function describe() {
-    return {
-      operations: operationsOf(app.routes),
-      tags: [...platformTags, ...features.flatMap(({ tags = [] }) => tags)],
-    };
-  }
 }
 
 /** Counts a request from its arrival until its response is closed. */

@@ -55,6 +55,8 @@ export const nodeBundle = {
   mainFields: ["module", "main"],
   // `pg` looks for its native twin and does without.
   external: ["pg-native"],
+  // hono-openapi can describe the schemas of Zod too, which is large; ours are all of Valibot.
+  alias: { "zod/v4/core": "valibot" },
   // Packages in CommonJS require Node's own modules.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',

@@ -1,18 +1,15 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
-import { Hono } from "hono";
-import { describeRoute, generateSpecs, resolver, type DescribeRouteOptions } from "hono-openapi";
-import * as v from "valibot";
+import type { Hono } from "hono";
+import { generateSpecs } from "hono-openapi";
+import type * as v from "valibot";
 import packageJson from "../../package.json" with { type: "json" };
-import type { Described } from "./described.ts";
-import { responseHeaders, type Answer, type Operation, type Parameter } from "./operation.ts";
+import { headers, responseHeaders, type Parameter, type Tag } from "./operation.ts";
 
 export type OpenApi = Awaited<ReturnType<typeof describeApi>>;
 
-/** The HTTP API, https://spec.openapis.org/oas/v3.1.1.html */
-export async function describeApi({ operations, tags }: Described) {
-  const routes = new Hono();
-  for (const { method, path, operation } of operations) routes.on(method, path, describeRoute(toRoute(operation)));
-  const { tags: _tags, ...specs } = await generateSpecs(routes, {
+/** The HTTP API of an application whose routes are described, https://spec.openapis.org/oas/v3.1.1.html */
+export async function describeApi(app: Hono, tags: readonly Tag[]) {
+  const { tags: _tags, ...specs } = await generateSpecs(app, {
     documentation: {
       openapi: "3.1.1",
       info: {
@@ -42,56 +39,30 @@ export async function describeApi({ operations, tags }: Described) {
       security: [{ user: [] }, { apiKey: [] }],
     },
   });
+  for (const operation of Object.values(specs.paths).flatMap((methods) => Object.values(methods))) {
+    if (typeof operation !== "object" || !("responses" in operation)) continue;
+    const { parameters, responses } = operation;
+    if (parameters !== undefined) operation.parameters = (parameters as Parameter[]).map(toParameter);
+    operation.responses = Object.fromEntries(
+      Object.entries(responses ?? {}).map(([status, answer]) => {
+        const own = "headers" in answer ? answer.headers : {};
+        return [status, { ...answer, headers: { ...headers("X-Request-Id"), ...own } }];
+      }),
+    );
+  }
   return { ...specs, tags };
 }
 
-function toRoute({ body, parameters, responses, tags, security, description, ...texts }: Operation) {
-  const route: DescribeRouteOptions = {
-    ...texts,
-    tags: [...tags],
-    ...(description !== undefined && { description }),
-    ...(security !== undefined && { security: security.map((scheme) => toMutable(scheme)) }),
-    ...(parameters !== undefined && { parameters: parameters.map(toParameter) }),
-    ...(body !== undefined && {
-      requestBody: {
-        required: body.isRequired,
-        content: { "application/json": { schema: resolver(body.schema), example: body.example } },
-      },
-    }),
-    responses: Object.fromEntries(Object.entries(responses).map(([status, answer]) => [status, toResponse(answer)])),
-  };
-  return route;
+function toParameter({ schema, ...parameter }: Parameter): Parameter {
+  const { description, ...inline } = isValibot(schema) ? toInlineSchema(schema) : { ...schema };
+  return { ...(typeof description === "string" && { description }), ...parameter, schema: inline };
 }
 
-function toMutable(scheme: Readonly<Record<string, readonly []>>): Record<string, string[]> {
-  return Object.fromEntries(Object.entries(scheme).map(([name, scopes]) => [name, [...scopes]]));
+function isValibot(schema: unknown): schema is v.GenericSchema {
+  return (schema as { readonly kind?: unknown }).kind === "schema";
 }
 
-function toParameter({ schema, description, ...parameter }: Parameter) {
-  return {
-    ...parameter,
-    ...(description !== undefined && { description }),
-    schema: isValibot(schema) ? toInlineSchema(schema) : schema,
-  };
-}
-
-function isValibot(schema: Parameter["schema"]): schema is v.GenericSchema {
-  return schema.kind === "schema";
-}
-
-/** Without a schema it is text. */
-function toResponse({ description, contentType, schema = v.string(), headers = [], example }: Answer) {
-  const names = ["X-Request-Id", ...headers];
-  return {
-    description,
-    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-    ...(contentType !== undefined && {
-      content: { [contentType]: { schema: resolver(schema), ...(example !== undefined && { example }) } },
-    }),
-  };
-}
-
-/** A schema on its own, for parameters and payloads. A check that JSON Schema cannot express is left to the texts. */
+/** A schema on its own. A check that JSON Schema cannot express is left to the texts. */
 export function toInlineSchema(schema: v.GenericSchema): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...described } = toJsonSchema(schema, { errorMode: "ignore" });
   return described;

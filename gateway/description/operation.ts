@@ -1,64 +1,20 @@
+import { resolver, type DescribeRouteOptions } from "hono-openapi";
 import * as v from "valibot";
 import { uuid } from "../../shared/schemas/primitives.ts";
 import { problemSchema } from "../../shared/schemas/problem.ts";
 
-/** The OpenAPI document's words about a route. It is data: what makes the document is loaded when it is first requested. */
-export interface Operation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description?: string | undefined;
-  /** Default: a token of a user, or an API key. */
-  readonly security?: Security | undefined;
-  readonly parameters?: readonly Parameter[];
-  readonly body?: { readonly schema: v.GenericSchema; readonly example: unknown; readonly isRequired: boolean };
-  readonly responses: Answers;
-}
-
-export interface Parameter {
-  readonly name: string;
-  readonly in: "path" | "query" | "header";
-  readonly description?: string | undefined;
-  readonly required?: true;
-  readonly schema: v.GenericSchema | JsonSchema;
-  readonly style?: "form";
-  readonly explode?: true;
-}
-
-type JsonSchema = Readonly<Record<string, unknown>> & { readonly kind?: never };
-
-/** By status. */
-export type Answers = Readonly<Record<number, Answer>>;
-
-export interface Answer {
-  readonly description: string;
-  /** Undefined: it has no body. */
-  readonly contentType?: string;
-  readonly schema?: v.GenericSchema;
-  readonly headers?: readonly (keyof typeof responseHeaders)[];
-  readonly example?: unknown;
-}
+/** By status. `describe_api.ts` adds the header that every answer has. */
+export type Answers = NonNullable<DescribeRouteOptions["responses"]>;
+type Parameters = NonNullable<DescribeRouteOptions["parameters"]>;
+export type Parameter = Exclude<Parameters[number], { readonly $ref: string }>;
 
 export interface Tag {
   readonly name: string;
   readonly description: string;
 }
 
-type Security = readonly Readonly<Record<string, readonly []>>[];
-
-/** For an operation that only API keys may use, and for one that needs no credentials. */
-export const keyOnly: Security = [{ apiKey: [] }];
-export const withoutCredentials: Security = [];
 /** For an event stream: `EventSource` sends its token in the query. */
-export const streamSecurity: Security = [{ user: [] }, { apiKey: [] }, { accessToken: [] }];
-
-/** The handler, with what the OpenAPI document says of its route. */
-export function describeHandler<Handler extends object>(
-  handler: Handler,
-  operation: Operation,
-): Handler & { readonly operation: Operation } {
-  return Object.assign(handler, { operation });
-}
+export const streamSecurity = [{ user: [] }, { apiKey: [] }, { accessToken: [] }];
 
 /** The schema as a component that the document describes once. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -66,33 +22,47 @@ export function component<Schema extends v.GenericSchema>(name: string, schema: 
   return v.pipe(schema, v.metadata({ ref: name }) as v.MetadataAction<v.InferOutput<Schema>, { readonly ref: string }>);
 }
 
+/** A parameter with a schema of ours, which `describe_api.ts` replaces: what does it is loaded with the document. */
 /* @__NO_SIDE_EFFECTS__ */
-export function pathParameter(name: string, description: string, schema: v.GenericSchema): Parameter {
-  return { name, in: "path", required: true, description, schema };
+export function parameter(place: "path" | "query" | "header", name: string, schema: v.GenericSchema): Parameter {
+  const described = { in: place, name, schema: schema as unknown as NonNullable<Parameter["schema"]> };
+  return place === "path" ? { ...described, required: true } : described;
 }
 
 /** Of every operation that people may use. */
-export const tenantParameter: Parameter = {
-  name: "X-Tenant-Id",
-  in: "header",
-  description: "The tenant to use, for a token that is valid for several",
-  schema: uuid("expected a UUID"),
-};
+export const tenantParameter = parameter(
+  "header",
+  "X-Tenant-Id",
+  v.pipe(uuid("expected a UUID"), v.description("The tenant to use, for a token that is valid for several")),
+);
+
+interface AnswerOptions {
+  readonly example?: unknown;
+  readonly headers?: readonly (keyof typeof responseHeaders)[];
+}
 
 /* @__NO_SIDE_EFFECTS__ */
-export function json(
-  schema: v.GenericSchema,
-  description: string,
-  options: Pick<Answer, "example" | "headers"> = {},
-): Answer {
-  return { description, contentType: "application/json", schema, ...options };
+export function headers(...names: readonly (keyof typeof responseHeaders)[]) {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+export function answer(contentType: string, schema: v.GenericSchema, description: string, options: AnswerOptions = {}) {
+  const { example, headers: names = [] } = options;
+  const content = { [contentType]: { schema: resolver(schema), ...(example !== undefined && { example }) } };
+  return { description, headers: headers(...names), content };
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+export function json(schema: v.GenericSchema, description: string, options: AnswerOptions = {}) {
+  return answer("application/json", schema, description, options);
 }
 
 const Problem = component("Problem", problemSchema);
 
 /* @__NO_SIDE_EFFECTS__ */
-export function problem(description: string, headers: Answer["headers"] = []): Answer {
-  return { description, contentType: "application/problem+json", schema: Problem, headers };
+export function problem(description: string, names: AnswerOptions["headers"] = [], schema: v.GenericSchema = Problem) {
+  return answer("application/problem+json", schema, description, { headers: names });
 }
 
 /** How an operation may be refused, by status; a text of the feature's own wins. */
@@ -112,14 +82,11 @@ const refusalAnswers = {
   503: problem("Database or broker unavailable", ["Retry-After"]),
 };
 
-/** How an operation with a JSON body may be refused. */
-export const bodyRefusals = refusals(400, 401, 403, 413, 415, 422, 429, 503);
-
 export const responseHeaders = {
   "X-Request-Id": {
     description: "The request's own when it had one; the log names it",
     required: true,
-    schema: { type: "string", pattern: "^[A-Za-z0-9._-]{1,64}$" },
+    schema: { type: "string", pattern: "^[A-Za-z0-9_=-]{1,64}$" },
   },
   Location: {
     description: "The path of what was made",

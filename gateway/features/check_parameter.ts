@@ -1,17 +1,17 @@
-import { AppError } from "../../shared/app_error.ts";
+import * as v from "valibot";
 import { requireCheckName } from "../../shared/rule_names.ts";
-import { textParameter, type QueryParameter } from "../http/query_parameter.ts";
+import { textParameter } from "../http/query_parameter.ts";
 
 /** The name of the check that a query's parameter names. */
-export function checkParameter(name: "check" | "rule", description?: string): QueryParameter<string> {
-  const parameter = textParameter(200, description);
-  return {
-    ...parameter,
-    parse(text) {
-      if (parameter.parse(text) === undefined) return undefined;
-      const named = requireCheckName(text);
+/* @__NO_SIDE_EFFECTS__ */
+export function checkParameter(description: string) {
+  return v.pipe(
+    textParameter(200, description),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const named = requireCheckName(dataset.value);
       if ("check" in named) return named.check;
-      throw new AppError("malformed", `The query's ${name} is not valid: ${named.problem}`);
-    },
-  };
+      addIssue({ message: named.problem });
+      return NEVER;
+    }),
+  );
 }

@@ -2,7 +2,8 @@ import type { Database } from "../../drizzle/database.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
 import type { Publisher } from "../../shared/send_event.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import type { CreateOpenApi } from "../description/described.ts";
+import type { Hono } from "hono";
+import type { Tag } from "../description/operation.ts";
 import type { Limits } from "../limits.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
@@ -43,8 +44,8 @@ export interface Dependencies extends FeatureDependencies, StatusDependencies, P
   readonly broker: MessagePublisher;
   readonly streams: StreamOpener;
   readonly streamTokens: StreamTokens;
-  /** Makes the OpenAPI document, or finds it where it was deployed. */
-  readonly createOpenApi: CreateOpenApi;
+  /** Makes the OpenAPI document when it is first requested, or finds it where it was deployed. */
+  readonly createOpenApi: (app: Hono, tags: readonly Tag[]) => () => Promise<unknown>;
   readonly corsOrigins: readonly string[];
   readonly metrics: Metrics;
   /** The address that a request came from; an IPv6 /64 is one. `env` is what `fetch` was given. */

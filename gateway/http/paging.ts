@@ -28,7 +28,7 @@ const maxLimit = 200;
 /** Over the longest that is made: a key of 200 characters, each of them six in JSON, in base64. */
 const maxCursorLength = 2048;
 
-export const pageParameters: readonly Parameter[] = [
+export const pageParameters: Parameter[] = [
   { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: maxLimit, default: defaultLimit } },
   {
     name: "cursor",

@@ -19,8 +19,6 @@ export interface RequestVariables {
   readonly principal?: Principal;
 }
 
-const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
-
 /**
  * One line and one count for each request when its answer begins. The route's template stands for the URL, so neither a
  * query nor an id is logged, and headers are not at all. A refused login says why, at most once a second for each address.
@@ -29,19 +27,15 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
   const mayLog = createOncePerSecond(options.nowMs);
   return async (c, next) => {
     const startedAtMs = options.nowMs();
-    const given = c.req.raw.headers.get("x-request-id");
-    const requestId = given !== null && requestIdPattern.test(given) ? given : crypto.randomUUID();
-    c.set("requestId", requestId);
     const method = c.req.method;
     await next();
-    c.header("x-request-id", requestId);
     // The clock may be set back.
     const durationMs = Math.max(0, options.nowMs() - startedAtMs);
     const route = routeOf(c);
     const { status } = c.res;
     options.metrics.requestAnswered({ method, route, status, seconds: durationMs / 1000 });
     const fields = {
-      request_id: requestId,
+      request_id: c.get("requestId"),
       method,
       route,
       status,

@@ -1,4 +1,5 @@
-import type { Context, Hono } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
+import { describeRoute, resolver } from "hono-openapi";
 import * as v from "valibot";
 import type { Database } from "../../drizzle/database.ts";
 import { NotFound } from "../../shared/app_error.ts";
@@ -10,18 +11,13 @@ import { accessOf, type Access } from "../auth/membership.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { AllowedPrincipal } from "../auth/principal.ts";
 import {
-  bodyRefusals,
   component,
-  describeHandler,
   json,
-  keyOnly,
-  pathParameter,
+  parameter,
   problem,
   refusals,
   tenantParameter,
   type Answers,
-  type Operation,
-  type Parameter,
 } from "../description/operation.ts";
 import { accountOf } from "../limits.ts";
 import { createAllow, type Allowed } from "./allow.ts";
@@ -111,8 +107,7 @@ export function defineResource(
     on(route, options, handle) {
       const [method = "", path = ""] = route.split(" ");
       const { body, query, page = null } = options;
-      const operation = toOperation(path, options, resource);
-      routes.on(method, path, describeHandler(allow(options.allow), operation), async (c) => {
+      routes.on(method, path, allow(options.allow), describe(path, options, resource), async (c) => {
         const principal = c.get("principal");
         return handle({
           c,
@@ -160,39 +155,31 @@ function readId(c: Context, path: string, { what, id }: ResourceOptions): string
 const uuidSchema = uuid();
 
 /** With what follows from the path, the permission and what is read. */
-function toOperation(path: string, options: DescribedRoute, resource: ResourceOptions): Operation {
-  const { operationId, summary, description, body, page, query = {}, answers } = options;
-  const ofPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => toPathParameter(name, resource));
-  const ofQuery = Object.entries(query).map(([name, { schema, description: text }]): Parameter => ({
-    name,
-    in: "query",
-    description: text,
-    schema,
-  }));
-  const ofTenant = options.allow === "publish" ? [] : [tenantParameter];
-  const parameters = [...ofPath, ...(page === undefined ? [] : pageParameters), ...ofQuery, ...ofTenant];
-  const hasNotFound = ofPath.length > 0 && resource.what !== null;
-  const notFound: Answers = hasNotFound ? { 404: problem(`No such ${resource.what} in this tenant`) } : {};
-  return {
+function describe(path: string, options: DescribedRoute, { tag, what, id }: ResourceOptions): MiddlewareHandler {
+  const { allow, operationId, summary, description, body, page, query = {}, answers } = options;
+  const ofPath = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => {
+    if (name === id?.name) return parameter("path", name, v.pipe(id.schema, v.description(id.description)));
+    const named = name === "id" ? what : name.replace(/_id$/, "");
+    return parameter("path", name, v.pipe(uuidSchema, v.description(`The ${named}'s id`)));
+  });
+  const ofQuery = Object.entries(query).map(([name, schema]) => parameter("query", name, schema));
+  const ofTenant = allow === "publish" ? [] : [tenantParameter];
+  const content = body !== undefined && {
+    "application/json": { schema: resolver(body.schema), example: body.example },
+  };
+  return describeRoute({
     operationId,
-    tags: [resource.tag],
+    tags: [tag],
     summary,
-    description,
-    ...(options.allow === "publish" && { security: keyOnly }),
-    ...(parameters.length > 0 && { parameters }),
-    ...(body !== undefined && {
-      body: { schema: body.schema, example: body.example, isRequired: body.whenEmpty === undefined },
-    }),
+    ...(description !== undefined && { description }),
+    ...(allow === "publish" && { security: [{ apiKey: [] }] }),
+    parameters: [...ofPath, ...(page === undefined ? [] : pageParameters), ...ofQuery, ...ofTenant],
+    ...(content !== false && { requestBody: { required: body?.whenEmpty === undefined, content } }),
     responses: {
-      ...(body === undefined ? refusals(400, 401, 403, 429, 503) : bodyRefusals),
-      ...notFound,
+      ...refusals(400, 401, 403, 429, 503),
+      ...(content !== false && refusals(413, 415, 422)),
+      ...(ofPath.length > 0 && what !== null && { 404: problem(`No such ${what} in this tenant`) }),
       ...answers,
     },
-  };
-}
-
-function toPathParameter(name: string, { what, id }: ResourceOptions): Parameter {
-  if (name === id?.name) return pathParameter(name, id.description, id.schema);
-  const named = name === "id" ? what : name.replace(/_id$/, "");
-  return pathParameter(name, `The ${named}'s id`, uuidSchema);
+  });
 }

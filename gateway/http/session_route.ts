@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { Hono } from "hono";
+import { describeRoute } from "hono-openapi";
 import { openTo } from "../auth/access.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { readOne } from "../../drizzle/transactions.ts";
@@ -8,19 +9,12 @@ import type { Role } from "../../shared/schemas/team.ts";
 import { notMember } from "../auth/membership.ts";
 import type { RequestVariables } from "./request_log.ts";
 import { tenantHeader, toPrincipal, type Identity } from "../auth/identity.ts";
-import {
-  component,
-  describeHandler,
-  json,
-  refusals,
-  tenantParameter,
-  type Operation,
-} from "../description/operation.ts";
+import { component, json, refusals, tenantParameter } from "../description/operation.ts";
 import type { FeatureDependencies } from "./dependencies.ts";
 
 const exampleTenant = { id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11", name: "Acme", role: "operator" };
 
-const getSession: Operation = {
+const getSession = describeRoute({
   operationId: "getSession",
   tags: ["session"],
   summary: "Read the caller's identity and tenants",
@@ -42,7 +36,7 @@ const getSession: Operation = {
     }),
     ...refusals(401, 403, 503),
   },
-};
+});
 
 /** Who the caller is, and where: also before one of several tenants is chosen. */
 export function sessionRoute({
@@ -50,7 +44,7 @@ export function sessionRoute({
   database,
 }: Pick<FeatureDependencies, "authenticator" | "database">): Hono<{ Variables: RequestVariables }> {
   const routes = new Hono<{ Variables: RequestVariables }>();
-  routes.get("/", describeHandler(openTo("session"), getSession), async (c) => {
+  routes.get("/", openTo("session"), getSession, async (c) => {
     const identity = await authenticator.identify(c.req.raw);
     const isOpen = identity.tenantIds.length > 1 && !c.req.raw.headers.has(tenantHeader);
     const principal = isOpen ? null : toPrincipal(identity, c.req.raw);

@@ -1,23 +1,24 @@
 import { Hono } from "hono";
+import { describeRoute } from "hono-openapi";
+import * as v from "valibot";
 import { openTo } from "../auth/access.ts";
 import { PermissionDenied } from "../../shared/app_error.ts";
 import type { StatusDependencies } from "./dependencies.ts";
 import { toProblem } from "./problem.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { healthSchema, notReadySchema, readySchema } from "../../shared/schemas/status.ts";
-import { component, describeHandler, json, problem, withoutCredentials } from "../description/operation.ts";
-import type { Operation } from "../description/operation.ts";
+import { answer, component, json, problem } from "../description/operation.ts";
 
-const status: Pick<Operation, "tags" | "security"> = { tags: ["status"], security: withoutCredentials };
+const status = { tags: ["status"], security: [] };
 
-const getHealth: Operation = {
+const getHealth = describeRoute({
   ...status,
   operationId: "getHealth",
   summary: "Liveness: the process runs",
   responses: { 200: json(component("Health", healthSchema), "Alive", { example: { status: "ok" } }) },
-};
+});
 
-const getReadiness: Operation = {
+const getReadiness = describeRoute({
   ...status,
   operationId: "getReadiness",
   summary: "Readiness: database and broker answer",
@@ -26,31 +27,28 @@ const getReadiness: Operation = {
     200: json(component("Ready", readySchema), "Ready", {
       example: { status: "ready", checks: { database: "ok", broker: "ok", draining: false } },
     }),
-    503: {
-      ...problem("Not ready, with what is unavailable", ["Retry-After"]),
-      schema: component("NotReady", notReadySchema),
-    },
+    503: problem("Not ready, with what is unavailable", ["Retry-After"], component("NotReady", notReadySchema)),
   },
-};
+});
 
-const getMetrics: Operation = {
+const getMetrics = describeRoute({
   ...status,
   operationId: "getMetrics",
   summary: "Prometheus metrics",
   description: "Only from this machine, or on METRICS_PORT.",
   responses: {
-    200: { description: "Metrics", contentType: "text/plain" },
+    200: answer("text/plain", v.string(), "Metrics"),
     403: problem("Not from this machine"),
   },
-};
+});
 
 /** For load balancers and for Prometheus. */
 export function statusRoutes({ readiness, metricsText, peerAddress }: StatusDependencies): Hono {
   const routes = new Hono();
 
-  routes.get("/healthz", describeHandler(openTo("public"), getHealth), (c) => c.json({ status: "ok" }));
+  routes.get("/healthz", openTo("public"), getHealth, (c) => c.json({ status: "ok" }));
 
-  routes.get("/readyz", describeHandler(openTo("public"), getReadiness), async (c) => {
+  routes.get("/readyz", openTo("public"), getReadiness, async (c) => {
     const { database, broker, isDraining } = await readiness.check();
     const checks = { database: database ? "ok" : "away", broker: broker ? "ok" : "away", draining: isDraining };
     if (database && broker && !isDraining) return c.json({ status: "ready", checks });
@@ -65,7 +63,7 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: StatusDepe
   });
 
   if (metricsText !== null) {
-    routes.get("/metrics", describeHandler(openTo("public"), getMetrics), async (c) => {
+    routes.get("/metrics", openTo("public"), getMetrics, async (c) => {
       if (!isLocal(peerAddress(c.env), c.req.raw.headers)) {
         throw new PermissionDenied(
           "Metrics are available only from this machine. Set METRICS_PORT to serve them to others",

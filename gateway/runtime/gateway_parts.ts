@@ -12,7 +12,6 @@ import { settingsError, type GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { methodNotAllowed, problemResponse } from "../http/problem.ts";
-import type { CreateOpenApi } from "../description/described.ts";
 import { eventStreamsOf, type Feature } from "../features/features.ts";
 import { startRepeating } from "../features/repeat.ts";
 import type { JwtVerifier } from "../auth/jwt.ts";
@@ -185,8 +184,8 @@ async function requireSecret({ streamTokenSecret, database }: GatewayPartsOption
 }
 
 /** Made when it is first requested: a start does not wait for it. */
-const createOpenApi: CreateOpenApi = (describe) => {
-  const build = async () => (await import("../description/describe_api.ts")).describeApi(describe());
+const createOpenApi: Dependencies["createOpenApi"] = (app, tags) => {
+  const build = async () => (await import("../description/describe_api.ts")).describeApi(app, tags);
   let document: ReturnType<typeof build> | null = null;
   return () => (document ??= build());
 };

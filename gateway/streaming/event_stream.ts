@@ -2,17 +2,10 @@ import type { ParamKeys } from "hono/types";
 import type { TenantDatabase } from "../../drizzle/transactions.ts";
 import type { EventPayload, EventType } from "../../shared/event.ts";
 import type { Principal } from "../auth/principal.ts";
-import {
-  type Parameter,
-  describeHandler,
-  pathParameter,
-  problem,
-  refusals,
-  streamSecurity,
-  tenantParameter,
-  type Operation,
-} from "../description/operation.ts";
+import { answer, parameter, problem, refusals, streamSecurity, tenantParameter } from "../description/operation.ts";
 import { Hono, type MiddlewareHandler } from "hono";
+import { describeRoute } from "hono-openapi";
+import * as v from "valibot";
 import { makeChannelName, lowerCaseUuids } from "../../shared/channel_name.ts";
 import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
@@ -57,7 +50,17 @@ export interface StreamText {
   /** Meanings of 204 and of 404. */
   readonly ended: string;
   readonly notFound: string;
-  readonly parameters?: readonly Parameter[];
+  readonly parameters?: readonly StreamParameter[];
+}
+
+/** A parameter of the query, as OpenAPI describes it; `schema` is JSON Schema. */
+export interface StreamParameter {
+  readonly name: string;
+  readonly in: "query";
+  readonly description?: string;
+  readonly schema: object;
+  readonly style?: "form";
+  readonly explode?: boolean;
 }
 
 export interface ChannelsRequest<Path extends string = DefaultPath> {
@@ -139,13 +142,13 @@ export function defineEventStream<const Path extends string = DefaultPath>(
     account.close();
     return response;
   };
-  const declared = declareAccess("read", handler);
-  const operation = toOperation(definition);
-  route.get(definition.path, operation === null ? declared : describeHandler(declared, operation));
+  const { text } = definition;
+  const first: MiddlewareHandler = text === undefined ? (_c, next) => next() : describeStream(definition, text);
+  route.get(definition.path, declareAccess("read", first), handler);
   return route;
 }
 
-const snapshotParameter: Parameter = {
+const snapshotParameter: StreamParameter = {
   name: "snapshot",
   in: "query",
   description:
@@ -153,27 +156,26 @@ const snapshotParameter: Parameter = {
   schema: { type: "string", enum: ["1"] },
 };
 
-function toOperation({ path, text, getSnapshot }: EventStreamRoute["definition"]): Operation | null {
-  if (text === undefined) return null;
+function describeStream({ path, getSnapshot }: EventStreamRoute["definition"], text: StreamText): MiddlewareHandler {
   const { what, ended, notFound, parameters = [], ...texts } = text;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
-  return {
+  return describeRoute({
     ...texts,
     tags: ["streams"],
     security: streamSecurity,
     parameters: [
-      ...names.map((name) => pathParameter(name, `The ${what}'s id`, uuid())),
+      ...names.map((name) => parameter("path", name, v.pipe(uuid(), v.description(`The ${what}'s id`)))),
       ...parameters,
       ...(getSnapshot === undefined ? [] : [snapshotParameter]),
       tenantParameter,
     ],
     responses: {
-      200: { description: "The stream", contentType: "text/event-stream", headers: ["Cache-Control"] },
+      200: answer("text/event-stream", v.string(), "The stream", { headers: ["Cache-Control"] }),
       204: { description: ended },
       ...refusals(400, 401, 403, 429, 503),
       404: problem(notFound),
     },
-  };
+  });
 }
 
 /** Event streams by where they are mounted, below `/api/v1`. */

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import * as v from "valibot";
 import { isExpired, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
 import { requireCheckName } from "../../../shared/rule_names.ts";
@@ -7,7 +8,7 @@ import type { Allowed } from "../../http/allow.ts";
 import type { FeatureDependencies } from "../../http/dependencies.ts";
 import { listByTime } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
-import { choiceParameter, type QueryParameter } from "../../http/query_parameter.ts";
+import { choiceParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
 import { checkParameter } from "../check_parameter.ts";
 import { afterResponse } from "../after_response.ts";
@@ -71,7 +72,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
           description: "true: active decisions; false: withdrawn, contradicted and expired decisions",
         }),
         kind: choiceParameter(["waiver", "attestation"]),
-        check: checkParameter("check"),
+        check: checkParameter("Decisions about this check"),
         org_url: orgUrlParameter,
       },
       list: listByTime("decisions", (row: DecisionRow) => toDecision(row, nowMs())),
@@ -145,9 +146,11 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
 
 const maxUrlLength = 2048;
 
-const orgUrlParameter: QueryParameter<string> = {
-  description: "Decisions for this organization, and for all organizations",
-  schema: { type: "string", format: "uri", pattern: "^https?://[a-z0-9.-]+$", maxLength: maxUrlLength },
-  expected: "one address like https://acme.okta.com",
-  parse: (text) => (text.length <= maxUrlLength && URL.canParse(text) ? text : undefined),
-};
+const orgUrlMessage = "expected one address like https://acme.okta.com";
+const orgUrlParameter = v.pipe(
+  v.string(),
+  v.maxLength(maxUrlLength, orgUrlMessage),
+  v.check((text) => URL.canParse(text), orgUrlMessage),
+  v.metadata({ format: "uri", pattern: "^https?://[a-z0-9.-]+$" }),
+  v.description("Decisions for this organization, and for all organizations"),
+);

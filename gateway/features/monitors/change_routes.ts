@@ -80,7 +80,7 @@ export function defineChangeRoutes(resource: Resource, dependencies: FeatureDepe
       allow: "read",
       operationId: "listChanges",
       summary: "List a monitor's changes, newest first",
-      query: { fingerprint: textParameter(maxFilterLength), check: checkParameter("check") },
+      query: { fingerprint: textParameter(maxFilterLength, "One finding"), check: checkParameter("One check") },
       list: changeList,
       of: [Change, "ChangePage"],
       example: storedChangeExample,

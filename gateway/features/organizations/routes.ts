@@ -33,7 +33,7 @@ const exposureList: List<OrganizationExposure, OrganizationExposure> = {
 };
 
 const historyQuery = {
-  rule: checkParameter("rule", "One rule: V-…, SV-…, OKTA-APP-… or the name of its check"),
+  rule: checkParameter("One rule: V-…, SV-…, OKTA-APP-… or the name of its check"),
   from: timeParameter("From then on"),
   to: timeParameter("Until then; default: now"),
 };

@@ -3,7 +3,7 @@ import { AppError } from "../../../shared/app_error.ts";
 import { toHex } from "../../../shared/hex.ts";
 import { count, uuid } from "../../../shared/schemas/primitives.ts";
 import { maxStoredReportBytes, reportSchema } from "../../../shared/schemas/report.ts";
-import { component, json, problem } from "../../description/operation.ts";
+import { component, headers, json, problem } from "../../description/operation.ts";
 import { readBytes } from "../../http/body.ts";
 import { accountOf } from "../../limits.ts";
 import { HttpRefusal } from "../../http/problem.ts";
@@ -54,7 +54,7 @@ export function defineReportRoutes(scans: Resource): void {
         "ETag in `If-None-Match`: 304.",
       answers: {
         200: json(Report, "The report", { headers: ["ETag"] }),
-        304: { description: "Not modified: the client has this report", headers: ["ETag"] },
+        304: { description: "Not modified: the client has this report", headers: headers("ETag") },
         404: problem("No such scan in this tenant, or no report was uploaded for it"),
       },
     },

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
+import * as v from "valibot";
 import { tenantNameSchema, tenantSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
-import { component, json, problem } from "../../description/operation.ts";
+import { answer, component, json, problem } from "../../description/operation.ts";
 import type { Allowed } from "../../http/allow.ts";
 import { accountOf } from "../../limits.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
@@ -104,7 +105,7 @@ function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keep
       description:
         'Lines of JSON: a header, `{"table", "row"}` for each row, and how many rows there are; without that last line the file ' +
         "was cut. API keys are listed without what they are, and the audit trail stays here.",
-      answers: { 200: { description: "The tenant", contentType: "application/x-ndjson" }, ...wasDeleted },
+      answers: { 200: answer("application/x-ndjson", v.string(), "The tenant"), ...wasDeleted },
     },
     async ({ c, principal, read }) => {
       accountOf(c.req.raw).takeAnswer(heldBytes);

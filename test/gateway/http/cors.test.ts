@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createScan, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
 const origin = "https://app.test";
@@ -57,32 +57,3 @@ test.each([undefined, "https://evil.test", "https://app.test.evil.test", "null"]
     }
   },
 );
-
-describe("a preflight", () => {
-  const preflight = (from: string, path: string) =>
-    gateway.request(path, { method: "OPTIONS", headers: { origin: from, "access-control-request-method": "PATCH" } });
-
-  test.each(["/api/v1/scans", "/nothing"])("of a listed origin is answered on %s", async (path) => {
-    const response = await preflight("http://localhost:3000", path);
-    expect(response.status).toBe(204);
-    expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
-    expect(response.headers.get("access-control-allow-methods")).toBe("GET, POST, PATCH, PUT, DELETE");
-    const allowed = response.headers.get("access-control-allow-headers")?.split(", ");
-    expect(allowed).toEqual([
-      "authorization",
-      "content-type",
-      "cache-control",
-      "last-event-id",
-      "if-none-match",
-      "x-tenant-id",
-    ]);
-    expect(response.headers.get("vary")).toBe("Origin");
-  });
-
-  test("from another origin allows nothing", async () => {
-    const response = await preflight("https://evil.test", "/api/v1/scans");
-    expect(response.status).toBe(204);
-    expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);
-    expect(response.headers.get("vary")).toBe("Origin");
-  });
-});
