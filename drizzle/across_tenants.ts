@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Scope } from "../shared/schemas/team.ts";
 import type { Database } from "./database.ts";
-import { noTenant, readOne, write } from "./transactions.ts";
+import { noTenant, readOne } from "./transactions.ts";
 
 /** What is asked before a tenant is known, or of all of them: each is a function of the database with its owner's rights. */
 
@@ -49,11 +49,11 @@ export async function findApiKey(database: Database, hash: string, holder = hash
 
 /**
  * The tenant that waits longest, null when none does: for a scan that reported nothing for so long to `expire`, for what ended so long
- * ago to be `delete`d, for a monitor that has been stale for so long to be `mark`ed.
+ * ago to be `delete`d, for a monitor that has been stale for so long to be `mark`ed, for an observation that is so old to be `forget`ten.
  */
 export async function findDueTenant(
   database: Database,
-  work: "expire" | "delete" | "mark",
+  work: "expire" | "delete" | "mark" | "forget",
   afterSeconds: number,
 ): Promise<string | null> {
   const { rows } = await readOne(database, noTenant, (db) =>
@@ -62,19 +62,4 @@ export async function findDueTenant(
     ),
   );
   return rows[0]?.id ?? null;
-}
-
-/** Deletes, over all tenants, the history that is older (at least a day), at most `limit` rows of any table; true: there may be more. */
-export async function deleteOldHistory(
-  database: Database,
-  { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
-): Promise<boolean> {
-  const {
-    rows: [step],
-  } = await write(database, noTenant, (db) =>
-    db.execute<{ has_more: boolean }>(
-      sql`select scanstream.delete_old_history(${olderThanDays}, ${maxRows}::integer) as has_more`,
-    ),
-  );
-  return step?.has_more ?? false;
 }

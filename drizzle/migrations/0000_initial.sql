@@ -87,9 +87,9 @@ CREATE TABLE "changes" (
 	"expected" text DEFAULT '' NOT NULL,
 	"actual" text NOT NULL,
 	"to_pass" text,
-	"rule_status" text,
+	"rule_status" text NOT NULL,
 	"rule_reason" text,
-	"rule_severity" text,
+	"rule_severity" text NOT NULL,
 	"seen_at" timestamp (3) with time zone NOT NULL,
 	"cause" text NOT NULL,
 	"explained_by" jsonb NOT NULL,
@@ -109,7 +109,7 @@ CREATE TABLE "monitors" (
 	"id" uuid NOT NULL,
 	"tenant_id" uuid NOT NULL,
 	"org_url" text NOT NULL,
-	"organization_id" uuid,
+	"origin" text NOT NULL,
 	"client_id" text,
 	"benchmark" text,
 	"status" text DEFAULT 'running' NOT NULL,
@@ -143,94 +143,33 @@ CREATE TABLE "monitors" (
 --> statement-breakpoint
 ALTER TABLE "monitors" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
-CREATE TABLE "looks" (
+CREATE TABLE "observations" (
 	"tenant_id" uuid NOT NULL,
 	"organization_id" uuid NOT NULL,
-	"source_id" uuid NOT NULL,
+	"run_id" uuid NOT NULL,
+	"kind" text NOT NULL,
+	"began" timestamp (3) with time zone NOT NULL,
 	"known_from" timestamp (3) with time zone NOT NULL,
 	"known_to" timestamp (3) with time zone NOT NULL,
-	"verdicts" jsonb,
-	CONSTRAINT "looks_pkey" PRIMARY KEY("tenant_id","organization_id","source_id","known_from"),
-	CONSTRAINT "looks_times" CHECK ("looks"."known_from" <= "looks"."known_to")
+	"results" jsonb NOT NULL,
+	"moved_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "observations_pkey" PRIMARY KEY("tenant_id","run_id","known_from"),
+	CONSTRAINT "observations_kind" CHECK ("observations"."kind" in ('scan', 'monitor')),
+	CONSTRAINT "observations_times" CHECK ("observations"."known_from" <= "observations"."known_to")
 );
 --> statement-breakpoint
-ALTER TABLE "looks" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
-CREATE TABLE "organization_days" (
-	"tenant_id" uuid NOT NULL,
-	"organization_id" uuid NOT NULL,
-	"day" date NOT NULL,
-	"known" boolean NOT NULL,
-	"failed" text[] DEFAULT '{}' NOT NULL,
-	"failing" text[] DEFAULT '{}' NOT NULL,
-	"failed_count" integer GENERATED ALWAYS AS (cardinality(failed)) STORED,
-	"failing_count" integer GENERATED ALWAYS AS (cardinality(failing)) STORED,
-	CONSTRAINT "organization_days_pkey" PRIMARY KEY("tenant_id","organization_id","day")
-);
---> statement-breakpoint
-ALTER TABLE "organization_days" ENABLE ROW LEVEL SECURITY;
+ALTER TABLE "observations" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
 CREATE TABLE "organizations" (
 	"tenant_id" uuid NOT NULL,
 	"id" uuid DEFAULT gen_random_uuid() NOT NULL,
 	"org_url" text NOT NULL,
-	"pass" integer DEFAULT 0 NOT NULL,
-	"fail" integer DEFAULT 0 NOT NULL,
-	"manual" integer DEFAULT 0 NOT NULL,
-	"not_applicable" integer DEFAULT 0 NOT NULL,
-	"unknown" integer DEFAULT 0 NOT NULL,
-	"cat1_open" integer DEFAULT 0 NOT NULL,
-	"cat2_open" integer DEFAULT 0 NOT NULL,
-	"cat3_open" integer DEFAULT 0 NOT NULL,
-	"open_exposures" integer DEFAULT 0 NOT NULL,
-	"last_scan_id" uuid,
-	"last_scan_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "organizations_pkey" PRIMARY KEY("tenant_id","id"),
 	CONSTRAINT "organizations_org_url" UNIQUE("tenant_id","org_url")
 );
 --> statement-breakpoint
 ALTER TABLE "organizations" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
-CREATE TABLE "rule_states" (
-	"tenant_id" uuid NOT NULL,
-	"organization_id" uuid NOT NULL,
-	"check" text NOT NULL,
-	"severity" text NOT NULL,
-	"status" text NOT NULL,
-	"reason" text,
-	"known_at" timestamp (3) with time zone NOT NULL,
-	"open_position" integer,
-	"last_position" integer DEFAULT 0 NOT NULL,
-	"last_number" integer DEFAULT 0 NOT NULL,
-	CONSTRAINT "rule_states_pkey" PRIMARY KEY("tenant_id","organization_id","check")
-);
---> statement-breakpoint
-ALTER TABLE "rule_states" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
-CREATE TABLE "verdicts" (
-	"tenant_id" uuid NOT NULL,
-	"organization_id" uuid NOT NULL,
-	"check" text NOT NULL,
-	"position" integer NOT NULL,
-	"source_id" uuid NOT NULL,
-	"is_scan" boolean NOT NULL,
-	"status" text NOT NULL,
-	"reason" text,
-	"known_at" timestamp (3) with time zone NOT NULL,
-	"cause" text NOT NULL,
-	"actor" jsonb,
-	"number" integer,
-	"not_before" timestamp (3) with time zone,
-	"fingerprints" text[],
-	CONSTRAINT "verdicts_pkey" PRIMARY KEY("tenant_id","organization_id","check","position"),
-	CONSTRAINT "verdicts_status" CHECK ("verdicts"."status" in ('PASS', 'FAIL', 'MANUAL')),
-	CONSTRAINT "verdicts_reason" CHECK (("verdicts"."status" = 'MANUAL') = ("verdicts"."reason" is not null)),
-	CONSTRAINT "verdicts_cause" CHECK ("verdicts"."cause" in ('scan', 'log', 'reconciliation', 'start', 'decision', 'org_policy')),
-	CONSTRAINT "verdicts_change" CHECK (("verdicts"."number" is null) = ("verdicts"."fingerprints" is null))
-);
---> statement-breakpoint
-ALTER TABLE "verdicts" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
 CREATE TABLE "api_keys" (
 	"id" uuid PRIMARY KEY DEFAULT gen_random_uuid() NOT NULL,
@@ -292,6 +231,18 @@ CREATE TABLE "users" (
 );
 --> statement-breakpoint
 ALTER TABLE "users" ENABLE ROW LEVEL SECURITY;
+--> statement-breakpoint
+CREATE TABLE "published" (
+	"tenant_id" uuid NOT NULL,
+	"channel" text NOT NULL,
+	"producer" text NOT NULL,
+	"last_n" bigint DEFAULT 0 NOT NULL,
+	"published_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "published_pkey" PRIMARY KEY("tenant_id","channel","producer"),
+	CONSTRAINT "published_last_n" CHECK ("published"."last_n" >= 0)
+);
+--> statement-breakpoint
+ALTER TABLE "published" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
 CREATE TABLE "findings" (
 	"tenant_id" uuid NOT NULL,
@@ -361,33 +312,15 @@ CREATE TABLE "scans" (
 --> statement-breakpoint
 ALTER TABLE "scans" ENABLE ROW LEVEL SECURITY;
 --> statement-breakpoint
-CREATE TABLE "published" (
-	"tenant_id" uuid NOT NULL,
-	"channel" text NOT NULL,
-	"producer" text NOT NULL,
-	"last_n" bigint DEFAULT 0 NOT NULL,
-	"published_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "published_pkey" PRIMARY KEY("tenant_id","channel","producer"),
-	CONSTRAINT "published_last_n" CHECK ("published"."last_n" >= 0)
-);
---> statement-breakpoint
-ALTER TABLE "published" ENABLE ROW LEVEL SECURITY;
---> statement-breakpoint
 ALTER TABLE "decisions" ADD CONSTRAINT "decisions_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "changes" ADD CONSTRAINT "changes_monitor" FOREIGN KEY ("tenant_id","monitor_id") REFERENCES "public"."monitors"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "monitors" ADD CONSTRAINT "monitors_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
-ALTER TABLE "looks" ADD CONSTRAINT "looks_organization" FOREIGN KEY ("tenant_id","organization_id") REFERENCES "public"."organizations"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "organization_days" ADD CONSTRAINT "organization_days_organization" FOREIGN KEY ("tenant_id","organization_id") REFERENCES "public"."organizations"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
+ALTER TABLE "observations" ADD CONSTRAINT "observations_organization" FOREIGN KEY ("tenant_id","organization_id") REFERENCES "public"."organizations"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "organizations" ADD CONSTRAINT "organizations_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "rule_states" ADD CONSTRAINT "rule_states_organization" FOREIGN KEY ("tenant_id","organization_id") REFERENCES "public"."organizations"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "verdicts" ADD CONSTRAINT "verdicts_organization" FOREIGN KEY ("tenant_id","organization_id") REFERENCES "public"."organizations"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "api_keys" ADD CONSTRAINT "api_keys_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
@@ -397,13 +330,13 @@ ALTER TABLE "memberships" ADD CONSTRAINT "memberships_tenant_id_tenants_id_fk" F
 --> statement-breakpoint
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_users_sub_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("sub") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
+ALTER TABLE "published" ADD CONSTRAINT "published_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
+--> statement-breakpoint
 ALTER TABLE "findings" ADD CONSTRAINT "findings_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "scan_reports" ADD CONSTRAINT "scan_reports_scan" FOREIGN KEY ("tenant_id","scan_id") REFERENCES "public"."scans"("tenant_id","id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 ALTER TABLE "scans" ADD CONSTRAINT "scans_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
---> statement-breakpoint
-ALTER TABLE "published" ADD CONSTRAINT "published_tenant_id_tenants_id_fk" FOREIGN KEY ("tenant_id") REFERENCES "public"."tenants"("id") ON DELETE cascade ON UPDATE no action;
 --> statement-breakpoint
 CREATE UNIQUE INDEX "decisions_not_ended" ON "decisions" USING btree ("tenant_id","kind","check",md5(coalesce("resource", '')),md5(coalesce("org_url", ''))) WHERE "decisions"."ended_at" is null;
 --> statement-breakpoint
@@ -423,27 +356,19 @@ CREATE INDEX "changes_of_check" ON "changes" USING btree ("tenant_id","monitor_i
 --> statement-breakpoint
 CREATE INDEX "monitors_of_tenant" ON "monitors" USING btree ("tenant_id","created_at","id");
 --> statement-breakpoint
-CREATE INDEX "monitors_of_organization" ON "monitors" USING btree ("tenant_id","organization_id");
+CREATE INDEX "monitors_of_organization" ON "monitors" USING btree ("tenant_id","origin");
 --> statement-breakpoint
 CREATE INDEX "monitors_due" ON "monitors" USING btree ("stale_from") WHERE "monitors"."status" = 'running' and "monitors"."stale_at" is null;
 --> statement-breakpoint
 CREATE INDEX "monitors_ended" ON "monitors" USING btree ("ended_at") WHERE "monitors"."ended_at" is not null;
 --> statement-breakpoint
-CREATE INDEX "looks_by_time" ON "looks" USING btree ("tenant_id","organization_id","known_to");
+CREATE INDEX "observations_by_time" ON "observations" USING btree ("tenant_id","organization_id","known_to");
 --> statement-breakpoint
-CREATE INDEX "looks_old" ON "looks" USING btree ("known_from");
+CREATE INDEX "observations_of_kind" ON "observations" USING btree ("tenant_id","organization_id","kind","known_to");
 --> statement-breakpoint
-CREATE INDEX "organization_days_old" ON "organization_days" USING btree ("day");
+CREATE INDEX "observations_old" ON "observations" USING btree ("known_to");
 --> statement-breakpoint
 CREATE INDEX "organizations_of_tenant" ON "organizations" USING btree ("tenant_id","created_at","id");
---> statement-breakpoint
-CREATE UNIQUE INDEX "verdicts_changes" ON "verdicts" USING btree ("tenant_id","organization_id","check","number") WHERE "verdicts"."number" is not null;
---> statement-breakpoint
-CREATE INDEX "verdicts_by_time" ON "verdicts" USING btree ("tenant_id","organization_id","check","known_at");
---> statement-breakpoint
-CREATE INDEX "verdicts_of_source" ON "verdicts" USING btree ("tenant_id","organization_id","check","source_id","known_at","position");
---> statement-breakpoint
-CREATE INDEX "verdicts_old" ON "verdicts" USING btree ("known_at");
 --> statement-breakpoint
 CREATE UNIQUE INDEX "api_keys_hash" ON "api_keys" USING btree ("hash");
 --> statement-breakpoint
@@ -489,25 +414,13 @@ CREATE POLICY "monitors_of_tenant" ON "monitors" AS PERMISSIVE FOR ALL TO "scans
 --> statement-breakpoint
 CREATE POLICY "monitors_of_admin" ON "monitors" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
-CREATE POLICY "looks_of_tenant" ON "looks" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("looks"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("looks"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+CREATE POLICY "observations_of_tenant" ON "observations" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("observations"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("observations"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
-CREATE POLICY "looks_of_admin" ON "looks" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
-CREATE POLICY "organization_days_of_tenant" ON "organization_days" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("organization_days"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("organization_days"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "organization_days_of_admin" ON "organization_days" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+CREATE POLICY "observations_of_admin" ON "observations" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
 CREATE POLICY "organizations_of_tenant" ON "organizations" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("organizations"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("organizations"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "organizations_of_admin" ON "organizations" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
-CREATE POLICY "rule_states_of_tenant" ON "rule_states" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("rule_states"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("rule_states"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "rule_states_of_admin" ON "rule_states" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
-CREATE POLICY "verdicts_of_tenant" ON "verdicts" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("verdicts"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("verdicts"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "verdicts_of_admin" ON "verdicts" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
 CREATE POLICY "api_keys_of_tenant" ON "api_keys" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("api_keys"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("api_keys"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
@@ -529,6 +442,10 @@ CREATE POLICY "users_of_tenant" ON "users" AS PERMISSIVE FOR ALL TO "scanstream_
 --> statement-breakpoint
 CREATE POLICY "users_of_admin" ON "users" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
+CREATE POLICY "published_of_tenant" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
+--> statement-breakpoint
+CREATE POLICY "published_of_admin" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
+--> statement-breakpoint
 CREATE POLICY "findings_of_tenant" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("findings"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("findings"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "findings_of_admin" ON "findings" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
@@ -540,10 +457,6 @@ CREATE POLICY "scan_reports_of_admin" ON "scan_reports" AS PERMISSIVE FOR ALL TO
 CREATE POLICY "scans_of_tenant" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
 --> statement-breakpoint
 CREATE POLICY "scans_of_admin" ON "scans" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
---> statement-breakpoint
-CREATE POLICY "published_of_tenant" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_app" USING ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH CHECK ("published"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid));
---> statement-breakpoint
-CREATE POLICY "published_of_admin" ON "published" AS PERMISSIVE FOR ALL TO "scanstream_admin" USING (current_user = 'scanstream_admin') WITH CHECK (current_user = 'scanstream_admin');
 --> statement-breakpoint
 -- Without FORCE the owner of a table, which DATABASE_URL usually is, would see all rows whenever it forgot to take on a role.
 ALTER TABLE public.tenants FORCE ROW LEVEL SECURITY;
@@ -570,13 +483,7 @@ ALTER TABLE public.decisions FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.organizations FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
-ALTER TABLE public.looks FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
-ALTER TABLE public.verdicts FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
-ALTER TABLE public.rule_states FORCE ROW LEVEL SECURITY;
---> statement-breakpoint
-ALTER TABLE public.organization_days FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.observations FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
 ALTER TABLE public.published FORCE ROW LEVEL SECURITY;
 --> statement-breakpoint
@@ -589,12 +496,12 @@ GRANT SELECT ON scanstream.migrations TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 REVOKE ALL ON public.tenants, public.users, public.memberships, public.api_keys, public.scans, public.findings, public.monitors,
   public.changes, public.audit_events, public.scan_reports,
-  public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days,
+  public.decisions, public.organizations, public.observations,
   public.published FROM PUBLIC;
 --> statement-breakpoint
 GRANT SELECT, INSERT, UPDATE, DELETE ON public.tenants, public.users, public.memberships, public.api_keys, public.scans,
   public.findings, public.monitors, public.changes, public.scan_reports,
-  public.decisions, public.organizations, public.looks, public.verdicts, public.rule_states, public.organization_days,
+  public.decisions, public.organizations, public.observations,
   public.published TO scanstream_admin;
 --> statement-breakpoint
 -- The audit trail is append-only for both roles; a tenant's deletion takes its trail with it. Number and time of an audit event
@@ -624,58 +531,10 @@ GRANT SELECT, INSERT ON public.scan_reports TO scanstream_app;
 -- What was decided, and by whom, is never changed: it ends.
 GRANT SELECT, INSERT, UPDATE (ended_at, ended_reason, ended_by, ended_scan_id) ON public.decisions TO scanstream_app;
 --> statement-breakpoint
--- Triggers write the history, and nothing of it is changed: it goes with its organization.
-GRANT SELECT ON public.rule_states, public.organization_days TO scanstream_app;
---> statement-breakpoint
-GRANT SELECT, DELETE ON public.looks, public.verdicts TO scanstream_app;
+-- An observation of a monitor grows; which run and organization it is of never changes.
+GRANT SELECT, INSERT, UPDATE (known_to, results, moved_at), DELETE ON public.observations TO scanstream_app;
 --> statement-breakpoint
 GRANT SELECT, INSERT, DELETE ON public.organizations TO scanstream_app;
---> statement-breakpoint
--- The origin of a web address, in lower case and without the scheme's own port; null for what is written in any other way.
-CREATE FUNCTION scanstream.origin_of(address text) RETURNS text
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT regexp_replace(found.origin, CASE WHEN found.origin LIKE 'https:%' THEN ':443$' ELSE ':80$' END, '')
-  FROM (SELECT lower(substring(address FROM '^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\[:space:]]+'))) AS found (origin);
-$$;
---> statement-breakpoint
--- The organization of an address, which is added where it is not there yet.
-CREATE FUNCTION scanstream.organization_of(wanted_tenant uuid, address text) RETURNS uuid
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  origin constant text := scanstream.origin_of(address);
-  organization uuid;
-BEGIN
-  IF origin IS NULL THEN RETURN NULL; END IF;
-  SELECT id INTO organization FROM public.organizations WHERE tenant_id = wanted_tenant AND org_url = origin;
-  IF FOUND THEN RETURN organization; END IF;
-  INSERT INTO public.organizations (tenant_id, org_url) VALUES (wanted_tenant, origin)
-  ON CONFLICT (tenant_id, org_url) DO NOTHING RETURNING id INTO organization;
-  IF FOUND THEN RETURN organization; END IF;
-  -- Another transaction has added it at this moment.
-  SELECT id INTO organization FROM public.organizations WHERE tenant_id = wanted_tenant AND org_url = origin;
-  RETURN organization;
-END
-$$;
---> statement-breakpoint
-CREATE FUNCTION scanstream.add_organization() RETURNS trigger
-LANGUAGE plpgsql
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-  PERFORM scanstream.organization_of(NEW.tenant_id, NEW.org_url);
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
--- Triggers need no right to execute; only what the roles call by name is granted.
-REVOKE ALL ON FUNCTION scanstream.origin_of(text), scanstream.organization_of(uuid, text), scanstream.add_organization() FROM PUBLIC;
---> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.origin_of(text), scanstream.organization_of(uuid, text)
-  TO scanstream_app, scanstream_admin;
 --> statement-breakpoint
 -- Fail a transaction whose caller lacks the authority, with a SQLSTATE that nothing else has.
 CREATE FUNCTION scanstream.require_member(wanted_tenant uuid, wanted_user text, wanted_roles text[]) RETURNS void
@@ -792,473 +651,17 @@ AS $$
       WHERE work = 'mark' AND status = 'running' AND stale_at IS NULL ORDER BY stale_from LIMIT 1)
     UNION ALL (SELECT tenant_id, ended_at FROM public.scans WHERE work = 'delete' AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1)
     UNION ALL (SELECT tenant_id, ended_at FROM public.monitors WHERE work = 'delete' AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1)
+    UNION ALL (SELECT tenant_id, known_to FROM public.observations WHERE work = 'forget' ORDER BY known_to LIMIT 1)
   ) AS oldest
   WHERE since <= now() - make_interval(secs => after_seconds) ORDER BY since LIMIT 1;
 $$;
 --> statement-breakpoint
--- The worst first; of the reasons of MANUAL those that a person can fix come first, as in a report.
-CREATE FUNCTION scanstream.verdict_ranks() RETURNS text[]
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-  SELECT ARRAY['FAIL', 'missing_scope', 'missing_role', 'not_available', 'provider_error', 'unreadable', 'interrupted',
-    'needs_review', 'rule_changed', 'not_automated', 'partly_automated', 'not_applicable', 'PASS'];
-$$;
---> statement-breakpoint
--- False for MANUAL because something could not be read: that time is unknown.
-CREATE FUNCTION scanstream.is_readable(verdict text) RETURNS boolean
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$ SELECT array_position(scanstream.verdict_ranks(), verdict) NOT BETWEEN 2 AND 7; $$;
---> statement-breakpoint
--- What was seen failing on a day, and what is still failing at its end.
-CREATE FUNCTION scanstream.mark_day(
-  organization public.organizations, seen_at timestamptz, now_failing text[], not_failing text[], is_monitor boolean, is_known boolean
-) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  wanted_day constant date := (seen_at AT TIME ZONE 'UTC')::date;
-BEGIN
-  INSERT INTO public.organization_days (tenant_id, organization_id, day, known, failed, failing)
-  SELECT organization.tenant_id, organization.id, wanted_day, before.known AND looked.is_monitored,
-    CASE WHEN NOT looked.is_monitored THEN '{}'
-      -- What moved at the first moment of a look was not seen before it.
-      WHEN looked.since < mark_day.seen_at THEN before.failing
-      ELSE ARRAY(SELECT unnest(before.failing) EXCEPT SELECT unnest(not_failing)) END,
-    before.failing
-  FROM (SELECT count(*) > 0 AS is_monitored, min(known_from) AS since
-    FROM public.looks WHERE looks.tenant_id = organization.tenant_id AND looks.organization_id = organization.id
-      AND known_to >= wanted_day::timestamp AT TIME ZONE 'UTC'
-      AND (known_to > wanted_day::timestamp AT TIME ZONE 'UTC' OR known_from = known_to) AND known_from < (wanted_day + 1)::timestamp AT TIME ZONE 'UTC'
-      AND looks.verdicts IS NULL
-  ) AS looked
-  CROSS JOIN (
-    (SELECT known, failing FROM public.organization_days AS earlier
-      WHERE earlier.tenant_id = organization.tenant_id AND earlier.organization_id = organization.id AND earlier.day < wanted_day
-      ORDER BY earlier.day DESC LIMIT 1)
-    UNION ALL SELECT false, '{}' LIMIT 1
-  ) AS before
-  ON CONFLICT DO NOTHING;
-  UPDATE public.organization_days SET known = known OR is_known,
-    failed = ARRAY(SELECT unnest(failed) UNION SELECT unnest(now_failing) ORDER BY 1)
-  WHERE tenant_id = organization.tenant_id AND organization_id = organization.id AND day = wanted_day;
-  IF NOT is_monitor THEN RETURN; END IF;
-  UPDATE public.organization_days SET failing = ARRAY(
-    (SELECT unnest(failing) UNION SELECT unnest(now_failing)) EXCEPT SELECT unnest(not_failing) ORDER BY 1)
-  WHERE tenant_id = organization.tenant_id AND organization_id = organization.id AND day >= wanted_day;
-END
-$$;
---> statement-breakpoint
--- Writes what a scan or a monitor saw into the history of its organization, in the order in which it saw it: a verdict change where the
--- verdict of a rule moved, nothing where it did not. Of several that look at one moment the one that began last decides, with equal
--- begin the worse; one that could not read a rule decides nothing where another one could. The row of the organization is the lock.
-CREATE FUNCTION scanstream.keep_verdicts(
-  wanted_tenant uuid, wanted_organization uuid, source uuid, given_is_scan boolean, began timestamptz, looked_to timestamptz,
-  looked_before timestamptz, seen jsonb
-) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$
-DECLARE
-  organization public.organizations;
-  rivals public.looks[];
-  one record;
-  own public.verdicts;
-  before public.verdicts;
-  rule public.rule_states;
-  change public.verdicts;
-  rival record;
-  seen_at timestamptz(3);
-  verdict text;
-  decides boolean;
-  failing text[] := '{}';
-  is_known boolean := false;
-BEGIN
-  SELECT * INTO organization FROM public.organizations WHERE tenant_id = wanted_tenant AND id = wanted_organization FOR UPDATE;
-  IF NOT FOUND THEN RETURN; END IF;
-  rivals := ARRAY(
-    SELECT looks FROM public.looks WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND source_id <> source
-      AND known_to >= (SELECT min(least((each ->> 'at')::timestamptz, now())) FROM jsonb_array_elements(seen) AS each)
-      AND known_from <= looked_to);
-  FOR one IN
-    SELECT * FROM jsonb_to_recordset(seen) AS row (
-      "check" text, severity text, verdict text, at timestamptz, cause text, actor jsonb, fingerprints text[])
-  LOOP
-    verdict := one.verdict;
-    -- The clock of a monitor may be ahead, or go back.
-    seen_at := least(one.at, now());
-    change := NULL;
-    IF NOT given_is_scan THEN
-      SELECT * INTO own FROM public.verdicts
-      WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND "check" = one."check" AND source_id = source
-      ORDER BY known_at DESC, position DESC LIMIT 1;
-      IF FOUND THEN
-        CONTINUE WHEN coalesce(own.reason, own.status) = verdict;
-        seen_at := greatest(seen_at, own.known_at);
-      END IF;
-    END IF;
-
-    SELECT * INTO rule FROM public.rule_states
-    WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND "check" = one."check";
-    IF NOT FOUND THEN
-      rule.last_position := 0;
-      rule.last_number := 0;
-      rule.severity := 'medium';
-    END IF;
-
-    SELECT other.verdict, other.began INTO rival
-    FROM (
-      SELECT (
-        SELECT min(known_from) FROM public.looks
-        WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND source_id = each.source_id
-      ) AS began, CASE WHEN each.verdicts IS NOT NULL THEN each.verdicts ->> one."check" ELSE (
-        SELECT coalesce(reason, status) FROM public.verdicts
-        WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND "check" = one."check"
-          AND source_id = each.source_id AND known_at <= seen_at
-        ORDER BY known_at DESC, position DESC LIMIT 1
-      ) END AS verdict
-      FROM unnest(rivals) AS each WHERE each.known_from <= seen_at AND each.known_to >= seen_at
-    ) AS other
-    WHERE other.verdict IS NOT NULL
-    ORDER BY scanstream.is_readable(other.verdict) DESC, other.began DESC,
-      array_position(scanstream.verdict_ranks(), other.verdict) LIMIT 1;
-    decides := NOT FOUND OR (scanstream.is_readable(verdict), began) > (scanstream.is_readable(rival.verdict), rival.began)
-      OR ((scanstream.is_readable(verdict), began) = (scanstream.is_readable(rival.verdict), rival.began)
-        AND array_position(scanstream.verdict_ranks(), verdict) <= array_position(scanstream.verdict_ranks(), rival.verdict));
-
-    SELECT * INTO before FROM public.verdicts
-    WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND "check" = one."check" AND known_at <= seen_at
-      AND number IS NOT NULL
-    ORDER BY known_at DESC, number DESC LIMIT 1;
-    IF decides AND (NOT FOUND OR coalesce(before.reason, before.status) <> verdict) THEN
-      change.number := rule.last_number + 1;
-      change.fingerprints := one.fingerprints;
-      IF NOT scanstream.is_readable(coalesce(before.reason, before.status)) THEN
-        change.not_before := before.not_before;
-      ELSIF before.number IS NOT NULL THEN
-        change.not_before := greatest(before.known_at, CASE WHEN EXISTS (
-          SELECT FROM public.looks WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND source_id <> source
-            AND known_to >= seen_at AND known_from < seen_at AND (looks.verdicts IS NULL OR looks.verdicts ? one."check")
-        ) THEN seen_at ELSE greatest(least(looked_before, seen_at), (
-          SELECT known_to FROM public.looks
-          WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization AND source_id <> source AND known_to < seen_at
-            AND (looks.verdicts IS NULL OR looks.verdicts ? one."check")
-          ORDER BY known_to DESC LIMIT 1
-        )) END);
-      END IF;
-    END IF;
-    IF change.number IS NOT NULL OR NOT given_is_scan THEN
-      change.tenant_id := wanted_tenant;
-      change.organization_id := wanted_organization;
-      change."check" := one."check";
-      change.position := rule.last_position + 1;
-      change.source_id := source;
-      change.is_scan := given_is_scan;
-      change.status := CASE WHEN verdict IN ('PASS', 'FAIL') THEN verdict ELSE 'MANUAL' END;
-      change.reason := CASE WHEN change.status = 'MANUAL' THEN verdict END;
-      change.known_at := seen_at;
-      change.cause := one.cause;
-      change.actor := CASE WHEN coalesce(one.actor ->> 'id', one.actor ->> 'login', one.actor ->> 'name') IS NOT NULL
-        THEN jsonb_build_object('id', one.actor -> 'id', 'login', one.actor -> 'login', 'name', one.actor -> 'name') END;
-      IF change.number IS NOT NULL THEN rule.last_number := change.number; END IF;
-      INSERT INTO public.verdicts SELECT change.*;
-      rule.last_position := change.position;
-    END IF;
-
-    IF decides AND (rule.known_at IS NULL OR greatest(seen_at, CASE WHEN given_is_scan THEN looked_to ELSE seen_at END) >= rule.known_at) THEN
-      rule.status := CASE WHEN verdict IN ('PASS', 'FAIL') THEN verdict ELSE 'MANUAL' END;
-      rule.reason := CASE WHEN rule.status = 'MANUAL' THEN verdict END;
-      rule.known_at := CASE WHEN given_is_scan THEN looked_to ELSE seen_at END;
-      IF verdict = 'FAIL' THEN
-        rule.open_position := coalesce(rule.open_position, change.position, before.position);
-      ELSIF verdict IN ('PASS', 'partly_automated', 'not_applicable') THEN
-        rule.open_position := NULL;
-      END IF;
-    END IF;
-    IF rule.known_at IS NOT NULL THEN
-      INSERT INTO public.rule_states (
-        tenant_id, organization_id, "check", severity, status, reason, known_at, open_position, last_position, last_number)
-      VALUES (wanted_tenant, wanted_organization, one."check", coalesce(one.severity, rule.severity), rule.status, rule.reason,
-        rule.known_at, rule.open_position, rule.last_position, rule.last_number)
-      ON CONFLICT (tenant_id, organization_id, "check") DO UPDATE SET severity = excluded.severity, status = excluded.status,
-        reason = excluded.reason, known_at = excluded.known_at, open_position = excluded.open_position,
-        last_position = excluded.last_position, last_number = excluded.last_number;
-    END IF;
-    CONTINUE WHEN NOT decides;
-    is_known := is_known OR scanstream.is_readable(verdict);
-    IF given_is_scan THEN
-      IF verdict = 'FAIL' THEN failing := failing || one."check"; END IF;
-    ELSE
-      PERFORM scanstream.mark_day(organization, seen_at,
-        CASE WHEN verdict = 'FAIL' THEN ARRAY[one."check"] ELSE '{}' END,
-        CASE WHEN verdict = 'FAIL' THEN '{}' ELSE ARRAY[one."check"] END, true, scanstream.is_readable(verdict));
-    END IF;
-  END LOOP;
-  IF given_is_scan AND is_known THEN
-    PERFORM scanstream.mark_day(organization, each AT TIME ZONE 'UTC', failing, '{}', false, true)
-    FROM generate_series(date_trunc('day', began AT TIME ZONE 'UTC'),
-      -- The first moment of a day belongs to it, the end of a look does not.
-      greatest(began, looked_to - interval '1 millisecond') AT TIME ZONE 'UTC', interval '1 day') AS each;
-  END IF;
-
-  UPDATE public.organizations SET pass = counted.pass, fail = counted.fail, manual = counted.manual,
-    not_applicable = counted.not_applicable, unknown = counted.unknown, cat1_open = counted.cat1, cat2_open = counted.cat2,
-    cat3_open = counted.cat3, open_exposures = counted.open
-  FROM (
-    SELECT count(*) FILTER (WHERE status = 'PASS') AS pass, count(*) FILTER (WHERE status = 'FAIL') AS fail,
-      count(*) FILTER (WHERE reason IN ('needs_review', 'rule_changed', 'not_automated', 'partly_automated')) AS manual,
-      count(*) FILTER (WHERE reason = 'not_applicable') AS not_applicable,
-      count(*) FILTER (WHERE NOT scanstream.is_readable(reason)) AS unknown,
-      count(*) FILTER (WHERE status = 'FAIL' AND severity = 'high') AS cat1,
-      count(*) FILTER (WHERE status = 'FAIL' AND severity = 'medium') AS cat2,
-      count(*) FILTER (WHERE status = 'FAIL' AND severity = 'low') AS cat3,
-      count(*) FILTER (WHERE open_position IS NOT NULL) AS open
-    FROM public.rule_states WHERE tenant_id = wanted_tenant AND organization_id = wanted_organization
-  ) AS counted
-  WHERE organizations.tenant_id = wanted_tenant AND organizations.id = wanted_organization;
-END
-$$;
---> statement-breakpoint
--- What a scan found, when its producer has ended it: an expired or a deleted one may lack findings that it would have sent.
-CREATE FUNCTION scanstream.keep_scan() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  organization constant uuid := scanstream.organization_of(NEW.tenant_id, NEW.org_url);
-  ranks constant text[] := scanstream.verdict_ranks();
-  began constant timestamptz(3) := least(coalesce(NEW.started_at, NEW.created_at), NEW.ended_at);
-  seen jsonb;
-BEGIN
-  IF organization IS NULL THEN RETURN NULL; END IF;
-  SELECT jsonb_agg(jsonb_build_object('check', "check", 'severity', severity, 'verdict', ranks[worst], 'at', began, 'cause', 'scan',
-    'fingerprints', fingerprints) ORDER BY "check") INTO seen
-  FROM (
-    SELECT "check", min(worst) AS worst, (ARRAY['high', 'medium', 'low'])[min(severity)] AS severity,
-      (array_agg(fingerprint ORDER BY fingerprint COLLATE "C") FILTER (WHERE rank = worst OR (status = 'MANUAL' AND ranks[worst] <> 'FAIL')))[1:100]
-        AS fingerprints
-    FROM (
-      SELECT ranked.*, min(rank) OVER (PARTITION BY "check") AS worst
-      FROM (
-        SELECT found."check", found.fingerprint, found.status,
-          array_position(ranks, CASE WHEN found.status = 'MANUAL' THEN coalesce(found.reason, 'needs_review') ELSE found.status END) AS rank,
-          array_position(ARRAY['high', 'medium', 'low'], found.severity) AS severity,
-          found.advisory AND NOT bool_and(found.advisory) OVER (PARTITION BY found."check") AS is_left_out
-        FROM public.findings AS found WHERE found.tenant_id = NEW.tenant_id AND found.scan_id = NEW.id
-      ) AS ranked
-      WHERE NOT is_left_out
-    ) AS counted
-    GROUP BY "check"
-  ) AS of_checks;
-  IF seen IS NOT NULL THEN
-    PERFORM scanstream.keep_verdicts(NEW.tenant_id, organization, NEW.id, true, began, NEW.ended_at, NULL, seen);
-    INSERT INTO public.looks (tenant_id, organization_id, source_id, known_from, known_to, verdicts)
-    SELECT NEW.tenant_id, organization, NEW.id, began, NEW.ended_at, jsonb_object_agg(each ->> 'check', each ->> 'verdict')
-    FROM jsonb_array_elements(seen) AS each
-    ON CONFLICT DO NOTHING;
-  END IF;
-  UPDATE public.organizations SET last_scan_id = NEW.id, last_scan_at = NEW.ended_at
-  WHERE tenant_id = NEW.tenant_id AND id = organization AND (last_scan_at IS NULL OR last_scan_at <= NEW.ended_at);
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
--- The time that a monitor knows, up to this moment. Silence that is longer than a monitor may be silent is a gap.
-CREATE FUNCTION scanstream.extend_look(monitor public.monitors, first_at timestamptz, last_at timestamptz, is_gap boolean) RETURNS void
-LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  last public.looks;
-  longest constant interval := make_interval(secs => CASE WHEN is_gap THEN 0 ELSE greatest(3 * monitor.interval_seconds, 60) END);
-BEGIN
-  SELECT * INTO last FROM public.looks
-  WHERE tenant_id = monitor.tenant_id AND organization_id = monitor.organization_id AND source_id = monitor.id
-  ORDER BY known_from DESC LIMIT 1;
-  IF FOUND AND first_at <= last.known_to + longest THEN
-    UPDATE public.looks SET known_to = last_at
-    WHERE tenant_id = last.tenant_id AND organization_id = last.organization_id AND source_id = last.source_id
-      AND known_from = last.known_from AND known_to < last_at;
-  ELSE
-    INSERT INTO public.looks (tenant_id, organization_id, source_id, known_from, known_to)
-    VALUES (monitor.tenant_id, monitor.organization_id, monitor.id, first_at, last_at) ON CONFLICT DO NOTHING;
-  END IF;
-END
-$$;
---> statement-breakpoint
-CREATE FUNCTION scanstream.keep_look() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-  looked_at constant timestamptz(3) := least(NEW.last_look_at, now());
-BEGIN
-  NEW.organization_id := scanstream.organization_of(NEW.tenant_id, NEW.org_url);
-  IF NEW.organization_id IS NULL OR looked_at IS NULL OR TG_OP = 'INSERT' THEN RETURN NEW; END IF;
-  IF NEW.last_look_at IS DISTINCT FROM OLD.last_look_at THEN
-    PERFORM scanstream.extend_look(NEW, looked_at, looked_at, NEW.gap_to IS DISTINCT FROM OLD.gap_to);
-  END IF;
-  RETURN NEW;
-END
-$$;
---> statement-breakpoint
--- What became of rules by the changes of a monitor that were just stored. The verdict of a rule is what the line says; without that,
--- the worst of its findings that are there. Changes that were seen at one moment count together.
-CREATE FUNCTION scanstream.keep_changes() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$
-DECLARE
-  ranks constant text[] := scanstream.verdict_ranks();
-  given record;
-  monitor public.monitors;
-  first_number bigint;
-  first_at timestamptz(3);
-  last_at timestamptz(3);
-  looked_before timestamptz(3);
-  began timestamptz(3);
-  seen jsonb;
-BEGIN
-  FOR given IN
-    SELECT tenant_id, monitor_id, min(number) AS first_number, min(seen_at) AS first_at, max(seen_at) AS last_at
-    FROM stored GROUP BY tenant_id, monitor_id
-  LOOP
-    SELECT * INTO monitor FROM public.monitors WHERE tenant_id = given.tenant_id AND id = given.monitor_id;
-    first_number := given.first_number;
-    first_at := least(given.first_at, now());
-    last_at := least(given.last_at, now());
-    monitor.organization_id := scanstream.organization_of(monitor.tenant_id, monitor.org_url);
-    CONTINUE WHEN monitor.organization_id IS NULL;
-    WITH ranked AS (
-      SELECT c.*,
-        array_position(ranks, CASE WHEN c.to_status = 'MANUAL' THEN coalesce(c.to_reason, 'needs_review') ELSE c.to_status END) AS rank,
-        array_position(ranks, CASE WHEN c.rule_status = 'MANUAL' THEN coalesce(c.rule_reason, 'needs_review') ELSE c.rule_status END) AS stated
-      FROM public.changes AS c
-      WHERE c.tenant_id = monitor.tenant_id AND c.monitor_id = monitor.id
-        AND c."check" = ANY (ARRAY(SELECT DISTINCT stored."check" FROM stored WHERE stored.monitor_id = monitor.id))
-        AND (c.number >= first_number OR EXISTS (SELECT FROM stored WHERE stored.rule_status IS NULL))
-    ), moves AS (
-      SELECT ranked.*, lag(rank) OVER (PARTITION BY "check", fingerprint ORDER BY number) AS rank_before FROM ranked
-    ), counted AS (
-      -- How many findings of each rank there are after each move; the least rank of which there is one is the rule's.
-      SELECT moves.*, least(
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 1)::int - (rank_before IS NOT DISTINCT FROM 1)::int) OVER w > 0 THEN 1 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 2)::int - (rank_before IS NOT DISTINCT FROM 2)::int) OVER w > 0 THEN 2 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 3)::int - (rank_before IS NOT DISTINCT FROM 3)::int) OVER w > 0 THEN 3 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 4)::int - (rank_before IS NOT DISTINCT FROM 4)::int) OVER w > 0 THEN 4 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 5)::int - (rank_before IS NOT DISTINCT FROM 5)::int) OVER w > 0 THEN 5 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 6)::int - (rank_before IS NOT DISTINCT FROM 6)::int) OVER w > 0 THEN 6 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 7)::int - (rank_before IS NOT DISTINCT FROM 7)::int) OVER w > 0 THEN 7 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 8)::int - (rank_before IS NOT DISTINCT FROM 8)::int) OVER w > 0 THEN 8 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 9)::int - (rank_before IS NOT DISTINCT FROM 9)::int) OVER w > 0 THEN 9 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 10)::int - (rank_before IS NOT DISTINCT FROM 10)::int) OVER w > 0 THEN 10 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 11)::int - (rank_before IS NOT DISTINCT FROM 11)::int) OVER w > 0 THEN 11 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 12)::int - (rank_before IS NOT DISTINCT FROM 12)::int) OVER w > 0 THEN 12 END,
-        CASE WHEN sum((rank IS NOT DISTINCT FROM 13)::int - (rank_before IS NOT DISTINCT FROM 13)::int) OVER w > 0 THEN 13 END
-      ) AS worst
-      FROM moves WINDOW w AS (PARTITION BY "check" ORDER BY number)
-    ), moments AS (
-      -- A line that names the verdict of its rule decides; a rule without findings was not read.
-      SELECT "check", seen_at, max(number) AS number,
-        coalesce(min(stated), (array_agg(worst ORDER BY number DESC))[1], array_position(ranks, 'unreadable')) AS rank
-      FROM counted WHERE number >= first_number GROUP BY "check", seen_at
-    )
-    SELECT jsonb_agg(jsonb_build_object('check', moments."check", 'severity', moved.severity, 'verdict', ranks[moments.rank], 'at', moments.seen_at,
-      'cause', moved.cause, 'actor', moved.actor, 'fingerprints', moved.fingerprints) ORDER BY moments.number) INTO seen
-    FROM moments CROSS JOIN LATERAL (
-      SELECT (array_agg(cause ORDER BY decides DESC, number))[1] AS cause, max(rule_severity) AS severity,
-        (array_agg(actor ORDER BY decides DESC, number) FILTER (WHERE jsonb_typeof(actor) = 'object'))[1] AS actor,
-        coalesce((array_agg(fingerprint ORDER BY fingerprint COLLATE "C") FILTER (WHERE decides))[1:100], '{}') AS fingerprints
-      FROM (
-        SELECT counted.cause, counted.rule_severity, counted.number, counted.fingerprint, counted.explained_by -> 0 -> 'actor' AS actor,
-          counted.to_status IS NOT DISTINCT FROM
-            CASE WHEN ranks[moments.rank] IN ('PASS', 'FAIL') THEN ranks[moments.rank] ELSE 'MANUAL' END AS decides
-        FROM counted
-        WHERE counted."check" = moments."check" AND counted.seen_at = moments.seen_at AND counted.number >= first_number
-      ) AS each
-    ) AS moved;
-    SELECT max(known_to) INTO looked_before FROM public.looks
-    WHERE tenant_id = monitor.tenant_id AND organization_id = monitor.organization_id AND source_id = monitor.id;
-    PERFORM scanstream.extend_look(monitor, first_at, last_at, false);
-    SELECT min(known_from) INTO began FROM public.looks
-    WHERE tenant_id = monitor.tenant_id AND organization_id = monitor.organization_id AND source_id = monitor.id;
-    PERFORM scanstream.keep_verdicts(
-      monitor.tenant_id, monitor.organization_id, monitor.id, false, began, last_at, looked_before, seen);
-  END LOOP;
-  RETURN NULL;
-END
-$$;
---> statement-breakpoint
--- One step of forgetting the history that is older, over all tenants, which the application does not see; true: more steps are needed. The change that opened an open
--- exposure stays, and what a monitor that still looks said last.
-CREATE FUNCTION scanstream.delete_old_history(older_than_days double precision, max_rows integer) RETURNS boolean
-LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_custom_plan
-AS $$
-DECLARE
-  cutoff constant timestamptz := now() - make_interval(secs => greatest(older_than_days, 1) * 86400);
-  removed integer;
-  total integer := 0;
-BEGIN
-  IF NOT pg_try_advisory_xact_lock(hashtext('scanstream.delete_old_history')) THEN RETURN false; END IF;
-  DELETE FROM public.verdicts WHERE ctid = ANY (ARRAY(
-    SELECT old.ctid FROM public.verdicts AS old
-    WHERE old.known_at < cutoff
-      AND NOT EXISTS (
-        SELECT FROM public.rule_states AS rule WHERE rule.tenant_id = old.tenant_id AND rule.organization_id = old.organization_id
-          AND rule."check" = old."check" AND rule.open_position = old.position)
-      AND (old.is_scan
-        OR EXISTS (
-          SELECT FROM public.verdicts AS later WHERE later.tenant_id = old.tenant_id AND later.organization_id = old.organization_id
-            AND later."check" = old."check" AND later.source_id = old.source_id
-            AND (later.known_at, later.position) > (old.known_at, old.position) AND later.known_at < cutoff)
-        OR NOT EXISTS (
-          SELECT FROM public.looks WHERE looks.tenant_id = old.tenant_id AND looks.organization_id = old.organization_id
-            AND looks.source_id = old.source_id AND looks.known_to >= cutoff))
-    LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  total := greatest(total, removed);
-  DELETE FROM public.looks WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM public.looks WHERE known_from < cutoff AND known_to < cutoff LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  total := greatest(total, removed);
-  DELETE FROM public.organization_days WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM public.organization_days WHERE day < (cutoff AT TIME ZONE 'UTC')::date LIMIT max_rows));
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  RETURN greatest(total, removed) >= max_rows;
-END
-$$;
---> statement-breakpoint
 REVOKE ALL ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
-  scanstream.register_user(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer), scanstream.verdict_ranks(), scanstream.is_readable(text),
-  scanstream.mark_day(public.organizations, timestamptz, text[], text[], boolean, boolean),
-  scanstream.keep_verdicts(uuid, uuid, uuid, boolean, timestamptz, timestamptz, timestamptz, jsonb), scanstream.keep_scan(),
-  scanstream.extend_look(public.monitors, timestamptz, timestamptz, boolean), scanstream.keep_look(), scanstream.keep_changes()
-  FROM PUBLIC;
+  scanstream.register_user(text), scanstream.revoke_api_key(uuid) FROM PUBLIC;
 --> statement-breakpoint
 GRANT EXECUTE ON FUNCTION scanstream.delete_tenant(text, integer), scanstream.find_due_tenant(text, double precision), scanstream.find_api_key(text),
-  scanstream.register_user(text), scanstream.revoke_api_key(uuid), scanstream.delete_old_history(double precision, integer)
-  TO scanstream_app;
+  scanstream.register_user(text), scanstream.revoke_api_key(uuid) TO scanstream_app;
 --> statement-breakpoint
 RESET ROLE;
 --> statement-breakpoint
 REVOKE CREATE ON SCHEMA scanstream FROM scanstream_admin;
---> statement-breakpoint
-CREATE TRIGGER scans_organization AFTER INSERT ON public.scans
-  FOR EACH ROW WHEN (NEW.org_url IS NOT NULL) EXECUTE FUNCTION scanstream.add_organization();
---> statement-breakpoint
--- A report of the producer names this column, and what lets a scan expire or deletes it does not.
-CREATE TRIGGER scans_history AFTER UPDATE OF updated_at ON public.scans
-  FOR EACH ROW WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL)
-  EXECUTE FUNCTION scanstream.keep_scan();
---> statement-breakpoint
-CREATE TRIGGER monitors_history BEFORE INSERT OR UPDATE OF last_look_at, started_at ON public.monitors
-  FOR EACH ROW EXECUTE FUNCTION scanstream.keep_look();
---> statement-breakpoint
-CREATE TRIGGER changes_history AFTER INSERT ON public.changes
-  REFERENCING NEW TABLE AS stored FOR EACH STATEMENT EXECUTE FUNCTION scanstream.keep_changes();

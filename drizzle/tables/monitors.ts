@@ -29,8 +29,8 @@ export const monitors = pgTable(
     id: uuid("id").notNull(),
     tenantId: ofTenant(),
     orgUrl: text("org_url").notNull(),
-    /** Set by a trigger. */
-    organizationId: uuid("organization_id"),
+    /** The organization's address: the origin of `orgUrl`, in lower case. */
+    origin: text("origin").notNull(),
     clientId: text("client_id"),
     /** The revision of the STIG: `okta-idaas-stig-v1r2`. */
     benchmark: text("benchmark"),
@@ -71,7 +71,7 @@ export const monitors = pgTable(
     // What changes refer to, so that a change cannot belong to another tenant's monitor.
     unique("monitors_tenant_id_id").on(table.tenantId, table.id),
     index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("monitors_of_organization").on(table.tenantId, table.organizationId),
+    index("monitors_of_organization").on(table.tenantId, table.origin),
     index("monitors_due")
       .on(table.staleFrom)
       .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
@@ -115,11 +115,11 @@ export const changes = pgTable(
     expected: text("expected").notNull().default(""),
     actual: text("actual").notNull(),
     toPass: text("to_pass"),
-    /** The verdict of the whole rule after the change; null: the producer did not say. */
-    ruleStatus: text("rule_status").$type<Status>(),
+    /** The verdict of the whole rule after the change. */
+    ruleStatus: text("rule_status").$type<Status>().notNull(),
     ruleReason: text("rule_reason").$type<ManualReason>(),
-    /** Severity in the producer's catalog; null: the producer did not say. */
-    ruleSeverity: text("rule_severity").$type<Severity>(),
+    /** Severity in the producer's catalog. */
+    ruleSeverity: text("rule_severity").$type<Severity>().notNull(),
     seenAt: instant("seen_at").notNull(),
     cause: text("cause").$type<ChangeCause>().notNull(),
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),

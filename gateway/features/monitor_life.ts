@@ -7,12 +7,13 @@ export function presentStatus(row: MonitorLife, nowMs: number): Monitor["status"
   return isStale(row, nowMs) ? "stale" : row.status;
 }
 
-const minStaleSeconds = 60;
+/** After so long without a word of a monitor nobody knows what happened meanwhile. */
+export function longestSilenceMs({ intervalSeconds }: Pick<MonitorLife, "intervalSeconds">): number {
+  return Math.max(3 * intervalSeconds, 60) * 1000;
+}
 
 /** As the column `stale_from` has it: what was published as stale is read as stale. */
-function isStale({ status, staleAt, updatedAt, intervalSeconds }: MonitorLife, nowMs: number): boolean {
-  const silentMs = nowMs - updatedAt.getTime();
-  return (
-    status === "running" && (staleAt !== null || silentMs >= Math.max(3 * intervalSeconds, minStaleSeconds) * 1000)
-  );
+function isStale(monitor: MonitorLife, nowMs: number): boolean {
+  const silentMs = nowMs - monitor.updatedAt.getTime();
+  return monitor.status === "running" && (monitor.staleAt !== null || silentMs >= longestSilenceMs(monitor));
 }

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
-import { deleteOldHistory, findDueTenant } from "../../drizzle/across_tenants.ts";
-import { changes, findings, monitors, scans } from "../../drizzle/schema.ts";
+import { findDueTenant } from "../../drizzle/across_tenants.ts";
+import { changes, findings, monitors, observations, scans } from "../../drizzle/schema.ts";
 import { write } from "../../drizzle/transactions.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import { deleteNumbering } from "../streaming/published.ts";
@@ -31,23 +31,36 @@ const maxSteps = 100;
 /** Deletes what is old: scans and monitors, and the history of organizations. Never rejects. */
 export async function deleteByAge(options: RetentionOptions): Promise<number> {
   const count = await deleteEnded(options);
-  await forgetHistory(options);
+  await deleteOldHistory(options);
   return count;
 }
 
-async function forgetHistory({ database, historyDays, log }: RetentionOptions): Promise<void> {
+async function deleteOldHistory({ database, historyDays, log }: RetentionOptions): Promise<void> {
   let steps = 0;
   try {
     await deleteInBatches(
       (maxRows) => {
         steps += 1;
-        return deleteOldHistory(database, { olderThanDays: historyDays, maxRows });
+        return forgetHistory(database, { olderThanDays: historyDays, maxRows });
       },
       (hasMore) => !hasMore || steps >= maxSteps,
     );
   } catch (error) {
     log.warn({ error }, "what is older than HISTORY_DAYS could not be deleted");
   }
+}
+
+/** Deletes the observations of one tenant that are older (at least a day), at most so many; true: there may be more. */
+export async function forgetHistory(
+  database: Database,
+  { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
+): Promise<boolean> {
+  const afterSeconds = Math.max(olderThanDays, 1) * 86_400;
+  const tenantId = await findDueTenant(database, "forget", afterSeconds);
+  if (tenantId === null) return false;
+  const isOld = sql`${observations.knownTo} <= now() - make_interval(secs => ${afterSeconds})`;
+  await write(database, { tenantId }, (db) => deleteSome(db, observations, isOld, maxRows));
+  return true;
 }
 
 /**
@@ -124,9 +137,9 @@ interface DeletedByAge {
   readonly orgUrl: string | null;
 }
 
-async function announceByAge({ kind, id, tenantId, orgUrl }: DeletedByAge, options: RetentionOptions): Promise<void> {
-  await announceDeleted({ kind, id, tenantId }, options);
-  await organizationAnnouncerOf(options).updated(tenantId, kind === "scan" ? { lastScanId: id } : { orgUrl });
+async function announceByAge(deleted: DeletedByAge, options: RetentionOptions): Promise<void> {
+  await announceDeleted(deleted, options);
+  await organizationAnnouncerOf(options).updated(deleted.tenantId, deleted);
 }
 
 export function deletingByAge(keeping: Keeping): Task {

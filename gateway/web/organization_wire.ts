@@ -1,15 +1,12 @@
 import {
   organizationExposureSchema,
-  type Organization as Row,
+  type Organization,
   type OrganizationExposure,
 } from "../../shared/schemas/organization.ts";
 import type { Api, PageRequest } from "./model/api.ts";
 import { parse, parsePage, toRecord, toText, type Page } from "./scan_wire.ts";
 
-export type { OrganizationExposure } from "../../shared/schemas/organization.ts";
-
-/** Trend: null where it is not read yet. */
-export type Organization = Omit<Row, "trend"> & { readonly trend: Row["trend"] | null };
+export type { Organization, OrganizationExposure } from "../../shared/schemas/organization.ts";
 
 /** Organizations and their exposures as the page uses them. Each rejects as `Api` does. */
 
@@ -22,13 +19,12 @@ export async function listOrganizations(api: Api, { limit, cursor, signal }: Pag
 
 /** A row, or what an event says of one. Throws `TypeError` for what is not an organization. */
 export function parseOrganization(value: unknown): Organization {
-  const { id, org_url: url, trend } = toRecord(value);
+  const { id, org_url: url } = toRecord(value);
   if (toText(id) === null || toText(url) === null) {
     throw new TypeError("Cannot read the answer: it is not an organization");
   }
   // The gateway has checked the rest, and nobody else publishes on its tenant's channel.
-  const row = value as Row;
-  return { ...row, trend: Array.isArray(trend) ? row.trend : null };
+  return value as Organization;
 }
 
 /** The exposures that have not ended. */

@@ -7,13 +7,19 @@ import { withGateway } from "../../command_line/gateway_api.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { lastDays } from "../../shared/history/days.ts";
 import { ruleHistoryOf } from "../../shared/history/rule_history.ts";
-import type { Span } from "../../shared/history/source.ts";
+import type { Span } from "../../shared/history/observation.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { History } from "../../shared/schemas/history.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { builtIn } from "../catalog/catalog.ts";
 import { chooseOrganizations, readGatewayHistory } from "../history/gateway_history.ts";
-import { checksOf, sourcesOf, vulnIdOf, type HistoryInput, type OrganizationInput } from "../history/history_input.ts";
+import {
+  checksOf,
+  observationsOf,
+  vulnIdOf,
+  type HistoryInput,
+  type OrganizationInput,
+} from "../history/history_input.ts";
 import { historyFormats, type HistoryView } from "../history/history_formats.ts";
 import { controlView, viewDays } from "../history/control_view.ts";
 import { readFolder } from "../history/read_folder.ts";
@@ -89,18 +95,16 @@ function historyOf(input: HistoryInput, period: Span, rules: ReadonlySet<string>
     schema: "scanstream.history/1",
     from: new Date(period.from).toISOString(),
     to: new Date(period.to).toISOString(),
-    organizations: input.organizations().map((organization) => ({
-      org_url: organization.orgUrl,
-      rules: [...(rules ?? checksOf(organization))].map((check) =>
-        ruleHistoryOf({
-          check,
-          vulnId: vulnIdOf(check, organization),
-          sources: sourcesOf(check, organization),
-          period,
-        }),
-      ),
-      ...documentsOf(organization, period, rules),
-    })),
+    organizations: input.organizations().map((organization) => {
+      const observations = observationsOf(organization);
+      return {
+        org_url: organization.orgUrl,
+        rules: [...(rules ?? checksOf(organization))].map((check) =>
+          ruleHistoryOf({ check, vulnId: vulnIdOf(check, organization), observations, period }),
+        ),
+        ...documentsOf(organization, period, rules),
+      };
+    }),
   };
 }
 

@@ -1,8 +1,9 @@
 import { lastDays, startOfDay, dayMs } from "../../shared/history/days.ts";
-import { mergeSpans, type Span } from "../../shared/history/source.ts";
+import type { Span } from "../../shared/history/observation.ts";
 import type { History, RuleHistory } from "../../shared/schemas/history.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { controlsOf } from "../catalog/controls.ts";
+import { mergeSpans } from "./history_input.ts";
 
 /** Shares of the verdicts by control of NIST SP 800-53. None of them says that a control is met. */
 

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { createGatewayCall, parseResource, readPages, type GatewayCall } from "../../command_line/gateway_call.ts";
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
-import type { Span } from "../../shared/history/source.ts";
+import type { Span } from "../../shared/history/observation.ts";
 import { historySchema, type History, type RuleHistory } from "../../shared/schemas/history.ts";
+import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { originOf } from "./history_input.ts";
 
 const timeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1_048_576;

@@ -1,15 +1,22 @@
-import { monitorPoints } from "../../shared/history/monitor_points.ts";
-import type { Span, VerdictSource } from "../../shared/history/source.ts";
+import { momentsOf } from "../../shared/history/moments.ts";
+import {
+  observe,
+  toRuleResult,
+  type Observation,
+  type Results,
+  type RunObservation,
+  type Span,
+} from "../../shared/history/observation.ts";
 import type { Report } from "../../shared/report.ts";
-import { worstVerdict, type Verdict } from "../../shared/rule_result.ts";
 import { stigRuleNames } from "../../shared/rule_names.ts";
 import type { ChangeLineInput } from "../../shared/schemas/change.ts";
+import { originOf } from "../../shared/schemas/web_address.ts";
 
 /** The input of one organization, from any number of reports and change files, in any order. */
 export interface OrganizationInput {
   /** The origin of its address, in lower case. */
   readonly orgUrl: string;
-  readonly scans: ReadonlyMap<string, ScanInput>;
+  readonly scans: ReadonlyMap<string, Observation>;
   readonly monitors: readonly MonitorInput[];
   /** V-numbers by the name of the check. */
   readonly vulnIds: ReadonlyMap<string, string>;
@@ -21,10 +28,6 @@ interface DocumentInput extends Span {
   readonly checks: ReadonlySet<string>;
 }
 
-interface ScanInput extends Span {
-  readonly verdicts: ReadonlyMap<string, Pick<Report["checks"][number], "status" | "reason">>;
-}
-
 export interface MonitorInput {
   readonly ids: ReadonlySet<string>;
   readonly spans: readonly Span[];
@@ -33,7 +36,7 @@ export interface MonitorInput {
 }
 
 interface MutableInput extends OrganizationInput {
-  readonly scans: Map<string, ScanInput>;
+  readonly scans: Map<string, Observation>;
   readonly monitors: MonitorInput[];
   readonly vulnIds: Map<string, string>;
   readonly documents: Map<string, DocumentInput>;
@@ -45,10 +48,12 @@ export class HistoryInput {
 
   addReport({ scan, checks }: Pick<Report, "scan" | "checks">): void {
     const { scans, vulnIds, documents } = this.#organization(scan.org_url);
-    const verdicts = new Map(checks.map(({ check, status, reason }) => [check, { status, reason }]));
-    scans.set(scan.id, { from: Date.parse(scan.started_at), to: Date.parse(scan.ended_at), verdicts });
-    for (const { check, vuln_id } of checks) vulnIds.set(check, vuln_id);
     const [from, to] = [Date.parse(scan.started_at), Date.parse(scan.ended_at)];
+    const results: Results = Object.fromEntries(
+      checks.map((result) => [result.check, toRuleResult(result, { severity: result.severity, cause: "scan" })]),
+    );
+    scans.set(scan.id, { from, to, results });
+    for (const { check, vuln_id } of checks) vulnIds.set(check, vuln_id);
     for (const { check, findings } of checks)
       for (const document of new Set(findings.flatMap(({ rests_on: text }) => text ?? []))) {
         const known = documents.get(document) ?? { from, to, checks: new Set() };
@@ -95,14 +100,9 @@ export class HistoryInput {
   }
 }
 
-/** Identity of an organization: the lower-case origin of its address. */
-export function originOf(address: string): string {
-  return (URL.canParse(address) ? new URL(address).origin : address).toLowerCase();
-}
-
 /** The checks that a source of the organization speaks of, in the STIG's order. */
 export function checksOf({ scans, monitors }: OrganizationInput): readonly string[] {
-  const seen = new Set([...scans.values()].flatMap(({ verdicts }) => [...verdicts.keys()]));
+  const seen = new Set([...scans.values()].flatMap(({ results }) => Object.keys(results)));
   for (const { lines } of monitors) for (const { check } of lines.values()) seen.add(check);
   return [...seen].sort((one, other) => placeOf(one) - placeOf(other) || (one < other ? -1 : 1));
 }
@@ -116,24 +116,48 @@ export function vulnIdOf(check: string, { vulnIds }: OrganizationInput): string 
   return vulnIds.get(check) ?? stigRuleNames.find((rule) => rule.check === check)?.vuln_id ?? null;
 }
 
-/** Verdicts of every scan and monitor on one rule. */
-export function sourcesOf(check: string, { scans, monitors }: OrganizationInput): readonly VerdictSource[] {
-  const ofScans = [...scans].flatMap(([id, { from, to, verdicts }]): readonly VerdictSource[] => {
-    const verdict: Verdict | undefined = verdicts.get(check);
-    if (verdict === undefined) return [];
-    const { status, reason } = worstVerdict([{ status: verdict.status, reason: verdict.reason ?? null }]);
-    return [
-      {
-        id,
-        spans: [{ from, to }],
-        points: [{ at: from, status, reason, cause: "scan", actor: null, fingerprints: [] }],
-      },
-    ];
-  });
-  const ofMonitors = monitors.flatMap(({ ids, spans, lines }): readonly VerdictSource[] => {
-    const [id = ""] = [...ids].sort();
-    const own = [...lines.values()].filter((line) => line.check === check);
-    return own.length === 0 ? [] : [{ id, spans, points: monitorPoints(own) }];
-  });
-  return [...ofScans, ...ofMonitors];
+/** What every scan and monitor saw. */
+export function observationsOf({ scans, monitors }: OrganizationInput): readonly RunObservation[] {
+  return [
+    ...[...scans].map(([runId, observation]) => ({ runId, began: observation.from, ...observation })),
+    ...monitors.flatMap((monitor) => {
+      const [runId = ""] = [...monitor.ids].sort();
+      const known = observationsOfMonitor(monitor);
+      return known.map((observation) => ({ runId, began: known[0]?.from ?? observation.from, ...observation }));
+    }),
+  ];
+}
+
+/** A result that moved while the monitor did not poll is known at that moment only. */
+function observationsOfMonitor({ spans, lines }: MonitorInput): readonly Observation[] {
+  const events: readonly { at: number; order: number; moved?: Results; polls?: boolean }[] = [
+    ...mergeSpans(spans).flatMap(({ from, to }) => [
+      { at: from, order: 0, polls: true },
+      { at: to, order: 2, polls: false },
+    ]),
+    ...momentsOf([...lines.values()]).map((moment) => ({ ...moment, order: 1 })),
+  ];
+  const observations: Observation[] = [];
+  let isPolling = false;
+  for (const { at, moved = {}, polls } of events.toSorted(
+    (one, other) => one.at - other.at || one.order - other.order,
+  )) {
+    const longestMs = isPolling ? Number.POSITIVE_INFINITY : 0;
+    observations.push(...observe(observations.splice(-1), { at, moved, longestMs }));
+    isPolling = polls ?? isPolling;
+  }
+  return observations;
+}
+
+/** Sorted, and without overlap; one that ends before it begins is left out. */
+export function mergeSpans(spans: readonly Span[]): readonly Span[] {
+  const merged: Span[] = [];
+  for (const span of spans.toSorted((one, other) => one.from - other.from || one.to - other.to)) {
+    if (span.to < span.from) continue;
+    const last = merged.at(-1);
+    if (last !== undefined && span.from <= last.to) {
+      merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
+    } else merged.push(span);
+  }
+  return merged;
 }

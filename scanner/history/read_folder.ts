@@ -4,15 +4,16 @@ import * as v from "valibot";
 import { readText } from "../../command_line/files.ts";
 import { readProblem } from "../../shared/error_code.ts";
 import { dayMs } from "../../shared/history/days.ts";
-import type { Span } from "../../shared/history/source.ts";
+import type { Span } from "../../shared/history/observation.ts";
 import { parseJsonObject, type JsonObject } from "../../shared/json.ts";
 import { countOf } from "../../shared/outcome_text.ts";
 import { changeLineSchema, type ChangeLineInput } from "../../shared/schemas/change.ts";
 import { watchSchema, type WatchLine } from "../../shared/schemas/history.ts";
 import { reportSchema } from "../../shared/schemas/report.ts";
+import { originOf } from "../../shared/schemas/web_address.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { evidenceName } from "../runs/kept_runs.ts";
-import { HistoryInput, originOf } from "./history_input.ts";
+import { HistoryInput } from "./history_input.ts";
 
 /** As long as a gateway keeps a history by default. */
 const maxAgeMs = 400 * dayMs;
@@ -114,6 +115,7 @@ function addReport(value: JsonObject, { input, nowMs }: FileContext): FileOutcom
   const { started_at: from, ended_at: to } = scan;
   const problem = spanProblem({ from, to }, nowMs);
   if (problem !== null) return leftOut(problem);
+  if (scan.status !== "completed") return leftOut(`its scan was ${scan.status}; only completed scans count`);
   if (Date.parse(to) < nowMs - maxAgeMs) return leftOut(`it is older than 400 days: it ends ${to}`);
   input.addReport({ scan, checks });
   return { isUsed: true, problems: [] };

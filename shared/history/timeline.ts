@@ -1,118 +1,114 @@
 import type { Interval } from "../schemas/history.ts";
-import {
-  comparePoints,
-  isSameVerdict,
-  isUnreadable,
-  observationsOf,
-  type Observation,
-  type Span,
-  type VerdictPoint,
-  type VerdictSource,
-} from "./source.ts";
+import { isSameResult, isUnreadable, rankOf, type RuleResult, type RunObservation, type Span } from "./observation.ts";
 
 /**
- * What was known of one rule, in order and without overlap: a segment for each time with one deciding verdict. A segment with
- * equal times is a verdict that was known at that moment only. Time between segments is unknown.
+ * What was known of one rule, in order and without overlap: a segment for each time with one deciding result. A segment with
+ * equal times is a result that was known at that moment only. Time between segments is unknown.
  */
 export interface Segment extends Span {
-  /** What decided it. Its own time may be earlier. */
-  readonly point: VerdictPoint;
-  /** The scan or monitor that decided it. */
-  readonly sourceId: string;
+  readonly result: RuleResult;
 }
 
-/** The order of the sources does not matter. */
-export function timelineOf(sources: readonly VerdictSource[]): readonly Segment[] {
-  const observations = sources.flatMap(observationsOf).toSorted((one, other) => one.from - other.from);
-  const times = [...new Set(observations.flatMap(({ from, to }) => [from, to]))].sort((one, other) => one - other);
+interface Known extends Pick<RunObservation, "runId" | "began" | "from" | "to"> {
+  readonly result: RuleResult;
+}
+
+/** Of a rule, by its check. The order of the observations does not matter. */
+export function timelineOf(check: string, observations: readonly RunObservation[]): readonly Segment[] {
+  const known = knownOf(check, observations);
+  const times = [...new Set(known.flatMap(({ from, to }) => [from, to]))].sort((one, other) => one - other);
   const segments: Segment[] = [];
-  let active: readonly Observation[] = [];
+  let active: readonly Known[] = [];
   let next = 0;
   for (const [index, time] of times.entries()) {
-    const begun: Observation[] = [];
-    for (; observations[next]?.from === time; next += 1) {
-      const observation = observations[next];
-      if (observation !== undefined) begun.push(observation);
+    const begun: Known[] = [];
+    for (let one = known[next]; one?.from === time; one = known[next]) {
+      begun.push(one);
+      next += 1;
     }
     active = [...active.filter(({ to }) => to > time), ...begun.filter(({ to }) => to > time)];
     const moment = decide([...active, ...begun.filter(({ to }) => to === time)]);
     const lasting = decide(active);
     const end = times[index + 1];
-    if (moment !== null && moment !== lasting) append(segments, toSegment(moment, time, time));
-    if (lasting !== null && end !== undefined) append(segments, toSegment(lasting, time, end));
+    if (moment !== null && moment !== lasting) append(segments, { from: time, to: time, result: moment.result });
+    if (lasting !== null && end !== undefined) append(segments, { from: time, to: end, result: lasting.result });
   }
   return segments;
 }
 
-function toSegment({ point, sourceId }: Observation, from: number, to: number): Segment {
-  return { from, to, point, sourceId };
+/** By time, one entry for neighbors of one run that say the same. */
+function knownOf(check: string, observations: readonly RunObservation[]): readonly Known[] {
+  const known: Known[] = [];
+  const last = new Map<string, number>();
+  for (const { runId, began, from, to, results } of observations.toSorted((one, other) => one.from - other.from)) {
+    const result = results[check];
+    // A rule that a scan did not reach was not evaluated, and changes nothing.
+    if (result === undefined || result.reason === "interrupted") continue;
+    const index = last.get(runId) ?? -1;
+    const before = known[index];
+    if (before?.to === from && isSameResult(before.result, result)) known[index] = { ...before, to };
+    else last.set(runId, known.push({ runId, began, from, to, result }) - 1);
+  }
+  return known;
 }
 
-/** A segment that goes on with the same verdict of the same source is one with the segment before it. */
+/** A segment that goes on with the same result is one with the segment before it. */
 function append(segments: Segment[], segment: Segment): void {
   const last = segments.at(-1);
-  if (last?.to === segment.from && last.point === segment.point && last.sourceId === segment.sourceId)
+  if (last?.to === segment.from && last.result === segment.result)
     segments[segments.length - 1] = { ...last, to: segment.to };
   else segments.push(segment);
 }
 
-/** Among those that could read the rule the one that began last; of two that began together the worse. */
-function decide(observations: readonly Observation[]): Observation | null {
-  let best: Observation | null = null;
-  for (const observation of observations) {
-    if (best === null || precedes(observation, best)) best = observation;
-  }
+/** Among those that could read the rule the one whose run began last; of two that began together the worse. */
+function decide(known: readonly Known[]): Known | null {
+  let best: Known | null = null;
+  for (const one of known) if (best === null || precedes(one, best)) best = one;
   return best;
 }
 
-function precedes(one: Observation, other: Observation): boolean {
-  const [isOneBlind, isOtherBlind] = [isUnreadable(one.point), isUnreadable(other.point)];
+function precedes(one: Known, other: Known): boolean {
+  const [isOneBlind, isOtherBlind] = [isUnreadable(one.result), isUnreadable(other.result)];
   if (isOneBlind !== isOtherBlind) return isOtherBlind;
   if (one.began !== other.began) return one.began > other.began;
-  const order = comparePoints(one.point, other.point);
-  return order === 0 ? one.sourceId > other.sourceId : order > 0;
+  const order = rankOf(one.result) - rankOf(other.result);
+  return order === 0 ? one.runId > other.runId : order > 0;
 }
 
 /** Covers the period exactly once. */
 export function intervalsOf(timeline: readonly Segment[], { from, to }: Span): readonly Interval[] {
-  const intervals: { from: number; to: number; verdict: Pick<Interval, "status" | "reason"> }[] = [];
-  const add = (start: number, end: number, verdict: Pick<Interval, "status" | "reason">) => {
+  const intervals: { from: number; to: number; shown: Shown }[] = [];
+  const add = (start: number, end: number, shown: Shown) => {
     const last = intervals.at(-1);
     if (end <= start) return;
-    if (last !== undefined && last.verdict.status === verdict.status && last.verdict.reason === verdict.reason)
-      last.to = end;
-    else intervals.push({ from: start, to: end, verdict });
+    if (last !== undefined && last.shown.status === shown.status && last.shown.reason === shown.reason) last.to = end;
+    else intervals.push({ from: start, to: end, shown });
   };
   let known = from;
-  for (const segment of timeline) {
-    const [start, end] = [Math.max(segment.from, from), Math.min(segment.to, to)];
+  for (const { from: begin, to: finish, result } of timeline) {
+    const [start, end] = [Math.max(begin, from), Math.min(finish, to)];
     if (end <= start) continue;
-    add(known, start, nobodyLooked);
-    add(start, end, shownVerdict(segment.point));
+    add(known, start, { status: "UNKNOWN", reason: null });
+    add(start, end, { status: isUnreadable(result) ? "UNKNOWN" : result.status, reason: result.reason ?? null });
     known = end;
   }
-  add(known, to, nobodyLooked);
-  return intervals.map(({ from: start, to: end, verdict: { status, reason } }) => {
+  add(known, to, { status: "UNKNOWN", reason: null });
+  return intervals.map(({ from: start, to: end, shown: { status, reason } }) => {
     return { from: new Date(start).toISOString(), to: new Date(end).toISOString(), status, reason };
   });
 }
 
-const nobodyLooked = { status: "UNKNOWN", reason: null } as const;
+type Shown = Pick<Interval, "status" | "reason">;
 
-function shownVerdict(point: VerdictPoint): Pick<Interval, "status" | "reason"> {
-  const { status, reason } = point;
-  return isUnreadable(point) ? { status: "UNKNOWN", reason } : { status, reason };
-}
-
-/** The timeline without what could not be read, and with one segment for neighbors that have the same verdict. */
-export function knownOf(timeline: readonly Segment[]): readonly Segment[] {
-  const known: Segment[] = [];
+/** The timeline without what could not be read, and with one segment for neighbors that have the same result. */
+export function readableOf(timeline: readonly Segment[]): readonly Segment[] {
+  const readable: Segment[] = [];
   for (const segment of timeline) {
-    if (isUnreadable(segment.point)) continue;
-    const last = known.at(-1);
-    if (last?.to === segment.from && isSameVerdict(last.point, segment.point))
-      known[known.length - 1] = { ...last, to: segment.to };
-    else known.push(segment);
+    if (isUnreadable(segment.result)) continue;
+    const last = readable.at(-1);
+    if (last?.to === segment.from && isSameResult(last.result, segment.result))
+      readable[readable.length - 1] = { ...last, to: segment.to };
+    else readable.push(segment);
   }
-  return known;
+  return readable;
 }

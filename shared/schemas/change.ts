@@ -46,10 +46,8 @@ const ruleSchema = v.strictObject(
   {
     ...verdictEntries,
     severity: v.pipe(
-      v.exactOptional(severitySchema),
-      v.description(
-        "By the producer's catalog: high is CAT I, medium CAT II, low CAT III; absent: it counts as medium",
-      ),
+      severitySchema,
+      v.description("By the producer's catalog: high is CAT I, medium CAT II, low CAT III"),
     ),
   },
   fieldMessage,
@@ -69,10 +67,7 @@ const entries = {
   expected: v.optional(expected, ""),
   actual,
   to_pass: v.optional(toPass, null),
-  rule: v.pipe(
-    v.exactOptional(ruleSchema),
-    v.description("The verdict of the whole rule after it; absent: the producer did not say"),
-  ),
+  rule: v.pipe(ruleSchema, v.description("The verdict of the whole rule after it")),
   seen_at: instant,
   cause: changeCauseSchema,
   explained_by: v.pipe(

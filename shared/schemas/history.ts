@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { changeCauseSchema } from "./change.ts";
 import { manualReasonSchema, statusSchema } from "./finding.ts";
-import { count, time, uuid, type Output } from "./primitives.ts";
+import { time, uuid, type Output } from "./primitives.ts";
 
 /** The verdicts of an organization over time, `scanstream.history/1`: what REST, the page and `history` show. */
 
@@ -17,20 +17,6 @@ const causeSchema = v.pipe(
   v.picklist([...changeCauseSchema.options, "scan"]),
   v.description("`scan`: seen by a scan; the others as in `scanstream.change/1`"),
 );
-
-/** An entry of the append-only list of an organization's rule. */
-const verdictChangeSchema = v.object({
-  number: v.pipe(count, v.minValue(1), v.description("The order of writing; times may go back in it")),
-  org_url: v.string(),
-  check: v.string(),
-  status: statusSchema,
-  reason: v.nullable(manualReasonSchema),
-  not_before: v.pipe(nullableTime, v.description("The last time at which the old verdict was known to hold")),
-  known_at: time,
-  cause: causeSchema,
-  actor: v.nullable(actorSchema),
-  fingerprints: v.pipe(v.array(v.string()), v.description("Of the findings with this status, sorted")),
-});
 
 const intervalSchema = v.object({
   from: time,
@@ -78,7 +64,6 @@ const ruleHistorySchema = v.object({
   intervals: v.array(intervalSchema),
   exposures: v.array(exposureSchema),
   days: v.array(daySchema),
-  changes: v.pipe(v.exactOptional(v.array(verdictChangeSchema)), v.description("In the order of writing")),
 });
 
 /** A version of the organization's own document, and the checks whose results rested on it. */
@@ -117,7 +102,6 @@ export const watchSchema = v.object({
 
 export type HistoryActor = Output<typeof actorSchema>;
 export type HistoryCause = Output<typeof causeSchema>;
-export type VerdictChange = Output<typeof verdictChangeSchema>;
 export type Interval = Output<typeof intervalSchema>;
 export type Exposure = Output<typeof exposureSchema>;
 export type HistoryDay = Output<typeof daySchema>;

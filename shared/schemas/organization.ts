@@ -6,35 +6,30 @@ import { statusCountsEntries } from "./scan.ts";
 
 /** An Okta org as its tenant sees it: what scans and monitors found last, and what is open. */
 
-/** Everything of a row but the trend. Counts are of rules, each by the verdict that was seen last, however long ago that is. */
+/** Counts are of rules, each by what was known last, however long ago that is. */
 const flatEntries = {
   id: uuid(),
   org_url: v.pipe(v.string(), v.description("The origin of the org's address, in lower case")),
   name: v.pipe(v.string(), v.description("The host of the address, with its port where it has one")),
   ...statusCountsEntries,
-  unknown: v.pipe(count, v.description("Rules that could not be read when they were last looked at")),
+  unknown: v.pipe(count, v.description("Rules that could not be read when they were last evaluated")),
+  not_evaluated: v.pipe(count, v.description("Rules of the STIG that no completed scan and no monitor has evaluated")),
   cat1_open: v.pipe(count, v.description("Rules of CAT I whose last verdict is FAIL")),
   cat2_open: count,
   cat3_open: count,
-  last_scan_id: v.pipe(v.nullable(uuid()), v.description("Null: there was no scan, or the last one was deleted")),
-  last_scan_at: v.pipe(v.nullable(time), v.description("When the last scan ended; null: there was none")),
+  last_scan_id: v.pipe(
+    v.nullable(uuid()),
+    v.description("The last completed scan; null: there was none, or it was deleted"),
+  ),
+  last_scan_at: v.pipe(v.nullable(time), v.description("When the last completed scan ended; null: there was none")),
   monitor_id: v.pipe(
     v.nullable(uuid()),
     v.description("Among several the one that runs, and of those the one that reported last"),
   ),
   monitor_status: v.nullable(monitorSchema.entries.status),
-  open_exposures: v.pipe(count, v.description("Rules that were seen failing, and not seen passing since")),
 };
 
-const trendSchema = v.object({
-  day: v.pipe(v.string(), v.isoDate()),
-  fail: v.pipe(v.nullable(count), v.description("Rules that were seen failing on that day (UTC); null: nobody looked")),
-});
-
-export const organizationSchema = v.object({
-  ...flatEntries,
-  trend: v.pipe(v.array(trendSchema), v.description("The last 30 days, today last")),
-});
+export const organizationSchema = v.object(flatEntries);
 
 /** An exposure of one of its rules. */
 export const organizationExposureSchema = v.object({

@@ -20,3 +20,8 @@ function isWebAddress(value: string): boolean {
   const { protocol, username, password } = new URL(value);
   return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
 }
+
+/** Identity of an organization: the lower-case origin of its address. */
+export function originOf(address: string): string {
+  return (URL.canParse(address) ? new URL(address).origin : address).toLowerCase();
+}

@@ -6,18 +6,15 @@ import {
   changes,
   decisions,
   findings,
-  looks,
   memberships,
   monitors,
-  organizationDays,
+  observations,
   organizations,
   published,
-  ruleStates,
   scanReports,
   scans,
   tenants,
   users,
-  verdicts,
 } from "../../drizzle/schema.ts";
 import { everyTenant, write } from "../../drizzle/transactions.ts";
 
@@ -53,13 +50,14 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await db
       .insert(organizations)
       .values(organizationIds.map((each, n) => ({ id: each, tenantId: id, orgUrl: `https://seeded-${n}.okta.com` })));
-    const ofOrganizations = organizationIds.map((organizationId) => ({ tenantId: id, organizationId }));
-    await db.insert(looks).values(ofOrganizations.map((keys) => ({ ...lookValues, ...keys })));
-    await db.insert(verdicts).values(ofOrganizations.map((keys) => ({ ...verdictValues, ...keys })));
-    await db.insert(ruleStates).values(ofOrganizations.map((keys) => ({ ...ruleStateValues, ...keys })));
-    await db
-      .insert(organizationDays)
-      .values(ofOrganizations.map((keys) => ({ day: "2026-11-22", known: true, ...keys })));
+    await db.insert(observations).values(
+      organizationIds.map((organizationId) => ({
+        ...observationValues,
+        tenantId: id,
+        organizationId,
+        runId: organizationId,
+      })),
+    );
     await audit(
       db,
       subs.map((sub) => ({ tenantId: id, action: "member.created", targetId: sub, detail: {} })),
@@ -92,7 +90,11 @@ const decisionValues = {
   authorName: "ada",
 } as const;
 
-const monitorValues = { orgUrl: "https://acme.okta.com", intervalSeconds: 10 } as const;
+const monitorValues = {
+  orgUrl: "https://acme.okta.com",
+  origin: "https://acme.okta.com",
+  intervalSeconds: 10,
+} as const;
 
 const changeValues = {
   id: "5a0f4f0e-8c8f-4f0e-9d7a-3f6f7f3f2b10",
@@ -107,25 +109,22 @@ const changeValues = {
   toWaived: false,
   toStatus: "FAIL",
   actual: findingValues.actual,
+  ruleStatus: "FAIL",
+  ruleSeverity: "medium",
   seenAt: new Date("2026-11-22T09:30:00Z"),
   cause: "log",
   explainedBy: [],
 } as const;
 
-const { seenAt, check } = changeValues;
-const lookValues = { sourceId: changeValues.id, knownFrom: seenAt, knownTo: seenAt } as const;
-const verdictValues = {
-  check,
-  position: 1,
-  sourceId: changeValues.id,
-  isScan: false,
-  status: "FAIL",
-  knownAt: seenAt,
-  cause: "log",
-  number: 1,
-  fingerprints: [changeValues.fingerprint] as string[],
+const { seenAt } = changeValues;
+const observationValues = {
+  kind: "monitor",
+  began: seenAt,
+  knownFrom: seenAt,
+  knownTo: seenAt,
+  movedAt: seenAt,
+  results: {},
 } as const;
-const ruleStateValues = { check, severity: "medium", status: "FAIL", knownAt: seenAt, lastPosition: 1 } as const;
 
 export function randomHash(): string {
   return (randomUUID() + randomUUID()).replaceAll("-", "");

@@ -7,6 +7,7 @@ export const newMonitor = { org_url: "https://acme.okta.com", client_id: "0oa1",
 
 /** A line of `follow`: the Admin Console lost its second factor. */
 export function changeOf(fields: Partial<NewChange> = {}): NewChange {
+  const { to = { status: "FAIL", reason: null } } = fields;
   return {
     schema: "scanstream.change/1",
     id: randomUUID(),
@@ -14,12 +15,13 @@ export function changeOf(fields: Partial<NewChange> = {}): NewChange {
     fingerprint: "mfa-for-admins:00p1",
     resource: { type: "policy", id: "00p1", name: "Okta Admin Console" },
     from: { status: "PASS", reason: null },
-    to: { status: "FAIL", reason: null },
+    to,
     from_waived: false,
     to_waived: false,
     expected: "Every rule requires two factors",
     actual: "The rule “Catch-all” allows a password alone",
     to_pass: null,
+    rule: { ...(to ?? { status: "PASS", reason: null }), severity: "medium" },
     seen_at: "2026-11-22T14:03:12.000Z",
     cause: "log",
     explained_by: [

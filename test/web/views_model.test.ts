@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { parseFindingAddress, toFindingAddress } from "../../gateway/web/model/finding_address.ts";
-import type { Api } from "../../gateway/web/model/api.ts";
 import { toAttention } from "../../gateway/web/model/attention.ts";
-import { createOrganizationStore } from "../../gateway/web/model/organization_store.ts";
 import { filterOverview, toOverview } from "../../gateway/web/model/overview.ts";
 import { parseRoute } from "../../gateway/web/model/route.ts";
 import { diffWords } from "../../gateway/web/model/word_diff.ts";
@@ -57,6 +55,7 @@ function anOrganization(name: string, changes: Partial<Organization> = {}): Orga
     manual: 0,
     not_applicable: 0,
     unknown: 0,
+    not_evaluated: 0,
     cat1_open: 0,
     cat2_open: 0,
     cat3_open: 0,
@@ -70,8 +69,6 @@ function anOrganization(name: string, changes: Partial<Organization> = {}): Orga
     ...counts,
     ...scan,
     ...monitor,
-    open_exposures: 0,
-    trend: [],
     ...changes,
   };
 }
@@ -105,35 +102,6 @@ test("the overview is worst first, what nobody looks at is last, and one whose m
     filterOverview(rows, { text, only: which }).map(({ organization }) => organization.name);
   expect(only("TW", "all")).toEqual(["two"]);
   expect(only("", "cat1")).toEqual(["one", "forgotten"]);
-});
-
-test("trends are read again only once an hour, or where an event may have moved them", async () => {
-  let asked = 0;
-  let nowMs = 0;
-  const row = anOrganization("one.okta.com");
-  // Only what the store calls.
-  const api = {
-    nowMs: () => nowMs,
-    request: async () => {
-      asked += 1;
-      return { items: [row], next_cursor: null };
-    },
-  } as unknown as Api;
-  const store = createOrganizationStore(api, () => undefined, new AbortController().signal);
-  const untilAsked = async (count: number) => {
-    store.readTrends();
-    await expect.poll(() => store.items?.length).toBe(1);
-    await new Promise((resolve) => setImmediate(resolve));
-    store.readTrends();
-    expect(asked).toBe(count);
-  };
-  await untilAsked(1);
-  store.put({ ...row, trend: null });
-  await untilAsked(2);
-  nowMs = 3_599_999;
-  await untilAsked(2);
-  nowMs = 3_600_000;
-  await untilAsked(3);
 });
 
 test("a difference marks the words that the other text lacks", () => {

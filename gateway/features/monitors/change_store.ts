@@ -5,6 +5,7 @@ import { toCheckName } from "../../../shared/rule_names.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
 import { rowsOfPage, type PageRequest } from "../../http/paging.ts";
 import type { ChangeRow } from "./monitor.ts";
+import { observeChanges } from "../organizations/observe.ts";
 import { ended, selectMonitor } from "./monitor_store.ts";
 
 /**
@@ -45,9 +46,12 @@ export async function storeChanges(
       returning id
     )
     select id from stored`);
-  if (stored.length === 0 && (await selectMonitor(db, monitorId)).endedAt !== null) throw ended();
+  const monitor = await selectMonitor(db, monitorId);
+  if (stored.length === 0 && monitor.endedAt !== null) throw ended();
   const ids = new Set(stored.map(({ id }) => id));
-  return lines.filter(({ id }) => ids.has(id));
+  const created = lines.filter(({ id }) => ids.has(id));
+  await observeChanges(db, monitor, created);
+  return created;
 }
 
 /** Which of the changes are stored: after the answer to `storeChanges` was lost. */
@@ -148,9 +152,9 @@ function toRow(change: NewChange, index: number) {
     expected: change.expected,
     actual: change.actual,
     to_pass: change.to_pass,
-    rule_status: change.rule?.status ?? null,
-    rule_reason: change.rule?.reason ?? null,
-    rule_severity: change.rule?.severity ?? null,
+    rule_status: change.rule.status,
+    rule_reason: change.rule.reason,
+    rule_severity: change.rule.severity,
     seen_at: toInstant(change.seen_at),
     cause: change.cause,
     explained_by: change.explained_by,

@@ -68,16 +68,11 @@ export function toChange(row: ChangeRow): Change {
     expected: row.expected,
     actual: row.actual,
     to_pass: row.toPass,
-    ...ruleOf(row),
+    rule: { status: row.ruleStatus, reason: row.ruleReason, severity: row.ruleSeverity },
     seen_at: row.seenAt.toISOString(),
     cause: row.cause,
     explained_by: row.explainedBy,
     also: row.also,
     created_at: row.createdAt.toISOString(),
   };
-}
-
-function ruleOf({ ruleStatus: status, ruleReason: reason, ruleSeverity: severity }: ChangeRow): Pick<Change, "rule"> {
-  if (status === null) return {};
-  return { rule: { status, reason, ...(severity === null ? {} : { severity }) } };
 }

@@ -5,6 +5,7 @@ import { requireRoom } from "../../../drizzle/limits.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Access } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
@@ -12,6 +13,7 @@ import { InvalidBody } from "../../http/problem.ts";
 import { deleteNumbering } from "../../streaming/published.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
 import { monitorChannel } from "./events.ts";
+import { observePoll, registerOrganization } from "../organizations/observe.ts";
 import type { MonitorRow } from "./monitor.ts";
 
 /** The monitors of the transaction's tenant. */
@@ -32,21 +34,22 @@ export async function putMonitor(
     interval_seconds: intervalSeconds,
     checks_total: checksTotal,
   } = monitor;
-  // An insert also adds the organization, which would stay where the id turns out to be taken.
-  const known = await db.select({ id: monitors.id }).from(monitors).where(eq(monitors.id, id));
-  const [created] =
-    known.length > 0
-      ? []
-      : await insertMonitor(db, {
-          id,
-          tenantId,
-          orgUrl,
-          clientId: clientId ?? null,
-          benchmark: benchmark ?? null,
-          intervalSeconds,
-          checksTotal: checksTotal ?? 0,
-        });
+  const [created] = await db
+    .insert(monitors)
+    .values({
+      id,
+      tenantId,
+      orgUrl,
+      origin: originOf(orgUrl),
+      clientId: clientId ?? null,
+      benchmark: benchmark ?? null,
+      intervalSeconds,
+      checksTotal: checksTotal ?? 0,
+    })
+    .onConflictDoNothing({ target: [monitors.tenantId, monitors.id] })
+    .returning();
   if (created !== undefined) {
+    await registerOrganization(db, tenantId, orgUrl);
     await requireRoom(db, tenantId, "monitors", "organizations");
     return { row: created, isNew: true };
   }
@@ -72,14 +75,6 @@ export async function putMonitor(
   const stored = await selectMonitor(db, id);
   if (stored.endedAt !== null) throw ended();
   throw new AppError("conflict", "The monitor follows another org: expected the same org_url, or a new UUID");
-}
-
-async function insertMonitor(db: TenantDatabase, values: typeof monitors.$inferInsert): Promise<readonly MonitorRow[]> {
-  return db
-    .insert(monitors)
-    .values(values)
-    .onConflictDoNothing({ target: [monitors.tenantId, monitors.id] })
-    .returning();
 }
 
 /** Counts that no longer fit the total would refuse every later report that leaves them out. */
@@ -171,6 +166,8 @@ export async function updateMonitor(
     });
   if (updated !== undefined) {
     const { previousErrorCode, previousStatus, ...row } = updated;
+    if (row.lastLookAt !== null && lastLookAt !== undefined)
+      await observePoll(db, row, { polledAt: row.lastLookAt, hasGap: gapTo !== undefined });
     return { row, previousErrorCode, previousStatus };
   }
   const stored = await selectMonitor(db, monitorId);

@@ -3,6 +3,7 @@ import { organizations } from "../../../drizzle/schema.ts";
 import type { Database } from "../../../drizzle/database.ts";
 import { readOne } from "../../../drizzle/transactions.ts";
 import type { OrganizationResource } from "../../../shared/schemas/organization.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
 import type { Publisher } from "../../../shared/send_event.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
@@ -10,8 +11,8 @@ import { tenantChannel } from "../tenant_events.ts";
 import { toOrganizationResource, type OrganizationRow } from "./organization.ts";
 import { selectOrganizationRows } from "./organization_store.ts";
 
-/** How an organization is named by who changed it. `lastScanId` finds it after that scan was deleted, too. */
-type Subject = { readonly orgUrl: string | null } | { readonly monitorId: string } | { readonly lastScanId: string };
+/** How an organization is named by what changed it. */
+type Subject = { readonly orgUrl: string | null } | { readonly monitorId: string };
 
 /** Tells the tenant's stream of its organizations. Neither rejects. */
 export interface OrganizationAnnouncer {
@@ -83,8 +84,7 @@ function createAnnouncer({ database, nowMs = Date.now, ...options }: Parts): Org
 /** Null: it names none. */
 function conditionOf(subject: Subject): SQL | null {
   if ("monitorId" in subject) {
-    return sql`${organizations.id} = (select organization_id from monitors where monitors.id = ${subject.monitorId}::uuid)`;
+    return sql`${organizations.orgUrl} = (select origin from monitors where monitors.id = ${subject.monitorId}::uuid)`;
   }
-  if ("lastScanId" in subject) return eq(organizations.lastScanId, subject.lastScanId);
-  return subject.orgUrl === null ? null : eq(organizations.orgUrl, sql`scanstream.origin_of(${subject.orgUrl})`);
+  return subject.orgUrl === null ? null : eq(organizations.orgUrl, originOf(subject.orgUrl));
 }

@@ -9,6 +9,7 @@ export const organizationExample = {
   manual: 2,
   not_applicable: 1,
   unknown: 1,
+  not_evaluated: 0,
   cat1_open: 1,
   cat2_open: 3,
   cat3_open: 0,
@@ -16,18 +17,12 @@ export const organizationExample = {
   last_scan_at: "2026-11-22T09:30:00.000Z",
   monitor_id: null,
   monitor_status: null,
-  open_exposures: 4,
-  trend: [
-    { day: "2026-11-21", fail: null },
-    { day: "2026-11-22", fail: 4 },
-  ],
 };
 
 const opened = { not_before: "2026-11-20T08:00:00.000Z", known_at: "2026-11-20T08:00:10.000Z" };
 const actor = { id: "00u1", login: "admin@acme.example", name: "Ada Admin" };
 const verdict = { check: "application_admin_console_mfa_required", vuln_id: "V-273193" };
-export const exposureExample = {
-  ...verdict,
+const exposure = {
   opened,
   closed: { not_before: "2026-11-20T09:00:00.000Z", known_at: "2026-11-20T09:00:10.000Z", actor },
   actor,
@@ -35,11 +30,11 @@ export const exposureExample = {
   least_seconds: 3590,
   most_seconds: 3610,
 };
-const { check: _check, vuln_id: _vulnId, ...exposureOfRule } = exposureExample;
+export const exposureExample = { ...verdict, ...exposure };
 export const historyExample = {
   schema: "scanstream.history/1",
   from: "2026-11-20T00:00:00.000Z",
-  to: "2026-11-20T08:00:10.000Z",
+  to: "2026-11-21T00:00:00.000Z",
   organizations: [
     {
       id: organizationExample.id,
@@ -48,21 +43,8 @@ export const historyExample = {
         {
           ...verdict,
           intervals: [{ from: opened.not_before, to: opened.known_at, status: "PASS", reason: null }],
-          exposures: [exposureOfRule],
+          exposures: [exposure],
           days: [{ day: "2026-11-20", status: "FAIL", known_seconds: 57_600 }],
-          changes: [
-            {
-              number: 1,
-              org_url: organizationExample.org_url,
-              check: verdict.check,
-              status: "FAIL",
-              reason: null,
-              ...opened,
-              cause: "log",
-              actor,
-              fingerprints: ["f1"],
-            },
-          ],
         },
       ],
     },

@@ -1,58 +1,68 @@
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
+import type { Span } from "../../../shared/history/observation.ts";
 import { stigRuleNames } from "../../../shared/rule_names.ts";
+import type { History } from "../../../shared/schemas/history.ts";
 import type { OrganizationExposure } from "../../../shared/schemas/organization.ts";
-import type { RuleHistory } from "../../../shared/schemas/history.ts";
-import { selectRules, type RuleQuery } from "./history_store.ts";
+import { selectObservations } from "./organization_store.ts";
 
-export interface HistoryPage {
-  readonly orgUrl: string;
-  readonly rules: readonly RuleHistory[];
-  /** The rule that the next page begins with. */
-  readonly next: string | null;
+export interface HistoryQuery {
+  readonly id: string;
+  readonly period: Span;
+  /** Null: every rule. */
+  readonly check: string | null;
+  /** The rules after this one, by name; null: from the first. */
+  readonly after: string | null;
+  readonly limit: number;
+  /** Without the intervals: what a calendar shows. */
+  readonly isByDay: boolean;
 }
 
-/** Without the changes, the intervals are empty, too: what a calendar shows. Rejects with `NotFound`. */
-export async function readHistory(db: TenantDatabase, query: RuleQuery): Promise<HistoryPage> {
-  const { orgUrl, rules, next } = await selectRules(db, query);
-  const { period, withChanges } = query;
-  const histories = rules.map((rule) => {
-    const history = ruleHistoryOf({ ...rule, vulnId: vulnIdOf(rule.check), period });
-    return withChanges ? history : { ...history, intervals: [] };
+export interface HistoryPage extends History {
+  /** The last rule of this page; null: there are no more. */
+  readonly last: string | null;
+}
+
+/** Rejects with `NotFound`. */
+export async function readHistory(db: TenantDatabase, query: HistoryQuery): Promise<HistoryPage> {
+  const { id, check: only, after, limit, isByDay } = query;
+  const { orgUrl, observations, cutAt } = await selectObservations(db, id, query.period.to);
+  const period = { ...query.period, from: Math.max(query.period.from, Math.min(cutAt ?? 0, query.period.to)) };
+  const checks = [...new Set(observations.flatMap(({ results }) => Object.keys(results)))]
+    .filter((check) => (only === null || check === only) && (after === null || check > after))
+    .sort();
+  const rules = checks.slice(0, limit).map((check) => {
+    const history = ruleHistoryOf({ check, vulnId: vulnIdOf(check), observations, period });
+    return isByDay ? { ...history, intervals: [] } : history;
   });
-  return { orgUrl, rules: histories, next };
+  return {
+    schema: "scanstream.history/1",
+    from: new Date(period.from).toISOString(),
+    to: new Date(period.to).toISOString(),
+    organizations: [{ id, org_url: orgUrl, rules }],
+    last: checks.length > limit ? (checks[limit - 1] ?? null) : null,
+  };
+}
+
+export interface ExposureQuery extends Pick<HistoryQuery, "id" | "period" | "check"> {
+  /** True: open exposures only. False: closed ones only. Null: both. */
+  readonly isOpen: boolean | null;
+}
+
+/** By rule, and of each rule the newest first. Rejects with `NotFound`. */
+export async function readExposures(
+  db: TenantDatabase,
+  { isOpen, ...query }: ExposureQuery,
+): Promise<readonly OrganizationExposure[]> {
+  const { organizations } = await readHistory(db, { ...query, after: null, limit: Infinity, isByDay: true });
+  return organizations
+    .flatMap(({ rules }) => rules)
+    .flatMap(({ check, vuln_id, exposures }) =>
+      exposures.toReversed().map((exposure) => ({ check, vuln_id, ...exposure })),
+    )
+    .filter(({ closed }) => isOpen === null || (closed === null) === isOpen);
 }
 
 function vulnIdOf(check: string): string | null {
   return stigRuleNames.find((names) => names.check === check)?.vuln_id ?? null;
-}
-
-export interface ExposureQuery extends Omit<RuleQuery, "isOpenOnly" | "withChanges"> {
-  /** True: open exposures only. False: closed ones only. Null: both. */
-  readonly isOpen: boolean | null;
-  /** For the first rule, only exposures that were opened before this time; null: all exposures. */
-  readonly before: Date | null;
-}
-
-/** By rule, and of each rule the newest first; one beyond the limit. Rejects with `NotFound`. */
-export async function readExposures(
-  db: TenantDatabase,
-  query: ExposureQuery,
-): Promise<readonly OrganizationExposure[]> {
-  const exposures: OrganizationExposure[] = [];
-  let from = query.from;
-  do {
-    const page = await readHistory(db, { ...query, from, isOpenOnly: query.isOpen === true, withChanges: false });
-    for (const { check, vuln_id, exposures: own } of page.rules) {
-      const isFirst = check === query.from;
-      for (const exposure of own.toReversed()) {
-        if (query.isOpen !== null && (exposure.closed === null) !== query.isOpen) continue;
-        if (isFirst && query.before !== null && Date.parse(exposure.opened.known_at) >= query.before.getTime())
-          continue;
-        exposures.push({ check, vuln_id, ...exposure });
-      }
-    }
-    from = page.next;
-  } while (from !== null && exposures.length <= query.limit);
-  return exposures.slice(0, query.limit + 1);
 }

@@ -1,43 +1,62 @@
 import type { organizations } from "../../../drizzle/schema.ts";
+import { isUnreadable, type RuleResult, type RunObservation } from "../../../shared/history/observation.ts";
+import { timelineOf } from "../../../shared/history/timeline.ts";
+import { countStates } from "../../../shared/rule_result.ts";
+import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Organization, OrganizationResource } from "../../../shared/schemas/organization.ts";
 import { presentStatus, type MonitorLife } from "../monitor_life.ts";
 
 export interface OrganizationRow {
   readonly stored: typeof organizations.$inferSelect;
-  /** Null: it has none, or the last one was deleted. */
-  readonly lastScanId: string | null;
   readonly monitor: (MonitorLife & { readonly id: string }) | null;
+  /** JSON of `SeenRun`s. */
+  readonly seen: string;
 }
 
-export interface ListedOrganization extends OrganizationRow {
-  readonly trend: Organization["trend"];
+export interface SeenRun extends RunObservation {
+  readonly kind: "scan" | "monitor";
+  /** False: the scan was deleted. */
+  readonly isKept: boolean;
 }
 
 /** As the events of its tenant carry it: flat, its id also under the name that events have for it. */
 export function toOrganizationResource(row: OrganizationRow, nowMs: number): OrganizationResource {
-  const { stored, lastScanId, monitor } = row;
+  return { organization_id: row.stored.id, ...toOrganization(row, nowMs) };
+}
+
+export function toOrganization({ stored, monitor, seen }: OrganizationRow, nowMs: number): Organization {
+  const runs: readonly SeenRun[] = JSON.parse(seen);
+  const monitorStatus = monitor === null ? null : presentStatus(monitor, nowMs);
+  const liveId = monitorStatus === "running" ? monitor?.id : null;
+  // A monitor that runs knows the present, and a scan no more than the time until its end.
+  const results = presentResults(runs.map((run) => (run.runId === liveId ? { ...run, to: Infinity } : run)));
+  const known = [...results.values()];
+  const lastScan = runs.find(({ kind }) => kind === "scan");
+  const openOf = (severity: RuleResult["severity"]) =>
+    known.filter((result) => result.status === "FAIL" && result.severity === severity).length;
   return {
-    organization_id: stored.id,
     id: stored.id,
     org_url: stored.orgUrl,
     name: stored.orgUrl.replace(/^https?:\/\//, ""),
-    pass: stored.pass,
-    fail: stored.fail,
-    manual: stored.manual,
-    not_applicable: stored.notApplicable,
-    unknown: stored.unknown,
-    cat1_open: stored.cat1Open,
-    cat2_open: stored.cat2Open,
-    cat3_open: stored.cat3Open,
-    last_scan_id: lastScanId,
-    last_scan_at: stored.lastScanAt?.toISOString() ?? null,
+    ...countStates(known.filter((result) => !isUnreadable(result))),
+    unknown: known.filter(isUnreadable).length,
+    not_evaluated: stigRuleNames.filter(({ check }) => !results.has(check)).length,
+    cat1_open: openOf("high"),
+    cat2_open: openOf("medium"),
+    cat3_open: openOf("low"),
+    last_scan_id: lastScan?.isKept === true ? lastScan.runId : null,
+    last_scan_at: lastScan === undefined ? null : new Date(lastScan.to).toISOString(),
     monitor_id: monitor?.id ?? null,
-    monitor_status: monitor === null ? null : presentStatus(monitor, nowMs),
-    open_exposures: stored.openExposures,
+    monitor_status: monitorStatus,
   };
 }
 
-export function toOrganization(row: ListedOrganization, nowMs: number): Organization {
-  const { organization_id: _, ...flat } = toOrganizationResource(row, nowMs);
-  return { ...flat, trend: row.trend };
+/** What was known last of each rule, by its check. */
+function presentResults(runs: readonly RunObservation[]): ReadonlyMap<string, RuleResult> {
+  const results = new Map<string, RuleResult>();
+  for (const check of new Set(runs.flatMap((run) => Object.keys(run.results)))) {
+    const last = timelineOf(check, runs).at(-1);
+    if (last !== undefined) results.set(check, last.result);
+  }
+  return results;
 }

@@ -1,63 +1,50 @@
-import { and, desc, eq, sql, type SQL } from "drizzle-orm";
-import { looks, monitors, organizations, scans, verdicts } from "../../../drizzle/schema.ts";
+import { and, desc, eq, lte, sql, type SQL } from "drizzle-orm";
+import { monitors, observations, organizations } from "../../../drizzle/schema.ts";
 import { auditRows } from "../../../drizzle/audit.ts";
 import type { TenantDatabase } from "../../../drizzle/transactions.ts";
 import { NotFound } from "../../../shared/app_error.ts";
-import type { Organization } from "../../../shared/schemas/organization.ts";
+import type { RunObservation, Span } from "../../../shared/history/observation.ts";
+import { stigRuleNames } from "../../../shared/rule_names.ts";
 import type { Access } from "../../auth/membership.ts";
 import { afterCursor, type PageRequest } from "../../http/paging.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
-import type { ListedOrganization } from "./organization.ts";
+import type { OrganizationRow } from "./organization.ts";
 
-/** The organizations of the transaction's tenant. They are written by triggers, with what they come from. */
+/** The organizations of the transaction's tenant, and what was observed of them. */
 
 /** Newest first, one row beyond the limit. */
-export function selectOrganizations(db: TenantDatabase, page: PageRequest): Promise<readonly ListedOrganization[]> {
-  return selectListed(db, afterCursor(page, organizations.createdAt, organizations.id), page.limit + 1);
+export function selectOrganizations(db: TenantDatabase, page: PageRequest) {
+  const condition = afterCursor(page, organizations.createdAt, organizations.id);
+  return selectOrganizationRows(db, { condition, limit: page.limit + 1 });
 }
 
-/** Rejects with `NotFound` for another tenant's as for one that never was. */
-export async function selectOrganization(db: TenantDatabase, id: string): Promise<ListedOrganization> {
-  const [row] = await selectListed(db, eq(organizations.id, id), 1);
+export function organizationById(db: TenantDatabase, id: string) {
+  return selectOrganizationRows(db, { condition: eq(organizations.id, id), limit: 1 });
+}
+
+/** Throws `NotFound` for another tenant's as for one that never was. */
+export function requireOrganization([row]: readonly OrganizationRow[]): OrganizationRow {
   if (row === undefined) throw new NotFound("No such organization");
   return row;
 }
 
-async function selectListed(
-  db: TenantDatabase,
-  condition: SQL | undefined,
-  limit: number,
-): Promise<readonly ListedOrganization[]> {
-  const rows = await selectRows(db, { trend }, { condition, limit });
-  return rows.map(({ trend: days, ...row }) => ({ ...row, trend: JSON.parse(days) as Organization["trend"] }));
-}
-
-/** Without their trend, the newest first, up to the limit. */
+/** The newest first, up to the limit, each with the observations that its present state comes from. */
 export function selectOrganizationRows(
   db: TenantDatabase,
-  { condition, limit }: { readonly condition?: SQL; readonly limit: number },
-) {
-  return selectRows(db, {}, { condition, limit });
-}
-
-function selectRows<More extends Readonly<Record<string, SQL.Aliased<string>>>>(
-  db: TenantDatabase,
-  more: More,
-  { condition, limit }: { readonly condition: SQL | undefined; readonly limit: number },
+  { condition, limit }: { readonly condition?: SQL | undefined; readonly limit: number },
 ) {
   const { id, status, staleAt, updatedAt, intervalSeconds } = monitors;
   // Among several the one that runs, and of those the one that reported last.
   const monitor = db
     .select({ id, status, staleAt, updatedAt, intervalSeconds })
     .from(monitors)
-    .where(and(eq(monitors.tenantId, organizations.tenantId), eq(monitors.organizationId, organizations.id)))
+    .where(and(eq(monitors.tenantId, organizations.tenantId), eq(monitors.origin, organizations.orgUrl)))
     .orderBy(desc(sql`${status} = 'running'`), desc(updatedAt))
     .limit(1)
     .as("monitor");
   return db
     .select({
       stored: organizations,
-      lastScanId: scans.id,
       monitor: {
         id: monitor.id,
         status: monitor.status,
@@ -65,37 +52,71 @@ function selectRows<More extends Readonly<Record<string, SQL.Aliased<string>>>>(
         updatedAt: monitor.updatedAt,
         intervalSeconds: monitor.intervalSeconds,
       },
-      ...more,
+      seen,
     })
     .from(organizations)
     .leftJoinLateral(monitor, sql`true`)
-    .leftJoin(scans, and(eq(scans.tenantId, organizations.tenantId), eq(scans.id, organizations.lastScanId)))
     .where(condition)
     .orderBy(desc(organizations.createdAt), desc(organizations.id))
     .limit(limit);
 }
 
-/** A day that has no row is as monitors left the day before it, if one of them looked. */
-const trend = sql<string>`(
-  select json_agg(json_build_object('day', days.day, 'fail', case
-    when stored.known then stored.failed_count
-    when exists (
-      select from looks where looks.tenant_id = ${organizations.tenantId} and looks.organization_id = ${organizations.id}
-        and looks.known_to >= days.day::timestamp at time zone 'UTC'
-        and (looks.known_to > days.day::timestamp at time zone 'UTC' or looks.known_from = looks.known_to)
-        and looks.known_from < (days.day + 1)::timestamp at time zone 'UTC' and looks.verdicts is null
-    ) then (
-      select case when earlier.known then earlier.failing_count end from organization_days as earlier
-      where earlier.tenant_id = ${organizations.tenantId} and earlier.organization_id = ${organizations.id} and earlier.day < days.day
-      order by earlier.day desc limit 1
-    ) end) order by days.day)::text
-  from (select (now() at time zone 'UTC')::date - n as day from generate_series(0, 29) as n) as days
-  left join (
-    select recent.day, recent.known, recent.failed_count from organization_days as recent
-    where recent.tenant_id = ${organizations.tenantId} and recent.organization_id = ${organizations.id}
-      and recent.day >= (now() at time zone 'UTC')::date - 29
-  ) as stored on stored.day = days.day
-)`.as("trend");
+/** Scans before the last one are read where it did not evaluate every rule. */
+const maxScans = 20;
+
+const ofKind = (kind: "scan" | "monitor") => sql`from observations where tenant_id = ${organizations.tenantId}
+  and organization_id = ${organizations.id} and kind = ${kind} order by known_to desc`;
+const everyRule = sql`${sql.param(stigRuleNames.map(({ check }) => check))}::text[]`;
+
+/** JSON of `SeenRun`s: the newest observations of scans, the newest first, and the newest of monitors. */
+const seen = sql<string>`(
+  select coalesce(json_agg(json_build_object('runId', run_id, 'kind', kind, 'began', ${toMs(sql`began`)}, 'from', ${toMs(sql`known_from`)}, 'to', ${toMs(sql`known_to`)},
+    'results', results, 'isKept', exists (select from scans where scans.tenant_id = seen.tenant_id and scans.id = run_id))), '[]')::text
+  from (
+    (select * ${ofKind("scan")} limit
+      case when (select jsonb_exists_all(results, ${everyRule}) ${ofKind("scan")} limit 1) then 1 else ${maxScans}::integer end)
+    union all (select * ${ofKind("monitor")} limit 1)
+  ) as seen)`.as("seen");
+
+function toMs(time: SQL): SQL {
+  return sql`(date_part('epoch', ${time}) * 1000)::bigint`;
+}
+
+/** One answer has at most so many: a year of nightly scans, and of a monitor under which four results move a day. */
+const maxObservations = 2000;
+
+export interface Observed {
+  readonly orgUrl: string;
+  readonly observations: readonly RunObservation[];
+  /** There are more observations, which ended before; null: all are here. */
+  readonly cutAt: number | null;
+}
+
+/** The newest that began before the end of a period. Rejects with `NotFound`. */
+export async function selectObservations(db: TenantDatabase, id: string, to: Span["to"]): Promise<Observed> {
+  const { organizationId, runId, began, knownFrom, knownTo, results } = observations;
+  const [[organization], rows] = await Promise.all([
+    db.select({ orgUrl: organizations.orgUrl }).from(organizations).where(eq(organizations.id, id)),
+    db
+      .select({ runId, began, knownFrom, knownTo, results })
+      .from(observations)
+      .where(and(eq(organizationId, id), lte(knownFrom, new Date(to))))
+      .orderBy(desc(knownTo))
+      .limit(maxObservations),
+  ]);
+  if (organization === undefined) throw new NotFound("No such organization");
+  return {
+    orgUrl: organization.orgUrl,
+    observations: rows.map((row) => ({
+      runId: row.runId,
+      began: row.began.getTime(),
+      from: row.knownFrom.getTime(),
+      to: row.knownTo.getTime(),
+      results: row.results,
+    })),
+    cutAt: rows[maxObservations - 1]?.knownTo.getTime() ?? null,
+  };
+}
 
 /**
  * Deletes an organization with its history. Scans and monitors stay, and what they find from now on begins another history. Large ones
@@ -105,12 +126,10 @@ export async function deleteOrganization(write: Access["write"], id: string): Pr
   const isDeleted = await deleteInBatches(
     (maxRows) =>
       write(async (db) => {
-        if (await deleteSome(db, verdicts, eq(verdicts.organizationId, id), maxRows)) return null;
-        if (await deleteSome(db, looks, eq(looks.organizationId, id), maxRows)) return null;
+        if (await deleteSome(db, observations, eq(observations.organizationId, id), maxRows)) return null;
         const [row] = await db.delete(organizations).where(eq(organizations.id, id)).returning();
         if (row === undefined) return false;
         await auditRows(db, "organization.deleted", organizations, [row]);
-        await db.update(monitors).set({ organizationId: null }).where(eq(monitors.organizationId, id));
         return true;
       }),
     (step) => step !== null,

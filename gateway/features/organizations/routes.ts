@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { AppError } from "../../../shared/app_error.ts";
 import { lastDays, dayMs } from "../../../shared/history/days.ts";
-import type { Span } from "../../../shared/history/source.ts";
+import type { Span } from "../../../shared/history/observation.ts";
 import {
   organizationExposureSchema,
   organizationHistorySchema,
@@ -20,8 +20,13 @@ import { checkParameter } from "../check_parameter.ts";
 import { organizationAnnouncerOf } from "./announce_updates.ts";
 import { exposureExample, historyExample, organizationExample } from "./examples.ts";
 import { readExposures, readHistory } from "./history.ts";
-import { toOrganization, type ListedOrganization } from "./organization.ts";
-import { deleteOrganization, selectOrganization, selectOrganizations } from "./organization_store.ts";
+import { toOrganization, type OrganizationRow } from "./organization.ts";
+import {
+  deleteOrganization,
+  organizationById,
+  requireOrganization,
+  selectOrganizations,
+} from "./organization_store.ts";
 
 const isCheckName = (key: string) => key.length <= 200 && !key.includes("\0");
 const ruleList = { name: "organization_history", isKey: isCheckName };
@@ -37,7 +42,6 @@ const historyQuery = {
   from: timeParameter("From then on"),
   to: timeParameter("Until then; default: now"),
 };
-
 const Organization = component("Organization", organizationSchema);
 
 /** The organizations of a tenant and their history, as the gateway mounts them. */
@@ -53,7 +57,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
   const resource = defineResource(routes, dependencies, { tag: "organizations", what: "organization" });
   const announcer = organizationAnnouncerOf(dependencies);
-  const organizationList: List<ListedOrganization, unknown> = {
+  const organizationList: List<OrganizationRow, unknown> = {
     name: "organizations",
     isKey: isUuid,
     position: ({ stored }) => ({ createdAt: stored.createdAt, key: stored.id }),
@@ -73,7 +77,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       of: [Organization, "OrganizationPage"],
       example: organizationExample,
     },
-    ({ page, read }) => read((db) => selectOrganizations(db, page)),
+    ({ page, readOne }) => readOne((db) => selectOrganizations(db, page)),
   );
 
   resource.on(
@@ -84,42 +88,30 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       summary: "Read an organization",
       answers: { 200: json(Organization, "The organization now", { example: organizationExample }) },
     },
-    async ({ c, id, read }) => c.json(toOrganization(await read((db) => selectOrganization(db, id)), nowMs())),
+    async ({ c, id, readOne }) =>
+      c.json(toOrganization(requireOrganization(await readOne((db) => organizationById(db, id))), nowMs())),
   );
 
   resource.on(
     "GET /organizations/:id/history",
     {
       allow: "read",
+      isLarge: true,
       operationId: "getOrganizationHistory",
       summary: "Read the verdicts of an organization over time",
       description:
-        "Rule by rule, whole rules on each page. Time without a scan or monitor is UNKNOWN. The default period is 30 days; `from` allows up to 400. " +
-        "`resolution=day` leaves intervals and changes empty.",
+        "Rule by rule, whole rules on each page. Time without a completed scan or a monitor is UNKNOWN. The default period is 30 days; `from` " +
+        "allows up to 400, and the `from` of the answer is later where more was observed than one answer holds. `resolution=day` leaves the intervals empty.",
       query: { ...historyQuery, resolution: choiceParameter(["day", "change"], { default: "change" }) },
       page: ruleList,
       answers: { 200: json(component("History", organizationHistorySchema), "One page", { example: historyExample }) },
     },
-    async ({ c, id: organizationId, page: { limit, after }, parameters, read }) => {
-      const period = toPeriod(parameters, nowMs(), defaultHistoryDays);
-      const asked = {
-        organizationId,
-        period,
-        check: parameters.rule,
-        from: after?.key ?? null,
-        isOpenOnly: false,
-        withChanges: parameters.resolution !== "day",
-        limit,
-      };
-      const { orgUrl, rules, next } = await read((db) => readHistory(db, asked));
-      const answer: OrganizationHistory = {
-        schema: "scanstream.history/1",
-        from: new Date(period.from).toISOString(),
-        to: new Date(period.to).toISOString(),
-        organizations: [{ id: organizationId, org_url: orgUrl, rules }],
-        next_cursor: next === null ? null : toCursor(ruleList, { createdAt: new Date(0), key: next }),
-      };
-      return c.json(answer);
+    async ({ c, id, page: { limit, after }, parameters: { rule, resolution, ...times }, read }) => {
+      const period = toPeriod(times, nowMs(), defaultDays);
+      const asked = { id, period, check: rule, after: after?.key ?? null, limit, isByDay: resolution === "day" };
+      const { last, ...history } = await read((db) => readHistory(db, asked));
+      const next = last === null ? null : toCursor(ruleList, { createdAt: new Date(0), key: last });
+      return c.json({ ...history, next_cursor: next } satisfies OrganizationHistory);
     },
   );
 
@@ -127,6 +119,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     "GET /organizations/:id/exposures",
     {
       allow: "read",
+      isLarge: true,
       operationId: "listExposures",
       summary: "List the times in which rules failed, by rule, the newest first",
       description: "The default period is 400 days.",
@@ -135,17 +128,15 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       of: [component("Exposure", organizationExposureSchema), "ExposurePage"],
       example: exposureExample,
     },
-    ({ id: organizationId, page: { limit, after }, parameters, read }) => {
-      const asked = {
-        organizationId,
-        period: toPeriod(parameters, nowMs(), maxDays),
-        check: parameters.rule,
-        from: after?.key ?? null,
-        before: after?.createdAt ?? null,
-        isOpen: parameters.open === null ? null : parameters.open === "true",
-        limit,
-      };
-      return read((db) => readExposures(db, asked));
+    async ({ id, page: { limit, after }, parameters: { rule, open, ...times }, read }) => {
+      const isOpen = open === null ? null : open === "true";
+      const asked = { id, period: toPeriod(times, nowMs(), maxDays), check: rule, isOpen };
+      const exposures = await read((db) => readExposures(db, asked));
+      const isNext = ({ check, opened }: OrganizationExposure) =>
+        after === null ||
+        check > after.key ||
+        (check === after.key && Date.parse(opened.known_at) < after.createdAt.getTime());
+      return exposures.filter(isNext).slice(0, limit + 1);
     },
   );
 
@@ -169,7 +160,7 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   return routes;
 }
 
-const defaultHistoryDays = 30;
+const defaultDays = 30;
 const maxDays = 400;
 
 /** From `from` to `to`, which is now where it is missing or later. Throws `AppError("malformed")`. */

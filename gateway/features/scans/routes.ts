@@ -173,7 +173,7 @@ function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
       const onEnd = (scan: EndedScan) => announceEnd(scan, dependencies);
       const deleted = await deleteScan(write, id, onEnd);
       await announceDeleted({ kind: "scan", ...deleted }, dependencies);
-      afterResponse(c, organizations.updated(deleted.tenantId, { lastScanId: id }));
+      afterResponse(c, organizations.updated(deleted.tenantId, deleted));
       return c.body(null, 204);
     },
   );

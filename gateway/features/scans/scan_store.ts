@@ -12,6 +12,7 @@ import { scanChannel } from "../../../shared/scan_events.ts";
 import { deleteNumbering } from "../../streaming/published.ts";
 import { endContradicted } from "../decisions/decision_store.ts";
 import { deleteInBatches, deleteSome } from "../delete_in_batches.ts";
+import { observeScan, registerOrganization } from "../organizations/observe.ts";
 import type { EndedScan } from "./announce_end.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
 import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.ts";
@@ -21,6 +22,7 @@ import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.
 export async function insertScan(db: TenantDatabase, principal: Principal, scan: NewScan): Promise<ScanRow> {
   const [row] = await db.insert(scans).values(toValues(principal, scan)).returning();
   if (row === undefined) throw new Error("Cannot register a scan: the insert returned no row");
+  await registerOrganization(db, row.tenantId, row.orgUrl);
   await requireRoom(db, row.tenantId, "scans", "organizations");
   return row;
 }
@@ -42,6 +44,7 @@ export async function putScan(
     .onConflictDoNothing({ target: [scans.tenantId, scans.id] })
     .returning();
   if (created !== undefined) {
+    await registerOrganization(db, created.tenantId, created.orgUrl);
     await requireRoom(db, created.tenantId, "scans", "organizations");
     return { row: created, isNew: true };
   }
@@ -115,6 +118,7 @@ export async function updateScan(db: TenantDatabase, scanId: string, update: Sca
     .where(and(isOpen(scanId), areConsistent(counts)))
     .returning();
   if (row !== undefined) {
+    await observeScan(db, row);
     if (update.status === "completed") await endContradicted(db, row);
     return row;
   }
@@ -149,7 +153,7 @@ export async function deleteScan(
   write: Access["write"],
   scanId: string,
   onEnd: (scan: EndedScan) => Promise<void>,
-): Promise<Pick<EndedScan, "id" | "tenantId">> {
+): Promise<ScanRow> {
   const [open] = await write((db) =>
     db
       .update(scans)

@@ -1,16 +1,13 @@
 import { countOf } from "../../../shared/outcome_text.ts";
 import { listOrganizations, type Organization } from "../organization_wire.ts";
 import type { Api } from "./api.ts";
-import { toProblem } from "./connection.ts";
 
 /** The tenant's organizations, which overview and title share. */
 export interface OrganizationStore {
   /** Null: not read yet. */
   readonly items: readonly Organization[] | null;
-  /** Why the trends could not be read, or what is left out. */
+  /** What is left out. */
   readonly problem: string | null;
-  /** Reads the trends, which the stream leaves out, unless nothing was said since they were read. */
-  readTrends(): void;
 }
 
 /** The side that the tenant's stream writes. */
@@ -26,10 +23,8 @@ export interface LiveOrganizations extends OrganizationStore {
 const pageLimit = 200;
 /** More are left out, and the page says so. */
 const maxPages = 10;
-/** A day begins, and monitors that find nothing new fill it, without an event. */
-const trendsKeptMs = 3_600_000;
 
-export function createOrganizationStore(api: Api, onChange: () => void, signal: AbortSignal): LiveOrganizations {
+export function createOrganizationStore(api: Api, onChange: () => void): LiveOrganizations {
   let known: ReadonlyMap<unknown, Organization> = new Map();
   let items: readonly Organization[] | null = null;
   let problem: string | null = null;
@@ -38,7 +33,6 @@ export function createOrganizationStore(api: Api, onChange: () => void, signal: 
   const saidAt = new Map<unknown, number>();
   let begun = 0;
   let finished = 0;
-  let trendsRead = { since: -1, atMs: 0 };
 
   function show(next: readonly Organization[]): void {
     known = new Map(next.map((organization) => [organization.id, organization]));
@@ -52,13 +46,11 @@ export function createOrganizationStore(api: Api, onChange: () => void, signal: 
     const { found, isCut } = await listAll(api, signal);
     if (number < finished) return;
     finished = number;
-    trendsRead = { since, atMs: api.nowMs() };
     problem = isCut ? `Only the newest ${countOf(found.length, "organization")} are shown` : null;
     const isNewer = (id: unknown) => (saidAt.get(id) ?? 0) > since;
-    const listed = new Map(found.map((row) => [row.id, row]));
     // What the stream said in the meantime may be newer, a deletion included.
     const newer = [...known.values()].filter(({ id }) => isNewer(id));
-    show([...newer.map((one) => withTrend(one, listed.get(one.id))), ...found.filter(({ id }) => !isNewer(id))]);
+    show([...newer, ...found.filter(({ id }) => !isNewer(id))]);
   }
 
   return {
@@ -68,17 +60,10 @@ export function createOrganizationStore(api: Api, onChange: () => void, signal: 
     get problem() {
       return problem;
     },
-    readTrends() {
-      if (trendsRead.since === now && Math.abs(api.nowMs() - trendsRead.atMs) < trendsKeptMs) return;
-      read(signal).catch((error: unknown) => {
-        problem = `The trends could not be read: ${toProblem(error)}`;
-        if (!signal.aborted) onChange();
-      });
-    },
     replace(organizations) {
       now += 1;
       for (const { id } of organizations) saidAt.set(id, now);
-      show(organizations.map((next) => withTrend(next, known.get(next.id))));
+      show(organizations);
     },
     read,
     put(organization) {
@@ -92,10 +77,6 @@ export function createOrganizationStore(api: Api, onChange: () => void, signal: 
       if (items !== null) show(items.filter((one) => one.id !== id));
     },
   };
-}
-
-function withTrend(organization: Organization, other: Organization | undefined): Organization {
-  return { ...organization, trend: organization.trend ?? other?.trend ?? null };
 }
 
 async function listAll(api: Api, signal: AbortSignal) {

@@ -51,7 +51,7 @@ export function followTenant(api: Api, onChange: () => void, onRefused: () => vo
     onChange,
     signal,
   );
-  const organizations = createOrganizationStore(api, onChange, signal);
+  const organizations = createOrganizationStore(api, onChange);
   const lastChanges = createLastChanges(api, onChange, signal);
   const decisions = createDecisionStore(api, onChange, signal);
   let connection = noConnection;

@@ -2,67 +2,104 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dayMs, daysOf } from "../../../shared/history/days.ts";
 import { exposuresOf } from "../../../shared/history/exposures.ts";
+import {
+  isUnreadable,
+  observe,
+  rankOf,
+  type Observation,
+  type RuleResult,
+  type RunObservation,
+} from "../../../shared/history/observation.ts";
 import { ruleHistoryOf } from "../../../shared/history/rule_history.ts";
-import { isUnreadable, rankOf, type VerdictPoint, type VerdictSource } from "../../../shared/history/source.ts";
+import { intervalsOf, timelineOf } from "../../../shared/history/timeline.ts";
 import { isHolding } from "../../../shared/rule_result.ts";
 import { fuzzed } from "../../fuzz/fuzzed.ts";
-import { intervalsOf, timelineOf } from "../../../shared/history/timeline.ts";
 
-const verdicts = [
-  { status: "PASS", reason: null },
-  { status: "FAIL", reason: null },
-  { status: "MANUAL", reason: "needs_review" },
-  { status: "MANUAL", reason: "not_applicable" },
-  { status: "MANUAL", reason: "missing_scope" },
-] as const;
-const [pass, fail, manual, notApplicable, unreadable] = verdicts;
+const common = { severity: "high", cause: "log" } as const;
+const pass: RuleResult = { status: "PASS", ...common };
+const fail: RuleResult = { status: "FAIL", ...common };
+const manual: RuleResult = { status: "MANUAL", reason: "needs_review", ...common };
+const notApplicable: RuleResult = { status: "MANUAL", reason: "not_applicable", ...common };
+const unreadable: RuleResult = { status: "MANUAL", reason: "missing_scope", ...common };
+const interrupted: RuleResult = { status: "MANUAL", reason: "interrupted", ...common };
+const check = "zones";
 const tick = 1000;
+/** In ticks: a monitor that is silent for longer has a gap. */
+const longest = 5;
 
-function point(at: number, verdict: (typeof verdicts)[number], rest: Partial<VerdictPoint> = {}): VerdictPoint {
-  return { at: at * tick, ...verdict, cause: "log", actor: null, fingerprints: [], ...rest };
+const span = (from: number, to: number) => ({ from: from * tick, to: to * tick });
+
+function scan(runId: string, from: number, to: number, result: RuleResult): readonly RunObservation[] {
+  return [{ runId, began: from * tick, ...span(from, to), results: { [check]: result } }];
 }
 
-function span(from: number, to: number) {
-  return { from: from * tick, to: to * tick };
+interface Moment {
+  readonly at: number;
+  readonly result?: RuleResult | undefined;
 }
 
-function scan(id: string, from: number, to: number, verdict: (typeof verdicts)[number]): VerdictSource {
-  return { id, spans: [span(from, to)], points: [point(from, verdict, { cause: "scan" })] };
+/** A monitor that was alive at these moments, at some of which its result moved. */
+function monitor(runId: string, moments: readonly Moment[]): readonly RunObservation[] {
+  let known: readonly Observation[] = [];
+  for (const { at, result } of moments) {
+    const moved = result === undefined ? {} : { [check]: result };
+    known = observe(known, { at: at * tick, moved, longestMs: longest * tick });
+  }
+  return known.map((one) => ({ runId, began: known[0]?.from ?? 0, ...one }));
 }
 
-function intervals(sources: readonly VerdictSource[], to = 100) {
-  return intervalsOf(timelineOf(sources), span(0, to)).map(
+const alive = (from: number, to: number): readonly Moment[] =>
+  Array.from({ length: to - from + 1 }, (_, index) => ({ at: from + index }));
+
+function intervals(observations: readonly RunObservation[], to = 100) {
+  return intervalsOf(timelineOf(check, observations), span(0, to)).map(
     ({ from, to: end, status, reason }) => `${Date.parse(from) / tick}-${Date.parse(end) / tick} ${reason ?? status}`,
   );
 }
 
 describe("intervalsOf", () => {
   it("knows a scan's time and nothing else", () => {
-    expect(intervals([scan("a", 10, 20, pass)])).toEqual(["0-10 UNKNOWN", "10-20 PASS", "20-100 UNKNOWN"]);
+    expect(intervals(scan("a", 10, 20, pass))).toEqual(["0-10 UNKNOWN", "10-20 PASS", "20-100 UNKNOWN"]);
   });
 
-  it("begins a follower's verdict when it was seen, and ends it with the last poll", () => {
-    const monitor = { id: "m", spans: [span(0, 50)], points: [point(10, pass), point(30, fail)] };
-    expect(intervals([monitor])).toEqual(["0-10 UNKNOWN", "10-30 PASS", "30-50 FAIL", "50-100 UNKNOWN"]);
+  it("begins a monitor's result when it was seen, ends it with the last poll, and goes on with it after a gap", () => {
+    const polls = [
+      ...alive(0, 9),
+      { at: 10, result: pass },
+      ...alive(11, 20),
+      ...alive(30, 39),
+      { at: 40, result: fail },
+    ];
+    expect(intervals(monitor("m", [...polls, ...alive(41, 50)]), 50)).toEqual([
+      "0-10 UNKNOWN",
+      "10-20 PASS",
+      "20-30 UNKNOWN",
+      "30-40 PASS",
+      "40-50 FAIL",
+    ]);
   });
 
-  it("goes on with a monitor's verdict after a gap", () => {
-    const monitor = { id: "m", spans: [span(0, 20), span(40, 60)], points: [point(0, pass)] };
-    expect(intervals([monitor], 60)).toEqual(["0-20 PASS", "20-40 UNKNOWN", "40-60 PASS"]);
+  it("lets the run that began last decide, and the worse of two that began together", () => {
+    const watched = monitor("m", [{ at: 0, result: pass }, ...alive(1, 100)]);
+    expect(intervals([...watched, ...scan("s", 40, 50, fail)])).toEqual(["0-40 PASS", "40-50 FAIL", "50-100 PASS"]);
+    const scans = [...scan("a", 0, 100, pass), ...scan("b", 0, 50, fail)];
+    expect(intervals(scans)).toEqual(["0-50 FAIL", "50-100 PASS"]);
   });
 
-  it("lets the source that began last decide, and the worse of two that began together", () => {
-    const monitor = { id: "m", spans: [span(0, 100)], points: [point(0, pass)] };
-    expect(intervals([monitor, scan("s", 40, 50, fail)])).toEqual(["0-40 PASS", "40-50 FAIL", "50-100 PASS"]);
-    expect(intervals([scan("a", 0, 100, pass), scan("b", 0, 50, fail)])).toEqual(["0-50 FAIL", "50-100 PASS"]);
+  it("lets a run that could not read the rule, or did not reach it, decide nothing where another knows it", () => {
+    const known = scan("m", 0, 50, pass);
+    const end = ["50-60 missing_scope", "60-100 UNKNOWN"];
+    expect(intervals([...known, ...scan("s", 40, 60, unreadable)])).toEqual(["0-50 PASS", ...end]);
+    expect(intervals([...known, ...scan("s", 40, 60, interrupted)])).toEqual(["0-50 PASS", "50-100 UNKNOWN"]);
   });
 
-  it("lets a source that could not read the rule decide nothing where another knows it", () => {
-    const monitor = { id: "m", spans: [span(0, 50)], points: [point(0, pass)] };
-    expect(intervals([monitor, scan("s", 40, 60, unreadable)])).toEqual([
-      "0-50 PASS",
-      "50-60 missing_scope",
-      "60-100 UNKNOWN",
+  it("puts a result that arrives after later polls where it was seen", () => {
+    const polls = [{ at: 0, result: pass }, ...alive(1, 10), ...alive(30, 40)];
+    expect(intervals(monitor("m", [...polls, { at: 8, result: fail }]), 40)).toEqual([
+      "0-8 PASS",
+      "8-10 FAIL",
+      "10-30 UNKNOWN",
+      "30-40 FAIL",
     ]);
   });
 });
@@ -70,16 +107,22 @@ describe("intervalsOf", () => {
 describe("exposuresOf", () => {
   const ann = { id: "1", login: "ann@acme.example", name: "Ann" };
   const ben = { id: "2", login: "ben@acme.example", name: "Ben" };
-  const exposures = (sources: readonly VerdictSource[], from = 0) => exposuresOf(timelineOf(sources), span(from, 100));
+  const exposures = (observations: readonly RunObservation[], from = 0) =>
+    exposuresOf(timelineOf(check, observations), span(from, 100));
   const time = (at: number) => new Date(at * tick).toISOString();
 
-  it("gives the least and the most time, and who opened and closed it", () => {
-    const monitor = {
-      id: "m",
-      spans: [span(0, 40), span(60, 100)],
-      points: [point(0, pass), point(30, fail, { actor: ann }), point(70, pass, { actor: ben })],
-    };
-    expect(exposures([monitor])).toEqual([
+  it("gives the least and the most time, and who opened and closed it, whoever said so again", () => {
+    const watched = monitor("m", [
+      { at: 0, result: pass },
+      ...alive(1, 29),
+      { at: 30, result: { ...fail, actor: ann } },
+      ...alive(31, 40),
+      { at: 60, result: fail },
+      ...alive(61, 69),
+      { at: 70, result: { ...pass, actor: ben } },
+      ...alive(71, 100),
+    ]);
+    expect(exposures(watched)).toEqual([
       {
         opened: { not_before: time(30), known_at: time(30) },
         closed: { not_before: time(70), known_at: time(70), actor: ben },
@@ -92,9 +135,10 @@ describe("exposuresOf", () => {
   });
 
   it("is closed by PASS or Not Applicable only", () => {
-    const scans = [scan("a", 10, 11, fail), scan("b", 20, 21, manual), scan("c", 30, 31, unreadable)];
+    const scans = [...scan("a", 10, 11, fail), ...scan("b", 20, 21, manual), ...scan("c", 30, 31, unreadable)];
     expect(exposures(scans)).toMatchObject([{ closed: null, least_seconds: 1, most_seconds: 90 }]);
-    expect(exposures([scan("z", 5, 6, pass), ...scans, scan("d", 40, 42, notApplicable)])).toMatchObject([
+    const all = [...scan("z", 5, 6, pass), ...scans, ...scan("d", 40, 42, notApplicable)];
+    expect(exposures(all)).toMatchObject([
       {
         opened: { not_before: time(6), known_at: time(10) },
         closed: { not_before: time(11), known_at: time(40) },
@@ -104,20 +148,13 @@ describe("exposuresOf", () => {
     ]);
   });
 
-  it("sees a verdict that was known for a moment only", () => {
-    const monitor = { id: "m", spans: [span(0, 30)], points: [point(0, pass), point(30, fail)] };
-    expect(exposures([monitor])).toMatchObject([{ closed: null, least_seconds: 0, most_seconds: 70 }]);
-  });
-
-  it("keeps one that was opened before everything that is still stored", () => {
-    const opened = { not_before: null, known_at: "1969-12-31T23:59:00.000Z" };
-    const carried = { opened, actor: ann, cause: "log" } as const;
-    const found = exposuresOf(timelineOf([scan("a", 10, 12, fail)]), span(0, 100), carried);
-    expect(found).toMatchObject([{ opened, closed: null, actor: ann, least_seconds: 2, most_seconds: 160 }]);
+  it("sees a result that was known for a moment only", () => {
+    const watched = monitor("m", [{ at: 0, result: pass }, ...alive(1, 29), { at: 30, result: fail }]);
+    expect(exposures(watched)).toMatchObject([{ closed: null, least_seconds: 0, most_seconds: 70 }]);
   });
 
   it("leaves out those that ended before the period", () => {
-    const scans = [scan("a", 10, 11, fail), scan("b", 20, 21, pass)];
+    const scans = [...scan("a", 10, 11, fail), ...scan("b", 20, 21, pass)];
     expect(exposures(scans, 20)).toHaveLength(1);
     expect(exposures(scans, 21)).toHaveLength(0);
   });
@@ -126,13 +163,13 @@ describe("exposuresOf", () => {
 describe("daysOf", () => {
   it("gives the worst that was known on each UTC day", () => {
     const day = dayMs / tick;
-    const sources = [
-      scan("a", 5, 8, pass),
-      scan("b", day - 2, day + 2, fail),
-      scan("c", day + 5, day + 6, pass),
-      scan("d", 3 * day, 3 * day + 1, notApplicable),
+    const scans = [
+      ...scan("a", 5, 8, pass),
+      ...scan("b", day - 2, day + 2, fail),
+      ...scan("c", day + 5, day + 6, pass),
+      ...scan("d", 3 * day, 3 * day + 1, notApplicable),
     ];
-    expect(daysOf(timelineOf(sources), span(0, 4 * day))).toEqual([
+    expect(daysOf(timelineOf(check, scans), span(0, 4 * day))).toEqual([
       { day: "1970-01-01", status: "FAIL", known_seconds: 5 },
       { day: "1970-01-02", status: "FAIL", known_seconds: 3 },
       { day: "1970-01-03", status: "UNKNOWN", known_seconds: 0 },
@@ -141,61 +178,50 @@ describe("daysOf", () => {
   });
 });
 
-const end = 60;
-const times = fc.nat({ max: end });
-const someVerdict = fc.constantFrom(...verdicts);
-/** A monitor is started again, loses time, and its clock jumps: spans and points come in any order, and overlap. */
-const someSource = fc.record({
-  id: fc.constantFrom("a", "b", "c", "d"),
-  spans: fc.array(
-    fc.tuple(times, times).map(([from, to]) => span(from, to)),
-    { maxLength: 4 },
-  ),
-  points: fc.array(
-    fc.tuple(times, someVerdict).map(([at, verdict]) => point(at, verdict)),
-    { minLength: 1, maxLength: 5 },
-  ),
-});
-const someSources = fc.uniqueArray(someSource, { maxLength: 4, selector: ({ id }) => id });
-
-/** What is known of the second after a time, written as the rules are: a slow oracle for the timeline. */
-function verdictAt(sources: readonly VerdictSource[], at: number) {
-  const inputs = sources.flatMap(({ id, spans, points }) => {
-    const isWatched = spans.some(({ from, to }) => from <= at && at < to);
-    const last = Math.max(...points.filter((one) => one.at <= at).map((one) => one.at));
-    const worst = points.filter((one) => one.at === last).toSorted((one, other) => rankOf(other) - rankOf(one));
-    const began = Math.min(
-      ...spans.filter(({ from, to }) => from <= to).map(({ from }) => from),
-      ...points.map((one) => one.at),
-    );
-    const [verdict] = worst;
-    return isWatched && verdict !== undefined ? [{ id, began, verdict }] : [];
+const someResult = fc.constantFrom(pass, fail, manual, notApplicable, unreadable);
+/** Some pauses are longer than a monitor may be silent. */
+const someMoments = fc
+  .array(fc.tuple(fc.integer({ min: 1, max: 8 }), fc.option(someResult, { nil: undefined })), { maxLength: 12 })
+  .map((steps) => {
+    let at = 0;
+    return steps.map(([pause, result]): Moment => ({ at: (at += pause), result }));
   });
-  const readable = inputs.filter(({ verdict }) => !isUnreadable(verdict));
-  const latest = Math.max(...readable.map(({ began }) => began));
-  return readable
-    .filter(({ began }) => began === latest)
-    .toSorted((one, other) => rankOf(other.verdict) - rankOf(one.verdict))[0]?.verdict;
+const someRuns = fc.array(someMoments, { maxLength: 4 });
+const observationsOf = (runs: readonly (readonly Moment[])[]) =>
+  runs.flatMap((moments, index) => monitor(`run ${index}`, moments));
+
+/** What is known of the tick after a time, written as the rules are: a slow oracle for the timeline. */
+function resultAt(runs: readonly (readonly Moment[])[], at: number): RuleResult | undefined {
+  const known = runs.flatMap((moments) => {
+    const index = moments.findLastIndex((one) => one.at <= at);
+    const next = moments[index + 1];
+    const isWatched = next !== undefined && next.at - (moments[index]?.at ?? -Infinity) <= longest;
+    const result = moments.slice(0, index + 1).findLast((one) => one.result !== undefined)?.result;
+    const began = moments.find((one) => one.result !== undefined)?.at ?? 0;
+    return isWatched && result !== undefined && !isUnreadable(result) ? [{ began, result }] : [];
+  });
+  return known.sort((one, other) => other.began - one.began || rankOf(other.result) - rankOf(one.result))[0]?.result;
 }
 
 /** By night each property has ten times as many runs. */
 const longer = process.env["NIGHTLY"] === "1" ? 10 : 1;
 
 describe("the history of a rule", () => {
-  const period = span(0, end + 5);
+  const period = span(0, 100);
 
   it("covers the wall clock exactly once, whatever happened, and calls no unknown time PASS", () => {
     fc.assert(
-      fc.property(someSources, (sources) => {
-        const found = intervalsOf(timelineOf(sources), period);
+      fc.property(someRuns, (runs) => {
+        const found = intervalsOf(timelineOf(check, observationsOf(runs)), period);
         expect(Date.parse(found[0]?.from ?? "")).toBe(period.from);
         expect(Date.parse(found.at(-1)?.to ?? "")).toBe(period.to);
         for (const [index, { from, to, status, reason }] of found.entries()) {
           expect(Date.parse(from)).toBeLessThan(Date.parse(to));
           if (index > 0) expect(from).toBe(found[index - 1]?.to);
           for (let at = Date.parse(from); at < Date.parse(to); at += tick) {
-            const known = verdictAt(sources, at);
-            expect(status === "UNKNOWN" ? undefined : [status, reason]).toEqual(known && [known.status, known.reason]);
+            const known = resultAt(runs, at / tick);
+            const shown = status === "UNKNOWN" ? undefined : [status, reason];
+            expect(shown).toEqual(known && [known.status, known.reason ?? null]);
           }
         }
       }),
@@ -203,39 +229,50 @@ describe("the history of a rule", () => {
     );
   });
 
-  it("does not depend on the order of input", () => {
-    const shuffled = someSources.chain((sources) =>
-      fc
-        .tuple(
-          fc.shuffledSubarray([...sources], { minLength: sources.length }),
-          fc.tuple(...sources.map(({ points }) => fc.shuffledSubarray([...points], { minLength: points.length }))),
-        )
-        .map(
-          ([order, points]) =>
-            [
-              sources,
-              order.map((source) => ({
-                ...source,
-                points: points[sources.indexOf(source)] ?? [],
-                spans: source.spans.toReversed(),
-              })),
-            ] as const,
-        ),
-    );
+  it("does not depend on the order of the observations", () => {
+    const shuffled = someRuns.chain((runs) => {
+      const observations = observationsOf(runs);
+      return fc.tuple(
+        fc.constant(observations),
+        fc.shuffledSubarray([...observations], { minLength: observations.length }),
+      );
+    });
     fc.assert(
       fc.property(shuffled, ([one, other]) => {
-        const history = (sources: readonly VerdictSource[]) =>
-          ruleHistoryOf({ check: "zones", vulnId: null, sources, period });
+        const history = (observations: readonly RunObservation[]) =>
+          ruleHistoryOf({ check, vulnId: null, observations, period });
         expect(history(other)).toEqual(history(one));
       }),
       fuzzed(50 * longer),
     );
   });
 
+  it("is the same for a result that arrives after later polls, except that less is known", () => {
+    fc.assert(
+      fc.property(someMoments, fc.nat(11), fc.nat(4), (moments, place, late) => {
+        const index = moments.findIndex(({ result }, at) => at >= place && result !== undefined);
+        if (index < 0) return;
+        const until = moments.findIndex(({ result }, at) => at > index && (result !== undefined || at > index + late));
+        const end = until < 0 ? moments.length : until;
+        const delayed = [
+          ...moments.slice(0, index),
+          ...moments.slice(index + 1, end),
+          ...moments.slice(index, index + 1),
+        ];
+        const inOrder = timelineOf(check, monitor("m", moments));
+        for (const { from, to, result } of timelineOf(check, monitor("m", [...delayed, ...moments.slice(end)]))) {
+          const same = inOrder.filter((one) => one.from <= from && to <= one.to);
+          expect(same.map((one) => one.result.status)).toContain(result.status);
+        }
+      }),
+      fuzzed(200 * longer),
+    );
+  });
+
   it("is in an exposure exactly while a FAIL was known and nothing has closed it", () => {
     fc.assert(
-      fc.property(someSources, (sources) => {
-        const timeline = timelineOf(sources);
+      fc.property(someRuns, (runs) => {
+        const timeline = timelineOf(check, observationsOf(runs));
         const exposures = exposuresOf(timeline, period);
         const failed = intervalsOf(timeline, period).filter(({ status }) => status === "FAIL");
         const seconds = failed.reduce((sum, { from, to }) => sum + Date.parse(to) - Date.parse(from), 0) / 1000;
@@ -245,10 +282,10 @@ describe("the history of a rule", () => {
           const inside = timeline.filter(
             ({ from }) => Date.parse(opened.known_at) < from && from < Date.parse(closed?.known_at ?? "9999"),
           );
-          expect(inside.some(({ point: { status, reason } }) => isHolding({ status, reason }))).toBe(false);
+          expect(inside.some(({ result }) => isHolding(result))).toBe(false);
         }
         // A day is UNKNOWN exactly where nothing was known, at no moment.
-        const isKnown = timeline.some(({ point: one }) => !isUnreadable(one));
+        const isKnown = timeline.some(({ result }) => !isUnreadable(result));
         expect(daysOf(timeline, period).map(({ status }) => status !== "UNKNOWN")).toEqual([isKnown]);
       }),
       fuzzed(100 * longer),

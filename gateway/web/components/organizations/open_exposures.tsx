@@ -14,7 +14,7 @@ type View =
 /** The rules that fail now, with since when and by whom. Read when it is opened. */
 export function OpenExposures({ api, organization }: { readonly api: Api; readonly organization: Organization }) {
   const [isOpen, setOpen] = useState(false);
-  const { id, open_exposures: count } = organization;
+  const { id, fail: count } = organization;
   return (
     <details class="card exposures-card" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>

@@ -4,7 +4,6 @@ import { formatAgo, formatCount, formatTime, formatVerdict } from "../../model/f
 import type { LastChanges, LastChangesReader } from "../../model/last_changes.ts";
 import { hasWatchProblem, notReviewed, type OverviewRow } from "../../model/overview.ts";
 import { watchWords } from "../../model/watch_state.ts";
-import type { Organization } from "../../organization_wire.ts";
 
 interface OrganizationRowProps {
   readonly row: OverviewRow;
@@ -12,7 +11,7 @@ interface OrganizationRowProps {
   readonly nowMs: number;
 }
 
-/** One line: whether it is watched, what is open, what moved last, and the month. */
+/** One line: whether it is watched, what is open, and what moved last. */
 export function OrganizationRow({ row, lastChanges, nowMs }: OrganizationRowProps) {
   const { organization, watch } = row;
   const { id, name, cat1_open: cat1, cat2_open: cat2, last_scan_at: scannedAt } = organization;
@@ -50,9 +49,6 @@ export function OrganizationRow({ row, lastChanges, nowMs }: OrganizationRowProp
       <td data-label="Unexplained" class={(changes?.unexplained.length ?? 0) > 0 ? "inked tone-manual strong" : "fine"}>
         {changes === null ? "–" : formatCount(changes.unexplained.length)}
       </td>
-      <td class="organization-trend">
-        <Trend trend={organization.trend} />
-      </td>
     </tr>
   );
 }
@@ -77,40 +73,5 @@ function LastChange(props: {
       <span class="fine">{`${formatAgo(Date.parse(seenAt), nowMs)}, ${who} · `}</span>
       {what}
     </span>
-  );
-}
-
-const barWidth = 4;
-const height = 22;
-
-/** A bar a day, as high as rules failed; a gap where nobody looked. */
-function Trend({ trend }: Pick<Organization, "trend">) {
-  if (trend === null) return <span class="fine">…</span>;
-  const most = Math.max(1, ...trend.map(({ fail }) => fail ?? 0));
-  const known = trend.filter(({ fail }) => fail !== null);
-  const last = known.at(-1);
-  const text =
-    last === undefined
-      ? "No scan or monitor in the last 30 days"
-      : `Failed rules in 30 days: ${known[0]?.fail ?? 0} to ${last.fail ?? 0}; ${known.length} days known`;
-  return (
-    <svg viewBox={`0 0 ${trend.length * barWidth} ${height}`} role="img" aria-label={text}>
-      <title>{text}</title>
-      {trend.map(({ day, fail }, index) => {
-        const size = fail === null ? 0 : Math.max(2, (fail / most) * (height - 2));
-        const tone = fail === null || fail === 0 ? "tone-none" : "tone-fail";
-        const y = fail === null ? height - 1 : height - size;
-        return (
-          <rect
-            key={day}
-            class={`filled ${fail === 0 ? "tone-pass" : tone}`}
-            x={index * barWidth}
-            y={y}
-            width={barWidth - 1}
-            height={fail === null ? 1 : size}
-          />
-        );
-      })}
-    </svg>
   );
 }

@@ -21,8 +21,6 @@ interface OverviewPageProps {
   readonly tenant: TenantFollower;
 }
 
-const trendsEveryMs = 60_000;
-
 const choices: readonly { readonly only: OverviewFilter; readonly label: string }[] = [
   { only: "all", label: "All" },
   { only: "attention", label: "Need attention" },
@@ -34,12 +32,6 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
   const [text, setText] = useState("");
   const [only, setOnly] = useState<OverviewFilter>("all");
   const { organizations, connection } = tenant;
-  const isRead = organizations.items !== null;
-  // Events are flat, so that they carry no trend.
-  const version = `${connection.refetchedAtMs} ${Math.floor(api.nowMs() / trendsEveryMs)}`;
-  useEffect(() => {
-    if (isRead && !document.hidden) organizations.readTrends();
-  }, [organizations, isRead, version]);
   useNow();
   useTitle("Organizations");
   useLayoutEffect(() => scrollTo(0, 0), []);
@@ -104,9 +96,6 @@ export function OverviewPage({ api, tenant }: OverviewPageProps) {
       {problem !== null && (
         <div class="problem tinted tone-manual row wrap" role="alert">
           {`${problem}.`}
-          <button type="button" class="button button-small" onClick={() => organizations.readTrends()}>
-            Try again
-          </button>
         </div>
       )}
       {current.length > 0 && table(current)}
@@ -161,7 +150,6 @@ function OrganizationTable(props: {
             <th scope="col">Not reviewed</th>
             <th scope="col">Last change</th>
             <th scope="col">Unexplained</th>
-            <th scope="col">30 days</th>
           </tr>
         </thead>
         <tbody>

@@ -180,8 +180,8 @@ describe("deleting", () => {
       await send("PUT", `/api/v1/monitors/${id}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
       await send("PATCH", `/api/v1/monitors/${id}`, { status: "ended" });
       await owner(
-        `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, from_waived, to_waived, actual, seen_at, cause, explained_by)
-         select $1::uuid, $2::uuid, gen_random_uuid(), n, 'c', n::text, '', '', '', 'FAIL', false, false, '', now(), 'log', '[]' from generate_series(1, 30) as n`,
+        `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, from_waived, to_waived, actual, rule_status, rule_severity, seen_at, cause, explained_by)
+         select $1::uuid, $2::uuid, gen_random_uuid(), n, 'c', n::text, '', '', '', 'FAIL', false, false, '', 'FAIL', 'low', now(), 'log', '[]' from generate_series(1, 30) as n`,
         gateway.acme.id,
         id,
       );

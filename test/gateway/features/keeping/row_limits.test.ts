@@ -57,8 +57,8 @@ const kinds: readonly (readonly [what: string, most: number, fill: Fill, add: Ad
   [
     "monitors",
     1000,
-    (tenant) => sql`insert into monitors (id, tenant_id, org_url, interval_seconds)
-      select gen_random_uuid(), ${tenant}::uuid, 'https://acme.okta.com', 10 from generate_series(1, 999)`,
+    (tenant) => sql`insert into monitors (id, tenant_id, org_url, origin, interval_seconds)
+      select gen_random_uuid(), ${tenant}::uuid, 'https://acme.okta.com', 'https://acme.okta.com', 10 from generate_series(1, 999)`,
     (db, principal) => putMonitor(db, principal, monitor()),
   ],
   [

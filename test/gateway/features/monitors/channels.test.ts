@@ -23,7 +23,8 @@ afterAll(() => database.close());
 
 async function insert(fields: Partial<typeof monitors.$inferInsert> = {}): Promise<string> {
   const id = randomUUID();
-  const values = { id, tenantId: acme.id, orgUrl: "https://acme.okta.com", intervalSeconds: 10, ...fields };
+  const org = { orgUrl: "https://acme.okta.com", origin: "https://acme.okta.com" };
+  const values = { id, tenantId: acme.id, ...org, intervalSeconds: 10, ...fields };
   await write(database, everyTenant, (db) => db.insert(monitors).values(values));
   return id;
 }

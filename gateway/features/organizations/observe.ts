@@ -1,0 +1,154 @@
+import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
+import { findings, observations, organizations, type monitors, type scans } from "../../../drizzle/schema.ts";
+import type { TenantDatabase } from "../../../drizzle/transactions.ts";
+import { momentsOf } from "../../../shared/history/moments.ts";
+import { observe, toRuleResult, type Observation, type Results } from "../../../shared/history/observation.ts";
+import { toCheckName } from "../../../shared/rule_names.ts";
+import { worstVerdict } from "../../../shared/rule_result.ts";
+import type { NewChange } from "../../../shared/schemas/change.ts";
+import { originOf } from "../../../shared/schemas/web_address.ts";
+import { longestSilenceMs } from "../monitor_life.ts";
+
+/** Writes what scans and monitors saw, each in the transaction that stores the scan or the monitor. */
+
+/** The id of an address's organization, which is added with its first scan or monitor. Null: a scan without an address. */
+export async function registerOrganization(
+  db: TenantDatabase,
+  tenantId: string,
+  address: string | null,
+): Promise<string | null> {
+  if (address === null) return null;
+  const orgUrl = originOf(address);
+  const select = () => db.select({ id: organizations.id }).from(organizations).where(eq(organizations.orgUrl, orgUrl));
+  const [known] = await select();
+  if (known !== undefined) return known.id;
+  const [added] = await db
+    .insert(organizations)
+    .values({ tenantId, orgUrl })
+    .onConflictDoNothing({ target: [organizations.tenantId, organizations.orgUrl] })
+    .returning({ id: organizations.id });
+  // Another transaction may have added it at this moment.
+  return (added ?? (await select())[0])?.id ?? null;
+}
+
+type EndedScan = Pick<
+  typeof scans.$inferSelect,
+  "id" | "tenantId" | "orgUrl" | "status" | "createdAt" | "startedAt" | "endedAt"
+>;
+
+/** Only a completed scan is an observation: another one may lack findings that it would have made. */
+export async function observeScan(db: TenantDatabase, scan: EndedScan): Promise<void> {
+  const { id, tenantId, orgUrl, status, createdAt, startedAt, endedAt: knownTo } = scan;
+  if (status !== "completed" || knownTo === null) return;
+  const organizationId = await registerOrganization(db, tenantId, orgUrl);
+  if (organizationId === null) return;
+  const began = startedAt ?? createdAt;
+  const knownFrom = began < knownTo ? began : knownTo;
+  const times = { began: knownFrom, knownFrom, knownTo, movedAt: knownFrom };
+  const results = await resultsOf(db, id);
+  await db.insert(observations).values({ tenantId, organizationId, runId: id, kind: "scan", ...times, results });
+}
+
+/** The results of the rules of a scan. Advisory findings count only where a rule has no others. */
+async function resultsOf(db: TenantDatabase, scanId: string): Promise<Results> {
+  const { check, status, reason, severity, advisory } = findings;
+  const rows = await db
+    .selectDistinct({ check, status, reason, severity, advisory })
+    .from(findings)
+    .where(eq(findings.scanId, scanId));
+  return Object.fromEntries(
+    [...Map.groupBy(rows, (row) => row.check)].map(([name, own]) => {
+      const counted = own.some((row) => !row.advisory) ? own.filter((row) => !row.advisory) : own;
+      const worst = (["high", "medium", "low"] as const).find((each) => counted.some((row) => row.severity === each));
+      return [name, toRuleResult(worstVerdict(counted), { severity: worst ?? "medium", cause: "scan" })];
+    }),
+  );
+}
+
+type Monitor = Pick<typeof monitors.$inferSelect, "id" | "tenantId" | "orgUrl" | "intervalSeconds">;
+
+/** Changes of a monitor that were just stored. They may be late, and their clock may be wrong. */
+export async function observeChanges(
+  db: TenantDatabase,
+  monitor: Monitor,
+  changes: readonly NewChange[],
+): Promise<void> {
+  const moments = momentsOf(changes.map((change) => ({ ...change, check: toCheckName(change.check) })));
+  if (moments.length > 0) await addMoments(db, monitor, moments, longestSilenceMs(monitor));
+}
+
+/** The monitor polled at that time. `hasGap`: not without a gap since the time before it. */
+export async function observePoll(
+  db: TenantDatabase,
+  monitor: Monitor,
+  { polledAt, hasGap }: { readonly polledAt: Date; readonly hasGap: boolean },
+): Promise<void> {
+  const at = Math.min(polledAt.getTime(), Date.now());
+  const longestMs = hasGap ? 0 : longestSilenceMs(monitor);
+  const ofMonitor = eq(observations.runId, monitor.id);
+  const newest = sql`(select max(known_from) from observations where ${ofMonitor})`;
+  const extended = await db
+    .update(observations)
+    .set({ knownTo: new Date(at) })
+    .where(
+      and(
+        ofMonitor,
+        eq(observations.knownFrom, newest),
+        lt(observations.knownTo, new Date(at)),
+        gte(observations.knownTo, new Date(at - longestMs)),
+      ),
+    )
+    .returning({ runId: observations.runId });
+  if (extended.length === 0) await addMoments(db, monitor, [{ at, moved: {} }], longestMs);
+}
+
+/** Observations that a late moment can still move: gaps since the last change. */
+const maxRecent = 50;
+
+async function addMoments(
+  db: TenantDatabase,
+  { id: runId, tenantId, orgUrl }: Monitor,
+  moments: readonly { readonly at: number; readonly moved: Results }[],
+  longestMs: number,
+): Promise<void> {
+  const rows = await db
+    .select()
+    .from(observations)
+    .where(eq(observations.runId, runId))
+    .orderBy(desc(observations.knownFrom))
+    .limit(maxRecent);
+  const recent = rows
+    .toReversed()
+    .map((row): Observation => ({ from: row.knownFrom.getTime(), to: row.knownTo.getTime(), results: row.results }));
+  let movedAt = Math.max(rows[0]?.movedAt.getTime() ?? 0, recent[0]?.from ?? 0);
+  let known: readonly Observation[] = recent;
+  for (const { at: seenAt, moved } of moments) {
+    const now = Date.now();
+    // A clock that is ahead knows no time to come. One that went back does not say when it was: it is known from now on.
+    const at = seenAt < movedAt ? now : Math.min(seenAt, now);
+    if (Object.keys(moved).length > 0) movedAt = at;
+    known = observe(known, { at, moved, longestMs });
+  }
+  const written = known.filter((one) => !recent.includes(one));
+  const organizationId = written.length === 0 ? null : await registerOrganization(db, tenantId, orgUrl);
+  if (organizationId === null) return;
+  await db
+    .insert(observations)
+    .values(
+      written.map(({ from, to, results }) => ({
+        tenantId,
+        organizationId,
+        runId,
+        kind: "monitor" as const,
+        began: rows[0]?.began ?? new Date(known[0]?.from ?? from),
+        knownFrom: new Date(from),
+        knownTo: new Date(to),
+        results,
+        movedAt: new Date(movedAt),
+      })),
+    )
+    .onConflictDoUpdate({
+      target: [observations.tenantId, observations.runId, observations.knownFrom],
+      set: { knownTo: sql`excluded.known_to`, results: sql`excluded.results`, movedAt: sql`excluded.moved_at` },
+    });
+}

@@ -1,0 +1,108 @@
+import type { ManualReason, Severity, Status } from "../schemas/finding.ts";
+import type { HistoryActor, HistoryCause } from "../schemas/history.ts";
+
+/** Times are milliseconds since 1970. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The result of a rule, as one run knows it. */
+export interface RuleResult {
+  readonly status: Status;
+  readonly reason?: ManualReason;
+  readonly severity: Severity;
+  readonly cause: HistoryCause;
+  /** Who changed the configuration, as far as the provider's log says. */
+  readonly actor?: HistoryActor;
+}
+
+type Verdict = { readonly status: Status; readonly reason: ManualReason | null };
+type Source = Pick<RuleResult, "severity" | "cause"> & { readonly actor?: HistoryActor | null };
+
+/** MANUAL without a reason needs review. */
+export function toRuleResult({ status, reason }: Verdict, { severity, cause, actor = null }: Source): RuleResult {
+  const given = status === "MANUAL" ? { reason: reason ?? ("needs_review" as const) } : {};
+  return { status, ...given, severity, cause, ...(actor !== null && { actor }) };
+}
+
+/** Results by check. A rule that the run did not evaluate is missing. */
+export type Results = Readonly<Record<string, RuleResult>>;
+
+/** What a run knew from one time to another; at one moment where both are equal. The history is computed from these alone. */
+export interface Observation extends Span {
+  readonly results: Results;
+}
+
+/** A scan has one observation. A monitor has one for each time without a gap in which no result moved. */
+export interface RunObservation extends Observation {
+  readonly runId: string;
+  /** When the run first saw anything: of two that know the same moment the one that began last decides. */
+  readonly began: number;
+}
+
+interface Moment {
+  readonly at: number;
+  /** The results that moved. Default: none, the run was alive. */
+  readonly moved?: Results;
+  /** A run that was silent for longer has a gap. */
+  readonly longestMs: number;
+}
+
+/**
+ * The observations of one run after one more moment of it, which may be late: before some of those given. `known` begins with
+ * the last observation that began before that moment, if there is one.
+ */
+export function observe(known: readonly Observation[], { at, moved = {}, longestMs }: Moment): readonly Observation[] {
+  const index = known.findLastIndex(({ from }) => from <= at);
+  const before = known[index];
+  const news = newsOf(moved, before?.results);
+  const later = known.slice(index + 1).map((one) => ({ ...one, results: { ...one.results, ...news } }));
+  const results = { ...before?.results, ...news };
+  if (Object.keys(results).length === 0) return known;
+  if (before === undefined) return [{ from: at, to: at, results }, ...later];
+  const earlier = known.slice(0, index);
+  if (before.from === at) return [...earlier, { ...before, results }, ...later];
+  const isKnown = at <= before.to + longestMs;
+  if (isKnown && Object.keys(news).length === 0)
+    return [...earlier, { ...before, to: Math.max(before.to, at) }, ...known.slice(index + 1)];
+  const begun = { from: at, to: Math.max(at, before.to), results };
+  return [...earlier, isKnown ? { ...before, to: at } : before, begun, ...later];
+}
+
+/** A result that is said again keeps who caused it. */
+function newsOf(moved: Results, before: Results = {}): Results {
+  return Object.fromEntries(
+    Object.entries(moved).flatMap(([check, result]) => {
+      const old = before[check];
+      if (old === undefined || !isSameResult(old, result)) return [[check, result]];
+      return old.severity === result.severity ? [] : [[check, { ...old, severity: result.severity }]];
+    }),
+  );
+}
+
+export function isSameResult(one: RuleResult | undefined, other: RuleResult | undefined): boolean {
+  return one?.status === other?.status && one?.reason === other?.reason;
+}
+
+const unreadableReasons: ReadonlySet<ManualReason | undefined> = new Set<ManualReason>([
+  "missing_scope",
+  "missing_role",
+  "provider_error",
+  "unreadable",
+  "not_available",
+]);
+
+/** True for a result that says only that the rule could not be read: its time is unknown. */
+export function isUnreadable({ reason }: Pick<RuleResult, "reason">): boolean {
+  return unreadableReasons.has(reason);
+}
+
+/** Higher is worse. Lowest is what could not be read, which decides nothing where something is known. */
+export function rankOf(result: Pick<RuleResult, "status" | "reason">): number {
+  if (isUnreadable(result)) return -1;
+  if (result.reason === "not_applicable") return 0;
+  if (result.status === "PASS") return 1;
+  if (result.reason === "partly_automated") return 2;
+  return result.status === "FAIL" ? 4 : 3;
+}

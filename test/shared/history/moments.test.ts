@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { momentsOf } from "../../../shared/history/moments.ts";
+import { aChange, anExplanation } from "../../support/change_builders.ts";
+
+const [pass, fail] = [
+  { status: "PASS", reason: null },
+  { status: "FAIL", reason: null },
+] as const;
+const review = { status: "MANUAL", reason: "needs_review" } as const;
+const at = (second: number) => new Date(second * 1000).toISOString();
+
+test("a moment has the results that its lines state, the worst of each rule, and who caused it", () => {
+  const ben = { id: "2", login: "ben@acme.example", name: "Ben" };
+  const byBen = { explained_by: [anExplanation({ actor: { type: "User", ...ben } })] };
+  const lines = [
+    aChange({ check: "a", to: pass, rule: { ...review, severity: "high" }, seen_at: at(2) }),
+    aChange({ check: "a", to: fail, rule: { ...fail, severity: "high" }, seen_at: at(2), ...byBen }),
+    aChange({
+      check: "b",
+      to: null,
+      rule: { ...pass, severity: "low" },
+      seen_at: at(2),
+      cause: "reconciliation",
+      explained_by: [],
+    }),
+    aChange({
+      check: "a",
+      to: pass,
+      rule: { ...pass, severity: "high" },
+      seen_at: at(1),
+      cause: "start",
+      explained_by: [],
+    }),
+  ];
+  const expected = [
+    { at: 1000, moved: { a: { status: "PASS", severity: "high", cause: "start" } } },
+    {
+      at: 2000,
+      moved: {
+        a: { status: "FAIL", severity: "high", cause: "log", actor: ben },
+        b: { status: "PASS", severity: "low", cause: "reconciliation" },
+      },
+    },
+  ];
+  expect(momentsOf(lines)).toEqual(expected);
+  expect(momentsOf(lines.toReversed())).toEqual(expected);
+});
