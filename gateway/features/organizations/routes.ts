@@ -96,7 +96,6 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     "GET /organizations/:id/history",
     {
       allow: "read",
-      isLarge: true,
       operationId: "getOrganizationHistory",
       summary: "Read the verdicts of an organization over time",
       description:
@@ -119,7 +118,6 @@ function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
     "GET /organizations/:id/exposures",
     {
       allow: "read",
-      isLarge: true,
       operationId: "listExposures",
       summary: "List the times in which rules failed, by rule, the newest first",
       description: "The default period is 400 days.",
