@@ -3,15 +3,14 @@ import { toPrintableJson } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { settingsOfEach } from "../settings/organizations.ts";
 import { readSettings, type Flags, type Given } from "../settings/read_settings.ts";
-import { diagnose } from "./doctor.ts";
-import type { DoctorResult, DoctorState } from "./doctor_result.ts";
+import { diagnose, type DoctorResult } from "./doctor.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { createTrace } from "./trace_lines.ts";
 import type { RuleLimit } from "./rule_limits.ts";
 import { printable, wrapped } from "../../command_line/terminal.ts";
 
 const marks = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as const satisfies Record<
-  DoctorState,
+  DoctorResult["state"],
   string
 >;
 

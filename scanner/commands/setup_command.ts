@@ -16,7 +16,7 @@ import { createLookout, type Lookout, type NeedState } from "../setup/look.ts";
 import { clientIdInConfig, writeSetupConfig } from "../setup/write_config.ts";
 import { scanCommand } from "./scan_command.ts";
 
-const pollMs = 2000;
+const pollMs = 3000;
 const marks = { done: "✓", open: "○", wrong: "✗" } as const;
 /** Which needs each console step is about. */
 const needsOfStep: readonly RegExp[] = [/^app$/, /^key$/, /^scope:/, /^role$/];

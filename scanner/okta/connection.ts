@@ -1,18 +1,11 @@
 import type { ConnectionSettings } from "./connection_settings.ts";
 import type { Engine, Role } from "../../shared/report.ts";
-import { ProviderClock, systemClock, type Clock } from "./clock.ts";
-import { remedies } from "./console_places.ts";
-import { HttpIdpClient } from "./http_idp_client.ts";
+import { systemClock, type Clock } from "./clock.ts";
+import { examineLogin, examineOrganization, type StepResult } from "./examine.ts";
 import { createHttpTransport, type Fetch } from "./http_transport.ts";
 import type { IdpClient, IdpRequest, PageReader } from "./idp_client.ts";
-import { createOAuthClient } from "./oauth_client.ts";
-import { readOrganization, type Organization } from "./organization.ts";
-import { probe } from "./probe.ts";
 import { RequestSender } from "./request_sender.ts";
 import type { RequestTrace } from "./request_trace.ts";
-import { RoleEvidence } from "./role_evidence.ts";
-import { TokenEndpoint } from "./token_endpoint.ts";
-import { TokenSource } from "./token_source.ts";
 
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
 export interface Connection {
@@ -77,21 +70,15 @@ export async function connect(
     fetch,
   }: ConnectOptions & { readonly clock?: Clock; readonly fetch?: Fetch },
 ): Promise<Connection> {
-  const { orgUrl } = config;
   const sender = createRequestSender(config, { signal, clock, trace, fetch });
   try {
-    const org = await readOrganization({ ...config, sender });
-    const { tokens, client, roleEvidence, requestedScopes, isGranted } = await createAuthorizedClient(config, {
-      org,
-      sender,
-      clock,
-    });
-    await tokens.current();
-    await probe({ orgUrl, client, wanted: probes, scopes: requestedScopes, isGranted });
+    const org = await untilFailure(examineOrganization(config, { sender }));
+    const session = await untilFailure(examineLogin(config, { org, sender, clock, probes }));
+    const { tokens, client, roleEvidence, requestedScopes } = session;
     if (forgetsProbe) client.forgetProbed();
     return {
       client,
-      org: { url: orgUrl, engine: org.engine, id: org.id },
+      org: { url: config.orgUrl, engine: org.engine, id: org.id },
       scopes: { requested: requestedScopes, granted: tokens.granted },
       role: () => roleEvidence.role(),
       counters() {
@@ -103,6 +90,17 @@ export async function connect(
   } catch (error) {
     await sender.close();
     throw error;
+  }
+}
+
+/** The result of an examination that a scan ends at its first failure. */
+async function untilFailure<Value>(steps: AsyncGenerator<StepResult, Value | null>): Promise<Value> {
+  for (;;) {
+    const next = await steps.next();
+    if (next.done !== true) {
+      if (next.value.error !== undefined) throw next.value.error;
+    } else if (next.value !== null) return next.value;
+    else throw new TypeError("Cannot connect: the examination ended without a failure and without a result");
   }
 }
 
@@ -126,42 +124,4 @@ export function createRequestSender(
     concurrency,
     trace,
   });
-}
-
-/** A client of one organization, authorized as the service application. */
-export interface AuthorizedClient {
-  readonly tokens: TokenSource;
-  readonly client: HttpIdpClient;
-  readonly roleEvidence: RoleEvidence;
-  /** With the provider's prefix. */
-  readonly requestedScopes: readonly string[];
-  /** True when the token carries a scope, named without prefix. */
-  readonly isGranted: (scope: string) => boolean;
-}
-
-export interface AuthorizedClientOptions {
-  readonly org: Organization;
-  readonly sender: RequestSender;
-  readonly clock: Clock;
-}
-
-/** Sends nothing before its first use. */
-export async function createAuthorizedClient(
-  config: ConnectionSettings,
-  { org: { id, scopePrefix }, sender, clock }: AuthorizedClientOptions,
-): Promise<AuthorizedClient> {
-  const { orgUrl } = config;
-  const providerClock = new ProviderClock(clock);
-  const oauth = await createOAuthClient({ ...config, clock: providerClock });
-  const endpoint = new TokenEndpoint({ orgUrl, oauth, sender, clock, providerClock });
-  const requestedScopes = config.scopes.map((scope) => `${scopePrefix}.${scope}`);
-  const noScopeRemedy =
-    id !== null && scopePrefix === "idp"
-      ? 'Unset IDP_SCOPE_PREFIX: the scopes of an Okta organization begin with "okta."'
-      : `${remedies.scopes}: ${requestedScopes.join(", ")}`;
-  const tokens = new TokenSource({ orgUrl, endpoint, clock, scopes: requestedScopes, noScopeRemedy });
-  const roleEvidence = new RoleEvidence();
-  const client = new HttpIdpClient({ sender, tokens, oauth, roleEvidence, orgUrl, scopePrefix });
-  const isGranted = (scope: string) => tokens.granted.includes(`${scopePrefix}.${scope}`);
-  return { tokens, client, roleEvidence, requestedScopes, isGranted };
 }

@@ -115,7 +115,7 @@ describe("what is not right is named", () => {
     ["key-inactive", "key-active", 2, /○ The app \S+ does not accept the key\. .*see that the key is Active/],
     ["scope-revoked:apps.read", "scope-granted:apps.read", 2, /○ okta\.apps\.read: not granted to the app/],
     ["role-removed", "role-assigned", 2, /○ The app \S+ has no admin role\./],
-    ["clock-off", "clock-right", 2, /✗ This machine's clock is (?:299|300|301) s behind the org's\./],
+    ["clock-off", "clock-right", 2, /✗ This machine's clock is (?:299|300|301) s behind the organization's\./],
     ["dpop-off", "dpop-on", 0, /○ DPoP is off: a copied token works anywhere\./],
     ["public-client-on", "public-client-off", 0, /✗ Public client app admins is on: new apps get Super Administrator/],
     [

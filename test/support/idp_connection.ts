@@ -1,6 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { ConnectionSettings } from "../../scanner/okta/connection_settings.ts";
-import { createAuthorizedClient, createRequestSender } from "../../scanner/okta/connection.ts";
+import { createAuthorizedClient } from "../../scanner/okta/authorized_client.ts";
+import { createRequestSender } from "../../scanner/okta/connection.ts";
 import { readOrganization } from "../../scanner/okta/organization.ts";
 import { parsePrivateKey } from "../../scanner/okta/private_key.ts";
 import { createFakeClock } from "./fake_clock.ts";

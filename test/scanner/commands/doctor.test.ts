@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { diagnose, doctorSteps } from "../../../scanner/commands/doctor.ts";
-import type { DoctorResult, DoctorStep } from "../../../scanner/commands/doctor_result.ts";
+import { diagnose, type DoctorResult } from "../../../scanner/commands/doctor.ts";
+import { steps, type Step } from "../../../scanner/okta/examine.ts";
 import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { createScriptedIdp, oauthError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
 test("a doctor finds nothing wrong with a read-only service application but what its role cannot see", async () => {
   const results = await examinePractice({ role: "read-only" });
   expect(results.map(({ step, state }) => [step, state])).toEqual(
-    doctorSteps.map((step) => [step, step === "rules" ? "warn" : "ok"]),
+    steps.map((step) => [step, step === "rules" ? "warn" : "ok"]),
   );
   expect(detailOf(results, "private_key")).toContain("RS256");
   expect(detailOf(results, "organization")).toContain("Identity Engine");
@@ -69,7 +69,7 @@ test("a doctor warns of a plain Bearer token and of a clock that is wrong", asyn
   expect(resultOf(results, "token").state).toBe("ok");
 });
 
-test.each<[string, Reply, DoctorStep, string]>([
+test.each<[string, Reply, Step, string]>([
   [
     "a wrong client",
     oauthError(401, "invalid_client", "Invalid value for 'client_id' parameter."),
@@ -84,7 +84,7 @@ test.each<[string, Reply, DoctorStep, string]>([
   const results = await examine({ IDP_ORG_URL: idp.url, IDP_CLIENT_ID: idp.clientId, IDP_PRIVATE_KEY: idp.privateKey });
   expect(resultOf(results, step)).toMatchObject({ state: "fail", remedy: expect.stringContaining(remedy) as string });
   expect(states(results)).toMatchObject({ organization: "ok", role: "skipped", rate_limits: "skipped" });
-  expect(results.map(({ step }) => step)).toEqual(doctorSteps);
+  expect(results.map(({ step }) => step)).toEqual(steps);
 });
 
 test("doctor distinguishes an unreachable organization from an unknown certificate authority", async () => {
@@ -107,7 +107,7 @@ test("a doctor names every configuration problem and goes no further", async () 
   expect(detailOf(results, "configuration")).toMatch(/IDP_ORG_URL.*IDP_CLIENT_ID/s);
   expect(resultOf(results, "private_key").remedy).toContain("scanstream setup makes one for you");
   expect(JSON.stringify(results)).not.toContain("hunter2");
-  expect(results.map(({ step }) => step)).toEqual(doctorSteps);
+  expect(results.map(({ step }) => step)).toEqual(steps);
 });
 
 test("a doctor warns of a key that git tracks", async () => {
@@ -163,13 +163,13 @@ async function walk(env: Readonly<Record<string, string>>, signal: AbortSignal):
   return results;
 }
 
-function resultOf(results: readonly DoctorResult[], step: DoctorStep): DoctorResult {
+function resultOf(results: readonly DoctorResult[], step: Step): DoctorResult {
   const result = results.find((candidate) => candidate.step === step);
   if (result === undefined) throw new Error(`There is no result for ${step}`);
   return result;
 }
 
-function detailOf(results: readonly DoctorResult[], step: DoctorStep): string {
+function detailOf(results: readonly DoctorResult[], step: Step): string {
   return resultOf(results, step).detail;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { HttpIdpClient } from "../../../scanner/okta/http_idp_client.ts";
-import type { AuthorizedClient } from "../../../scanner/okta/connection.ts";
+import type { AuthorizedClient } from "../../../scanner/okta/authorized_client.ts";
 import { setUpClient, setUpIdp, type IdpSetUp } from "../../support/idp_connection.ts";
 import {
   apiError,

@@ -1,0 +1,229 @@
+import { artifactTable, firstRequests } from "../evidence/artifact_table.ts";
+import type { ArtifactName } from "../evidence/artifacts.ts";
+import type { Clock } from "./clock.ts";
+import { createAuthorizedClient, type AuthorizedClient } from "./authorized_client.ts";
+import type { ConnectionSettings } from "./connection_settings.ts";
+import { remedies } from "./console_places.ts";
+import type { IdpRequest } from "./idp_client.ts";
+import { attempt, IdpError, type IdpErrorCode } from "./idp_error.ts";
+import { readOrganization, type Organization } from "./organization.ts";
+import type { Missing } from "./refusals.ts";
+import type { RequestSender } from "./request_sender.ts";
+import { toShownPath } from "./safe_text.ts";
+
+/** Steps of an examination, in their order. `configuration` and `private_key` need no request. */
+export const steps = [
+  "configuration",
+  "private_key",
+  "organization",
+  "clock",
+  "token",
+  "dpop",
+  "scopes",
+  "role",
+  "rules",
+  "rate_limits",
+] as const;
+export type Step = (typeof steps)[number];
+
+export interface StepResult {
+  readonly step: Step;
+  /** `warn`: a scan works, but something should be better. */
+  readonly state: "ok" | "warn" | "fail";
+  /** Observation, in one sentence. */
+  readonly detail: string;
+  /** Remedy: what to click or set; null where there is nothing to do. */
+  readonly remedy: string | null;
+  /** Error of a step that failed at the provider. */
+  readonly error?: IdpError;
+}
+
+export function ok(step: Step, detail: string): StepResult {
+  return { step, state: "ok", detail, remedy: null };
+}
+
+export function warn(step: Step, detail: string, remedy: string | null): StepResult {
+  return { step, state: "warn", detail, remedy };
+}
+
+function failed(step: Step, error: IdpError): StepResult {
+  return { step, state: "fail", detail: error.message, remedy: error.remedy, error };
+}
+
+interface Parts {
+  readonly sender: RequestSender;
+  readonly clock: Clock;
+}
+
+/** The first contact: whether it is an organization, and its clock. Returns null after a failure. */
+export async function* examineOrganization(
+  config: Pick<ConnectionSettings, "orgUrl" | "scopePrefix">,
+  { sender }: Pick<Parts, "sender">,
+): AsyncGenerator<StepResult, Organization | null> {
+  const org = await attempt(readOrganization({ ...config, sender }));
+  if (org instanceof IdpError) {
+    yield failed("organization", org);
+    return null;
+  }
+  yield organizationResult(org, config.orgUrl);
+  yield clockResult(org);
+  return org;
+}
+
+/**
+ * The login, and one read that proves that the credentials can read anything at all (V3). `probes`: requests that are made anyway, best
+ * first; the answer is kept for whoever makes it next. Returns null after a failure.
+ */
+export async function* examineLogin(
+  config: ConnectionSettings,
+  { org, probes = [], ...parts }: Parts & { readonly org: Organization; readonly probes?: readonly IdpRequest[] },
+): AsyncGenerator<StepResult, AuthorizedClient | null> {
+  const session = await createAuthorizedClient(config, { org, ...parts });
+  const token = await attempt(session.tokens.current());
+  if (token instanceof IdpError) {
+    const step = failedSteps[token.code] ?? "token";
+    if (step !== "token") yield ok("token", "The organization accepted this client id and key");
+    yield failed(step, token);
+    return null;
+  }
+  yield ok("token", "The organization issued an access token for this client id and key");
+  yield token.type === "DPoP"
+    ? ok("dpop", "The token is bound to this program's own key by DPoP")
+    : warn("dpop", "The organization issued a plain Bearer token; a copy of it works anywhere", remedies.dpop);
+  yield scopesResult(session);
+  const refusal = await probe(config.orgUrl, session, probes);
+  if (refusal === null) return session;
+  yield failed("role", refusal);
+  return null;
+}
+
+/** Steps at which a login ends, so that the ones before are known to work. */
+const failedSteps: Partial<Record<IdpErrorCode, Step>> = { no_scope: "scopes", dpop_refused: "dpop" };
+
+function organizationResult({ engine, id, scopePrefix }: Organization, orgUrl: string): StepResult {
+  if (engine !== "unknown") {
+    const name = engine === "identity" ? "Identity Engine" : "Classic Engine";
+    return ok("organization", `${orgUrl} answers: ${name}, organization ${id ?? "without an id"}`);
+  }
+  return warn(
+    "organization",
+    `${orgUrl} answers, but it is not an Okta org or hides its engine; scanstream assumes that its scopes begin with "${scopePrefix}."`,
+    "If this is an Okta organization, check its address, such as https://acme.okta.com; otherwise set IDP_SCOPE_PREFIX",
+  );
+}
+
+const toleratedSkewSeconds = 25;
+
+function clockResult({ moment }: Organization): StepResult {
+  if (moment === null) return ok("clock", "The organization sends no date, so clocks cannot be compared");
+  const seconds = Math.round((moment.providerMs - moment.receivedAtMs) / 1000);
+  const distance = `This machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the organization's`;
+  if (Math.abs(seconds) <= toleratedSkewSeconds) return ok("clock", distance);
+  return warn("clock", distance, "Set this machine's clock (NTP); until then, the scanner uses the organization's");
+}
+
+function scopesResult({ tokens, requestedScopes }: AuthorizedClient): StepResult {
+  const missing = requestedScopes.filter((scope) => !tokens.granted.includes(scope));
+  const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted (follow also needs okta.logs.read)`;
+  if (missing.length === 0) return ok("scopes", count);
+  return warn(
+    "scopes",
+    `${count}; missing: ${missing.join(", ")}; rules that need them become MANUAL`,
+    remedies.scopes,
+  );
+}
+
+/** The assigned roles, if the provider lists them. */
+export async function assignedRoles(
+  clientId: string,
+  { client, isGranted }: AuthorizedClient,
+): Promise<readonly string[]> {
+  if (!isGranted("roles.read")) return [];
+  const path = `/oauth2/v1/clients/${encodeURIComponent(clientId)}/roles`;
+  const roles = await client.getList({ path, scope: "roles.read" });
+  const types = roles.state === "missing" ? [] : roles.value.map(({ type }) => type);
+  return types.filter((type) => typeof type === "string").map((type) => type.slice(0, 60));
+}
+
+/**
+ * Endpoints tried before the probe fails. One refusal proves little: a custom role, a feature that is off or a
+ * fault of one endpoint must not stop a scan of all the others.
+ */
+const maxProbes = 3;
+/** Among those, the failures that are not about credentials: each may have taken long. */
+const maxFailures = 2;
+
+/** Null where something could be read. */
+async function probe(
+  orgUrl: string,
+  session: AuthorizedClient,
+  wanted: readonly IdpRequest[],
+): Promise<IdpError | null> {
+  const refused: Refused[] = [];
+  for (const request of candidates(session, wanted)) {
+    const missing = await session.client.probe(request);
+    if (missing === null) return null;
+    // A refusal of what needs Super Administrator proves nothing about the rest.
+    if (!needsSuperAdmin(request)) refused.push({ request, missing });
+    const failures = refused.filter(({ missing }) => missing.reason === "provider_error").length;
+    if (refused.length === maxProbes || failures === maxFailures) break;
+  }
+  return probeError(refused, { orgUrl, scopes: session.requestedScopes });
+}
+
+/** The granted ones, one for each scope: what the checks read first, then what every role may read. */
+function candidates({ isGranted }: AuthorizedClient, wanted: readonly IdpRequest[]): readonly IdpRequest[] {
+  const byKind = new Map<string, IdpRequest>();
+  for (const request of [...wanted, ...firstRequests(Object.keys(artifactTable) as ArtifactName[])]) {
+    const kind = needsSuperAdmin(request) ? request.path : request.scope;
+    if (isGranted(request.scope) && !byKind.has(kind)) byKind.set(kind, request);
+  }
+  return [...byKind.values()];
+}
+
+function needsSuperAdmin({ path }: IdpRequest): boolean {
+  return path === artifactTable.admin_console_settings.request.path;
+}
+
+interface Refused {
+  readonly request: IdpRequest;
+  readonly missing: Missing;
+}
+
+function probeError(
+  refused: readonly Refused[],
+  { orgUrl, scopes }: { readonly orgUrl: string; readonly scopes: readonly string[] },
+): IdpError {
+  const scopeRemedy = `${remedies.scopes}: ${scopes.join(", ")}`;
+  const role = refused.find(({ missing }) => missing.reason === "missing_role");
+  if (role !== undefined) {
+    return new IdpError(
+      "no_role",
+      `Cannot read ${orgUrl}: the token was issued, but GET ${toShownPath(role.request.path)} answered 403 ${role.missing.refusal.errorCode ?? ""}: the service application has no admin role`,
+      remedies.role,
+    );
+  }
+  const [first] = refused;
+  if (first === undefined) {
+    return new IdpError("no_scope", `Cannot read ${orgUrl}: no granted scope lets a check read anything`, scopeRemedy);
+  }
+  const message = `Cannot read ${orgUrl}: ${first.missing.detail}`;
+  if (refused.every(({ missing }) => missing.reason === "missing_scope"))
+    return new IdpError("no_scope", message, scopeRemedy);
+  const failure = refused.find(({ missing }) => missing.reason === "provider_error") ?? first;
+  const [code, remedy] = failures[String(failure.missing.refusal.httpStatus)] ?? otherFailure;
+  return new IdpError(code, `Cannot read ${orgUrl}: ${failure.missing.detail}`, remedy);
+}
+
+/** By the HTTP status; `null`: there was no answer. */
+const failures: Readonly<Record<string, readonly [IdpErrorCode, remedy: string]>> = {
+  null: ["unreachable", "Check the network and try again; --timeout allows more time for one answer"],
+  403: [
+    "access_denied",
+    "Check network zones and policies that apply to the service application, proxies and firewalls; and that it has the role Read-Only Administrator",
+  ],
+};
+const otherFailure = [
+  "provider_error",
+  "The organization answered, but not as expected: look at its status page and try again",
+] as const;
