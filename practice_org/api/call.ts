@@ -1,10 +1,9 @@
-import type { JsonObject } from "../../shared/json.ts";
-import type { LogReading } from "../log/log_endpoint.ts";
-import type { ListName } from "../changes/places.ts";
+import type { ServiceAppState, Role } from "../auth/service_app.ts";
+import { listingOf, type App, type Listing, type OrgContents, type Resource } from "../contents/org_contents.ts";
 import { json, notFound, providerError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
-import { listingOf, type App, type OrgContents, type Resource } from "../contents/org_contents.ts";
+import type { LogReading } from "../log/log_endpoint.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { PagedList, Paging } from "./paging.ts";
-import type { Role } from "../auth/service_app.ts";
 
 /** An authorized call of an endpoint. */
 export interface Call {
@@ -14,7 +13,7 @@ export interface Call {
   readonly clientId: string;
   readonly serviceApp: App;
   /** As the Admin Console has it. */
-  readonly app: { readonly hasPublicClientAdmins: boolean };
+  readonly app: Pick<ServiceAppState, "hasPublicClientAdmins">;
   readonly query: URLSearchParams;
   readonly request: PracticeRequest;
   readonly log: LogReading;
@@ -23,60 +22,69 @@ export interface Call {
 }
 
 export type Answer = PagedList | PracticeResponse;
+export type Endpoint = (call: Call) => Answer;
 
-/** The page size of most lists. */
-export const twentyPerPage: Paging = { defaultLimit: 20, maxLimit: 200 };
-
-/** A list without pages. */
-export function unpaged(items: readonly unknown[]): PagedList {
-  return { listing: listingOf(items), paging: null };
+export interface ListOptions {
+  /** Default: 20 entries a page, and 200 at most. Null: the list has no pages. */
+  readonly paging?: Paging | null;
+  /** Attributes that `filter` may name. Default: the endpoint ignores `filter`. */
+  readonly filters?: readonly string[];
+  readonly envelope?: string;
 }
 
-export function paged(items: readonly unknown[], paging: Paging = twentyPerPage): PagedList {
-  return { listing: listingOf(items), paging };
+const twentyPerPage: Paging = { defaultLimit: 20, maxLimit: 200 };
+
+/** An endpoint that answers a list of the org. */
+export function list(
+  itemsOf: (call: Call) => readonly JsonObject[] | Listing<JsonObject>,
+  { paging = twentyPerPage, filters, ...more }: ListOptions = {},
+): Endpoint {
+  return (call) => {
+    const items = itemsOf(call);
+    const listing = "get" in items ? items : listingOf(items);
+    if (filters === undefined) return { ...more, listing, paging };
+    const filter = parseFilter(call.query.get("filter"), filters);
+    return "refusal" in filter ? filter.refusal : { ...more, listing, paging, ...filter };
+  };
 }
 
-export function byId(items: readonly Resource[], id: string | undefined, kind: string): Answer {
-  const found = items.find((item) => item.id === id);
-  return found === undefined ? notFound(id ?? "", kind) : json(200, found);
-}
-
-/** An entry of one of the org's lists. */
-export function oneOf(list: ListName, kind: string): (call: Call) => Answer {
-  return ({ contents, segments }) => byId(contents[list], segments[0], kind);
-}
-
-/** An endpoint below one object that the path names; 404 in the provider's words where there is no such object. */
-export function ofNamed<Item>(
-  itemsOf: (call: Call) => readonly Item[],
+/** Endpoints below one object that the path names; 404 in the provider's words where there is no such object. */
+export function named<Item>(
+  itemsOf: (contents: OrgContents) => readonly Item[],
   idOf: (item: Item) => string,
   kind: string,
-  answer: (found: Item, call: Call) => Answer,
-): (call: Call) => Answer {
-  return (call) => {
-    const [id = ""] = call.segments;
-    const found = itemsOf(call).find((item) => idOf(item) === id);
-    return found === undefined ? notFound(id, kind) : answer(found, call);
-  };
+): (answer: (found: Item, call: Call) => Answer, otherKind?: string) => Endpoint {
+  return (answer, otherKind = kind) =>
+    (call) => {
+      const [id = ""] = call.segments;
+      const found = itemsOf(call.contents).find((item) => idOf(item) === id);
+      return found === undefined ? notFound(id, otherKind) : answer(found, call);
+    };
+}
+
+/** The object with the id among these; 404 where there is none. */
+export function byId(items: Iterable<Resource>, id = "", kind: string): PracticeResponse {
+  for (const item of items) if (item.id === id) return json(200, item);
+  return notFound(id, kind);
+}
+
+/** A list without pages. */
+export function unpaged(items: readonly JsonObject[]): PagedList {
+  return { listing: listingOf(items), paging: null };
 }
 
 /**
  * `filter` as the list endpoints know it: `attribute eq "value"`, several joined by `and`. Attributes that the endpoint
  * does not filter by are refused in the provider's way.
  */
-export function parseFilter(
+function parseFilter(
   text: string | null,
   attributes: readonly string[],
 ): { readonly matches: (item: JsonObject) => boolean } | { readonly refusal: PracticeResponse } {
   if (text === null) return { matches: () => true };
   const clauses = text.split(/(?<!\s)\s+and\s+/i).map((clause) => /^\s*([\w.]+)\s+eq\s+"([^"]*)"\s*$/i.exec(clause));
-  const wanted: (readonly [string, string])[] = [];
-  for (const clause of clauses) {
-    const [, attribute, value] = clause ?? [];
-    if (attribute === undefined || value === undefined || !attributes.includes(attribute)) {
-      return { refusal: providerError("E0000031", { causes: [`Invalid filter '${text}'.`] }) };
-    }
-    wanted.push([attribute, value]);
+  if (clauses.some((clause) => !attributes.includes(clause?.[1] ?? ""))) {
+    return { refusal: providerError("E0000031", { causes: [`Invalid filter '${text}'.`] }) };
   }
-  return { matches: (item) => wanted.every(([attribute, value]) => item[attribute] === value) };
+  return { matches: (item) => clauses.every((clause) => item[clause?.[1] ?? ""] === clause?.[2]) };
 }

@@ -24,6 +24,7 @@ import {
 import type { LogTarget } from "../log/log_events.ts";
 import type {
   App,
+  ListName,
   BrandWithPages,
   Group,
   Listing,
@@ -36,9 +37,6 @@ import type {
 import type { JsonObject } from "../../shared/json.ts";
 
 /** Objects of the org where edits find them. */
-
-/** The lists of the org whose entries are plain objects. */
-export type ListName = "zones" | "authenticators" | "apiTokens" | "logStreams" | "identityProviders";
 
 const idOf = ({ id }: Resource) => id;
 

@@ -38,11 +38,16 @@ export function valuesOf({ url, nowMs }: Site) {
 export const { defaultPage, verificationMethods, laxSessionRule } = recorded;
 /** Fields that Okta fills in where a client sends none. */
 export const { defaults } = recorded;
+/** An entry of the System Log, a change by a person in the Admin Console. */
+export const { logEvent: recordedEvent } = recorded;
 /** Okta's sign-in page with DISA's banner. */
 export const { bannerPage } = recorded;
 /** What a smart card identity provider says about the authority that it trusts, and the authority's key. */
 export const { certificateAuthorities } = recorded;
 export type CertificateAuthority = keyof typeof certificateAuthorities;
+
+/** The org's own description, and its settings. */
+export const { organization, orgSettings } = recorded;
 
 export const anywhere: JsonObject = { connection: "ANYWHERE" };
 

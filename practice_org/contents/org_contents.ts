@@ -48,6 +48,9 @@ export interface Group {
   readonly roles: readonly Resource[];
 }
 
+/** The lists of an org whose entries are plain objects. */
+export type ListName = "zones" | "authenticators" | "apiTokens" | "logStreams" | "identityProviders";
+
 export interface OrgContents {
   readonly id: string;
   readonly name: string;

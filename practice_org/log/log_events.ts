@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { JsonObject } from "../../shared/json.ts";
+import { copyOf, recordedEvent } from "../contents/new_objects.ts";
 
 /** An entry of the System Log as the provider sends it; field order and nulls as in the reference. */
 export interface LogEvent extends JsonObject {
@@ -47,65 +48,10 @@ export function createTransactionId(): string {
   return randomBytes(18).toString("base64url").slice(0, 22);
 }
 
-const rawUserAgent =
-  "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
-/** From the range for documentation (RFC 5737). */
-const headquarters = "198.51.100.23";
-const geographicalContext = {
-  city: "Arlington",
-  state: "Virginia",
-  country: "United States",
-  postalCode: "22202",
-  geolocation: { lat: 38.8568, lon: -77.0493 },
-};
-
 export function logEvent(transaction: LogTransaction, spec: LogEventSpec): LogEvent {
-  const { requestUri } = transaction;
-  return {
-    actor: transaction.actor,
-    client: {
-      userAgent: { rawUserAgent, os: "Mac OS X", browser: "CHROME" },
-      zone: "null",
-      device: "Computer",
-      id: null,
-      ipAddress: headquarters,
-      geographicalContext,
-    },
-    device: null,
-    authenticationContext: {
-      authenticationProvider: null,
-      credentialProvider: null,
-      credentialType: null,
-      issuer: null,
-      interface: null,
-      authenticationStep: 0,
-      rootSessionId: null,
-      externalSessionId: `idx${transaction.id}`,
-    },
-    displayMessage: spec.displayMessage,
-    eventType: spec.eventType,
-    outcome: spec.outcome ?? { result: "SUCCESS", reason: null },
-    published: new Date(transaction.nowMs).toISOString(),
-    securityContext: {
-      asNumber: 64_496,
-      asOrg: "practice example",
-      isp: "practice example",
-      domain: "practice.example",
-      isProxy: false,
-    },
-    severity: "INFO",
-    debugContext: {
-      debugData: {
-        requestId: transaction.id,
-        requestUri,
-        url: `${requestUri}?`,
-      },
-    },
-    legacyEventType: null,
-    transaction: { type: "WEB", id: transaction.id, detail: {} },
-    uuid: randomUUID(),
-    version: "0",
-    request: { ipChain: [{ ip: headquarters, geographicalContext, version: "V4", source: null }] },
-    target: spec.targets,
-  };
+  const { id, actor, nowMs, requestUri } = transaction;
+  const published = new Date(nowMs).toISOString();
+  const event = copyOf(recordedEvent, { transaction: id, published, requestUri, uuid: randomUUID() });
+  const { displayMessage, eventType, targets } = spec;
+  return { ...event, actor, displayMessage, eventType, outcome: spec.outcome ?? event.outcome, target: targets };
 }

@@ -1,9 +1,15 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { createdNow, edit, setField } from "../changes/edit.ts";
-import { listed, pagePlace, type ListName } from "../changes/places.ts";
+import { listed, pagePlace } from "../changes/places.ts";
 import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
 import { defaultPage, newLogStream, newZone, type LogStreamSpec, type ZoneSpec } from "../contents/new_objects.ts";
-import { isSubdomainBrand, type BrandWithPages, type Resource, type Site } from "../contents/org_contents.ts";
+import {
+  isSubdomainBrand,
+  type BrandWithPages,
+  type ListName,
+  type Resource,
+  type Site,
+} from "../contents/org_contents.ts";
 import {
   answerWith,
   attempt,
