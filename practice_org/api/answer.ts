@@ -6,7 +6,7 @@ import { providerError, type Header, type PracticeRequest, type PracticeResponse
 import type { RateLimits } from "../http/rate_limits.ts";
 import type { Outcome } from "../http/server.ts";
 import type { App, OrgContents } from "../contents/org_contents.ts";
-import { faultyAnswer, logFaultsOf, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
+import { truncated, withNullEntry, type Faults, type RequestFaults } from "./faults.ts";
 import { answerAdminPage, isAdminPath } from "../admin_page/admin_page.ts";
 import type { AdminConsole } from "../changes/admin_console.ts";
 import type { OrgState } from "../changes/org_changes.ts";
@@ -50,7 +50,7 @@ export interface Caller {
 interface Exchange {
   readonly org: Org;
   readonly request: PracticeRequest;
-  readonly faults: readonly Fault[];
+  readonly faults: RequestFaults;
   readonly nowMs: number;
 }
 
@@ -61,15 +61,14 @@ export async function answer(org: Org, request: PracticeRequest): Promise<Outcom
     return { kind: "answer", response: answerAdminPage(request, page), isAtOnce: true };
   }
   const faults = org.faults.take(request.path, request.query);
-  const has = (name: Fault["name"]) => faults.some((fault) => fault.name === name);
-  if (has("timeout")) return { kind: "silence" };
-  if (has("reset")) return { kind: "reset" };
+  if (faults.has("timeout")) return { kind: "silence" };
+  if (faults.has("reset")) return { kind: "reset" };
   const exchange: Exchange = { org, request, faults, nowMs: org.clock() };
   const respond = request.path === tokenPath ? respondWithToken : respondWithResource;
   const answered = withProviderHeaders(await respond(exchange), exchange.nowMs);
-  const right = has("null-entry") ? withNullEntry(answered) : answered;
-  if (has("cut-connection")) return { kind: "cut", response: right };
-  const response = has("truncated-json") ? truncated(right) : right;
+  const right = faults.has("null-entry") ? withNullEntry(answered) : answered;
+  if (faults.has("cut-connection")) return { kind: "cut", response: right };
+  const response = faults.has("truncated-json") ? truncated(right) : right;
   return { kind: "answer", response };
 }
 
@@ -77,7 +76,7 @@ async function respondWithToken(exchange: Exchange): Promise<PracticeResponse> {
   const { org, request, nowMs } = exchange;
   if (request.method !== "POST") return providerError("E0000022");
   return withinRateLimit(exchange, "token", async () => {
-    const faulty = firstFaultyAnswer(exchange, { scheme: "Bearer", scopes: [] });
+    const faulty = faultyAnswer(exchange, { scheme: "Bearer", scopes: [] });
     return faulty ?? (await answerTokenRequest(org.tokenEndpoint, request, nowMs));
   });
 }
@@ -99,7 +98,7 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
   }
   const role = org.callers.get(clientId)?.role ?? "none";
   return withinRateLimit(exchange, route.bucket, () => {
-    const faulty = firstFaultyAnswer(exchange, { scheme, scopes });
+    const faulty = faultyAnswer(exchange, { scheme, scopes });
     if (faulty !== null) return faulty;
     if (route.scope !== null && role === "none") return providerError("E0000006");
     if (route.scope !== null && role === "custom" && !isReadableByCustomRole(request.path, request.query)) {
@@ -109,10 +108,10 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     const contents = role === "custom" ? inResourceSet(whole) : whole;
     if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
     const { url, serviceApp, cursorSecret, app } = org;
-    const log = { log: org.log, url, cursorSecret, nowMs, faults: logFaultsOf(faults) };
+    const log = { log: org.log, url, cursorSecret, nowMs, faults };
     const call = { url, contents, role, clientId, serviceApp, app, query: request.query, request, log, segments };
     const result = route.answer(call);
-    return "status" in result ? result : answerPage(result, request, { url, cursorSecret, fault: pageFaultOf(faults) });
+    return "status" in result ? result : answerPage(result, request, { url, cursorSecret, faults });
   });
 }
 
@@ -157,14 +156,16 @@ async function respondWithWrite(exchange: Exchange): Promise<PracticeResponse> {
   const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
   if (!verdict.isAuthorized) return verdict.response;
   return withinRateLimit(exchange, bucketOf(request.path), () => {
-    const faulty = firstFaultyAnswer(exchange, { scheme: verdict.scheme, scopes });
+    const faulty = faultyAnswer(exchange, { scheme: verdict.scheme, scopes });
     if (faulty !== null) return faulty;
     const caller = org.callers.get(verdict.clientId);
     if (caller?.role !== "super") return providerError("E0000006");
     const body = bodyOf(request);
     if (body === null) return providerError("E0000003");
     const { segments } = found;
-    const { result, events } = org.state.edit((draft) => found.route.write({ draft, segments, body }));
+    const { result, events } = org.state.edit((draft) =>
+      found.route.write({ draft, contents: draft.contents, segments, body }),
+    );
     if (events.length > 0) {
       org.events.write(events, { actor: clientActor(verdict.clientId, caller.label), requestUri: request.path });
     }
@@ -183,15 +184,11 @@ async function withinRateLimit(
   return { ...response, headers: [...response.headers, ...headers.filter(([name]) => !own.has(name))] };
 }
 
-function firstFaultyAnswer(
-  { org, request, faults, nowMs }: Exchange,
+function faultyAnswer(
+  { org: { url }, request, faults, nowMs }: Exchange,
   token: { readonly scheme: TokenScheme; readonly scopes: readonly string[] },
 ): PracticeResponse | null {
-  for (const fault of faults) {
-    const response = faultyAnswer(fault, { url: org.url, request, ...token, nowMs });
-    if (response !== null) return response;
-  }
-  return null;
+  return faults.answer({ url, request, ...token, nowMs });
 }
 
 function withProviderHeaders(response: PracticeResponse, nowMs: number): PracticeResponse {

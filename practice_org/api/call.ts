@@ -53,9 +53,12 @@ export function named<Item>(
   itemsOf: (contents: OrgContents) => readonly Item[],
   idOf: (item: Item) => string,
   kind: string,
-): (answer: (found: Item, call: Call) => Answer, otherKind?: string) => Endpoint {
-  return (answer, otherKind = kind) =>
-    (call) => {
+) {
+  return <Request extends Pick<Call, "contents" | "segments">, Result>(
+    answer: (found: Item, call: Request) => Result,
+    otherKind = kind,
+  ) =>
+    (call: Request): Result | PracticeResponse => {
       const [id = ""] = call.segments;
       const found = itemsOf(call.contents).find((item) => idOf(item) === id);
       return found === undefined ? notFound(id, otherKind) : answer(found, call);

@@ -9,8 +9,6 @@ import {
 } from "../http/messages.ts";
 import { rateLimitHeaders } from "../http/rate_limits.ts";
 import { tokenPath } from "../auth/token_endpoint.ts";
-import type { LogReadFaults } from "../log/log_endpoint.ts";
-import type { PageFault } from "./paging.ts";
 
 /** The faults that can be set, each with what the client then sees. */
 export const faultNames = {
@@ -96,7 +94,7 @@ export interface Faults {
   /** Replaces all that are set. Counts of `times` start again. */
   set(faults: readonly Fault[]): void;
   /** The faults that hit this request; each counts as used. */
-  take(path: string, query: URLSearchParams): readonly Fault[];
+  take(path: string, query: URLSearchParams): RequestFaults;
   /** The faults that hit the events of one change; each counts as used. */
   takeForChange(): readonly FaultName[];
 }
@@ -114,7 +112,8 @@ export function createFaults(initial: readonly Fault[]): Faults {
   };
   return {
     set,
-    take: (path, query) => takeWhere((fault) => !writingFaults.has(fault.name) && isHit(fault, path, query)),
+    take: (path, query) =>
+      requestFaults(takeWhere((fault) => !writingFaults.has(fault.name) && isHit(fault, path, query))),
     takeForChange: () => takeWhere(({ name }) => writingFaults.has(name)).map(({ name }) => name),
   };
 }
@@ -131,17 +130,12 @@ function isHit(fault: Fault, path: string, query: URLSearchParams): boolean {
   return wanted.every((segment, index) => segment === "*" || segment === asked[index]);
 }
 
-export interface FaultyCall {
+interface FaultyCall {
   readonly url: string;
   readonly request: PracticeRequest;
   readonly scheme: TokenScheme;
   readonly scopes: readonly string[];
   readonly nowMs: number;
-}
-
-/** The answer that a fault gives in place of the right one; null for faults of another kind. */
-export function faultyAnswer(fault: Fault, call: FaultyCall): PracticeResponse | null {
-  return faultyAnswers[fault.name]?.(call) ?? null;
 }
 
 const faultyAnswers: Partial<Record<FaultName, (call: FaultyCall) => PracticeResponse>> = {
@@ -168,23 +162,23 @@ const faultyAnswers: Partial<Record<FaultName, (call: FaultyCall) => PracticeRes
 /** `.invalid` never resolves (RFC 2606): what a client wrongly sends there reaches no host. */
 const elsewhere = "https://elsewhere.invalid";
 
-export function pageFaultOf(faults: readonly Fault[]): PageFault | null {
-  for (const { name, target } of faults) {
-    if (name === "second-page-fails" || name === "repeated-cursor") return { name };
-    if (name === "next-link-elsewhere") return { name, target: target ?? elsewhere };
-  }
-  return null;
+/** The faults that hit one request. */
+export interface RequestFaults {
+  has(name: FaultName): boolean;
+  /** Origin of the links to the next page. */
+  linkOrigin(right: string): string;
+  /** Answer in place of the right one; null for faults of another kind. */
+  answer(call: FaultyCall): PracticeResponse | null;
 }
 
-export function logFaultsOf(faults: readonly Fault[]): LogReadFaults {
-  const has = (name: FaultName) => faults.some((fault) => fault.name === name);
-  const other = faults.find(({ name }) => name === "next-link-elsewhere");
+function requestFaults(faults: readonly Fault[]): RequestFaults {
   return {
-    isEmpty: has("empty-log-page"),
-    isDoubled: has("doubled-log-page"),
-    isCursorLost: has("log-cursor-lost"),
-    isStuck: has("repeated-cursor"),
-    linkOrigin: other === undefined ? null : (other.target ?? elsewhere),
+    has: (name) => faults.some((fault) => fault.name === name),
+    linkOrigin(right) {
+      const fault = faults.find(({ name }) => name === "next-link-elsewhere");
+      return fault === undefined ? right : (fault.target ?? elsewhere);
+    },
+    answer: (call) => faults.map(({ name }) => faultyAnswers[name]?.(call)).find((one) => one !== undefined) ?? null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { openCursor, pageAddress, sealCursor } from "../http/cursors.ts";
 import { providerError, json, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
+import type { RequestFaults } from "./faults.ts";
 import type { Listing } from "../contents/org_contents.ts";
 
 /** How an endpoint pages. Null limits: it returns everything unless the request sets a limit. */
@@ -20,38 +21,40 @@ export interface PagedList {
 }
 
 /** Faults of a chain of pages; every list then has at least two. */
-export type PageFault =
-  | { readonly name: "second-page-fails" }
-  | { readonly name: "repeated-cursor" }
-  | { readonly name: "next-link-elsewhere"; readonly target: string };
+const pageFaults = ["second-page-fails", "repeated-cursor", "next-link-elsewhere"] as const;
 
 export interface PageContext {
   readonly url: string;
   readonly cursorSecret: Uint8Array;
-  readonly fault: PageFault | null;
+  readonly faults: RequestFaults;
 }
 
 export function answerPage(list: PagedList, request: PracticeRequest, context: PageContext): PracticeResponse {
-  const limit = limitOf(list, request.query, context.fault);
+  const { faults } = context;
+  const isFaulty = pageFaults.some((name) => faults.has(name));
+  const limit = limitOf(list, request.query, isFaulty);
   if (typeof limit !== "number") return limit.refusal;
-  const after = list.paging === null && context.fault === null ? null : request.query.get("after");
+  const after = list.paging === null && !isFaulty ? null : request.query.get("after");
   const start = after === null ? 0 : openCursor(after, request.path, context.cursorSecret)?.[0];
   if (start === undefined) return providerError("E0000029", { causes: ["Invalid cursor."] });
-  if (after !== null && context.fault?.name === "second-page-fails") return providerError("E0000009");
+  if (after !== null && faults.has("second-page-fails")) return providerError("E0000009");
 
   const { items, nextOffset } = collect(list, start, limit);
-  const next = nextCursor(request.path, context, after, start + items.length, nextOffset);
+  // A faulty chain has a second page even where the list has none.
+  const offset = nextOffset ?? (isFaulty && after === null ? start + items.length : null);
+  const fresh = offset === null ? null : sealCursor([offset], request.path, context.cursorSecret);
+  const next = faults.has("repeated-cursor") && after !== null ? after : fresh;
   const shown = list.paging?.defaultLimit === null && !request.query.has("limit") ? null : limit;
   const query = list.dropsQuery === true ? new URLSearchParams() : request.query;
   const linked = { ...request, query };
-  const nextUrl = next === null ? null : pageUrl(context, linked, next, shown);
+  const nextUrl = next === null ? null : pageUrl(faults.linkOrigin(context.url), linked, next, shown);
   if (list.envelope !== undefined) {
     const links = nextUrl === null ? {} : { _links: { next: { href: nextUrl } } };
     return json(200, { [list.envelope]: items, ...links });
   }
   const headers: Header[] = [];
   if (list.paging !== null) {
-    headers.push(["link", `<${pageUrl({ ...context, fault: null }, linked, after, shown)}>; rel="self"`]);
+    headers.push(["link", `<${pageUrl(context.url, linked, after, shown)}>; rel="self"`]);
   }
   if (nextUrl !== null) headers.push(["link", `<${nextUrl}>; rel="next"`]);
   return json(200, items, headers);
@@ -60,10 +63,10 @@ export function answerPage(list: PagedList, request: PracticeRequest, context: P
 function limitOf(
   { listing, paging }: PagedList,
   query: URLSearchParams,
-  fault: PageFault | null,
+  isFaulty: boolean,
 ): number | { readonly refusal: PracticeResponse } {
   const halfOfIt = Math.max(1, Math.ceil(listing.length / 2));
-  if (fault !== null) return halfOfIt;
+  if (isFaulty) return halfOfIt;
   const requested = query.get("limit");
   if (paging === null || requested === null || requested === "-1")
     return paging?.defaultLimit ?? Math.max(1, listing.length);
@@ -91,21 +94,7 @@ function collect(
   return { items, nextOffset: null };
 }
 
-function nextCursor(
-  path: string,
-  context: PageContext,
-  after: string | null,
-  end: number,
-  nextOffset: number | null,
-): string | null {
-  if (context.fault?.name === "repeated-cursor" && after !== null) return after;
-  // A faulty chain has a second page even where the list has none.
-  const offset = nextOffset ?? (context.fault !== null && after === null ? end : null);
-  return offset === null ? null : sealCursor([offset], path, context.cursorSecret);
-}
-
-function pageUrl(context: PageContext, request: PracticeRequest, after: string | null, limit: number | null): string {
-  const origin = context.fault?.name === "next-link-elsewhere" ? context.fault.target : context.url;
+function pageUrl(origin: string, request: PracticeRequest, after: string | null, limit: number | null): string {
   return pageAddress(`${origin}${request.path}`, [
     ...(after === null ? [] : [["after", after] as const]),
     ...(limit === null ? [] : [["limit", String(limit)] as const]),

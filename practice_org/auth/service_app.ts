@@ -32,6 +32,20 @@ export interface AppClick {
 }
 
 const clockOffMs = 5 * 60_000;
+
+/** Clicks that set one field. */
+const switches: readonly (readonly [name: string, label: string, set: Partial<ServiceAppState>])[] = [
+  ["role-assigned", "Assign Read-Only Administrator", { role: "read-only" }],
+  ["role-removed", "Remove the admin role", { role: "none" }],
+  ["dpop-on", "Require DPoP", { dpop: "required" }],
+  ["dpop-off", "Do not require DPoP", { dpop: "off" }],
+  ["public-client-on", "Turn on public client app admins", { hasPublicClientAdmins: true }],
+  ["public-client-off", "Turn off public client app admins", { hasPublicClientAdmins: false }],
+  ["clock-off", "Set the org's clock five minutes ahead", { clockOffsetMs: clockOffMs }],
+  ["clock-right", "Set the org's clock right", { clockOffsetMs: 0 }],
+];
+const offValues: readonly unknown[] = ["none", "off", false, 0];
+
 export const serviceAppClicks: readonly string[] = [
   "app-created",
   "service-app-deleted",
@@ -40,14 +54,7 @@ export const serviceAppClicks: readonly string[] = [
   "key-active",
   "scope-granted:NAME",
   "scope-revoked:NAME",
-  "role-assigned",
-  "role-removed",
-  "dpop-on",
-  "dpop-off",
-  "public-client-on",
-  "public-client-off",
-  "clock-off",
-  "clock-right",
+  ...switches.map(([name]) => name),
 ];
 
 export function isAppClick(name: string): boolean {
@@ -58,8 +65,7 @@ export function isAppClick(name: string): boolean {
 /** Makes one click; `key` is the public key that was pasted. Throws `RangeError` for what does not exist, `NotPossibleError`. */
 export function clickApp(app: ServiceAppState, name: string, { key, scopes }: ClickInput): void {
   const [base = "", scope = ""] = name.split(":");
-  const isOfApp = !/^(?:app-created|public-client|clock)/.test(base);
-  if (isOfApp && !app.isCreated) throw new NotPossibleError("There is no app yet: create it first");
+  if (isOfApp(base) && !app.isCreated) throw new NotPossibleError("There is no app yet: create it first");
   if (base.startsWith("scope-") && !scopes.includes(scope))
     throw new RangeError(`There is no scope okta.${scope.slice(0, 60)}: expected one such as policies.read`);
   switch (base) {
@@ -86,21 +92,13 @@ export function clickApp(app: ServiceAppState, name: string, { key, scopes }: Cl
     case "scope-revoked":
       app.grantedScopes.delete(scope);
       return;
-    case "role-assigned":
-    case "role-removed":
-      app.role = base === "role-assigned" ? "read-only" : "none";
-      return;
-    case "dpop-on":
-    case "dpop-off":
-      app.dpop = base === "dpop-on" ? "required" : "off";
-      return;
-    case "public-client-on":
-    case "public-client-off":
-      app.hasPublicClientAdmins = base === "public-client-on";
-      return;
     default:
-      app.clockOffsetMs = base === "clock-off" ? clockOffMs : 0;
+      Object.assign(app, switches.find(([one]) => one === base)?.[2]);
   }
+}
+
+function isOfApp(name: string): boolean {
+  return !/^(?:app-created|public-client|clock)/.test(name);
 }
 
 interface ClickInput {
@@ -157,13 +155,11 @@ export function clicksOf(app: ServiceAppState, scopes: readonly string[]): reado
       click(`scope-granted:${scope}`, `Grant okta.${scope}`, isCreated && !app.grantedScopes.has(scope)),
       click(`scope-revoked:${scope}`, `Revoke okta.${scope}`, isCreated && app.grantedScopes.has(scope)),
     ]),
-    click("role-assigned", "Assign Read-Only Administrator", isCreated && app.role === "none"),
-    click("role-removed", "Remove the admin role", isCreated && app.role !== "none"),
-    click("dpop-on", "Require DPoP", isCreated && app.dpop === "off"),
-    click("dpop-off", "Do not require DPoP", isCreated && app.dpop === "required"),
-    click("public-client-on", "Turn on public client app admins", !app.hasPublicClientAdmins),
-    click("public-client-off", "Turn off public client app admins", app.hasPublicClientAdmins),
-    click("clock-off", "Set the org's clock five minutes ahead", app.clockOffsetMs === 0),
-    click("clock-right", "Set the org's clock right", app.clockOffsetMs !== 0),
+    ...switches.map(([name, label, set]) => {
+      const isOther = Object.entries({ ...app, ...set }).some(
+        ([field, value]) => offValues.includes(value) !== offValues.includes(app[field as keyof ServiceAppState]),
+      );
+      return click(name, label, isOther && (isCreated || !isOfApp(name)));
+    }),
   ];
 }

@@ -64,26 +64,26 @@ export type Found<Item extends JsonObject = Resource> = Place<Item> & { readonly
 
 /**
  * Every change of an object: of a field or its status, its making, and (`after` is null) its deletion. The log gets the event.
+ * Gives the object as it is then.
  * Throws `NotPossibleError` where it would change nothing.
  */
-export function edit<Item extends JsonObject>(draft: Draft, place: Place<Item>, after: Item | null): void {
+export function edit<Item extends JsonObject>(draft: Draft, place: Place<Item>, after: Item | null): Item | null {
   const { kind, item: before, verbs = ["create", "delete"], hasDetails = false } = place;
   const made = before === null || after === null ? after : replacement(draft, before, after);
   draft.contents = place.put(draft.contents, made);
   const shown = made ?? before;
-  if (shown === null) return;
+  if (shown === null) return made;
   const targets = place.targets(shown);
-  if (before === null || made === null) return record(draft, kind, verbs[before === null ? 0 : 1], ...targets);
-  if (before["status"] !== made["status"]) {
-    return record(draft, kind, made["status"] === "ACTIVE" ? "activate" : "deactivate", ...targets);
+  if (before === null || made === null) {
+    record(draft, kind, verbs[before === null ? 0 : 1], ...targets);
+  } else if (before["status"] !== made["status"]) {
+    record(draft, kind, made["status"] === "ACTIVE" ? "activate" : "deactivate", ...targets);
+  } else {
+    const details = hasDetails ? changeDetails(before, made) : {};
+    const verb = isRemovedPage(kind, made) ? "delete" : "update";
+    record(draft, kind, verb, ...targets.map((one) => ({ ...one, ...details })));
   }
-  const details = hasDetails ? changeDetails(before, made) : {};
-  record(
-    draft,
-    kind,
-    isRemovedPage(kind, made) ? "delete" : "update",
-    ...targets.map((one) => ({ ...one, ...details })),
-  );
+  return made;
 }
 
 /** A page without content is the provider's own again. */

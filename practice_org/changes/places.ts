@@ -149,8 +149,8 @@ export function firstRule(parent: PolicyWithRules): Found {
   return rulePlace(parent, found(rule, `rule in the policy ${JSON.stringify(parent.policy.name)}`));
 }
 
-export function addRule(draft: Draft, parent: PolicyWithRules, spec: RuleSpec): void {
-  edit(draft, rulePlace(parent, null), createdNow(draft, newRule(draft.site, parent, spec)));
+export function addRule(draft: Draft, parent: PolicyWithRules, spec: RuleSpec): Resource | null {
+  return edit(draft, rulePlace(parent, null), createdNow(draft, newRule(draft.site, parent, spec)));
 }
 
 function priorityOf(item: Resource): number {

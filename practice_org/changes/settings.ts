@@ -44,9 +44,12 @@ import {
   isFirstPartyApp,
   isSubdomainBrand,
   type App,
+  type Group,
+  type ListName,
   type OrgContents,
   type PolicyWithRules,
   type Resource,
+  type User,
 } from "../contents/org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
@@ -57,7 +60,7 @@ export interface Change {
   /** As the admin page's button has it: "Turn off MFA for the Admin Console". */
   readonly label: string;
   /** Throws `NotPossibleError` where the org has no such object, or is so already. */
-  readonly make: (draft: Draft) => void;
+  readonly make: (draft: Draft) => unknown;
 }
 
 /** Setting that the admin page shows, and the changes that lead away from it and back. */
@@ -74,8 +77,6 @@ type To<Value> = readonly [name: string, label: string, value: Value];
 type Finder = (contents: OrgContents) => Found<JsonObject>;
 
 const temporaryRule = "Temporary access";
-const secondStream = "Second archive";
-const scriptToken = "Migration script";
 const hrLogin = "hr@practice.example";
 const hrToken = "HR import";
 const hrGroup = "HR integrations";
@@ -89,6 +90,13 @@ const ownZone = inList("zones", "separate network zone", (zone) => zone["system"
 const anonymizers = inList("zones", "enhanced dynamic zone", ({ name }) => name === "DefaultEnhancedDynamicZone");
 const smartCard = inList("authenticators", "smart card authenticator", ({ key }) => key === "smart_card_idp");
 const oktaVerify = inList("authenticators", "Okta Verify", ({ key }) => key === "okta_verify");
+const secondStream = entry("logStreams", "Second archive", ({ site }, name) => {
+  const target = { accountId: "123456789012", eventSourceName: "practice_second", region: "us-east-1" };
+  return newLogStream(site, { name, type: "aws_eventbridge", settings: target });
+});
+const scriptToken = entry("apiTokens", "Migration script", ({ site, nowMs, contents }, name) =>
+  newApiToken({ ...site, nowMs }, name, found(contents.users[0], "user").user.id),
+);
 const cardProvider = inList("identityProviders", "smart card identity provider");
 
 /** Everything that changes while an org runs: the admin page shows this table, and `practice-org change` names its changes. */
@@ -171,7 +179,7 @@ export const settings: readonly Setting[] = [
     ["log-stream-on", "Start the log stream"],
   ),
   setting<boolean>(
-    ["Log streams", "Number of log streams", ({ logStreams }) => String(logStreams.length), addOrDeleteStream],
+    ["Log streams", "Number of log streams", ({ logStreams }) => String(logStreams.length), secondStream],
     ["log-stream-added", "Add a second log stream", true],
     ["log-stream-deleted", "Delete the second log stream", false],
   ),
@@ -211,7 +219,7 @@ export const settings: readonly Setting[] = [
     ["idp-trusted", "Trust the DOD's certificate authority", "dod"],
   ),
   setting<boolean>(
-    ["API tokens", "API tokens", ({ apiTokens }) => listText(apiTokens, "name"), createOrRevokeToken],
+    ["API tokens", "API tokens", ({ apiTokens }) => listText(apiTokens, "name"), scriptToken],
     ["api-token-created", "Create an API token for use from anywhere", true],
     ["api-token-revoked", "Revoke that API token", false],
   ),
@@ -224,25 +232,15 @@ export const settings: readonly Setting[] = [
       ({ contents }: Draft) => fromZone(ownZone(contents).item.id),
     ],
   ),
-  setting<boolean>(
-    [
-      "Administrators",
-      `Roles of ${hrLogin}`,
-      (contents) => listText(findUser(contents, hrLogin).roles, "label"),
-      (draft, isHeld) => setSuperAdmin(draft, findUser(draft.contents, hrLogin), isHeld),
-    ],
-    ["super-admin-granted", `Make ${hrLogin}, who owns a token, Super Administrator`, true],
-    ["super-admin-revoked", "Revoke that role", false],
+  superAdmin(
+    [hrLogin, (contents) => findUser(contents, hrLogin)],
+    ["super-admin-granted", `Make ${hrLogin}, who owns a token, Super Administrator`],
+    ["super-admin-revoked", "Revoke that role"],
   ),
-  setting<boolean>(
-    [
-      "Administrators",
-      `Roles of the group ${hrGroup}`,
-      (contents) => listText(findGroup(contents, hrGroup).roles, "label"),
-      (draft, isHeld) => setSuperAdmin(draft, findGroup(draft.contents, hrGroup), isHeld),
-    ],
-    ["group-role-granted", `Make the group ${hrGroup} Super Administrator`, true],
-    ["group-role-revoked", "Revoke that role of the group", false],
+  superAdmin(
+    [`the group ${hrGroup}`, (contents) => findGroup(contents, hrGroup)],
+    ["group-role-granted", `Make the group ${hrGroup} Super Administrator`],
+    ["group-role-revoked", "Revoke that role of the group"],
   ),
   setting<boolean>(
     ["Administrators", `Members of the group ${hrGroup}`, presentMembers, addOrRemoveMember],
@@ -280,7 +278,7 @@ type Row<Value> = readonly [
   area: string,
   label: string,
   present: Setting["present"],
-  set: (draft: Draft, value: Value) => void,
+  set: (draft: Draft, value: Value) => unknown,
 ];
 
 function setting<Value>([area, label, present, set]: Row<Value>, weak: To<Value>, strict: To<Value>): Setting {
@@ -311,10 +309,22 @@ function field(
   return setting([area, label, present, set], weak, strict);
 }
 
+type Step = readonly [name: string, label: string];
+
+function superAdmin(
+  [name, find]: readonly [name: string, find: (contents: OrgContents) => User | Group],
+  granted: Step,
+  revoked: Step,
+): Setting {
+  const present = (contents: OrgContents) => listText(find(contents).roles, "label");
+  const set = (draft: Draft, isHeld: boolean) => setSuperAdmin(draft, find(draft.contents), isHeld);
+  return setting(["Administrators", `Roles of ${name}`, present, set], [...granted, true], [...revoked, false]);
+}
+
 function status(
   [area, label, find]: readonly [area: string, label: string, find: Finder],
-  off: readonly [name: string, label: string],
-  on: readonly [name: string, label: string],
+  off: Step,
+  on: Step,
 ): Setting {
   const show = (value: unknown, name: string) => `${name}: ${String(value)}`;
   return field([area, label, find, "status", show], [...off, "INACTIVE"], [...on, "ACTIVE"]);
@@ -370,11 +380,11 @@ function presentRules(contents: OrgContents): string {
   return `${policy.name}: ${rules.map((rule) => String(rule["name"])).join(", ")}`;
 }
 
-function addOrDeleteRule(draft: Draft, isThere: boolean): void {
+function addOrDeleteRule(draft: Draft, isThere: boolean): unknown {
   const parent = sessionPolicy(draft.contents);
   if (isThere) return addRule(draft, parent, { name: temporaryRule, priority: 1, ...laxSessionRule });
   const rule = parent.rules.find(({ name }) => name === temporaryRule);
-  edit(draft, rulePlace(parent, found(rule, `rule ${JSON.stringify(temporaryRule)}`)), null);
+  return edit(draft, rulePlace(parent, found(rule, `rule ${JSON.stringify(temporaryRule)}`)), null);
 }
 
 /** A rule that people made, of the default policy or of the first that has one: the built-in one cannot be switched off. */
@@ -413,11 +423,12 @@ function automation(contents: OrgContents): Found<JsonObject> {
   return policyPlace(found(parent, "automation"));
 }
 
-function addOrDeleteStream(draft: Draft, isThere: boolean): void {
-  if (!isThere) return edit(draft, named("logStreams", secondStream)(draft.contents), null);
-  const streamSettings = { accountId: "123456789012", eventSourceName: "practice_second", region: "us-east-1" };
-  const second = newLogStream(draft.site, { name: secondStream, type: "aws_eventbridge", settings: streamSettings });
-  edit(draft, listed("logStreams", null), createdNow(draft, second));
+/** Adds an entry to a list of the org, or deletes it. */
+function entry(list: ListName, name: string, make: (draft: Draft, name: string) => Resource) {
+  return (draft: Draft, isThere: boolean) =>
+    isThere
+      ? edit(draft, listed(list, null), createdNow(draft, make(draft, name)))
+      : edit(draft, named(list, name)(draft.contents), null);
 }
 
 function addresses(gateways: unknown): string {
@@ -430,14 +441,6 @@ function presentIssuer(contents: OrgContents): string {
 
 function trust(draft: Draft, authority: CertificateAuthority): void {
   replaceIdpKey(draft, cardProvider(draft.contents), authority);
-}
-
-function createOrRevokeToken(draft: Draft, isThere: boolean): void {
-  if (!isThere) return edit(draft, named("apiTokens", scriptToken)(draft.contents), null);
-  const owner = found(draft.contents.users[0], "user");
-  const site = { ...draft.site, nowMs: draft.nowMs };
-  const token = newApiToken(site, scriptToken, owner.user.id);
-  edit(draft, listed("apiTokens", null), createdNow(draft, token));
 }
 
 function whence(network: unknown): string {

@@ -1,28 +1,15 @@
 import { json, providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import { openCursor, pageAddress, sealCursor } from "../http/cursors.ts";
+import type { RequestFaults } from "../api/faults.ts";
 import type { LogEvent } from "./log_events.ts";
 import type { LogEntry, SystemLog } from "./system_log.ts";
-
-/** Faults of one answer of the log. */
-export interface LogReadFaults {
-  /** No events, though there are some; the link leads to the same place in the log. */
-  readonly isEmpty: boolean;
-  /** Each event stands twice on its page. */
-  readonly isDoubled: boolean;
-  /** A link of an earlier answer is no longer known. */
-  readonly isCursorLost: boolean;
-  /** The link of a page leads to the same page. */
-  readonly isStuck: boolean;
-  /** Origin of the link to the next page. */
-  readonly linkOrigin: string | null;
-}
 
 export interface LogReading {
   readonly log: SystemLog;
   readonly url: string;
   readonly cursorSecret: Uint8Array;
   readonly nowMs: number;
-  readonly faults: LogReadFaults;
+  readonly faults: RequestFaults;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -57,7 +44,7 @@ export function answerLogRequest(request: PracticeRequest, reading: LogReading):
   if ("refusal" in query) return query.refusal;
   const page = pollingPage(query, reading);
   const headers: Header[] = [["link", `<${linkTo(request, reading.url, request.query.get("after"))}>; rel="self"`]];
-  const origin = reading.faults.linkOrigin ?? reading.url;
+  const origin = reading.faults.linkOrigin(reading.url);
   headers.push([
     "link",
     `<${linkTo(request, origin, sealCursor([page.next.sinceMs, page.next.position], cursorPurpose, reading.cursorSecret))}>; rel="next"`,
@@ -81,8 +68,9 @@ function pollingPage(query: LogQuery, { log, faults }: LogReading): LogPage {
   const offset = all[0]?.position ?? 0;
   // Positions count on when old entries are gone.
   const start = query.after === null ? firstSince(all, sinceMs, end) : Math.max(query.after.position, offset);
-  if (faults.isEmpty) return { entries: [], next: { position: start, sinceMs } };
-  const limit = faults.isDoubled ? Math.ceil(query.limit / 2) : query.limit;
+  if (faults.has("empty-log-page")) return { entries: [], next: { position: start, sinceMs } };
+  const isDoubled = faults.has("doubled-log-page");
+  const limit = isDoubled ? Math.ceil(query.limit / 2) : query.limit;
   const entries: LogEntry[] = [];
   let position = start;
   for (; position < end && entries.length < limit; position += 1) {
@@ -90,8 +78,8 @@ function pollingPage(query: LogQuery, { log, faults }: LogReading): LogPage {
     if (entry === undefined || entry.persistedMs < sinceMs || !query.matches(entry.event)) continue;
     entries.push(entry);
   }
-  const shown = faults.isDoubled ? entries.flatMap((entry) => [entry, entry]).slice(0, query.limit) : entries;
-  const next = faults.isStuck ? start : position;
+  const shown = isDoubled ? entries.flatMap((entry) => [entry, entry]).slice(0, query.limit) : entries;
+  const next = faults.has("repeated-cursor") ? start : position;
   return { entries: shown, next: { position: next, sinceMs } };
 }
 
@@ -121,7 +109,7 @@ function parseQuery(query: URLSearchParams, reading: LogReading): LogQuery | { r
     return invalid("The practice org answers polling requests only: no until, no q, sortOrder ASCENDING.");
   }
   const after = afterText === null ? null : unseal(afterText, reading.cursorSecret);
-  if (afterText !== null && (after === null || faults.isCursorLost)) {
+  if (afterText !== null && (after === null || faults.has("log-cursor-lost"))) {
     return { refusal: providerError("E0000029", { causes: ["Invalid cursor."] }) };
   }
   const filter = query.get("filter");

@@ -1,25 +1,12 @@
+import { named } from "../api/call.ts";
+import { ofBrand } from "../api/endpoints.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { createdNow, edit, setField } from "../changes/edit.ts";
+import { createdNow, edit } from "../changes/edit.ts";
 import { listed, pagePlace } from "../changes/places.ts";
-import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
+import { json, providerError, type PracticeResponse } from "../http/messages.ts";
 import { defaultPage, newLogStream, newZone, type LogStreamSpec, type ZoneSpec } from "../contents/new_objects.ts";
-import {
-  isSubdomainBrand,
-  type BrandWithPages,
-  type ListName,
-  type Resource,
-  type Site,
-} from "../contents/org_contents.ts";
-import {
-  answerWith,
-  attempt,
-  invalid,
-  statusOf,
-  textIn,
-  withDefaults,
-  type Write,
-  type WriteCall,
-} from "./write_call.ts";
+import { isSubdomainBrand, type ListName, type Resource, type Site } from "../contents/org_contents.ts";
+import { blankName, invalid, put, putStatus, textIn, withDefaults, type Write } from "./write_call.ts";
 
 /** Everything but policies as clients of the API write it. */
 
@@ -37,13 +24,13 @@ export const postZone = post<ZoneSpec["type"]>("zones", ["IP", "DYNAMIC", "DYNAM
   return newZone(site, { ...made, usage, fields: sentZoneFields(made.type, body) });
 });
 
-export const putZone = put("zones", "NetworkZone", (zone, body) => ({
+export const putZone = putItem("zones", "NetworkZone", (zone, body) => ({
   name: textIn(body, "name") ?? zone["name"],
   usage: body["usage"] ?? "POLICY",
   ...sentZoneFields(zone["type"] as ZoneSpec["type"], body),
 }));
 
-export const putAuthenticator = put("authenticators", "Authenticator", (item, body) => {
+export const putAuthenticator = putItem("authenticators", "Authenticator", (item, body) => {
   const old = isJsonObject(item["settings"]) ? item["settings"] : {};
   // The provider sets this one itself.
   const fixed = "appInstanceId" in old ? { appInstanceId: old["appInstanceId"] } : {};
@@ -58,19 +45,20 @@ export const postLogStream = post<LogStreamSpec["type"]>(
   (site, made, body) => newLogStream(site, { ...made, settings: streamSettings(body) }),
 );
 
-export const putLogStream = put("logStreams", "LogStream", (stream, body) =>
+export const putLogStream = putItem("logStreams", "LogStream", (stream, body) =>
   body["type"] === stream["type"]
     ? { name: textIn(body, "name") ?? stream["name"], settings: streamSettings(body) }
     : invalid("type", "The stream type cannot be changed"),
 );
 
-export const putApiToken = put("apiTokens", "ApiToken", (token, body) => ({
+export const putApiToken = putItem("apiTokens", "ApiToken", (token, body) => ({
   name: body["name"] ?? token["name"],
   clientName: body["clientName"] ?? token["clientName"],
   network: withDefaults({ connection: "ANYWHERE" }, body["network"]),
 }));
 
-export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
+export const putSignInPage: Write = ofBrand((branded, { draft, contents, body }) => {
+  if (isSubdomainBrand(branded, contents)) return providerError("E0000006");
   const { pageContent = null, widgetVersion = null, contentSecurityPolicySetting } = body;
   const texts = branded.customizedPage?.["widgetCustomizations"] ?? defaultPage.widgetCustomizations;
   const unset = Object.fromEntries(Object.keys(isJsonObject(texts) ? texts : {}).map((name) => [name, null]));
@@ -81,17 +69,12 @@ export const putSignInPage: Write = ofBrand((branded, { draft, body }) => {
     widgetCustomizations: withDefaults(standard, body["widgetCustomizations"]),
     ...(contentSecurityPolicySetting === undefined ? {} : { contentSecurityPolicySetting }),
   };
-  attempt(() => edit(draft, pagePlace(branded), page));
-  return answerWith(page);
+  put(draft, pagePlace(branded), page);
+  return json(200, page);
 });
 
 export function lifecycle(list: ListName, kind: string): Write {
-  return ofItem(list, kind, (item, { draft, segments: [, verb] }) => {
-    const status = statusOf(verb);
-    if (status === null) return providerError("E0000006");
-    attempt(() => setField(draft, listed(list, item), "status", status));
-    return answerWith(draft.contents[list].find(({ id }) => id === item.id) ?? item);
-  });
+  return ofItem(list, kind)((item, { draft, segments: [, verb] }) => putStatus(draft, listed(list, item), verb));
 }
 
 function post<Type extends string>(
@@ -103,27 +86,34 @@ function post<Type extends string>(
   return ({ draft, body }) => {
     const name = textIn(body, "name");
     const type = types.find((one) => one === body["type"]);
-    if (name === null) return invalid("name", "The field cannot be left blank");
+    if (name === null) return blankName();
     if (type === undefined) return invalid("type", `Unknown ${noun} type`);
     if (draft.contents[list].some((one) => one["name"] === name)) return invalid("name", "Name already in use");
-    const created = createdNow(draft, make(draft.site, { name, type }, body));
-    edit(draft, listed(list, null), created);
-    return answerWith(created);
+    return json(200, edit(draft, listed(list, null), createdNow(draft, make(draft.site, { name, type }, body))));
   };
 }
 
 /** `sent` gives the fields that are written, or a refusal. */
-function put(
+function putItem(
   list: ListName,
   kind: string,
   sent: (item: Resource, body: JsonObject) => JsonObject | PracticeResponse,
 ): Write {
-  return ofItem(list, kind, (item, { draft, body }) => {
+  return ofItem(
+    list,
+    kind,
+  )((item, { draft, body }) => {
     const fields = sent(item, body);
-    if ("headers" in fields) return fields as PracticeResponse;
-    attempt(() => edit(draft, listed(list, item), { ...item, ...fields }));
-    return answerWith(draft.contents[list].find(({ id }) => id === item.id) ?? item);
+    return "headers" in fields ? (fields as PracticeResponse) : put(draft, listed(list, item), { ...item, ...fields });
   });
+}
+
+function ofItem(list: ListName, kind: string) {
+  return named(
+    (contents) => contents[list],
+    ({ id }) => id,
+    kind,
+  );
 }
 
 function sentZoneFields(type: ZoneSpec["type"], body: JsonObject): JsonObject {
@@ -137,22 +127,4 @@ function streamSettings(body: JsonObject): JsonObject {
   if (!isJsonObject(body["settings"])) return {};
   const { token: _, ...settings } = body["settings"];
   return settings;
-}
-
-function ofItem(list: ListName, kind: string, write: (item: Resource, call: WriteCall) => PracticeResponse): Write {
-  return (call) => {
-    const [id = ""] = call.segments;
-    const item = call.draft.contents[list].find((one) => one.id === id);
-    return item === undefined ? notFound(id, kind) : write(item, call);
-  };
-}
-
-function ofBrand(write: (branded: BrandWithPages, call: WriteCall) => PracticeResponse): Write {
-  return (call) => {
-    const [id = ""] = call.segments;
-    const { contents } = call.draft;
-    const branded = contents.brands.find(({ brand }) => brand.id === id);
-    if (branded === undefined) return notFound(id, "Brand");
-    return isSubdomainBrand(branded, contents) ? providerError("E0000006") : write(branded, call);
-  };
 }

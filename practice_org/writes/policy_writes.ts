@@ -1,60 +1,55 @@
+import { ofPolicy } from "../api/endpoints.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { edit, setField, type Draft } from "../changes/edit.ts";
 import { addRule, policyPlace, rulePlace } from "../changes/places.ts";
-import { notFound, providerError, type PracticeResponse } from "../http/messages.ts";
+import { json, notFound, providerError, type PracticeResponse } from "../http/messages.ts";
 import { defaults } from "../contents/new_objects.ts";
 import type { PolicyWithRules, Resource } from "../contents/org_contents.ts";
-import { answerWith, attempt, invalid, noContent, statusOf, textIn, withDefaults, type Write } from "./write_call.ts";
+import { blankName, invalid, put, putStatus, textIn, withDefaults, type Write, type WriteCall } from "./write_call.ts";
 
 /** Policies and their rules as clients of the API write them. */
 
 export const putPolicy: Write = ofPolicy((parent, { draft, body }) => {
   const { policy } = parent;
   if (body["type"] !== policy.type) return invalid("type", "The policy type cannot be changed");
-  if (textIn(body, "name") === null) return invalid("name", "The field cannot be left blank");
+  if (textIn(body, "name") === null) return blankName();
   if (policy["system"] === true && body["priority"] !== policy["priority"]) return providerError("E0000077");
-  attempt(() => edit(draft, policyPlace(parent), { ...policy, ...writtenFields(policy, body) }));
-  return answerWith(findPolicy(draft, policy.id)?.policy ?? policy);
+  return put(draft, policyPlace(parent), { ...policy, ...writtenFields(policy, body) });
 });
 
 export const policyLifecycle: Write = ofPolicy((parent, { draft, segments: [, verb] }) => {
-  const status = statusOf(verb);
-  if (status === null || (status === "INACTIVE" && parent.policy["system"] === true)) return providerError("E0000006");
-  attempt(() => setField(draft, policyPlace(parent), "status", status));
-  return noContent;
+  if (verb === "deactivate" && parent.policy["system"] === true) return providerError("E0000006");
+  return withoutBody(putStatus(draft, policyPlace(parent), verb));
 });
 
 export const postRule: Write = ofPolicy((parent, { draft, body }) => {
   const name = textIn(body, "name");
-  if (name === null) return invalid("name", "The field cannot be left blank");
+  if (name === null) return blankName();
   if (parent.rules.some((rule) => rule["name"] === name)) return invalid("name", "Rule name already in use");
   const last = parent.rules.filter((rule) => rule["system"] !== true).length;
   // Session rules count from 1, those of apps from 0.
   const lowest = parent.policy.type === "ACCESS_POLICY" ? 0 : 1;
   const asked = typeof body["priority"] === "number" ? body["priority"] : last + lowest;
   const priority = Math.min(Math.max(asked, lowest), last + lowest);
-  addRule(draft, parent, { name, priority, ...writtenRule(parent, body) });
-  const rules = findPolicy(draft, parent.policy.id)?.rules ?? [];
-  return answerWith(rules.find((rule) => rule["name"] === name) ?? {});
+  return json(200, addRule(draft, parent, { name, priority, ...writtenRule(parent, body) }));
 });
 
 export const putRule: Write = ofRule((parent, rule, { draft, body }) => {
   const name = textIn(body, "name");
-  if (name === null) return invalid("name", "The field cannot be left blank");
+  if (name === null) return blankName();
   const { conditions, actions } = writtenRule(parent, body);
-  const isSystem = rule["system"] === true;
   // The conditions of a built-in rule cannot be changed.
-  const own = isSystem ? {} : { name, conditions, priority: body["priority"] ?? rule["priority"] };
-  attempt(() => edit(draft, rulePlace(parent, rule), { ...rule, ...own, actions }));
-  return answerWith(findRule(draft, parent, rule.id) ?? rule);
+  const own = rule["system"] === true ? {} : { name, conditions, priority: body["priority"] ?? rule["priority"] };
+  return put(draft, rulePlace(parent, rule), { ...rule, ...own, actions });
 });
 
-export const ruleLifecycle: Write = ofRule((parent, rule, { draft, segments: [, , verb] }) => {
-  const status = statusOf(verb);
-  if (status === null || rule["system"] === true) return providerError("E0000006");
-  attempt(() => setField(draft, rulePlace(parent, rule), "status", status));
-  return noContent;
-});
+export const ruleLifecycle: Write = ofRule((parent, rule, { draft, segments: [, , verb] }) =>
+  rule["system"] === true ? providerError("E0000006") : withoutBody(putStatus(draft, rulePlace(parent, rule), verb)),
+);
+
+/** The provider answers a step of the lifecycle of policies and rules without a body. */
+function withoutBody(response: PracticeResponse): PracticeResponse {
+  return response.status === 200 ? { status: 204, headers: [], body: "" } : response;
+}
 
 function writtenFields(old: Resource, body: JsonObject): JsonObject {
   const fields = {
@@ -98,28 +93,10 @@ function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
 
-function ofPolicy(write: (parent: PolicyWithRules, call: Parameters<Write>[0]) => PracticeResponse): Write {
-  return (call) => {
-    const [id = ""] = call.segments;
-    const parent = findPolicy(call.draft, id);
-    return parent === undefined ? notFound(id, "Policy") : write(parent, call);
-  };
-}
-
-function ofRule(
-  write: (parent: PolicyWithRules, rule: Resource, call: Parameters<Write>[0]) => PracticeResponse,
-): Write {
+function ofRule(write: (parent: PolicyWithRules, rule: Resource, call: WriteCall) => PracticeResponse): Write {
   return ofPolicy((parent, call) => {
     const [, id = ""] = call.segments;
     const rule = parent.rules.find((item) => item.id === id);
     return rule === undefined ? notFound(id, "PolicyRule") : write(parent, rule, call);
   });
-}
-
-function findPolicy({ contents }: Draft, id: string): PolicyWithRules | undefined {
-  return contents.policies.find(({ policy }) => policy.id === id);
-}
-
-function findRule(draft: Draft, { policy }: PolicyWithRules, id: string): Resource | undefined {
-  return findPolicy(draft, policy.id)?.rules.find((rule) => rule.id === id);
 }

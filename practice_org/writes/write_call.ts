@@ -1,12 +1,14 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { Draft } from "../changes/edit.ts";
+import { edit, type Draft, type Found } from "../changes/edit.ts";
 import { NotPossibleError } from "../not_possible_error.ts";
 import { json, providerError, type PracticeResponse } from "../http/messages.ts";
-import type { Resource } from "../contents/org_contents.ts";
+import type { OrgContents } from "../contents/org_contents.ts";
 
 /** A request that changes the org, with the org while it changes. */
 export interface WriteCall {
   readonly draft: Draft;
+  /** The org before the request. */
+  readonly contents: OrgContents;
   /** The variable segments of the path, in order. */
   readonly segments: readonly string[];
   /** Empty where the request has none. */
@@ -15,13 +17,24 @@ export interface WriteCall {
 
 export type Write = (call: WriteCall) => PracticeResponse;
 
-/** Makes an edit; one that changes nothing is answered like any other, and leaves no event. */
-export function attempt(edit: () => void): void {
+/** Writes an object, and answers it. One that changes nothing is answered like any other, and leaves no event. */
+export function put<Item extends JsonObject>(draft: Draft, place: Found<Item>, after: Item): PracticeResponse {
   try {
-    edit();
+    return json(200, edit(draft, place, after));
   } catch (error) {
     if (!(error instanceof NotPossibleError)) throw error;
+    return json(200, place.item);
   }
+}
+
+/** Writes the status that the step `activate` or `deactivate` of a lifecycle leads to; refuses any other step. */
+export function putStatus<Item extends JsonObject>(
+  draft: Draft,
+  place: Found<Item>,
+  verb: string | undefined,
+): PracticeResponse {
+  if (verb !== "activate" && verb !== "deactivate") return providerError("E0000006");
+  return put(draft, place, { ...place.item, status: verb === "activate" ? "ACTIVE" : "INACTIVE" });
 }
 
 /**
@@ -39,12 +52,6 @@ export function withDefaults(defaults: JsonObject, sent: unknown): JsonObject {
   return kept;
 }
 
-/** Null: no step of a lifecycle. */
-export function statusOf(verb: string | undefined): "ACTIVE" | "INACTIVE" | null {
-  if (verb === "activate") return "ACTIVE";
-  return verb === "deactivate" ? "INACTIVE" : null;
-}
-
 export function textIn(body: JsonObject, field: string): string | null {
   const value = body[field];
   return typeof value === "string" && value.trim() !== "" ? value : null;
@@ -57,8 +64,6 @@ export function invalid(field: string, problem: string): PracticeResponse {
   });
 }
 
-export function answerWith(item: Resource | JsonObject): PracticeResponse {
-  return json(200, item);
+export function blankName(): PracticeResponse {
+  return invalid("name", "The field cannot be left blank");
 }
-
-export const noContent: PracticeResponse = { status: 204, headers: [], body: "" };
