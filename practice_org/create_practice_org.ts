@@ -16,7 +16,7 @@ import { createEventWriter } from "./log/event_writer.ts";
 import type { LogEvent, LogEventSpec } from "./log/log_events.ts";
 import { createSystemLog } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
-import { answer, type Org } from "./api/answer.ts";
+import { answer, type Caller, type Org } from "./api/answer.ts";
 import { everyScope } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
 import type { App, OrgContents, Site } from "./contents/org_contents.ts";
@@ -94,11 +94,16 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     throw error;
   });
   const latencyMs = options.latencyMs ?? 0;
-  // Delayed answers, so that stop() does not wait for them.
-  const timers = new Set<NodeJS.Timeout>();
+  // stop() does not wait for delayed answers.
+  const stopping = new AbortController();
   server.on("request", (incoming, outgoing) => {
     const setStatus = log.begin(incoming);
-    void serve(incoming, outgoing, { answer: (request) => answer(org, request), latencyMs, timers, setStatus });
+    void serve(incoming, outgoing, {
+      answer: (request) => answer(org, request),
+      latencyMs,
+      stopped: stopping.signal,
+      setStatus,
+    });
   });
   return {
     url,
@@ -111,7 +116,7 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     ...org.console,
     writeEvents: (specs) => org.events.write(specs, { actor: adminOf() }),
     stop() {
-      for (const timer of timers) clearTimeout(timer);
+      stopping.abort();
       return new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
@@ -137,53 +142,52 @@ interface Parts {
 
 async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org> {
   const { url, keys, terraformKeys, faults } = parts;
-  const app = serviceAppState(options, keys);
+  const { isFresh = false, grantedScopes = defaultGrantedScopes, dpop = "required" } = options;
+  const app: ServiceAppState = {
+    isCreated: !isFresh,
+    keys: isFresh ? [] : [{ jwk: keys.publicKeyJwk, isActive: true }],
+    grantedScopes: new Set(isFresh ? [] : grantedScopes),
+    role: isFresh ? "none" : options.role,
+    dpop,
+    hasPublicClientAdmins: false,
+    clockOffsetMs: 0,
+  };
+  const apps = new Map<string, Caller>([[scannerId, { label: scanner, app }]]);
+  if (terraformKeys !== null) {
+    const scopes = new Set([...defaultGrantedScopes, ...manageScopes]);
+    const own = {
+      isCreated: true,
+      keys: [{ jwk: terraformKeys.publicKeyJwk, isActive: true }],
+      role: "super",
+    } as const;
+    apps.set(terraformId, { label: terraform, app: { ...own, grantedScopes: scopes } });
+  }
   const now = options.clock ?? Date.now;
   const clock = () => now() + app.clockOffsetMs;
   const site: Site = { url, nowMs: clock() };
   const profile =
     typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
   const { id: orgId, serviceAppPolicyId: policyId } = profile;
-  const requiresDpop = app.dpop === "required";
-  const appOf = (label: string) => serviceApp(site, { label, orgId, policyId, requiresDpop });
+  const appOf = (label: string) => serviceApp(site, { label, orgId, policyId, requiresDpop: dpop === "required" });
   const contents = terraformKeys === null ? profile : withApp(profile, appOf(terraform));
-  const secret = randomBytes(32);
   const state = createOrgState(contents, { site, clock });
-  const systemLog = createSystemLog();
-  const events = createEventWriter({ log: systemLog, clock, takeFaults: () => faults.takeForChange() });
+  const log = createSystemLog();
+  const events = createEventWriter({ log, clock, takeFaults: () => faults.takeForChange() });
   const tokens = await createAccessTokens(url);
   const proofReplays = createReplayGuard(600);
-  const terraformClients =
-    terraformKeys === null
-      ? []
-      : [
-          {
-            clientId: terraformId,
-            keys: [terraformKeys.publicKeyJwk],
-            grantedScopes: new Set([...defaultGrantedScopes, ...manageScopes].map((scope) => `okta.${scope}`)),
-          },
-        ];
   return {
     url,
     state,
     console: createAdminConsole(state, events, { app, scopes: everyScope }),
     app,
     events,
-    log: systemLog,
+    log,
     serviceApp: appOf(scanner),
-    callers: {
-      get(id) {
-        if (id === terraformId) return { label: terraform, role: "super" };
-        return id === scannerId ? { label: scanner, role: app.role } : undefined;
-      },
-    },
+    callers: apps,
     isWritable: terraformKeys !== null,
     tokenEndpoint: {
       url,
-      clients() {
-        const own = registered(app, scannerId);
-        return own === null ? terraformClients : [own, ...terraformClients];
-      },
+      clients: () => [...apps].flatMap(([id, caller]) => registered(caller.app, id) ?? []),
       get dpop() {
         return app.dpop;
       },
@@ -195,21 +199,8 @@ async function buildOrg(options: PracticeOrgOptions, parts: Parts): Promise<Org>
     resourceServer: { url, tokens, proofReplays },
     rateLimits: createRateLimits({ ...defaultRateLimit, ...options.rateLimit }),
     faults,
-    cursorSecret: secret,
+    cursorSecret: randomBytes(32),
     clock,
-  };
-}
-
-function serviceAppState(options: PracticeOrgOptions, keys: PracticeKeyPair): ServiceAppState {
-  const { isFresh = false, grantedScopes = defaultGrantedScopes } = options;
-  return {
-    isCreated: !isFresh,
-    keys: isFresh ? [] : [{ jwk: keys.publicKeyJwk, isActive: true }],
-    grantedScopes: new Set(isFresh ? [] : grantedScopes),
-    role: isFresh ? "none" : options.role,
-    dpop: options.dpop ?? "required",
-    hasPublicClientAdmins: false,
-    clockOffsetMs: 0,
   };
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Role, ServiceAppState } from "../auth/service_app.ts";
+import type { KnownApp, ServiceAppState } from "../auth/service_app.ts";
 import { authorizeCall, type ResourceServer, type TokenScheme } from "../auth/authorize_call.ts";
 import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token_endpoint.ts";
 import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
@@ -14,8 +14,11 @@ import { clientActor } from "../log/admins.ts";
 import type { EventWriter } from "../log/event_writer.ts";
 import type { SystemLog } from "../log/system_log.ts";
 import { answerPage } from "./paging.ts";
-import { bucketOf, everyScope, findRoute } from "./routes.ts";
-import { bodyOf, findWriteRoute } from "../writes/write_routes.ts";
+import type { Endpoint } from "./call.ts";
+import { everyScope, routes } from "./routes.ts";
+import { findRoute, type FoundRoute } from "../http/route_table.ts";
+import type { Write } from "../writes/write_call.ts";
+import { bodyOf, writeRoutes } from "../writes/write_routes.ts";
 
 /** The org behind its HTTP server. */
 export interface Org {
@@ -27,7 +30,7 @@ export interface Org {
   /** The scanner's. */
   readonly serviceApp: App;
   /** Callers of the API, by client id. */
-  readonly callers: Pick<ReadonlyMap<string, Caller>, "get">;
+  readonly callers: ReadonlyMap<string, Caller>;
   /** The scanner's, as the Admin Console has it. */
   readonly app: ServiceAppState;
   /** Takes what the Terraform provider writes. */
@@ -40,10 +43,10 @@ export interface Org {
   readonly clock: () => number;
 }
 
-/** A service application that has a role. */
+/** A service application with its name. */
 export interface Caller {
   readonly label: string;
-  readonly role: Role;
+  readonly app: KnownApp;
 }
 
 /** A request that is being answered. */
@@ -75,44 +78,72 @@ export async function answer(org: Org, request: PracticeRequest): Promise<Outcom
 async function respondWithToken(exchange: Exchange): Promise<PracticeResponse> {
   const { org, request, nowMs } = exchange;
   if (request.method !== "POST") return providerError("E0000022");
-  return withinRateLimit(exchange, "token", async () => {
-    const faulty = faultyAnswer(exchange, { scheme: "Bearer", scopes: [] });
-    return faulty ?? (await answerTokenRequest(org.tokenEndpoint, request, nowMs));
-  });
+  return withinLimits(exchange, { bucket: "token", scheme: "Bearer", scopes: [] }, () =>
+    answerTokenRequest(org.tokenEndpoint, request, nowMs),
+  );
 }
 
 async function respondWithResource(exchange: Exchange): Promise<PracticeResponse> {
-  const { org, request, faults, nowMs } = exchange;
-  if (org.isWritable && request.method !== "GET") return respondWithWrite(exchange);
-  const found = findRoute(request.path);
-  if (found === null) return providerError("E0000007");
-  if (request.method !== "GET") return providerError("E0000022");
-  const { route, segments } = found;
-  const scopes = route.scope === null ? [] : [`okta.${route.scope}`];
-  let scheme: TokenScheme = "Bearer";
-  let clientId = org.serviceApp.id;
-  if (route.scope !== null) {
-    const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
-    if (!verdict.isAuthorized) return verdict.response;
-    ({ scheme, clientId } = verdict);
+  const { org, request } = exchange;
+  if (org.isWritable && request.method !== "GET") {
+    // What is no write of the table is refused.
+    const found = findRoute(writeRoutes, `${request.method} ${request.path}`);
+    return found === null ? providerError("E0000006") : authorized(exchange, found, write);
   }
-  const role = org.callers.get(clientId)?.role ?? "none";
-  return withinRateLimit(exchange, route.bucket, () => {
-    const faulty = faultyAnswer(exchange, { scheme, scopes });
-    if (faulty !== null) return faulty;
-    if (route.scope !== null && role === "none") return providerError("E0000006");
-    if (route.scope !== null && role === "custom" && !isReadableByCustomRole(request.path, request.query)) {
-      return providerError("E0000006");
-    }
-    const whole = org.state.contents();
-    const contents = role === "custom" ? inResourceSet(whole) : whole;
-    if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
-    const { url, serviceApp, cursorSecret, app } = org;
-    const log = { log: org.log, url, cursorSecret, nowMs, faults };
-    const call = { url, contents, role, clientId, serviceApp, app, query: request.query, request, log, segments };
-    const result = route.answer(call);
-    return "status" in result ? result : answerPage(result, request, { url, cursorSecret, faults });
-  });
+  const found = findRoute(routes, request.path);
+  if (found === null) return providerError("E0000007");
+  return request.method === "GET" ? authorized(exchange, found, read) : providerError("E0000022");
+}
+
+async function authorized<Action>(
+  exchange: Exchange,
+  route: FoundRoute<Action>,
+  respond: (exchange: Exchange, route: FoundRoute<Action>, clientId: string) => PracticeResponse,
+): Promise<PracticeResponse> {
+  const { org, request, nowMs } = exchange;
+  const { bucket, scope } = route;
+  if (scope === null) {
+    const anonymous = { bucket, scheme: "Bearer", scopes: [] } as const;
+    return withinLimits(exchange, anonymous, () => respond(exchange, route, org.serviceApp.id));
+  }
+  const scopes = [`okta.${scope}`];
+  const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
+  if (!verdict.isAuthorized) return verdict.response;
+  return withinLimits(exchange, { bucket, scheme: verdict.scheme, scopes }, () =>
+    respond(exchange, route, verdict.clientId),
+  );
+}
+
+function read(exchange: Exchange, route: FoundRoute<Endpoint>, clientId: string): PracticeResponse {
+  const { org, request, faults, nowMs } = exchange;
+  const role = org.callers.get(clientId)?.app.role ?? "none";
+  const isReadable = role === "custom" ? isReadableByCustomRole(request.path, request.query) : role !== "none";
+  if (route.scope !== null && !isReadable) return providerError("E0000006");
+  const whole = org.state.contents();
+  const contents = role === "custom" ? inResourceSet(whole) : whole;
+  if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
+  const { url, serviceApp, cursorSecret, app } = org;
+  const { segments } = route;
+  const log = { log: org.log, url, cursorSecret, nowMs, faults };
+  const call = { url, contents, role, clientId, serviceApp, app, query: request.query, request, log, segments };
+  const result = route.action(call);
+  return "status" in result ? result : answerPage(result, request, { url, cursorSecret, faults });
+}
+
+function write(
+  { org, request }: Exchange,
+  { action, segments }: FoundRoute<Write>,
+  clientId: string,
+): PracticeResponse {
+  const caller = org.callers.get(clientId);
+  if (caller?.app.role !== "super") return providerError("E0000006");
+  const body = bodyOf(request);
+  if (body === null) return providerError("E0000003");
+  const { result, events } = org.state.edit((draft) => action({ draft, contents: draft.contents, segments, body }));
+  if (events.length > 0) {
+    org.events.write(events, { actor: clientActor(clientId, caller.label), requestUri: request.path });
+  }
+  return result;
 }
 
 /**
@@ -147,48 +178,18 @@ function inResourceSet(contents: OrgContents): OrgContents {
   };
 }
 
-/** For a writable org: what is no write of the table is refused. */
-async function respondWithWrite(exchange: Exchange): Promise<PracticeResponse> {
-  const { org, request, nowMs } = exchange;
-  const found = findWriteRoute(request);
-  if (found === null) return providerError("E0000006");
-  const scopes = [`okta.${found.route.scope}`];
-  const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
-  if (!verdict.isAuthorized) return verdict.response;
-  return withinRateLimit(exchange, bucketOf(request.path), () => {
-    const faulty = faultyAnswer(exchange, { scheme: verdict.scheme, scopes });
-    if (faulty !== null) return faulty;
-    const caller = org.callers.get(verdict.clientId);
-    if (caller?.role !== "super") return providerError("E0000006");
-    const body = bodyOf(request);
-    if (body === null) return providerError("E0000003");
-    const { segments } = found;
-    const { result, events } = org.state.edit((draft) =>
-      found.route.write({ draft, contents: draft.contents, segments, body }),
-    );
-    if (events.length > 0) {
-      org.events.write(events, { actor: clientActor(verdict.clientId, caller.label), requestUri: request.path });
-    }
-    return result;
-  });
-}
-
-async function withinRateLimit(
-  { org, nowMs }: Exchange,
-  bucket: string,
-  respondInside: () => PracticeResponse | Promise<PracticeResponse>,
+/** The right answer, where the rate limit admits the request and no fault gives another. */
+async function withinLimits(
+  { org, request, faults, nowMs }: Exchange,
+  { bucket, ...token }: { readonly bucket: string; readonly scheme: TokenScheme; readonly scopes: readonly string[] },
+  respond: () => PracticeResponse | Promise<PracticeResponse>,
 ): Promise<PracticeResponse> {
   const { isAdmitted, headers } = org.rateLimits.take(bucket, nowMs);
-  const response = isAdmitted ? await respondInside() : providerError("E0000047");
+  const response = isAdmitted
+    ? (faults.answer({ url: org.url, request, ...token, nowMs }) ?? (await respond()))
+    : providerError("E0000047");
   const own = new Set(response.headers.map(([name]) => name));
   return { ...response, headers: [...response.headers, ...headers.filter(([name]) => !own.has(name))] };
-}
-
-function faultyAnswer(
-  { org: { url }, request, faults, nowMs }: Exchange,
-  token: { readonly scheme: TokenScheme; readonly scopes: readonly string[] },
-): PracticeResponse | null {
-  return faults.answer({ url, request, ...token, nowMs });
 }
 
 function withProviderHeaders(response: PracticeResponse, nowMs: number): PracticeResponse {

@@ -5,17 +5,7 @@ import { byId, list, unpaged, type Endpoint, type ListOptions } from "./call.ts"
 import * as endpoints from "./endpoints.ts";
 import { ofBrand, ofGroup, ofKey, ofPolicy, ofUser, peoplePerPage } from "./endpoints.ts";
 import { answerLogRequest } from "../log/log_endpoint.ts";
-import { segmentsOf } from "../http/path_segments.ts";
-
-export interface Route {
-  /** Segments that vary are `*`. */
-  readonly path: string;
-  /** Without its prefix. Null: the endpoint needs no token. */
-  readonly scope: string | null;
-  /** Requests of one bucket share a rate limit. */
-  readonly bucket: string;
-  readonly answer: Endpoint;
-}
+import { routesOf, scopesOf } from "../http/route_table.ts";
 
 /** The lists whose entries are plain objects: each by the name of its scope. */
 const lists = {
@@ -26,7 +16,7 @@ const lists = {
   idps: "identityProviders",
 } as const satisfies Record<string, ListName>;
 
-type Entry = readonly [scope: Route["scope"], answer: Endpoint];
+type Entry = readonly [scope: string | null, answer: Endpoint];
 
 function listAndObject(path: string, scope: keyof typeof lists, kind: string, options?: ListOptions) {
   const name = lists[scope];
@@ -95,26 +85,7 @@ const table: Readonly<Record<string, Entry>> = {
   "/oauth2/v1/clients/*/roles": ["roles.read", endpoints.clientRoles],
 };
 
-export const routes: readonly Route[] = Object.entries(table).map(([path, [scope, answer]]) => ({
-  path,
-  scope,
-  bucket: bucketOf(path),
-  answer,
-}));
+export const routes = routesOf(table);
 
 /** Every scope that the org knows, without prefix. */
-export const everyScope: readonly string[] = [...new Set(routes.flatMap(({ scope }) => scope ?? []))];
-
-export function findRoute(path: string): { readonly route: Route; readonly segments: readonly string[] } | null {
-  const asked = path.split("/");
-  for (const route of routes) {
-    const segments = segmentsOf(route.path, asked);
-    if (segments !== null) return { route, segments };
-  }
-  return null;
-}
-
-/** The provider limits by family: `/api/v1/apps`, `/oauth2/v1/clients`, …, with all that is below. */
-export function bucketOf(path: string): string {
-  return path.split("/")[3] ?? "well-known";
-}
+export const everyScope = scopesOf(routes);

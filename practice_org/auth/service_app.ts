@@ -23,6 +23,15 @@ export interface ServiceAppState {
   clockOffsetMs: number;
 }
 
+/** A service app as far as its calls depend on it. */
+export interface KnownApp {
+  readonly isCreated: boolean;
+  readonly keys: readonly { readonly jwk: JWK; readonly isActive: boolean }[];
+  /** Without prefix. */
+  readonly grantedScopes: ReadonlySet<string>;
+  readonly role: Role;
+}
+
 /** One click that the page offers for the app, and `practice-org change` by name. */
 export interface AppClick {
   /** `scope-granted:policies.read`; the key of `key-saved` comes with it. */
@@ -124,7 +133,7 @@ function parsePublicKey(text: string): JWK {
 }
 
 /** As the token endpoint knows it; null: there is no such app. */
-export function registered(app: ServiceAppState, clientId: string): RegisteredClient | null {
+export function registered(app: KnownApp, clientId: string): RegisteredClient | null {
   if (!app.isCreated) return null;
   return {
     clientId,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import { resetSocket } from "../../shared/reset_socket.ts";
 import type { PracticeRequest, PracticeResponse } from "./messages.ts";
 
@@ -19,8 +19,8 @@ export type Outcome =
 export interface ServeOptions {
   readonly answer: (request: PracticeRequest) => Promise<Outcome>;
   readonly latencyMs: number;
-  /** Holds the delayed answers, so that a server that stops can drop them. */
-  readonly timers: Set<NodeJS.Timeout>;
+  /** Ends the waiting of delayed answers, which are then not sent. */
+  readonly stopped: AbortSignal;
   readonly setStatus: (status: number) => void;
 }
 
@@ -28,7 +28,7 @@ export interface ServeOptions {
 export async function serve(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { answer, latencyMs, timers, setStatus }: ServeOptions,
+  { answer, latencyMs, stopped, setStatus }: ServeOptions,
 ): Promise<void> {
   // An aborted request no longer knows its socket.
   const { socket } = incoming;
@@ -39,35 +39,14 @@ export async function serve(
   }
   const outcome = await answer(request);
   const delayMs = outcome.kind === "answer" && outcome.isAtOnce === true ? 0 : latencyMs;
-  if (delayMs === 0) {
-    finish(outcome, socket, outgoing, setStatus);
-    return;
-  }
-  const timer = setTimeout(() => {
-    timers.delete(timer);
-    finish(outcome, socket, outgoing, setStatus);
-  }, delayMs);
-  timers.add(timer);
-}
-
-function finish(outcome: Outcome, socket: Socket, outgoing: ServerResponse, setStatus: (status: number) => void): void {
-  switch (outcome.kind) {
-    case "answer":
-      setStatus(outcome.response.status);
-      writeHead(outgoing, outcome.response);
-      outgoing.end(outcome.response.body);
-      return;
-    case "cut":
-      setStatus(outcome.response.status);
-      writeHead(outgoing, outcome.response);
-      outgoing.write(outcome.response.body.slice(0, outcome.response.body.length / 2), () => socket.destroy());
-      return;
-    case "reset":
-      resetSocket(socket);
-      return;
-    case "silence":
-      return;
-  }
+  if (delayMs > 0) await setTimeout(delayMs, undefined, { signal: stopped }).catch(() => undefined);
+  if (stopped.aborted || outcome.kind === "silence") return;
+  if (outcome.kind === "reset") return resetSocket(socket);
+  const { response, kind } = outcome;
+  setStatus(response.status);
+  writeHead(outgoing, response);
+  if (kind === "answer") outgoing.end(response.body);
+  else outgoing.write(response.body.slice(0, response.body.length / 2), () => socket.destroy());
 }
 
 /** Several values of one name become header lines of their own, as the provider sends `link`. */

@@ -1,60 +1,39 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { segmentsOf } from "../http/path_segments.ts";
 import type { PracticeRequest } from "../http/messages.ts";
+import { routesOf, scopesOf } from "../http/route_table.ts";
 import * as objects from "./object_writes.ts";
 import * as policies from "./policy_writes.ts";
 import type { Write } from "./write_call.ts";
 
-export interface WriteRoute {
-  readonly method: string;
-  /** Segments that vary are `*`. */
-  readonly path: string;
-  /** Without its prefix. */
-  readonly scope: string;
-  readonly write: Write;
-}
+type Entry = readonly [scope: string, write: Write];
 
 /** Writes of the Terraform provider that fix a finding, and no others: a plan of `fix` deletes nothing. */
-const writeRoutes: readonly WriteRoute[] = [
-  ...routesOf("policies.manage", [
-    ["PUT", "/api/v1/policies/*", policies.putPolicy],
-    ["POST", "/api/v1/policies/*/lifecycle/*", policies.policyLifecycle],
-    ["POST", "/api/v1/policies/*/rules", policies.postRule],
-    ["PUT", "/api/v1/policies/*/rules/*", policies.putRule],
-    ["POST", "/api/v1/policies/*/rules/*/lifecycle/*", policies.ruleLifecycle],
-  ]),
-  ...routesOf("networkZones.manage", [
-    ["POST", "/api/v1/zones", objects.postZone],
-    ["PUT", "/api/v1/zones/*", objects.putZone],
-    ["POST", "/api/v1/zones/*/lifecycle/*", objects.lifecycle("zones", "NetworkZone")],
-  ]),
-  ...routesOf("authenticators.manage", [
-    ["PUT", "/api/v1/authenticators/*", objects.putAuthenticator],
-    ["POST", "/api/v1/authenticators/*/lifecycle/*", objects.lifecycle("authenticators", "Authenticator")],
-  ]),
-  ...routesOf("logStreams.manage", [
-    ["POST", "/api/v1/logStreams", objects.postLogStream],
-    ["PUT", "/api/v1/logStreams/*", objects.putLogStream],
-    ["POST", "/api/v1/logStreams/*/lifecycle/*", objects.lifecycle("logStreams", "LogStream")],
-  ]),
-  ...routesOf("apiTokens.manage", [["PUT", "/api/v1/api-tokens/*", objects.putApiToken]]),
-  ...routesOf("brands.manage", [["PUT", "/api/v1/brands/*/pages/sign-in/customized", objects.putSignInPage]]),
-];
+const table: Readonly<Record<string, Entry>> = {
+  "PUT /api/v1/policies/*": ["policies.manage", policies.putPolicy],
+  "POST /api/v1/policies/*/lifecycle/*": ["policies.manage", policies.policyLifecycle],
+  "POST /api/v1/policies/*/rules": ["policies.manage", policies.postRule],
+  "PUT /api/v1/policies/*/rules/*": ["policies.manage", policies.putRule],
+  "POST /api/v1/policies/*/rules/*/lifecycle/*": ["policies.manage", policies.ruleLifecycle],
+  "POST /api/v1/zones": ["networkZones.manage", objects.postZone],
+  "PUT /api/v1/zones/*": ["networkZones.manage", objects.putZone],
+  "POST /api/v1/zones/*/lifecycle/*": ["networkZones.manage", objects.lifecycle("zones", "NetworkZone")],
+  "PUT /api/v1/authenticators/*": ["authenticators.manage", objects.putAuthenticator],
+  "POST /api/v1/authenticators/*/lifecycle/*": [
+    "authenticators.manage",
+    objects.lifecycle("authenticators", "Authenticator"),
+  ],
+  "POST /api/v1/logStreams": ["logStreams.manage", objects.postLogStream],
+  "PUT /api/v1/logStreams/*": ["logStreams.manage", objects.putLogStream],
+  "POST /api/v1/logStreams/*/lifecycle/*": ["logStreams.manage", objects.lifecycle("logStreams", "LogStream")],
+  "PUT /api/v1/api-tokens/*": ["apiTokens.manage", objects.putApiToken],
+  "PUT /api/v1/brands/*/pages/sign-in/customized": ["brands.manage", objects.putSignInPage],
+};
+
+/** The path of each begins with its method. */
+export const writeRoutes = routesOf(table);
 
 /** Without their prefix. */
-export const manageScopes: readonly string[] = [...new Set(writeRoutes.map(({ scope }) => scope))];
-
-export function findWriteRoute({
-  method,
-  path,
-}: PracticeRequest): { readonly route: WriteRoute; readonly segments: readonly string[] } | null {
-  const asked = path.split("/");
-  for (const route of writeRoutes) {
-    const segments = route.method === method ? segmentsOf(route.path, asked) : null;
-    if (segments !== null) return { route, segments };
-  }
-  return null;
-}
+export const manageScopes = scopesOf(writeRoutes);
 
 /** Null: there is one, and it is no JSON object. */
 export function bodyOf({ body }: PracticeRequest): JsonObject | null {
@@ -65,11 +44,4 @@ export function bodyOf({ body }: PracticeRequest): JsonObject | null {
   } catch {
     return null;
   }
-}
-
-function routesOf(
-  scope: string,
-  entries: readonly (readonly [method: string, path: string, write: Write])[],
-): readonly WriteRoute[] {
-  return entries.map(([method, path, write]) => ({ method, path, scope, write }));
 }
