@@ -17,6 +17,8 @@ export interface KnownAnswers {
 export interface RememberedAnswers extends IdpClient, KnownAnswers {
   /** Asked for again when a collector next needs them. */
   forget(paths: readonly string[]): void;
+  /** Asks for everything that `collect` needs again, and keeps nothing else. */
+  renew(collect: () => Promise<unknown>): Promise<void>;
   /** Reads these apps one by one, or the whole lists where that takes fewer requests. */
   refreshApps(ids: readonly string[]): Promise<void>;
   /** Paths whose last answer may be another one soon: the provider failed, or refused what it gave before. */
@@ -43,8 +45,6 @@ export interface RememberedAnswersOptions {
   /** Asked at each request: a connection is replaced from time to time. */
   readonly source: () => IdpClient;
   readonly saved?: SavedAnswers;
-  /** For the collection before: what it obtained and this one does not counts as failed. */
-  readonly before?: RememberedAnswers;
 }
 
 const appLists = "/api/v1/apps?";
@@ -52,14 +52,8 @@ const appLists = "/api/v1/apps?";
 const appsPerPage = 200;
 
 export function createRememberedAnswers(options: RememberedAnswersOptions): RememberedAnswers {
-  const { source, saved = [], before } = options;
+  const { source, saved = [] } = options;
   const answers = new Map(saved.map((answer) => [answer.path, answer]));
-  const earlier = new Set(
-    before
-      ?.saved()
-      .filter(wasEverObtained)
-      .map(({ path }) => path),
-  );
   const forgotten = new Set(saved.filter(({ isForgotten }) => isForgotten === true).map(({ path }) => path));
   /** How entries are reduced, by list: an entry that is read alone is reduced like those of its list. */
   const keeps = new Map<string, NonNullable<IdpRequest["keep"]>>();
@@ -73,6 +67,12 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
       return ask(request, () => source().getList(request));
     },
     forget: (paths) => paths.forEach((path) => forgotten.add(path)),
+    async renew(collect) {
+      for (const path of answers.keys()) forgotten.add(path);
+      await collect();
+      for (const path of forgotten) answers.delete(path);
+      forgotten.clear();
+    },
     refreshApps,
     paths: () => [...answers.keys()],
     holds: (path, id) => listAt(path).some((entry) => entry["id"] === id),
@@ -94,8 +94,7 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
 
   function remember(path: string, reading: Reading<unknown>): void {
     const known = answers.get(path);
-    const wasObtained =
-      reading.state === "missing" && (earlier.has(path) || (known !== undefined && wasEverObtained(known)));
+    const wasObtained = reading.state === "missing" && known !== undefined && wasEverObtained(known);
     answers.set(path, { path, reading, wasObtained });
   }
 

@@ -24,7 +24,7 @@ export class FollowedOrg {
   readonly #plan: FollowPlan;
   readonly #parts: FollowedOrgParts;
   #connection: Connection | null = null;
-  #memory: RememberedAnswers;
+  readonly #memory: RememberedAnswers;
 
   constructor(plan: FollowPlan, parts: FollowedOrgParts, saved: SavedAnswers) {
     this.#plan = plan;
@@ -87,14 +87,7 @@ export class FollowedOrg {
 
   /** Reads everything. */
   async collectAll(): Promise<void> {
-    const before = this.#memory;
-    this.#memory = createRememberedAnswers({ source: () => this.#client(), before });
-    try {
-      await this.collect();
-    } catch (error) {
-      this.#memory = before;
-      throw error;
-    }
+    await this.#memory.renew(() => this.collect());
   }
 
   failed(): readonly FailedPath[] {
