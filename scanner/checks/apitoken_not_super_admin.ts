@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import { rolesOf } from "../org_policy/facts.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import {
@@ -43,11 +44,11 @@ export const apitokenNotSuperAdmin = defineCheck({
       "Create a new token as a dedicated account, move the application to it, and delete the old token",
     ],
     deciding_fields: [
-      "GET /api/v1/api-tokens: userId, clientName",
-      "GET /api/v1/users/{userId}: profile.login",
-      "GET /api/v1/users/{userId}/roles: type, label",
-      "GET /api/v1/users/{userId}/groups: id",
-      "GET /api/v1/groups/{id}/roles: type, label",
+      decide("api_tokens", ["userId", "clientName"]),
+      decide("user", ["profile.login"]),
+      decide("userRoles", ["type", "label"]),
+      decide("userGroups", ["id"]),
+      decide("groupRoles", ["type", "label"]),
     ],
     left_to_person: uncovered,
   },

@@ -1,3 +1,4 @@
+import { decide, zoneFields } from "./deciding_fields.ts";
 import { zoneUseOf } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type JsonList } from "../evidence/artifacts.ts";
@@ -31,10 +32,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
       'In the "Security" section choose Edit',
       'Set "Token can be used from" to the zone of the application that calls the API, and save',
     ],
-    deciding_fields: [
-      "GET /api/v1/api-tokens: network.connection, network.include, clientName",
-      "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
-    ],
+    deciding_fields: [decide("api_tokens", ["network.connection", "network.include", "clientName"]), zoneFields],
     left_to_person: uncovered,
   },
   evaluate({ api_tokens: tokens, network_zones = notRequested }, { orgPolicy }) {

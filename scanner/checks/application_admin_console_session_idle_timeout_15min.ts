@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import { defineCheck } from "./check.ts";
 import { judgeField, manualForMissing, type Subject } from "./evaluating/finding_drafts.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
@@ -23,7 +24,7 @@ export const applicationAdminConsoleSessionIdleTimeout = defineCheck({
       "Open Applications > Applications > Okta Admin Console",
       'On the Sign On tab, under "Okta Admin Console session", set "Maximum app session idle time" to 15 minutes',
     ],
-    deciding_fields: ["GET /api/v1/first-party-app-settings/admin-console: sessionIdleTimeoutMinutes"],
+    deciding_fields: [decide("admin_console_settings", ["sessionIdleTimeoutMinutes"])],
   },
   evaluate({ admin_console_settings: settings }, { parameters }) {
     const most = limitOf(idleMinutes, parameters);

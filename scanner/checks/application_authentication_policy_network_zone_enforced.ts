@@ -1,3 +1,4 @@
+import { decide, networkFields, zoneFields } from "./deciding_fields.ts";
 import { appZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type Evidence, type JsonList, type RulesById } from "../evidence/artifacts.ts";
@@ -50,12 +51,10 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       'Edit the Catch-all Rule and set "Access is" to Denied',
     ],
     deciding_fields: [
-      "GET /api/v1/apps: status, _links.accessPolicy.href, signOnMode, settings.oauthClient.application_type",
-      "GET /api/v1/apps: features (for the kinds of apps that are left out)",
-      "GET /api/v1/policies/{id}/rules: status, system, name",
-      "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
-      "GET /api/v1/policies/{id}/rules: actions.appSignOn.access",
-      "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
+      decide("apps", ["status", "_links.accessPolicy.href", "signOnMode", "settings.oauthClient.application_type"]),
+      decide("apps", ["features"], "for the kinds of apps that are left out"),
+      decide("policyRules", ["status", "system", "name", ...networkFields, "actions.appSignOn.access"]),
+      zoneFields,
     ],
     left_to_person: uncovered,
   },

@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
@@ -24,7 +25,7 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
       'On the Setup tab choose Actions > Edit next to "Okta Verify", and next to each part of it that is listed by itself',
       'In "FIPS Compliance" choose "FIPS-compliant devices only" and save',
     ],
-    deciding_fields: [`GET /api/v1/authenticators: key (${keys.join(", ")}), status, settings.compliance.fips`],
+    deciding_fields: [decide("authenticators", ["key", "status", "settings.compliance.fips"], `of ${keys.join(", ")}`)],
   },
   evaluate({ authenticators }) {
     const active = sortBy(activeOf(authenticators, keys), nameOf);

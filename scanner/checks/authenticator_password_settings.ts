@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
 import type { CollectedArtifacts, Evidence, JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
@@ -177,7 +178,7 @@ interface PasswordSetting<Value> {
 
 function passwordCheck<Value extends number | boolean>(setting: PasswordSetting<Value>): Check {
   const { name, parameter, examines, why, path, read, isCompliant } = setting;
-  const providerField = "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider";
+  const providerField = decide("password_policies", ["conditions.authProvider.provider"]);
   return defineCheck({
     name,
     artifacts: ["password_policies"],
@@ -197,8 +198,8 @@ function passwordCheck<Value extends number | boolean>(setting: PasswordSetting<
         `${setting.console} and save`,
       ],
       deciding_fields: [
-        "GET /api/v1/policies?type=PASSWORD: status",
-        `GET /api/v1/policies?type=PASSWORD: settings.password.${path}`,
+        decide("password_policies", ["status"]),
+        decide("password_policies", [`settings.password.${path}`]),
         ...(setting.ofDirectory === undefined ? [] : [providerField]),
         ...(setting.ofDirectory === lockedByDirectory ? directoryFields : []),
       ],

@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import { defineCheck } from "./check.ts";
 import { listTexts, nameOf } from "./parsing/names.ts";
 import { inactiveOf, judgeAuthenticators } from "./evaluating/authenticators.ts";
@@ -16,7 +17,7 @@ export const authenticatorSmartCardActive = defineCheck({
       'Open Security > Authenticators and choose "Add authenticator"',
       'Add "Smart Card Authenticator", select the identity provider, and see that its status is Active',
     ],
-    deciding_fields: ["GET /api/v1/authenticators: key (smart_card_idp), status"],
+    deciding_fields: [decide("authenticators", ["key", "status"], "of smart_card_idp")],
   },
   evaluate: ({ authenticators }) => {
     const inactive = listTexts(inactiveOf(authenticators, keys).map((other) => `"${nameOf(other)}"`));

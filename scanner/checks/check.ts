@@ -45,10 +45,19 @@ export interface Explanation {
   readonly why: string;
   /** Steps in the provider's console. */
   readonly fix: readonly string[];
-  /** The API fields that decide, as `GET path: field`. */
-  readonly deciding_fields: readonly string[];
+  /** The API fields that decide. */
+  readonly deciding_fields: readonly DecidingFields[];
   /** The part of the rule that the API never shows, in one sentence; absent: none. */
   readonly left_to_person?: string;
+}
+
+export interface DecidingFields {
+  /** `GET /api/v1/policies/{id}/rules`. */
+  readonly request: string;
+  /** Paths in each object of the answer: `settings.password.age.historyCount`. */
+  readonly fields: readonly string[];
+  /** An addition for people. */
+  readonly note: string | null;
 }
 
 /** Input in addition to the artifacts; the same for every check of a scan. */

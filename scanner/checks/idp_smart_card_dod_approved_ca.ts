@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import {
   availableValue,
@@ -50,8 +51,8 @@ export const idpSmartCardDodApprovedCa = defineCheck({
       "Choose Actions > Configure and build the certificate chain from the files of a DOD-approved authority",
     ],
     deciding_fields: [
-      "GET /api/v1/idps?type=X509: status, protocol.credentials.trust.issuer, protocol.credentials.trust.kid",
-      "GET /api/v1/idps/credentials/keys/{kid}: x5c (of each certificate issuer, validity and fingerprint)",
+      decide("smart_card_idps", ["status", "protocol.credentials.trust.issuer", "protocol.credentials.trust.kid"]),
+      decide("idpKey", ["x5c"], "of each certificate issuer, validity and fingerprint"),
     ],
     left_to_person: uncovered,
   },

@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import { availableValue, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import { notCovered, withDocument, type Comparison } from "../org_policy/comparison.ts";
 import type { OrgPolicy } from "../org_policy/document.ts";
@@ -43,10 +44,18 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
       'Or, with a list from the CSSP: edit "IP Block list", add its ranges to "Gateway IPs" and save',
     ],
     deciding_fields: [
-      "GET /api/v1/zones: status, usage, type",
-      "GET /api/v1/zones: ipServiceCategories.include, .exclude, asns, locations (DYNAMIC_V2)",
-      "GET /api/v1/zones: proxyType (DYNAMIC), gateways, proxies (IP)",
-      'GET /api/v1/zones: gateways (of "DefaultExemptIpZone", said next to the verdict)',
+      decide("network_zones", ["status", "usage", "type"]),
+      decide(
+        "network_zones",
+        ["ipServiceCategories.include", "ipServiceCategories.exclude", "asns", "locations"],
+        "DYNAMIC_V2",
+      ),
+      decide("network_zones", ["proxyType"], "DYNAMIC"),
+      decide(
+        "network_zones",
+        ["gateways", "proxies"],
+        'IP; those of "DefaultExemptIpZone" are said next to the verdict',
+      ),
     ],
     left_to_person: uncovered,
   },

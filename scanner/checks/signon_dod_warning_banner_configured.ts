@@ -1,3 +1,4 @@
+import { decide, firstRequestText } from "./deciding_fields.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { availableValue, type BrandSignInPage, type Evidence, type SignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
@@ -45,10 +46,10 @@ export const signonDodWarningBannerConfigured = defineCheck({
       "Insert the banner as the Okta DOD Warning Banner Configuration Guide of the STIG package says, and publish",
     ],
     deciding_fields: [
-      "GET /api/v1/brands: id, name, isDefault, _embedded.domains",
-      "GET /api/v1/brands/{id}/domains: any (where the list of brands has no domains)",
-      "GET /api/v1/brands/{id}/pages/sign-in/customized: pageContent",
-      "GET /api/v1/brands/{id}/pages/sign-in/default: pageContent (where nothing is customized)",
+      decide("brand_sign_in_pages", ["id", "name", "isDefault", "_embedded.domains"]),
+      decide("brandDomains", ["domain"], "where the list of brands has no domains"),
+      decide("signInPage", ["pageContent"]),
+      decide("defaultSignInPage", ["pageContent"], "where nothing is customized"),
     ],
   },
   evaluate({ brand_sign_in_pages: given }, { orgPolicy }) {
@@ -56,7 +57,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
     const pages = requireDefault(given, {
       isDefault: ({ brand }) => !isJsonObject(brand) || brand["isDefault"] !== false,
       name: "default brand",
-      request: "GET /api/v1/brands",
+      request: firstRequestText("brand_sign_in_pages").replace(/\?.*/, ""),
     });
     const others = otherBrands(pages);
     const unseen = listTexts((availableValue(pages) ?? []).filter(isUnseen).map(({ brand }) => `"${nameOf(brand)}"`));

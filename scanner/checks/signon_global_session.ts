@@ -1,5 +1,6 @@
+import { decide, everyoneGroup, rulesForEverybody } from "./deciding_fields.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck, type Check, type Explanation, type FindingDraft } from "./check.ts";
+import { defineCheck, type Check, type Explanation, type FindingDraft, type DecidingFields } from "./check.ts";
 import { fail, judgeField, type Subject, unreadable } from "./evaluating/finding_drafts.ts";
 import { readBoolean, readNumber, showMinutes, showValue, type Field } from "./parsing/fields.ts";
 import { settingOf } from "./evaluating/setting.ts";
@@ -139,12 +140,12 @@ function judgeNotBuiltIn(subject: Subject, rule: JsonObject, draft: FindingDraft
   return draft;
 }
 
-function decidingFields(setting: string): readonly string[] {
+function decidingFields(setting: string): readonly DecidingFields[] {
   return [
-    "GET /api/v1/policies?type=OKTA_SIGN_ON: status, system",
-    "GET /api/v1/policies/{id}/rules: status, priority, system, name",
-    "GET /api/v1/policies/{id}/rules: conditions (whether the rule is for everybody), actions.signon.access",
-    "GET /api/v1/groups: type, profile.name (which group is Everyone, where a rule names groups)",
-    `GET /api/v1/policies/{id}/rules: actions.signon.session.${setting}`,
+    decide("global_session_policies", ["status", "system"]),
+    decide("policyRules", ["status", "priority", "system", "name", "actions.signon.access"]),
+    rulesForEverybody,
+    everyoneGroup,
+    decide("policyRules", [`actions.signon.session.${setting}`]),
   ];
 }

@@ -1,3 +1,4 @@
+import { decide, everyoneGroup, networkFields, rulesForEverybody, zoneFields } from "./deciding_fields.ts";
 import { sessionZoneUse } from "../org_policy/facts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
@@ -32,12 +33,11 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
       'Set "IF User\'s IP is" to In zone or Not in zone and choose the zones of the Access Control Policy',
     ],
     deciding_fields: [
-      "GET /api/v1/policies?type=OKTA_SIGN_ON: status, system",
-      "GET /api/v1/policies/{id}/rules: status, priority",
-      "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
-      "GET /api/v1/policies/{id}/rules: conditions (whether the rule is for everybody), actions.signon.access",
-      "GET /api/v1/groups: type, profile.name (which group is Everyone, where a rule names groups)",
-      "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
+      decide("global_session_policies", ["status", "system"]),
+      decide("policyRules", ["status", "priority", ...networkFields, "actions.signon.access"]),
+      rulesForEverybody,
+      everyoneGroup,
+      zoneFields,
     ],
     left_to_person: uncovered,
   },

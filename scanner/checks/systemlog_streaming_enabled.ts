@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
@@ -24,7 +25,7 @@ export const systemlogStreamingEnabled = defineCheck({
       'Choose "Add Log Stream", then AWS EventBridge or Splunk Cloud',
       "Complete the fields, save, and see that the stream is Active",
     ],
-    deciding_fields: ["GET /api/v1/logStreams: status"],
+    deciding_fields: [decide("log_streams", ["status"])],
   },
   evaluate({ log_streams: streams, apps }, { orgPolicy }) {
     const drafts = judgeList(streams, {

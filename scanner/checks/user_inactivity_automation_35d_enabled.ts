@@ -1,3 +1,4 @@
+import { decide } from "./deciding_fields.ts";
 import {
   availableValue,
   type Artifacts,
@@ -67,10 +68,15 @@ export const userInactivityAutomationEnabled = defineCheck({
       'Choose "Activate" at the top of the page',
     ],
     deciding_fields: [
-      "GET /api/v1/policies?type=USER_LIFECYCLE: status, conditions.people.users.inactivity, conditions.people.groups.include",
-      "GET /api/v1/policies/{id}/rules: status, actions.updateUserLifecycle.targetStatus",
-      "GET /api/v1/groups: type, profile.name (which group is Everyone, and the names of others)",
-      "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider (is a directory in use?)",
+      decide("user_lifecycle_policies", [
+        "status",
+        "conditions.people.users.inactivity",
+        "conditions.people.groups.include",
+      ]),
+      decide("policyRules", ["status", "actions.updateUserLifecycle.targetStatus"]),
+      decide("built_in_groups", ["type", "profile.name"], "which group is Everyone"),
+      decide("group", ["profile.name"], "the names of others"),
+      decide("password_policies", ["conditions.authProvider.provider"], "is a directory in use?"),
       ...directoryFields,
     ],
   },

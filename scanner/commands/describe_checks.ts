@@ -1,5 +1,6 @@
 import { builtIn, revisionName, type CatalogCheck } from "../catalog/catalog.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { fieldsText } from "../checks/deciding_fields.ts";
 import type { Setting } from "../checks/check.ts";
 import type { Parameter } from "../checks/parameter.ts";
 import { levelOf } from "../reports/benchmark_rules.ts";
@@ -21,7 +22,7 @@ export function guideTo(check: CatalogCheck) {
     ...describeCheck(check),
     examines,
     why,
-    deciding_fields,
+    deciding_fields: deciding_fields.map(fieldsText),
     setting: setting === null ? null : requiredValue(setting),
     limits: parameters.map(({ name, unit, stigValue }) => ({ name, unit, value: stigValue })),
     fix,
@@ -66,7 +67,7 @@ function judgedSections({ rule, explanation, parameters }: CatalogCheck): readon
   const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
   return [
     `How to fix\n${explanation.fix.map((step, index) => indent(`${index + 1}. ${step}`)).join("\n")}`,
-    `Which API fields decide\n${explanation.deciding_fields.map((field) => indent(field)).join("\n")}`,
+    `Which API fields decide\n${explanation.deciding_fields.map((one) => indent(fieldsText(one))).join("\n")}`,
     ...(parameters.length === 0
       ? []
       : [`Limits (limits of --org-policy)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),

@@ -158,7 +158,7 @@ const seenRoles = {
   unknown: "could not be read; grant okta.roles.read to see it",
 } as const;
 
-/** `GET /api/v1/zones` of `GET /api/v1/zones?limit=200 answered 403 …`: what is refused alike stands together. */
+/** The request of `GET /api/v1/apps?limit=200 answered 403 …`: what is refused alike stands together. */
 function callOf(detail: string): string {
   return /^\w+ \S+(?= answered )/.exec(detail)?.[0] ?? "";
 }

@@ -51,6 +51,8 @@ export const partPaths = {
   userRoles: "/api/v1/users/{id}/roles",
   userGroups: "/api/v1/users/{id}/groups",
   signInPage: "/api/v1/brands/{id}/pages/sign-in/customized",
+  defaultSignInPage: "/api/v1/brands/{id}/pages/sign-in/default",
+  brandDomains: "/api/v1/brands/{id}/domains",
   idpKey: "/api/v1/idps/credentials/keys/{id}",
 } as const;
 
@@ -280,7 +282,7 @@ export function listIdentity(path: string): string {
   return path.replace(/(?:expand=\w+&)?limit=\d+/, "");
 }
 
-/** The requests that an artifact is read with, for people: `GET /api/v1/zones`. */
+/** The requests that an artifact is read with, for people: `GET /api/v1/policies/{id}/rules`. */
 export function requestsText(name: ArtifactName): string {
   const { request, parts = [], partsOf } = artifactTable[name];
   const first = request === null ? [] : [decodeURIComponent(request.path.replace(/[?&]limit=\d+/, ""))];

@@ -9,7 +9,9 @@ import { activityOf } from "../checks/parsing/activity.ts";
 import { nameOf } from "../checks/parsing/names.ts";
 import { everyoneIn, restrictionsOf } from "../checks/parsing/rule_conditions.ts";
 import { accessOf, inOrder } from "../checks/parsing/rule_order.ts";
+import type { DecidingFields } from "../checks/check.ts";
 import { causeId } from "../evaluate.ts";
+import { partPaths } from "../evidence/artifact_table.ts";
 import type { ArtifactName, CollectedArtifacts, JsonList } from "../evidence/artifacts.ts";
 import type { ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { consoleSettings } from "../evidence/listed_objects.ts";
@@ -195,25 +197,14 @@ function objectOf({ type, id }: Pick<OrgObject, "type" | "id">, lists: readonly 
   return null;
 }
 
-/** The paths in the check's list of deciding fields that are about a rule, or about any other object. */
+/** The deciding fields of a rule, or of any other object. */
 function fieldsOf({ explanation }: CatalogCheck, areOfRules: boolean): readonly string[] {
-  const lines = explanation.deciding_fields.filter((line) => line.includes("/rules") === areOfRules);
-  const paths = lines.flatMap((line) => {
-    let parent = "";
-    return line
-      .slice(line.indexOf(": ") + 2)
-      .split(/,\s*/)
-      .flatMap((part) => {
-        const path = /^\.?\w+(?:\.\w+)*/.exec(part)?.[0];
-        if (path === undefined) return [];
-        // `.include` after `conditions.network.connection` is `conditions.network.include`.
-        const whole = path.startsWith(".") ? `${parent}${path}` : path;
-        parent = whole.slice(0, Math.max(whole.lastIndexOf("."), 0));
-        return [whole];
-      });
-  });
-  const ofRules = areOfRules ? paths.filter((path) => /^(?:actions|conditions)\./.test(path)) : paths;
-  return [...new Set(ofRules)].filter((path) => !path.endsWith("access"));
+  const isOfRules = ({ request }: DecidingFields) => request === `GET ${partPaths.policyRules}`;
+  const fields = explanation.deciding_fields
+    .filter((one) => isOfRules(one) === areOfRules)
+    .flatMap((one) => one.fields);
+  const shown = areOfRules ? fields.filter((path) => /^(?:actions|conditions)\./.test(path)) : fields;
+  return [...new Set(shown)].filter((path) => !path.endsWith("access"));
 }
 
 function valuesOf(object: JsonObject, fields: readonly string[]): readonly DecidingValue[] {

@@ -37,7 +37,7 @@ export function evidenceLine(check: CheckResult, { scan }: Report, revision: Rev
   if (fields.length === 0 || check.reason === "interrupted") return "";
   const read = check.findings.find(({ read_from: from }) => from !== undefined)?.read_from;
   if (read !== undefined) return `Read from ${read}`;
-  const calls = [...new Set(fields.map((field) => field.split(": ", 1)[0] ?? field))];
+  const calls = [...new Set(fields.map(({ request }) => request))];
   return `Read from ${scan.started_at} to ${scan.ended_at}: ${calls.join("; ")}`;
 }
 

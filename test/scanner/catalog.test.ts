@@ -88,7 +88,7 @@ describe("the catalog", () => {
     for (const text of [examines, why]) expect(text).toMatch(/^[A-Z].{30,}[.]$/s);
     expect(fix.length).toBeGreaterThan(0);
     expect(fields.length).toBeGreaterThan(0);
-    for (const field of fields) expect(field).toMatch(/^GET \/api\/v1\/\S+( eq "\w+")?: \S/);
+    for (const { request } of fields) expect(request).toMatch(/^GET \/api\/v1\/\S+( eq "\w+")?$/);
   });
 });
 

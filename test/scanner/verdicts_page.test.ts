@@ -28,7 +28,7 @@ test.each(catalog.map((check) => [check.name, check] as const))("%s: agrees with
   const quoted = / DISA: "(.+?)" - PASS: /.exec(section)?.[1] ?? "no quotation";
   expect(rule.check_text.replaceAll(/\s+/g, " ")).toContain(quoted);
 
-  const endpoints = explanation.deciding_fields.map((field) => field.slice(0, field.indexOf(": ")));
+  const endpoints = explanation.deciding_fields.map(({ request }) => request);
   expect(endpoints.length).toBeGreaterThan(0);
   for (const endpoint of endpoints) expect(section).toContain(`\`${endpoint}`);
 

@@ -1,3 +1,4 @@
+import { decide, everyoneGroup, rulesForEverybody } from "../deciding_fields.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { availableValue, type BuiltInApp, type CollectedArtifacts, type Evidence } from "../../evidence/artifacts.ts";
 import { defineCheck, type Check, type CheckContext, type FindingDraft } from "../check.ts";
@@ -58,11 +59,14 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
           fix,
         ],
         deciding_fields: [
-          `GET /api/v1/apps?filter=name eq "${app.name}": _links.accessPolicy.href`,
-          "GET /api/v1/policies/{id}/rules: status, priority, actions.appSignOn.access",
-          "GET /api/v1/policies/{id}/rules: conditions (whether the rule is for everybody)",
-          "GET /api/v1/groups: type, profile.name (which group is Everyone, where a rule names groups)",
-          ...fields.map((field) => `GET /api/v1/policies/{id}/rules: actions.appSignOn${field}`),
+          decide(artifact, ["_links.accessPolicy.href"]),
+          decide("policyRules", ["status", "priority", "actions.appSignOn.access"]),
+          rulesForEverybody,
+          everyoneGroup,
+          decide(
+            "policyRules",
+            fields.map((field) => `actions.appSignOn${field}`),
+          ),
         ],
       },
       evaluate: (artifacts, context) => {

@@ -1,3 +1,4 @@
+import { firstRequestText } from "../deciding_fields.ts";
 import {
   availableValue,
   type Artifacts,
@@ -55,7 +56,7 @@ export function judgeSessionPolicies(
   const whole = requireDefault(policies, {
     isDefault: ({ policy }) => isSystem(policy),
     name: "Default Policy",
-    request: "GET /api/v1/policies?type=OKTA_SIGN_ON",
+    request: firstRequestText("global_session_policies"),
   });
   const unruled = (availableValue(whole) ?? []).filter(isWithoutRules).map(({ policy }) => `"${nameOf(policy)}"`);
   const note = `left out, because Okta does not consider policies without active rules: ${listTexts(unruled)}`;

@@ -1,3 +1,4 @@
+import { firstRequestText } from "../deciding_fields.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import {
   availableValue,
@@ -11,6 +12,8 @@ import { extentOf, readAddressRange, type AddressRange } from "../parsing/addres
 import { readList, readText, readWord, showValue, type Field } from "../parsing/fields.ts";
 import { isUsableId } from "../parsing/ids.ts";
 import { listTexts, sortTexts, nameOf } from "../parsing/names.ts";
+
+const zonesRequest = firstRequestText("network_zones");
 
 /** The org's network zones, to be looked up by what a rule or a token names. */
 export interface Zones {
@@ -43,7 +46,7 @@ export function readZones(evidence: Evidence<JsonList>): Zones {
     for (const zone of zones.toReversed()) found.set(zone[field], zone);
     return found;
   };
-  const unread = missing<never>("unreadable", "GET /api/v1/zones holds an entry without id, type and name.");
+  const unread = missing<never>("unreadable", `${zonesRequest} holds an entry without id, type and name.`);
   const odd = zones.find(({ id }) => !isUsableId(id));
   const isWhole = evidence.state === "obtained" && zones.length === listed.length;
   return {
@@ -54,7 +57,7 @@ export function readZones(evidence: Evidence<JsonList>): Zones {
     unusableId:
       odd === undefined
         ? null
-        : missing<never>("unreadable", `GET /api/v1/zones holds the zone "${nameOf(odd)}" without a usable id.`),
+        : missing<never>("unreadable", `${zonesRequest} holds the zone "${nameOf(odd)}" without a usable id.`),
   };
 }
 

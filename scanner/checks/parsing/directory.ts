@@ -1,3 +1,4 @@
+import { decide, firstRequestText } from "../deciding_fields.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import {
   availableValue,
@@ -18,9 +19,9 @@ export type DirectoryEvidence = (typeof directoryEvidence)[number];
 
 /** The fields of it that decide. */
 export const directoryFields = [
-  "GET /api/v1/apps: features, status (is a directory in use?)",
-  "GET /api/v1/idps?type=SAML2: policy.provisioning.profileMaster, status (is a directory in use?)",
-] as const;
+  decide("apps", ["features", "status"], "is a directory in use?"),
+  decide("saml_idps", ["policy.provisioning.profileMaster", "status"], "is a directory in use?"),
+];
 
 export type DirectorySource =
   | { readonly kind: "in_use"; readonly what: string }
@@ -57,7 +58,7 @@ export function wholePasswordPolicies(policies: Evidence<JsonList>): Evidence<Js
   return requireDefault(policies, {
     isDefault: (policy) => isSystem(policy) && directoryOfPolicy(policy).kind !== "value",
     name: "Default Policy",
-    request: "GET /api/v1/policies?type=PASSWORD",
+    request: firstRequestText("password_policies"),
   });
 }
 

@@ -34,7 +34,7 @@ async function domainsOf(client: IdpClient, brand: JsonObject, embedded: unknown
   if (Array.isArray(domains)) return domains.map((domain) => (isJsonObject(domain) ? keepDomain(domain) : {}));
   const id = pathSegment(brand["id"]);
   if (brand["isDefault"] !== false || id === null) return null;
-  const read = await client.getList({ path: `/api/v1/brands/${id}/domains`, scope, keep: keepDomain });
+  const read = await client.getList({ path: partPath(partPaths.brandDomains, id), scope, keep: keepDomain });
   return read.state === "obtained" ? read.value : null;
 }
 
@@ -46,7 +46,7 @@ async function signInPage(client: IdpClient, brand: JsonObject): Promise<Evidenc
   const path = partPath(partPaths.signInPage, id);
   const customized = await client.getObject({ path, scope });
   if (isCustomized(customized)) return pageOf("customized", customized);
-  const shown = await client.getObject({ path: path.replace(/customized$/, "default"), scope });
+  const shown = await client.getObject({ path: partPath(partPaths.defaultSignInPage, id), scope });
   return pageOf("default", shown, customized.state === "obtained" ? customized.value : null);
 }
 
