@@ -1,56 +1,64 @@
-import { compareTexts, pairUp } from "./pairs.ts";
 import type { Diff, ObjectChange } from "../../shared/schemas/diff.ts";
 import { shorten } from "../../shared/text.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import type { EvaluationContext } from "../evaluate.ts";
-import type { CollectedArtifacts } from "../evidence/artifacts.ts";
+import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { objectLists, type ObjectList, type OrgObject } from "../evidence/org_objects.ts";
-import { compareObjects, type ValueChange } from "./compare_values.ts";
-import { recordReads } from "./recorded_reads.ts";
+import { compareObjects } from "./compare_values.ts";
+import { compareTexts, pairUp } from "./pairs.ts";
 
-export interface ConfigurationSide {
-  readonly artifacts: CollectedArtifacts;
-  readonly context: EvaluationContext;
-}
-
-export interface ConfigurationComparison {
-  readonly objects: readonly ObjectChange[];
-  readonly evidence: Diff["evidence"];
-}
-
-/** The objects that were added, removed or changed, with the checks that read what changed. */
+/** The objects that were added, removed or changed, each with the checks that examine its artifact. */
 export function compareConfiguration(
-  before: ConfigurationSide,
-  after: ConfigurationSide,
+  before: CollectedArtifacts,
+  after: CollectedArtifacts,
   checks: readonly CatalogCheck[],
-): ConfigurationComparison {
-  const { pairs } = pairUp(objectLists(before.artifacts), objectLists(after.artifacts), {
+): { readonly objects: readonly ObjectChange[]; readonly evidence: Diff["evidence"] } {
+  const { pairs } = pairUp(objectLists(before), objectLists(after), {
     idOf: ({ artifact, parent }) => (parent === null ? artifact : `${artifact}/${parent.id}`),
     nameOf: listName,
   });
-  const differences = pairs.flatMap(([old, now]) => compareLists(old, now));
-  const readersOf = createReaders(differences, [before, after], checks);
-  const objects = differences.map((difference) => toObjectChange(difference, readersOf));
+  const needs = checks.map((check) => ({
+    name: check.name,
+    artifacts: new Set([...neededBy(check, before), ...neededBy(check, after)]),
+  }));
+  const examining = (artifacts: readonly ArtifactName[]) =>
+    needs.filter((need) => artifacts.some((name) => need.artifacts.has(name))).map(({ name }) => name);
+  // An app stands in several artifacts, and so do the rules of its policy: each change once.
+  const found = Map.groupBy(
+    pairs.flatMap(([old, now]) => compareLists(old, now)),
+    (change) => JSON.stringify({ ...change, artifact: undefined }),
+  );
   return {
-    objects: mergeSame(objects, checks).sort(byTypeAndName),
+    objects: [...found.values()]
+      .flatMap(([first, ...others]) => {
+        if (first === undefined) return [];
+        const { artifact, ...change } = first;
+        return { ...change, checks: examining([artifact, ...others.map((other) => other.artifact)]) };
+      })
+      .sort(byTypeAndName),
     evidence: pairs
       .map(([old, now]) => ({ artifact: listName(now), before: old.state, after: now.state }))
       .filter(({ before: old, after: now }) => !(old === now && (old === "obtained" || old === "not_collected"))),
   };
 }
 
+/** The artifacts that a check asks for, the later ones because of what the others hold. */
+function neededBy(check: CatalogCheck, artifacts: CollectedArtifacts): ReadonlySet<ArtifactName> {
+  const needed = new Set(check.artifacts);
+  for (let size = -1; size !== needed.size;) {
+    size = needed.size;
+    const given = Object.fromEntries([...needed].map((name) => [name, artifacts[name]])) as CollectedArtifacts;
+    for (const name of check.conditionalArtifacts(given)) needed.add(name);
+  }
+  return needed;
+}
+
 function listName({ artifact, parent }: ObjectList): string {
   return parent === null ? artifact : `${artifact}/${parent.name}`;
 }
 
-interface Difference {
-  readonly before: OrgObject | null;
-  readonly after: OrgObject | null;
-  /** Empty for an object that was added or removed. */
-  readonly changes: readonly ValueChange[];
-}
+type FoundChange = Omit<ObjectChange, "checks"> & Pick<OrgObject, "artifact">;
 
-function compareLists(old: ObjectList, now: ObjectList): readonly Difference[] {
+function compareLists(old: ObjectList, now: ObjectList): readonly FoundChange[] {
   // Objects of a list that was not obtained as a whole are not gone, and not new.
   if (old.state !== "obtained" || now.state !== "obtained") return [];
   const { pairs, removed, added } = pairUp(old.objects, now.objects, {
@@ -58,74 +66,31 @@ function compareLists(old: ObjectList, now: ObjectList): readonly Difference[] {
     nameOf: ({ type, name }) => JSON.stringify([type, name]),
   });
   return [
-    ...added.map((after) => ({ before: null, after, changes: [] })),
-    ...removed.map((before) => ({ before, after: null, changes: [] })),
+    ...added.map((object) => toChange("added", object)),
+    ...removed.map((object) => toChange("removed", object)),
     ...pairs
-      .map(([before, after]) => ({ before, after, changes: compareObjects(before.value, after.value) }))
-      .filter(({ changes }) => changes.length > 0),
+      .map(([before, after]) => toChange("changed", after, compareObjects(before.value, after.value)))
+      .filter(({ fields }) => fields.length > 0),
   ];
-}
-
-/** The checks that read something of an object, or one field of it, on either side. */
-type Readers = (difference: Difference, fields: readonly string[] | null) => readonly string[];
-
-function createReaders(
-  differences: readonly Difference[],
-  sides: readonly [before: ConfigurationSide, after: ConfigurationSide],
-  checks: readonly CatalogCheck[],
-): Readers {
-  const valuesOf = (side: "before" | "after") =>
-    new Set<object>(differences.map((each) => each[side]?.value).filter((value) => value !== undefined));
-  const before = recordReads(valuesOf("before"), sides[0].artifacts, { checks, context: sides[0].context });
-  const after = recordReads(valuesOf("after"), sides[1].artifacts, { checks, context: sides[1].context });
-  return (difference, fields) => {
-    const names = new Set([...before(difference.before?.value, fields), ...after(difference.after?.value, fields)]);
-    return checks.map(({ name }) => name).filter((name) => names.has(name));
-  };
-}
-
-function toObjectChange(difference: Difference, readersOf: Readers): ObjectChange {
-  const { before, after, changes } = difference;
-  const object = after ?? before;
-  if (object === null) throw new TypeError("Cannot compare objects: none exists before nor after");
-  const { type, id, parent } = object;
-  const name = type === "policy_rule" && parent !== null ? `${parent.name} / ${object.name}` : object.name;
-  const fields = changes.map(({ path, fields: names, from, to }) => ({
-    path,
-    from: toShown(from),
-    to: toShown(to),
-    checks: readersOf(difference, names),
-  }));
-  const change = before === null ? "added" : after === null ? "removed" : "changed";
-  const checks =
-    change === "changed" ? [...new Set(fields.flatMap((field) => field.checks))] : readersOf(difference, null);
-  return { change, type, id, name, checks, fields };
-}
-
-/** An app stands in several artifacts, and so do the rules of its policy: each change once, with the readers of all. */
-function mergeSame(objects: readonly ObjectChange[], checks: readonly CatalogCheck[]): ObjectChange[] {
-  const key = ({ change, type, id, fields }: ObjectChange) =>
-    JSON.stringify([change, type, id, fields.map(({ path, from, to }) => [path, from, to])]);
-  return [...Map.groupBy(objects, key).values()].flatMap(([first, ...others]) => {
-    if (first === undefined) return [];
-    const all = [first, ...others];
-    const union = (lists: readonly (readonly string[])[]) => {
-      const names = new Set(lists.flat());
-      return checks.map(({ name }) => name).filter((name) => names.has(name));
-    };
-    const fields = first.fields.map((field, index) => ({
-      ...field,
-      checks: union(all.map((object) => object.fields[index]?.checks ?? [])),
-    }));
-    return [{ ...first, checks: union(all.map((object) => object.checks)), fields }];
-  });
 }
 
 /** Longer than any setting; of a sign-in page it is the beginning. */
 const maxTextLength = 4000;
 
-function toShown(value: unknown): unknown {
-  return typeof value === "string" ? shorten(value, maxTextLength) : value;
+function toChange(
+  change: ObjectChange["change"],
+  { artifact, type, id, name, parent }: OrgObject,
+  fields: ObjectChange["fields"] = [],
+): FoundChange {
+  const toShown = (value: unknown) => (typeof value === "string" ? shorten(value, maxTextLength) : value);
+  return {
+    artifact,
+    change,
+    type,
+    id,
+    name: type === "policy_rule" && parent !== null ? `${parent.name} / ${name}` : name,
+    fields: fields.map(({ path, from, to }) => ({ path, from: toShown(from), to: toShown(to) })),
+  };
 }
 
 function byTypeAndName(one: ObjectChange, other: ObjectChange): number {

@@ -14,9 +14,9 @@ export function compareFiles(before: ComparedFile, after: ComparedFile): Diff {
   const ofOrg = ({ results }: ComparedFile) => results.filter(({ check }) => !ofRules.has(check));
   const { changes, notCompared } = compareFindings(ofOrg(before), ofOrg(after));
   const configuration =
-    before.configuration === null || after.configuration === null
+    before.artifacts === null || after.artifacts === null
       ? null
-      : compareConfiguration(before.configuration, after.configuration, catalog);
+      : compareConfiguration(before.artifacts, after.artifacts, catalog);
   const objects = configuration?.objects ?? null;
   return {
     schema: "scanstream.diff/1",
@@ -40,7 +40,7 @@ function requireComparable(before: ComparedFile, after: ComparedFile): void {
   const [old, now] = [before.about, after.about];
   const fail = (problem: string) =>
     new UsageError([`Cannot compare ${JSON.stringify(old.file)} with ${JSON.stringify(now.file)}: ${problem}`]);
-  if ((before.configuration === null) !== (after.configuration === null)) {
+  if ((before.artifacts === null) !== (after.artifacts === null)) {
     throw fail(`one is ${kindOf(before)}, the other ${kindOf(after)}; give two reports or two evidence files`);
   }
   if (originOf(old.org_url) !== originOf(now.org_url)) {
@@ -64,8 +64,8 @@ function compareRules(before: readonly CheckResult[], after: readonly CheckResul
   return [...found, ...gone.map((rule) => ({ ...about(rule), change: "removed" as const }))];
 }
 
-function kindOf({ configuration }: ComparedFile): string {
-  return configuration === null ? "a report" : "evidence";
+function kindOf({ artifacts }: ComparedFile): string {
+  return artifacts === null ? "a report" : "evidence";
 }
 
 function originOf(url: string): string {

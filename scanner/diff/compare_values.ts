@@ -1,66 +1,55 @@
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
 import { nameOf } from "../checks/parsing/names.ts";
+import type { FieldChange } from "../../shared/schemas/diff.ts";
 import { compareTexts, pairUp } from "./pairs.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
-/** One field of an object that differs; null: not set. */
-export interface ValueChange {
-  /** As a person reads it: `roles[Super Administrator].type`. */
-  readonly path: string;
-  /** The names of the fields alone, without the entries of lists: `["roles", "type"]`. */
-  readonly fields: readonly string[];
-  readonly from: unknown;
-  readonly to: unknown;
-}
-
-/** Differences between two versions of an object. Order, timestamps and links make no difference. */
-export function compareObjects(before: JsonObject, after: JsonObject): readonly ValueChange[] {
-  const changes: ValueChange[] = [];
-  compareFields({ path: "", fields: [] }, { before, after, changes });
+/** Fields that differ between two versions of an object. Order, timestamps and links make no difference. */
+export function compareObjects(before: JsonObject, after: JsonObject): readonly FieldChange[] {
+  const changes: FieldChange[] = [];
+  compareFields("", { before, after, changes });
   return changes;
-}
-
-interface Place {
-  readonly path: string;
-  readonly fields: readonly string[];
 }
 
 interface Comparison<Value> {
   readonly before: Value;
   readonly after: Value;
-  readonly changes: ValueChange[];
+  readonly changes: FieldChange[];
 }
 
-function compareFields(place: Place, { before, after, changes }: Comparison<JsonObject>): void {
+/** `path` as a person reads it: `roles[Super Administrator].type`. */
+function compareFields(path: string, { before, after, changes }: Comparison<JsonObject>): void {
   const [old, now] = [withoutLinks(before), withoutLinks(after)];
   const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(compareTexts);
   for (const name of names) {
     const [from, to] = [own(old, name), own(now, name)];
     if (isTimestamp(name, from) && isTimestamp(name, to)) continue;
+    // The value of evidence within an artifact is no field of the provider's.
     const isWrapped = name === "value" && old["state"] === "obtained" && now["state"] === "obtained";
-    compareValues(within(place, name, isWrapped), { before: from, after: to, changes });
+    const inner = path === "" ? name : `${path}.${name}`;
+    compareValues(isWrapped ? path : inner, { before: from, after: to, changes });
   }
 }
 
-function compareValues(place: Place, { before, after, changes }: Comparison<unknown>): void {
-  if (isJsonObject(before) && isJsonObject(after)) compareFields(place, { before, after, changes });
-  else if (Array.isArray(before) && Array.isArray(after)) compareLists(place, { before, after, changes });
+function compareValues(path: string, { before, after, changes }: Comparison<unknown>): void {
+  if (isJsonObject(before) && isJsonObject(after)) compareFields(path, { before, after, changes });
+  else if (Array.isArray(before) && Array.isArray(after)) compareLists(path, { before, after, changes });
   else if (canonical(before) !== canonical(after)) {
-    changes.push({ ...place, from: before ?? null, to: after ?? null });
+    changes.push({ path, from: before ?? null, to: after ?? null });
   }
 }
 
 /** Entries that are objects are paired by id, then by name; a list of anything else counts as a whole. */
-function compareLists(place: Place, { before, after, changes }: Comparison<readonly unknown[]>): void {
+function compareLists(path: string, { before, after, changes }: Comparison<readonly unknown[]>): void {
   if (!before.every(hasName) || !after.every(hasName)) {
     const isSame = sortedTexts(before).join("\n") === sortedTexts(after).join("\n");
-    if (!isSame) changes.push({ ...place, from: before, to: after });
+    if (!isSame) changes.push({ path, from: before, to: after });
     return;
   }
   const { pairs, removed, added } = pairUp<JsonObject>(before, after, { idOf, nameOf });
-  for (const [old, now] of pairs) compareFields(atEntry(place, now), { before: old, after: now, changes });
-  for (const entry of removed) changes.push({ ...atEntry(place, entry), from: entry, to: null });
-  for (const entry of added) changes.push({ ...atEntry(place, entry), from: null, to: entry });
+  for (const [old, now] of pairs) compareFields(atEntry(path, now), { before: old, after: now, changes });
+  for (const entry of removed) changes.push({ path: atEntry(path, entry), from: entry, to: null });
+  for (const entry of added) changes.push({ path: atEntry(path, entry), from: null, to: entry });
 }
 
 function hasName(entry: unknown): entry is JsonObject {
@@ -71,15 +60,8 @@ function idOf(entry: JsonObject): string {
   return typeof entry["id"] === "string" ? entry["id"] : nameOf(entry);
 }
 
-/** `isWrapped`: the value of evidence within an artifact, which is no field of the provider's. */
-function within({ path, fields }: Place, name: string, isWrapped: boolean): Place {
-  const named = path === "" ? name : `${path}.${name}`;
-  const names = name === accessPolicy && fields.length === 0 ? ["_links", name] : [name];
-  return { path: isWrapped ? path : named, fields: [...fields, ...names] };
-}
-
-function atEntry({ path, fields }: Place, entry: JsonObject): Place {
-  return { path: `${path}[${nameOf(entry)}]`, fields };
+function atEntry(path: string, entry: JsonObject): string {
+  return `${path}[${nameOf(entry)}]`;
 }
 
 /** The one link that is a setting: which policy an app is bound to. */

@@ -45,8 +45,8 @@ function objectLines(object: ObjectChange): readonly string[] {
   const { change, fields, checks } = object;
   return [
     `${objectChangeTitles[change]}: ${objectTitle(object)}`,
-    ...(change === "changed" ? [] : [`  ${concernText(checks)}`]),
-    ...fields.flatMap((field) => [`  ${fieldMove(field)}`, `    ${concernText(field.checks)}`]),
+    ...fields.map((field) => `  ${fieldMove(field)}`),
+    `  ${checks.length === 0 ? "no rule examines it" : `examined for ${idsOf(checks)}`}`,
   ];
 }
 
@@ -83,10 +83,6 @@ const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Chang
 
 function idsOf(checks: readonly string[]): string {
   return checks.map(vulnIdOf).join(", ");
-}
-
-function concernText(checks: readonly string[]): string {
-  return checks.length === 0 ? "not read for any rule" : `read by ${idsOf(checks)}`;
 }
 
 /** `2 new, 1 resolved; 1 object changed`. */

@@ -8,17 +8,17 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { builtIn, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
+import type { CollectedArtifacts } from "../evidence/artifacts.ts";
 import { artifactsSchema, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { explainJsonError, parseJsonText } from "../evidence/json_text.ts";
 import { toContext } from "../run_scan.ts";
-import type { ConfigurationSide } from "./compare_configuration.ts";
 
 /** One of the two files of `diff`. */
 export interface ComparedFile {
   readonly about: DiffSide;
   readonly results: readonly CheckResult[];
   /** Null for a report. */
-  readonly configuration: ConfigurationSide | null;
+  readonly artifacts: CollectedArtifacts | null;
 }
 
 /** Some hundred thousand findings, or the evidence of an org with tens of thousands of apps. */
@@ -73,7 +73,7 @@ function readReport(content: string, file: string): ComparedFile {
   return {
     about: { file, org_url: scan.org_url, benchmark: benchmarkId, ended_at: scan.ended_at, scan_id: scan.id },
     results: checks,
-    configuration: null,
+    artifacts: null,
   };
 }
 
@@ -88,7 +88,7 @@ function evaluateDocument(
   return {
     about: { file, org_url: scan.org_url, benchmark: builtIn.benchmark.id, ended_at: scan.ended_at, scan_id: null },
     results,
-    configuration: { artifacts, context },
+    artifacts,
   };
 }
 

@@ -37,7 +37,6 @@ const fieldChangeSchema = v.object({
   path: v.pipe(v.string(), v.description("`settings.password.age.maxAgeDays`, `roles[Super Administrator].type`")),
   from: v.pipe(v.unknown(), v.description("Null: not set")),
   to: v.unknown(),
-  checks: v.pipe(v.array(v.string()), v.description("The checks that read it")),
 });
 
 const objectChangeSchema = v.object({
@@ -45,7 +44,7 @@ const objectChangeSchema = v.object({
   type: v.pipe(v.string(), v.description("policy, policy_rule, app, zone, …")),
   id: v.string(),
   name: v.string(),
-  checks: v.pipe(v.array(v.string()), v.description("The checks that read it, or what changed of it")),
+  checks: v.pipe(v.array(v.string()), v.description("The checks that examine the list that it stands in")),
   fields: v.pipe(v.array(fieldChangeSchema), v.description("Empty for one that was added or removed")),
 });
 
