@@ -2,7 +2,7 @@ import { countOf } from "../../shared/outcome_text.ts";
 import { openFindings, ruleStates, stateOf } from "../../shared/rule_result.ts";
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
+import { paintStatus, printable, wrapped, wrapText } from "../../command_line/terminal.ts";
 import { builtIn, revisionName } from "../catalog/catalog.ts";
 import { unreadRules, unreadText } from "../decisions/unread.ts";
 import { levelOf } from "./benchmark_rules.ts";
@@ -46,7 +46,7 @@ export function firstScreen(report: Report, options: RenderOptions): readonly st
     ...[ownLimitsText(report)].flatMap((text) => (text === "" ? [] : [shorten(`Own limits: ${text}`, width * 2 - 10)])),
     ...neverExpiresLines(report.checks),
     "",
-  ].flatMap((line) => indented(line, width));
+  ].flatMap((line) => wrapped(line, 2, width));
   const room = maxLines - 1 - lines.length - changes.length;
   const shown = Math.max(1, Math.min(maxRules, Math.floor(room / 2)));
   const left = open.length - shown;
@@ -151,9 +151,4 @@ const maxTextLength = 400;
 function cut(text: string, room: number): string {
   const [first = "", ...more] = wrapText(printable(shorten(text, maxTextLength)), room - 1);
   return more.length === 0 ? first : `${first}…`;
-}
-
-function indented(text: string, width: number): readonly string[] {
-  const [first = "", ...more] = wrapText(printable(text), width - 2);
-  return [first, ...more.map((line) => `  ${line}`)];
 }

@@ -8,7 +8,7 @@ import { orgNameOf, ruleOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
 import { toJson } from "./json.ts";
 import { revisionOf, type ReportFormat } from "./report_format.ts";
-import { attestationLine, findingLine, verdictOf, waiverLine } from "./result_text.ts";
+import { attestationLine, failuresOf, findingLine, verdictOf, waiverLine } from "./result_text.ts";
 
 const namespace = "https://scanstream.dev/ns/oscal";
 const maxTextLength = 10_000;
@@ -233,12 +233,6 @@ function risksOf(check: CheckResult, context: OscalContext): readonly object[] {
       "related-observations": [{ "observation-uuid": observation }],
     };
   });
-}
-
-/** Where only a person found a failure, the first finding of the check stands for it. */
-function failuresOf({ status, attestation, findings }: CheckResult): readonly Finding[] {
-  if (status === "FAIL") return findings.filter((finding) => finding.status === "FAIL");
-  return attestation?.status === "FAIL" ? findings.slice(0, 1) : [];
 }
 
 function plannedRemediation({ reason, remediation_date: date, milestones }: Plan, riskId: string): object {

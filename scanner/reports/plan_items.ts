@@ -2,6 +2,7 @@ import type { CheckResult, Finding, Plan, Report } from "../../shared/report.ts"
 import type { Revision } from "../catalog/catalog.ts";
 import { controlsOf, type Control } from "../catalog/controls.ts";
 import { ruleOf } from "./benchmark_rules.ts";
+import { failuresOf } from "./result_text.ts";
 
 /** One weakness of a plan of action: the findings of a rule that fail, that nobody accepted and that have one plan. */
 export interface PlanItem {
@@ -21,7 +22,7 @@ export interface PlanItem {
 export function planItems(report: Report, revision: Revision, isPerFinding = false): readonly PlanItem[] {
   return report.checks.flatMap((check) => {
     const rule = ruleOf(check, revision);
-    const failures = failuresOf(check);
+    const failures = openFailuresOf(check);
     const groups = isPerFinding
       ? failures.map((finding) => [finding])
       : Map.groupBy(failures, ({ plan }) => JSON.stringify(plan ?? null)).values();
@@ -51,17 +52,15 @@ function earliest(times: readonly string[]): string {
   return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first));
 }
 
-/** The failures of a check that no waiver covers; where only a person found one, its first finding stands for it. */
-function failuresOf({ status, attestation, findings }: CheckResult): readonly Finding[] {
-  const open = findings.filter((finding) => !finding.waived);
-  if (status === "FAIL") return open.filter((finding) => finding.status === "FAIL");
-  return attestation?.status === "FAIL" ? open.slice(0, 1) : [];
+/** The failures of a check that no waiver covers. */
+function openFailuresOf(check: CheckResult): readonly Finding[] {
+  return failuresOf({ ...check, findings: check.findings.filter(({ waived }) => !waived) });
 }
 
 /** The findings that are past the date by which they were planned to be remediated. */
 export function overdueItems(report: Report): readonly { readonly check: CheckResult; readonly finding: Finding }[] {
   return report.checks.flatMap((check) =>
-    failuresOf(check)
+    openFailuresOf(check)
       .filter(({ plan }) => plan?.overdue === true)
       .map((finding) => ({ check, finding })),
   );

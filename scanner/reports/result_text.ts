@@ -22,6 +22,12 @@ function rankOf(verdict: Verdict): number {
   return ruleStates.indexOf(stateOf(verdict));
 }
 
+/** The findings that make a rule fail; where only a person found a failure, the first finding stands for it. */
+export function failuresOf({ status, attestation, findings }: CheckResult): readonly Finding[] {
+  if (status === "FAIL") return findings.filter((finding) => finding.status === "FAIL");
+  return attestation?.status === "FAIL" ? findings.slice(0, 1) : [];
+}
+
 export function findingLine(finding: Finding): string {
   const marks = findingMarks(finding).map((mark) => ` [${mark}]`);
   return `${verdictOf(finding)}: ${finding.detail}${marks.join("")}`;

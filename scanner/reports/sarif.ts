@@ -1,6 +1,5 @@
 import type { CheckResult, Finding, Report, Waiver } from "../../shared/report.ts";
-import { stateOf } from "../../shared/rule_result.ts";
-import { attestationLine, authorOf, planLine, tailoringLine } from "./result_text.ts";
+import { attestationLine, authorOf, failuresOf, planLine, tailoringLine } from "./result_text.ts";
 import { revisionName, type Revision } from "../catalog/catalog.ts";
 import { orgNameOf, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
@@ -79,12 +78,6 @@ function driver(report: Report, version: string, revision: Revision): object {
 }
 
 const stigViewer = "https://stigviewer.com/stigs/okta_identity_as_a_service_idaas/finding";
-
-/** An attested FAIL is a result too, at the check's first resource. */
-function failuresOf(check: CheckResult): readonly Finding[] {
-  if (check.status === "FAIL") return check.findings.filter((finding) => finding.status === "FAIL");
-  return stateOf(check) === "fail" ? check.findings.slice(0, 1) : [];
-}
 
 interface ResultContext {
   readonly ruleIndex: number;
