@@ -1,7 +1,7 @@
 import { toHex } from "../../shared/hex.ts";
 import { sha1 } from "../../shared/sha1.ts";
 
-/** For this product's own UUIDs: 6f1c5a0e-5d0b-4e6f-9a1f-3f0a7c2d8e41. */
+/** Namespace of this product's own UUIDs: 6f1c5a0e-5d0b-4e6f-9a1f-3f0a7c2d8e41. */
 const namespace = new Uint8Array([
   0x6f, 0x1c, 0x5a, 0x0e, 0x5d, 0x0b, 0x4e, 0x6f, 0x9a, 0x1f, 0x3f, 0x0a, 0x7c, 0x2d, 0x8e, 0x41,
 ]);

@@ -14,7 +14,7 @@ import { verdictOf } from "../reports/result_text.ts";
 const defaultWidth = 80;
 const minWidth = 40;
 
-/** For people in a terminal. */
+/** Text for people in a terminal. */
 export function renderText(diff: Diff, { width }: { readonly width: number }): string {
   const findings = findingChangeKinds.flatMap((kind) => {
     const found = diff.findings.filter(({ change }) => change === kind);

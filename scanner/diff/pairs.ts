@@ -1,4 +1,4 @@
-/** By code units, so the order is the same in every locale. */
+/** Compares by code units, so the order is the same in every locale. */
 export function compareTexts(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
@@ -23,7 +23,7 @@ export function pairUp<Item>(
 
 interface PairOptions<Item> {
   readonly keyOf: (item: Item) => string;
-  /** What becomes of several items with one key. */
+  /** Treatment of several items with one key. */
   readonly ofSeveral: "in_order" | "none";
 }
 

@@ -81,7 +81,7 @@ function freshChecklist(report: Report, options: RenderOptions): Pick<Checklist,
   const document: CklbChecklist = {
     title: `${orgNameOf(report)} ${benchmark.title}`,
     id: stableUuid("checklist", report.scan.id),
-    // What follows here is the viewer's own state; these are the values of an unopened file.
+    // The next three are the viewer's own state, with the values of an unopened file.
     active: false,
     mode: 1,
     has_path: true,
@@ -143,9 +143,9 @@ function toRule(
 }
 
 export interface ChecklistAnswers {
-  /** By V-id. */
+  /** Answers by V-id. */
   readonly answers: ReadonlyMap<string, MergedAnswer>;
-  /** What a person had answered and the scan decided otherwise. */
+  /** Rules that a person had answered and the scan decided otherwise. */
   readonly differences: readonly ChecklistDifference[];
 }
 
@@ -155,7 +155,7 @@ export interface ChecklistDifference {
   readonly status: ChecklistStatus;
 }
 
-/** What a checklist of this scan says at each rule of the benchmark, with the answers of one that people worked in. */
+/** Returns the answer of this scan at each rule of the benchmark, merged with those of a checklist that people worked in. */
 export function answersOf(
   report: Report,
   { checklist, toolVersion, ...options }: Pick<RenderOptions, "toolVersion" | "checklist" | "revision">,

@@ -93,7 +93,7 @@ function changeTexts(report: Report, { width }: RenderOptions): readonly string[
   ];
 }
 
-/** Where another revision of the STIG was chosen: which, and what of it no check judges. */
+/** Names another revision of the STIG than the built-in one, and counts its rules that no check judges. */
 function revisionLines(checks: readonly CheckResult[], options: RenderOptions): readonly string[] {
   const { benchmark } = revisionOf(options);
   if (benchmark.id === builtIn.benchmark.id) return [];

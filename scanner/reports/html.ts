@@ -15,7 +15,7 @@ import { categoryCounts, interruptedLine, splitInterrupted, statementRows, summa
 type Html = ReturnType<typeof html>;
 
 /**
- * For auditors, on a screen and on paper: statement, table of the rules, findings with their evidence, and the plan as an appendix.
+ * A document for auditors, on a screen and on paper: statement, table of the rules, findings with their evidence, plan as an appendix.
  * One page without a script or a request; `html` escapes every value.
  */
 export const htmlFormat: ReportFormat = {

@@ -14,7 +14,7 @@ const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" }
 /** Findings of one check that are listed before "and N more". */
 const maxListed = 50;
 
-/** For pull requests, wikis and job summaries: the sections of the HTML report, in its order. */
+/** The sections of the HTML report in its order, for pull requests, wikis and job summaries. */
 export const markdownFormat: ReportFormat = {
   name: "markdown",
   extension: "md",

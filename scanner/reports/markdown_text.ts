@@ -5,7 +5,7 @@ const maxTextLength = 10_000;
 const maxWordLength = 40;
 /** Letters and figures, also as `15-minute` but not as `GH-1`, with the punctuation of a sentence around them. */
 const plainWord = /^["(]{0,2}[\p{L}\p{M}\p{Nd}]+(?:[-'’]\p{L}[\p{L}\p{M}\p{Nd}]*)*[")]{0,2}[,;.:]?[")]{0,2}[,;.:]?$/u;
-/** What may be a commit's id. */
+/** A word that may be a commit's id. */
 const hexWord = /^["(]*[0-9a-f]{7,}[^0-9a-z]*$/i;
 /** The same punctuation around words that are not plain. */
 const punctuated = /^(["(]{0,2})(.+?)([")]{0,2}[,;.:]?[")]{0,2}[,;.:]?)$/su;

@@ -13,7 +13,7 @@ import { attestationLine, failuresOf, findingLine, verdictOf, waiverLine } from 
 const namespace = "https://scanstream.dev/ns/oscal";
 const maxTextLength = 10_000;
 
-/** What every part of the document needs. */
+/** Input of every part of the document. */
 interface OscalContext {
   readonly report: Report;
   readonly revision: Revision;

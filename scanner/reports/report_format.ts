@@ -3,7 +3,7 @@ import { ruleStates, stateOf, type RuleState } from "../../shared/rule_result.ts
 import { builtIn, type Revision } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 
-/** What a format may know besides the report; it reads no clock, no environment and no terminal. */
+/** Everything that a format may know besides the report; it reads no clock, no environment and no terminal. */
 export interface RenderOptions {
   /** Colour for a terminal; only the table uses it. */
   readonly color: boolean;
@@ -51,12 +51,12 @@ export function shownChecks(
   return checks.filter((check) => states.includes(stateOf(check)));
 }
 
-/** Whether a format of one line for each finding has it: by its own status, as its line shows it. */
+/** True for a finding that a format of one line for each finding lists: its own status decides, as its line shows it. */
 export function isFindingShown(finding: Finding, { states = ruleStates }: ShownStates): boolean {
   return states.includes(stateOf(finding));
 }
 
-/** What a document says where it does not list every rule; empty where it does. */
+/** Returns the line of a document that does not list every rule; empty for one that does. */
 export function shownLine(checks: readonly CheckResult[], options: ShownStates): string {
   const shown = shownChecks(checks, options).length;
   const { states = ruleStates } = options;

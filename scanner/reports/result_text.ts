@@ -38,7 +38,7 @@ export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">
   return `${status}${reason === null ? "" : ` (${reason})`}`;
 }
 
-/** For `sort`: failures first, then what needs manual review; CAT I first among equals. */
+/** Sorts failures first, then what needs manual review; CAT I first among equals. */
 export function worstFirst(one: CheckResult, other: CheckResult): number {
   const byState = rankOf(one) - rankOf(other);
   return byState || severityOrder[one.severity] - severityOrder[other.severity];
@@ -50,7 +50,7 @@ export const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 export const stateLabels = { pass: "PASS", fail: "FAIL", manual: "MANUAL", not_applicable: "N/A" } as const;
 
 /**
- * What a finding's sentence says next to `expected` and `actual`, for reports that show these two by themselves: its note,
+ * Returns what a finding's sentence adds to `expected` and `actual`, for reports that show these two by themselves: its note,
  * mostly nothing; the whole sentence where it does not hold them word for word.
  */
 export function noteOf({ expected, actual, detail }: Finding): string {
@@ -89,7 +89,7 @@ export function waiverLine(waiver: Waiver): string {
   return `waived${byAuthor(waiver)}${expires === null ? "" : ` until ${expires}`}: ${reason}`;
 }
 
-/** Who decided, and where that is kept: `ada (gateway)`; empty where a file does not say. */
+/** Names who decided, and where that is kept: `ada (gateway)`; empty where a file does not say. */
 export function authorOf({ by = "", source }: Pick<Waiver, "by" | "source">): string {
   return source === undefined ? by : `${by} (${source})`;
 }
@@ -104,7 +104,7 @@ export function planLine({ remediation_date: date, overdue, reason }: Plan): str
   return `${overdue ? "overdue: remediation was planned by" : "remediation planned by"} ${date}: ${reason}`;
 }
 
-/** By which values of the organization's own a check was judged, and the verdict by the STIG's; empty for the STIG's. */
+/** Names the organization's own values by which a check was judged, and the verdict by the STIG's; empty without own values. */
 export function tailoringLine({ tailoring }: CheckResult): string {
   if (tailoring === undefined) return "";
   const { parameters, stig_status: status, stig_reason: reason } = tailoring;

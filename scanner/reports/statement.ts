@@ -8,7 +8,7 @@ import { overdueItems } from "./plan_items.ts";
 import { revisionOf, type RenderOptions } from "./report_format.ts";
 import { severityOrder } from "./result_text.ts";
 
-/** What a report is about and what it rests on, in the same words in every document for people. */
+/** Words that every document for people shares: the subject of a report, its role, its counts, and the documents that it rests on. */
 
 /** Names and texts of the statement that a document begins with; those that say nothing are left out. */
 export function statementRows(
@@ -37,7 +37,7 @@ function timeText(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
 }
 
-/** What the client of a scan was not shown, and which rules need it. */
+/** Names the rules that need what the client of a scan was not shown. */
 function unseenText({ scan, checks }: Report): string {
   const idsOf = (reason: string) =>
     checks
@@ -108,13 +108,13 @@ export function orgPolicyText({ org_policy: policy, checks }: Report): string {
 }
 
 export interface SummaryPart {
-  /** What colors it. */
+  /** The state that colors it. */
   readonly state: RuleState;
   readonly text: string;
 }
 
 /**
- * What a report counts, the same words in every document for people: `17 of 29 rules failed (52 findings)`, then a part for each
+ * Counts of a report, in the same words in every document for people: `17 of 29 rules failed (52 findings)`, then a part for each
  * other state, and for what was attested or is overdue.
  */
 export function summaryParts(report: Report): readonly SummaryPart[] {

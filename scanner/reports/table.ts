@@ -24,7 +24,7 @@ const minWidth = 40;
 /** One name or text of a finding; the other formats have all of it. */
 const maxTextLength = 300;
 
-/** For people: failures first, then what needs a person, each with what to look at; one line for each check that passes. */
+/** A list for people: failures first, then what needs a person, each with its findings; one line for each check that passes. */
 export const tableFormat: ReportFormat = {
   name: "table",
   extension: "txt",

@@ -66,7 +66,7 @@ export async function writeFormats<Document, Options>(
   return { files, problems };
 }
 
-/** What a report is called in `--output`. */
+/** Returns the name of a report in `--output`. */
 export function reportFileName(format: Pick<ReportFormat, "extension">): string {
   return fileNameOf("scan", format);
 }

@@ -91,7 +91,7 @@ function testResult(report: Report, outcomes: readonly RuleOutcome[], options: R
   });
 }
 
-/** What STIG Manager tells assets of one host apart by: the same values as in the checklists. */
+/** Facts by which STIG Manager tells assets of one host apart, with the same values as in the checklists. */
 function siteFacts(report: Report): readonly (readonly [name: string, value: string])[] {
   const site = siteOf(report);
   if (site === "") return [];

@@ -74,7 +74,7 @@ describe.each([
     );
     expect(imported?.reviews.filter(({ result }) => result === "pass")).toHaveLength(24);
     expect(text.split("seen by Ada")).toHaveLength(25);
-    // What was written is a checklist of its revision: the next run has nothing to carry.
+    // The written checklist is of its revision: the next run has nothing to carry.
     expect(open(text, both[after]).carried).toBeNull();
     expect(text).toContain(benchmark.release_info);
   });

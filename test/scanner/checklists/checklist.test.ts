@@ -17,7 +17,7 @@ type Format = keyof typeof formats;
 const files = ["stig_manager.cklb", "stig_manager.ckl", "by_hand.cklb", "by_hand.ckl"] as const;
 const everyPair = files.flatMap((file) => (["cklb", "ckl"] as const).map((format) => [file, format] as const));
 
-/** What a person answered by V-id is what the API cannot decide; two rules are decided against the person. */
+/** Rules that the API cannot decide, which a person has answered; two others are decided against the person. */
 const manual = ["V-273187", "V-273188", "V-273191", "V-273193", "V-273194"];
 const report = reportOf({ ...Object.fromEntries(manual.map((id) => [id, "MANUAL" as const])), "V-273195": "FAIL" });
 

@@ -13,7 +13,7 @@ function reportOf(orgUrl: string) {
   return { ...report, scan: { ...report.scan, org_url: orgUrl } };
 }
 
-/** What saf and heimdall take as the asset's FQDN: a full name, an address, or nothing. */
+/** True for what saf and heimdall take as the asset's FQDN: a full name, an address, or nothing. */
 function isAssetName(name: string): boolean {
   return name === "" || isIP(name) > 0 || /^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$/i.test(name);
 }

@@ -34,7 +34,7 @@ const findings = names.map((name, index) =>
   aFinding({ resource: { type: "policy", id: name, name }, detail: name, fingerprint: `fingerprint-${index}` }),
 );
 const text = renderAs("csv", aReport([aCheckResult({ findings })]));
-/** What a spreadsheet runs when a cell begins with it, blanks and quotes before it left aside. */
+/** Beginnings of a cell that a spreadsheet runs, blanks and quotes before it left aside. */
 const runs = /^[\s"\ufeff\u0000]*[=+\-@＝＋－＠]/u;
 
 test.each([

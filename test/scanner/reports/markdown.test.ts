@@ -4,7 +4,7 @@ import type { Report } from "../../../shared/report.ts";
 import { stateOf } from "../../../shared/rule_result.ts";
 import { aCheckResult, aFinding, aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
 
-/** What GitHub, GitLab or plain CommonMark would make more of than text. */
+/** Texts of which GitHub, GitLab or plain CommonMark would make more than text. */
 const references: readonly string[] = [
   "see https://evil.example now",
   "HTTP://EVIL.EXAMPLE",
