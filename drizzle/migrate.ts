@@ -1,21 +1,25 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { migrate as applyMigrations } from "drizzle-orm/node-postgres/migrator";
 import { Client } from "pg";
+import { UsageError } from "../shared/usage_error.ts";
 import { defaultConnectTimeoutMs } from "./database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
 import { withMigrations } from "./embedded_files.ts";
+import type { FeatureTables } from "./feature_tables.ts";
+import { migrateFeatures } from "./migrate_features.ts";
+import type { migrationConfig } from "./migrations_folder.ts";
 
 /** "scanstream" in ASCII, cut to the 63 bits of a lock's key. */
 const migrationLock = "8319104478127354989";
 
 /**
- * Applies the migrations to the database that `url` names, as its owner (who needs no superuser, but CREATE on the database, and
+ * Applies the migrations, and those of the features, to the database that `url` names, as its owner (who needs no superuser, but CREATE on the database, and
  * CREATEROLE unless the two roles exist). Safe to repeat, and when several processes do it at once: the second waits.
  * Rejects with `AppError("unavailable")` or `DatabaseError`, and with `TypeError` for a URL that cannot be used; a failed
  * migration leaves nothing behind.
  */
-export async function migrate(url: string): Promise<void> {
+export async function migrate(url: string, features: readonly FeatureTables[] = []): Promise<void> {
   await withClient(url, async (guard) => {
     // The lock lives in a transaction on a separate connection: a session lock would get lost behind a transaction pooler,
     // and the migrator begins and commits its transactions itself.
@@ -24,7 +28,9 @@ export async function migrate(url: string): Promise<void> {
     await withClient(url, async (client) => {
       // Drizzle writes tables without a schema's name, and a role's own search path could lead elsewhere.
       await client.query("set search_path to public");
-      await withMigrations((config) => applyMigrations(drizzle(client), config));
+      const apply = (config: typeof migrationConfig) => applyMigrations(drizzle(client), config);
+      await withMigrations(apply);
+      await migrateFeatures({ applyMigrations: apply, query: (statement) => client.query(statement) }, features);
     });
     await guard.query("commit");
   });
@@ -42,7 +48,7 @@ async function withClient(url: string, work: (client: Client) => Promise<void>):
     await client.connect();
     await work(client);
   } catch (error) {
-    throw toDatabaseError(causeOf(error));
+    throw error instanceof UsageError ? error : toDatabaseError(causeOf(error));
   } finally {
     await client.end().catch(() => {});
   }

@@ -6,13 +6,14 @@ import { anyone, requireDeclared } from "./auth/access.ts";
 import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
 import { eventStreamsOf, type Feature } from "./features/features.ts";
-import { HttpRefusal, methodNotAllowed, problemResponse } from "./http/problem.ts";
+import { isUnexpected, methodNotAllowed, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, type RequestVariables } from "./http/request_log.ts";
 import { sessionRoute } from "./http/session_route.ts";
 import { signInRoutes } from "./http/sign_in_routes.ts";
 import { statusRoutes } from "./http/status_routes.ts";
 import { streamTokenRoute } from "./http/stream_token_route.ts";
+import { eventStreamRoute } from "./streaming/event_stream.ts";
 import { webRoutes } from "./http/web_routes.ts";
 
 interface Variables extends RequestVariables {
@@ -78,7 +79,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/api/v1", publishRoute(dependencies, features));
   for (const { routes } of features) if (routes !== undefined) app.route("/api/v1", routes(dependencies));
   const eventStreams = eventStreamsOf(features);
-  for (const [mount, route] of eventStreams) app.route(`/api/v1${mount}`, route);
+  for (const [mount, stream] of eventStreams) app.route(`/api/v1${mount}`, eventStreamRoute(stream));
   app.route("/api/v1", streamTokenRoute(dependencies, eventStreams));
   requireDeclared(app.routes.slice(platformRoutes));
   refuseOtherMethods(app);
@@ -129,9 +130,4 @@ function refuseOtherMethods(app: App): void {
       throw methodNotAllowed(c.req.method, [...allowed]);
     });
   }
-}
-
-/** An error without its own response; for the others the request's own log line says enough. */
-function isUnexpected(error: Error): boolean {
-  return !(error instanceof AppError || error instanceof HttpRefusal || error.name === "EventError");
 }

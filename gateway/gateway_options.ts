@@ -43,6 +43,8 @@ export type IssuerOptions = {
 export interface DatabaseAdapter {
   /** Rejects with `UsageError` when the database is not there, or lacks a table. The caller closes it. */
   open(context: OpenContext): Database | Promise<Database>;
+  /** As the owner of the tables. Absent: opening does it, or another adapter has to. */
+  migrate?(features: readonly Feature[]): Promise<void>;
   /** A database of this process alone: it keeps a secret next to its data, and the first API key is shown at the start. */
   readonly embedded?: { streamTokenSecret(): Promise<string> };
 }

@@ -6,12 +6,16 @@ import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Database, DatabaseOptions } from "../database.ts";
 import { embeddedPostgres, withMigrations } from "../embedded_files.ts";
+import type { FeatureTables } from "../feature_tables.ts";
+import { migrateFeatures } from "../migrate_features.ts";
+import type { migrationConfig } from "../migrations_folder.ts";
 import type { Connection } from "../transact.ts";
 import { createPooledDatabase } from "./pooled_database.ts";
 
 export interface PgliteOptions {
   /** Where the data is kept; in memory when null. */
   readonly directory: string | null;
+  readonly features?: readonly FeatureTables[];
 }
 
 /**
@@ -22,6 +26,7 @@ export interface PgliteOptions {
 export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
   const modules = await loadPglite();
   const pglite = await openPglite(modules, options).catch((cause: unknown) => {
+    if (cause instanceof UsageError) throw cause;
     const place = options.directory === null ? "" : ` in ${options.directory}`;
     throw new AppError("unavailable", `The embedded database${place} cannot be opened: ${problemOf(cause)}`, { cause });
   });
@@ -112,7 +117,9 @@ async function openPglite({ PGlite, drizzle, migrate }: Modules, options: Pglite
     parsers: pgliteParsers,
     ...(await embeddedPostgres()),
   });
-  await withMigrations((config) => migrate(drizzle(pglite), config));
+  const applyMigrations = (config: typeof migrationConfig) => migrate(drizzle(pglite), config);
+  await withMigrations(applyMigrations);
+  await migrateFeatures({ applyMigrations, query: (statement) => pglite.query(statement) }, options.features ?? []);
   return pglite;
 }
 

@@ -6,7 +6,7 @@ import {
   type ChannelsRequest,
   type ChannelsResult,
   type Snapshot,
-} from "../../gateway/streaming/event_stream.ts";
+} from "../../gateway/streaming/event_stream_definition.ts";
 import { jobs, type Owned } from "../platform_tables.ts";
 
 export function jobChannel({ tenantId, id }: Owned): string {

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
-import { ended, type ChannelsRequest, type ChannelsResult } from "../../gateway/streaming/event_stream.ts";
+import { ended, type ChannelsRequest, type ChannelsResult } from "../../gateway/streaming/event_stream_definition.ts";
 import { completions, type Owned } from "../platform_tables.ts";
 
 export function completionChannel({ tenantId, id }: Owned): string {

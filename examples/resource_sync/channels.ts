@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { NotFound } from "../../shared/app_error.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
-import type { ChannelsRequest } from "../../gateway/streaming/event_stream.ts";
+import type { ChannelsRequest } from "../../gateway/streaming/event_stream_definition.ts";
 import { workspaces, type Owned } from "../platform_tables.ts";
 
 export function workspaceChannel({ tenantId, id }: Owned): string {

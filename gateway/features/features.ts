@@ -1,27 +1,36 @@
 import type { Hono } from "hono";
-import type { Tag } from "../description/operation.ts";
-import type { Allowed } from "../http/allow.ts";
-import type { FeatureDependencies } from "../http/dependencies.ts";
-import type { EventStreamRoute, EventStreams } from "../streaming/event_stream.ts";
+import type { Database } from "../../drizzle/database.ts";
+import type { FeatureTables } from "../../drizzle/feature_tables.ts";
+import type { Publisher } from "../../shared/send_event.ts";
+import type { Allowed } from "../http/allowed.ts";
+import type { Log } from "../observability/log.ts";
+import type { EventStream } from "../streaming/event_stream_definition.ts";
 import type { OnPublish } from "../streaming/published.ts";
 
-/** The routes that the gateway mounts of a feature, and the OpenAPI document's words about them. */
-export interface Feature {
+/** A feature of the gateway: its tables, routes and event streams. scanstream's own features have this shape and no other. */
+export interface Feature extends FeatureTables {
   /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;
-  /** What its operations are about. */
-  readonly tags?: readonly Tag[];
+  /** What its operations are about, for the OpenAPI document. */
+  readonly tags?: readonly { readonly name: string; readonly description: string }[];
   /** No producer publishes on its channels, no matter what its key may. */
   readonly isPublishedByGatewayAlone?: true;
   /** The gateway alone publishes its terminal event, for example `scan.end`. */
   readonly isEndedByGatewayAlone?: true;
   /** Given: what is published on its channels is stored. A producer numbers its events, and each is stored once. */
   readonly onPublish?: OnPublish;
-  /** Below `/api/v1`. */
+  /** Below `/api/v1`; the first handler of each is `allow("…")`, or `anyone` for a public route. */
   readonly routes?: (dependencies: FeatureDependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */
-  readonly eventStreams: Readonly<Record<string, EventStreamRoute>>;
+  readonly eventStreams: Readonly<Record<string, EventStream>>;
   readonly tasks?: readonly Task[];
+}
+
+/** What the routes and tasks of features get. */
+export interface FeatureDependencies extends Publisher {
+  readonly database: Database;
+  readonly log: Log;
+  readonly nowMs: () => number;
 }
 
 /** Work that nobody asks for, such as deleting what is old. Every process does it at its own times; on Workers each cron trigger does. */
@@ -33,12 +42,39 @@ export interface Task {
   readonly run: (dependencies: FeatureDependencies) => Promise<unknown>;
 }
 
+export interface FeatureDefinition<Events> extends Omit<Feature, "eventStreams" | "routes"> {
+  readonly eventStreams?: Feature["eventStreams"];
+  /** Makes the feature's publish functions; its routes get them as `events`. */
+  readonly events?: (publisher: Publisher) => Events;
+  readonly routes?: (dependencies: FeatureDependencies & { readonly events: Events }) => Hono<Allowed>;
+}
+
+/** Defines a feature. Throws `TypeError` for an event stream of another prefix. */
+export function defineFeature<Events = undefined>(definition: FeatureDefinition<Events>): Feature {
+  const { events, routes, eventStreams = {}, ...feature } = definition;
+  for (const [mount, { definition: stream }] of Object.entries(eventStreams)) {
+    if (stream.prefix === feature.prefix) continue;
+    throw new TypeError(
+      `Cannot define the feature "${feature.prefix}": the event stream at "${mount}" has the prefix "${stream.prefix}"`,
+    );
+  }
+  if (routes === undefined) return { ...feature, eventStreams };
+  return {
+    ...feature,
+    eventStreams,
+    // A feature without publish functions has no use for them.
+    routes: (dependencies) => routes({ ...dependencies, events: events?.(dependencies) as Events }),
+  };
+}
+
 /** Does each task once. */
 export async function runTasks(features: readonly Feature[], dependencies: FeatureDependencies): Promise<void> {
   await Promise.all(features.flatMap(({ tasks = [] }) => tasks.map((task) => task.run(dependencies))));
 }
 
-/** In the order in which they are asked for: the first that a request fits is the one. */
+/** Event streams by where they are mounted, below `/api/v1`; the first that a request fits is the one. */
+export type EventStreams = readonly (readonly [mount: string, EventStream])[];
+
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {
   return mounted.flatMap(({ eventStreams }) => Object.entries(eventStreams));
 }

@@ -1,25 +1,15 @@
-import type { Database } from "../../drizzle/database.ts";
 import type { MessagePublisher } from "../../shared/broker.ts";
-import type { Publisher } from "../../shared/send_event.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import type { Hono } from "hono";
 import type { Tag } from "../description/operation.ts";
+import type { FeatureDependencies } from "../features/features.ts";
 import type { Limits } from "../limits.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
-import type { Log } from "../observability/log.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
 import type { StreamOpener } from "../streaming/event_stream.ts";
 import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
-
-/** What the routes of features get. */
-export interface FeatureDependencies extends Publisher {
-  readonly database: Database;
-  readonly authenticator: Authenticator;
-  readonly log: Log;
-  readonly nowMs: () => number;
-}
 
 /** What the routes for machines get, which ask whether the gateway is well. */
 export interface StatusDependencies {
@@ -39,6 +29,7 @@ export interface PageDependencies extends DemoDependencies {
 
 /** Everything the gateway needs from its runtime. `gateway_parts.ts` and `worker_parts.ts` make it for `createApp`. */
 export interface Dependencies extends FeatureDependencies, StatusDependencies, PageDependencies {
+  readonly authenticator: Authenticator;
   readonly limits: Limits;
   /** Takes the events that arrive over HTTP. */
   readonly broker: MessagePublisher;

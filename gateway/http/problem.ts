@@ -1,5 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
 import { EventError } from "../../shared/event.ts";
+import { FeatureError } from "../streaming/event_stream_definition.ts";
 import type { FieldProblem, Problem } from "../../shared/schemas/problem.ts";
 
 /** A body whose fields are wrong: 422, each field named. */
@@ -53,6 +54,12 @@ const kinds: Readonly<Record<Problem["code"], { readonly status: number; readonl
 export function problemResponse(error: unknown): Response {
   const problem = toProblem(error);
   return new Response(JSON.stringify(problem), { status: problem.status, headers: problemHeaders(problem, error) });
+}
+
+/** An error that the response does not explain: a bug, of the gateway or of a feature. For the others the request's own log line says enough. */
+export function isUnexpected(error: unknown): boolean {
+  if (error instanceof Error && error.cause instanceof FeatureError) return true;
+  return !(error instanceof AppError || error instanceof HttpRefusal || error instanceof EventError);
 }
 
 export function toProblem(error: unknown): Problem {

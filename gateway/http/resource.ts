@@ -1,13 +1,11 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 import { describeRoute, resolver } from "hono-openapi";
 import * as v from "valibot";
-import type { Database } from "../../drizzle/database.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { lowerCaseUuids } from "../../shared/channel_name.ts";
 import { uuid } from "../../shared/schemas/primitives.ts";
-import type { Authenticator } from "../auth/authenticate.ts";
-import { accessOf, type Access } from "../auth/membership.ts";
+import type { Access } from "../auth/membership.ts";
 import type { Permission } from "../auth/permissions.ts";
 import type { AllowedPrincipal } from "../auth/principal.ts";
 import {
@@ -20,7 +18,8 @@ import {
   type Answers,
 } from "../description/operation.ts";
 import { accountOf } from "../limits.ts";
-import { createAllow, type Allowed } from "./allow.ts";
+import { allow } from "./allow.ts";
+import type { Allowed } from "./allowed.ts";
 import { parseBody, readJson, type BodyOptions } from "./body.ts";
 import { pageParameters, parsePageRequest, toPage, type CursorKind, type List, type PageRequest } from "./paging.ts";
 import { readQuery, type QueryParameters, type QueryValues } from "./query_parameter.ts";
@@ -97,12 +96,7 @@ export interface Resource {
 const maxBodyBytes = 65_536;
 
 /** Defines the routes of one kind of resource. The caller is authenticated before any of the request's body is read. */
-export function defineResource(
-  routes: Hono<Allowed>,
-  { authenticator, database }: { readonly authenticator: Authenticator; readonly database: Database },
-  resource: ResourceOptions,
-): Resource {
-  const allow = createAllow({ authenticator, database });
+export function defineResource(routes: Hono<Allowed>, resource: ResourceOptions): Resource {
   return {
     on(route, options, handle) {
       const [method = "", path = ""] = route.split(" ");
@@ -118,7 +112,9 @@ export function defineResource(
           // Without parameters there are no values.
           parameters: readQuery(c, query ?? ({} as NonNullable<typeof query>)),
           body: body === undefined || body.isReadByHandler === true ? undefined : await readBody(c.req.raw, body),
-          ...accessOf(database, principal),
+          readOne: c.var.readOne,
+          read: c.var.read,
+          write: c.var.write,
         });
       });
     },

@@ -10,7 +10,7 @@ import { notMember } from "../auth/membership.ts";
 import type { RequestVariables } from "./request_log.ts";
 import { tenantHeader, toPrincipal, type Identity } from "../auth/identity.ts";
 import { component, json, refusals, tenantParameter } from "../description/operation.ts";
-import type { FeatureDependencies } from "./dependencies.ts";
+import type { Dependencies } from "./dependencies.ts";
 
 const exampleTenant = { id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11", name: "Acme", role: "operator" };
 
@@ -42,7 +42,7 @@ const getSession = describeRoute({
 export function sessionRoute({
   authenticator,
   database,
-}: Pick<FeatureDependencies, "authenticator" | "database">): Hono<{ Variables: RequestVariables }> {
+}: Pick<Dependencies, "authenticator" | "database">): Hono<{ Variables: RequestVariables }> {
   const routes = new Hono<{ Variables: RequestVariables }>();
   routes.get("/", openTo("session"), getSession, async (c) => {
     const identity = await authenticator.identify(c.req.raw);

@@ -2,10 +2,11 @@ import { Hono } from "hono";
 import type * as v from "valibot";
 import { streamTokenRequestSchema, streamTokenSchema } from "../../shared/schemas/stream_token.ts";
 import { streamTokenSeconds } from "../auth/stream_tokens.ts";
-import { findEventStream, type EventStreams, type RequestedStream } from "../streaming/event_stream.ts";
+import type { EventStreams } from "../features/features.ts";
+import { findEventStream, type RequestedStream } from "../streaming/event_stream.ts";
 import { findChannels } from "../streaming/channel_manager.ts";
 import { component, json, problem } from "../description/operation.ts";
-import type { Allowed } from "./allow.ts";
+import type { Allowed } from "./allowed.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";
 import { defineResource } from "./resource.ts";
@@ -17,7 +18,7 @@ import { defineResource } from "./resource.ts";
 export function streamTokenRoute(dependencies: Dependencies, eventStreams: EventStreams): Hono<Allowed> {
   const { database, streamTokens } = dependencies;
   const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, dependencies, { tag: "streams", what: "resource" });
+  const resource = defineResource(routes, { tag: "streams", what: "resource" });
   resource.on(
     "POST /stream-tokens",
     {

@@ -1,5 +1,6 @@
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import type { Feature } from "../features/features.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { settingsError } from "../config.ts";
 import { createLocalState, stateDirectory, type LocalState } from "../operator/local_state.ts";
@@ -18,10 +19,10 @@ export function pglite({ directory = stateDirectory }: PgliteOptions = {}): Data
 export function embedded(state: LocalState): DatabaseAdapter {
   return {
     embedded: state,
-    async open() {
+    async open({ features }) {
       const lock = await lockEmbedded(state);
       try {
-        const database = await openEmbedded(state.databaseDirectory);
+        const database = await openEmbedded(state.databaseDirectory, features);
         return {
           ...database,
           async close() {
@@ -37,9 +38,9 @@ export function embedded(state: LocalState): DatabaseAdapter {
   };
 }
 
-async function openEmbedded(directory: string) {
+async function openEmbedded(directory: string, features: readonly Feature[]) {
   try {
-    return await openPgliteDatabase({ directory });
+    return await openPgliteDatabase({ directory, features });
   } catch (cause) {
     if (cause instanceof UsageError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);

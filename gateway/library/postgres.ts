@@ -1,4 +1,6 @@
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import { migrate } from "../../drizzle/migrate.ts";
+import { requireFeatureTables } from "../../drizzle/migrate_features.ts";
 import type { DatabaseAdapter } from "../gateway_options.ts";
 import { maxConnections } from "../limits.ts";
 import { requireMigrated } from "../operator/require_migrated.ts";
@@ -14,10 +16,12 @@ export interface PostgresOptions {
 /** Any Postgres, over TCP, on Node and Deno. */
 export function postgres({ url }: PostgresOptions): DatabaseAdapter {
   return {
-    async open({ signal }) {
+    migrate: (features) => migrate(url, features),
+    async open({ features, signal }) {
       const database = createPgDatabase(url, { maxConnections });
       try {
         await requireMigrated(database, { timeoutMs: databaseTimeoutMs, ...(signal === undefined ? {} : { signal }) });
+        await requireFeatureTables(database, features);
         return database;
       } catch (error) {
         await database.close();

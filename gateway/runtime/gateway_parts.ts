@@ -52,6 +52,7 @@ export interface GatewayParts {
   readonly broker: Broker;
   readonly streams: LocalStreams;
   readonly metricsText: MetricsText;
+  readonly isEmbedded: boolean;
   /** From now on its requests come from this server. */
   serveOver(http: HttpRuntime): void;
   /** From now on the gateway is not ready; everything else goes on. */
@@ -118,7 +119,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const streams = createLocalStreams({
     subscriber: broker,
     authority: createAuthorityCheck(database),
-    recheckChannels: createRecheck(eventStreamsOf(features), database),
+    recheckChannels: createRecheck(eventStreamsOf(features), database, log),
     bounds,
     limits,
     metrics: metrics.streams,
@@ -163,6 +164,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     broker,
     streams,
     metricsText: metrics,
+    isEmbedded: options.database.embedded !== undefined,
     serveOver(given) {
       http = given;
     },

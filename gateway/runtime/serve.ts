@@ -4,10 +4,11 @@ import { isLoopback } from "../../shared/loopback.ts";
 import { parseConfig, type GatewayConfig } from "../config.ts";
 import { defaultTenantPercent } from "../limits.ts";
 import { leave } from "./draining.ts";
+import { createFirstKey } from "../operator/first_key.ts";
 import { createLog, type Log } from "../observability/log.ts";
 import { batchLogWrites } from "./batch_log_writes.ts";
 import type { HttpRuntime } from "./http_runtime.ts";
-import { startGateway, type RunningGateway } from "./start_gateway.ts";
+import { startGateway } from "./start_gateway.ts";
 import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
 
@@ -34,7 +35,7 @@ async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: strin
   // For people, and for programs that wait for the gateway.
   io.stdout(`The gateway listens on ${gateway.url}\n`);
   if (gateway.metricsUrl !== null) io.stdout(`Metrics are on ${gateway.metricsUrl}\n`);
-  const firstKey = config.databaseUrl === null ? await createFirstKey(gateway) : null;
+  const firstKey = config.databaseUrl === null ? await createFirstKey(gateway.admin) : null;
   if (firstKey !== null) io.stdout(`The first API key, shown this once: ${firstKey}\n`);
   log.info(
     {
@@ -83,13 +84,4 @@ function warnOfLimits({ host, bounds, trustedProxyHops }: GatewayConfig, log: Lo
   if (!isLocal && trustedProxyHops === null) {
     log.warn({}, "HOST is not this machine and TRUSTED_PROXY_HOPS is unset: only a proxy limits slow connections");
   }
-}
-
-/** An embedded database without a tenant gets one, and a key that is shown this once. */
-async function createFirstKey(gateway: RunningGateway): Promise<string | null> {
-  const tenants = (await gateway.admin("tenant.list", {})) as readonly unknown[];
-  if (tenants.length > 0) return null;
-  const { id: tenant } = (await gateway.admin("tenant.create", { name: "First tenant" })) as { readonly id: string };
-  const key = { tenant, name: "first key", scopes: "read,publish,admin" };
-  return ((await gateway.admin("api-key.create", key)) as { readonly api_key: string }).api_key;
 }

@@ -1,21 +1,26 @@
 import type { Database } from "../../drizzle/database.ts";
 import type { TenantDatabase } from "../../drizzle/transactions.ts";
 import { accessOf, requireAuthority } from "../auth/membership.ts";
-import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
-import { canReadChannel, isUuid, lowerCaseUuids, parseChannelName } from "../../shared/channel_name.ts";
+import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
+import {
+  canReadChannel,
+  channelNameProblem,
+  isUuid,
+  lowerCaseUuids,
+  parseChannelName,
+} from "../../shared/channel_name.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 import { encodeEvent } from "../../shared/event.ts";
 import { encodeComment, encodeEventFrame } from "../../shared/event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
 import { streamDigest } from "../auth/stream_tokens.ts";
+import type { EventStreams } from "../features/features.ts";
+import { isUnexpected } from "../http/problem.ts";
+import { silentLog, type Log } from "../observability/log.ts";
 import { encodeChunk } from "./encoded_chunk.ts";
-import {
-  type ChannelsRequest,
-  findEventStream,
-  type EventStreams,
-  type RequestedStream,
-  type RequestedOpening,
-  type StreamOpener,
-} from "./event_stream.ts";
+import { FeatureError, type ChannelsRequest, type ChannelsResult } from "./event_stream_definition.ts";
+import { findEventStream, type RequestedStream, type RequestedOpening, type StreamOpener } from "./event_stream.ts";
 import type { LocalStreams } from "./local_streams.ts";
 import type { RecheckChannels } from "./recheck.ts";
 import type { StreamSnapshot } from "./stream_request.ts";
@@ -66,26 +71,37 @@ export async function findChannels(
     await requireAuthority(database, { ...principal, permission: "read" });
     throw new NotFound("No such resource");
   }
-  const found = await look(stream, principal, database, async (request) => definition.getChannels(request));
+  const found = await look(stream, principal, database, (request) => channelsOf(definition, request));
   const hasEnded = "ended" in found;
   return { channels: requireReadable(principal, definition.prefix, hasEnded ? found.ended : found), hasEnded };
 }
 
 /**
- * Repeats the opening of one principal's streams, in one transaction: see `RecheckChannels`. A stream whose resource has ended,
- * or was deleted, may have missed its terminal event: it was published between the look-up and the subscription, or the broker
- * did not take it.
+ * Repeats the opening of one principal's streams, those of each feature in one transaction: see `RecheckChannels`. A stream whose
+ * resource has ended, or was deleted, may have missed its terminal event: it was published between the look-up and the
+ * subscription, or the broker did not take it. A feature that fails keeps its streams; those of others are checked.
  */
-export function createRecheck(eventStreams: EventStreams, database: Database): RecheckChannels {
+export function createRecheck(eventStreams: EventStreams, database: Database, log: Log = silentLog): RecheckChannels {
   return async (principal, names) => {
+    const { read } = accessOf(database, { ...principal, permission: "read" });
     const found = new Map<string, "ended" | "denied">();
-    await accessOf(database, { ...principal, permission: "read" }).read(async (db) => {
-      for (const name of names) {
-        const stream = findEventStream(eventStreams, new URL(name, "http://gateway.internal"));
-        const state = stream === null ? "open" : await stateOf(stream, principal, db);
-        if (state !== "open") found.set(name, state);
-      }
+    const streams = names.flatMap((name) => {
+      const stream = findEventStream(eventStreams, new URL(name, "http://gateway.internal"));
+      return stream === null ? [] : [{ name, stream }];
     });
+    for (const [feature, ofFeature] of Map.groupBy(streams, ({ stream }) => stream.definition.prefix)) {
+      try {
+        await read(async (db) => {
+          for (const { name, stream } of ofFeature) {
+            const state = await stateOf(stream, principal, db);
+            if (state !== "open") found.set(name, state);
+          }
+        });
+      } catch (error) {
+        if (!isUnexpected(error)) throw error;
+        log.error({ feature, error }, "the channels of open streams could not be checked again");
+      }
+    }
     return found;
   };
 }
@@ -96,13 +112,36 @@ async function stateOf(
   db: TenantDatabase,
 ): Promise<"open" | "ended" | "denied"> {
   try {
-    const channels = await definition.getChannels(toRequest({ params, target }, principal, db));
+    const channels = await channelsOf(definition, toRequest({ params, target }, principal, db));
     return "ended" in channels ? "ended" : "open";
   } catch (error) {
     if (error instanceof NotFound) return "ended";
     if (error instanceof PermissionDenied) return "denied";
     throw error;
   }
+}
+
+/** The database ends a transaction a moment later, and would be named for what the feature has not done. */
+const getChannelsTimeoutMs = 4000;
+
+/** Calls `getChannels`. Rejects as it does, and with what explains to its author a result that is none. */
+async function channelsOf(
+  { prefix, getChannels }: RequestedStream["definition"],
+  request: ChannelsRequest<string>,
+): Promise<ChannelsResult> {
+  const isLate = () => {
+    const cause = new FeatureError(
+      `getChannels of the feature "${prefix}" did not answer within ${getChannelsTimeoutMs / 1000} s`,
+    );
+    return new AppError("unavailable", "The event stream cannot be found in time", { cause, retryAfterSeconds: 2 });
+  };
+  const running = Promise.resolve(getChannels(request));
+  const result: unknown = await withTimeout(running, getChannelsTimeoutMs, isLate);
+  if (Array.isArray(result) || (isJsonObject(result) && Array.isArray(result["ended"])))
+    return result as ChannelsResult;
+  throw new FeatureError(
+    `getChannels of the feature "${prefix}" returned ${JSON.stringify(result) ?? "nothing"}: expected a list of channel names, or ended(…)`,
+  );
 }
 
 /** Reads and encodes the stream's snapshot. Rejects as `findChannels` does. */
@@ -147,7 +186,14 @@ const maxChannels = 100;
  */
 export function requireReadable(principal: Principal, prefix: string, names: readonly unknown[]): readonly string[] {
   const readable = names.filter((name): name is string => canReadChannel(principal, name));
-  if (readable.length < names.length) throw new PermissionDenied("Not permitted to read this event stream");
+  if (readable.length < names.length) {
+    const wrong = names.find((name) => !canReadChannel(principal, name));
+    const problem = channelNameProblem(wrong) ?? "it is of another tenant than the caller";
+    const cause = new FeatureError(
+      `getChannels of the feature "${prefix}" returned ${JSON.stringify(wrong)}: ${problem}`,
+    );
+    throw new PermissionDenied("Not permitted to read this event stream", { cause });
+  }
   if (readable.length === 0) throw new NotFound("No such event stream");
   const channels = [...new Set(readable)];
   const misnamed = channels.find((channel) => parseChannelName(channel)?.prefix !== prefix);

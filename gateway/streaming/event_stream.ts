@@ -1,104 +1,16 @@
-import type { ParamKeys } from "hono/types";
-import type { TenantDatabase } from "../../drizzle/transactions.ts";
-import type { EventPayload, EventType } from "../../shared/event.ts";
-import type { Principal } from "../auth/principal.ts";
-import { answer, parameter, problem, refusals, streamSecurity, tenantParameter } from "../description/operation.ts";
 import { Hono, type MiddlewareHandler } from "hono";
 import { describeRoute } from "hono-openapi";
 import * as v from "valibot";
-import { makeChannelName, lowerCaseUuids } from "../../shared/channel_name.ts";
+import { AppError } from "../../shared/app_error.ts";
+import { lowerCaseUuids } from "../../shared/channel_name.ts";
+import { uuid } from "../../shared/schemas/primitives.ts";
 import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import { uuid } from "../../shared/schemas/primitives.ts";
-import { AppError } from "../../shared/app_error.ts";
+import type { Principal } from "../auth/principal.ts";
+import { answer, parameter, problem, refusals, streamSecurity, tenantParameter } from "../description/operation.ts";
+import type { EventStreams } from "../features/features.ts";
 import { accountOf } from "../limits.ts";
-
-export type DefaultPath = "/:id/event-stream";
-
-/** A feature's event stream; the platform does the rest. */
-export interface EventStreamDefinition<Path extends string = DefaultPath> {
-  /**
-   * The first segment of the feature's channels, and of no other feature's. It names the terminal event: after `scan.end` the
-   * channel `scan:…` is over, and a stream closes after the end of its last channel.
-   */
-  readonly prefix: string;
-  /**
-   * The channels of the requested resource. Runs in the tenant's transaction under row-level security, and only
-   * for a principal whose membership or key is valid. Throws `NotFound` for what is not there or not visible,
-   * `PermissionDenied` for what is visible but not to be followed; returns `ended(channel)` for what has ended.
-   */
-  readonly getChannels: (request: ChannelsRequest<Path>) => ChannelsResult | Promise<ChannelsResult>;
-  /**
-   * The state of what is followed, for `?snapshot=1`: read once the broker has confirmed the subscription, and sent before
-   * any event. Runs as `getChannels` does. Without it `snapshot` has no effect.
-   */
-  readonly getSnapshot?: (request: ChannelsRequest<Path>) => Promise<Snapshot>;
-  /** Relative to where the route is mounted; each parameter is a UUID. Default `/:id/event-stream`. */
-  readonly path?: Path;
-  /** Among several streams on one path: whether the query asks for this one. Default: always. */
-  readonly isFor?: (query: URLSearchParams) => boolean;
-  /** Words of the OpenAPI document. Default: another stream on the same path says it. */
-  readonly text?: StreamText;
-}
-
-export interface StreamText {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  /** Noun that the path's id names, as in `The scan's id`. */
-  readonly what: string;
-  /** Meanings of 204 and of 404. */
-  readonly ended: string;
-  readonly notFound: string;
-  readonly parameters?: readonly StreamParameter[];
-}
-
-/** A parameter of the query, as OpenAPI describes it; `schema` is JSON Schema. */
-export interface StreamParameter {
-  readonly name: string;
-  readonly in: "query";
-  readonly description?: string;
-  readonly schema: object;
-  readonly style?: "form";
-  readonly explode?: boolean;
-}
-
-export interface ChannelsRequest<Path extends string = DefaultPath> {
-  readonly principal: Principal;
-  /** The path's parameters: `params.id` of `/:id/event-stream`. */
-  readonly params: { readonly [Name in ParamKeys<Path>]: string };
-  readonly db: TenantDatabase;
-  /** The query's parameters, without `access_token` and `snapshot`; of a repeated one the first. */
-  readonly query: Readonly<Record<string, string>>;
-  /** Every value of a parameter that may be repeated. */
-  readonly queryAll: (name: string) => readonly string[];
-}
-
-export type ChannelsResult = readonly string[] | EndedChannels;
-
-/** Channels on which nothing will ever be published again. */
-export interface EndedChannels {
-  readonly ended: readonly string[];
-}
-
-/** Marks a resource that has ended: the response is `204 No Content`, and the client stops reconnecting. */
-export function ended(...channels: readonly string[]): EndedChannels {
-  return { ended: channels };
-}
-
-/** Beginning of a stream: `*.snapshot` events. */
-export interface Snapshot {
-  readonly events: readonly SnapshotEvent[];
-  /** Everything that is followed has ended since `getChannels`: the terminal event may have been published before the subscription. */
-  readonly hasEnded?: boolean;
-}
-
-export interface SnapshotEvent {
-  readonly type: EventType;
-  readonly data: EventPayload;
-}
-
-const defaultPath: DefaultPath = "/:id/event-stream";
+import type { EventStream, StreamParameter, StreamText } from "./event_stream_definition.ts";
 
 /** Parts that the route finds in the context as `dependencies`. */
 export interface EventStreamDependencies {
@@ -110,19 +22,9 @@ interface EventStreamEnvironment {
   Variables: { readonly dependencies: EventStreamDependencies; readonly principal: Principal };
 }
 
-/** A route that answers `GET` with server-sent events, to be mounted as one of a feature's `eventStreams`. */
-export type EventStreamRoute = Hono<EventStreamEnvironment> & {
-  readonly definition: EventStreamDefinition<string> & { readonly path: string };
-};
-
-/** Makes the route of a feature's event stream. Throws `TypeError` for a prefix that no channel name can have. */
-export function defineEventStream<const Path extends string = DefaultPath>(
-  given: EventStreamDefinition<Path>,
-): EventStreamRoute {
-  makeChannelName(given.prefix, "00000000-0000-0000-0000-000000000000", "-");
-  // The parameters are the ones that the path names, as the given type requires.
-  const definition = { ...given, path: given.path ?? defaultPath } as unknown as EventStreamRoute["definition"];
-  const route = Object.assign(new Hono<EventStreamEnvironment>(), { definition });
+/** Makes the route that answers `GET` with the event stream. */
+export function eventStreamRoute({ definition }: EventStream): Hono<EventStreamEnvironment> {
+  const route = new Hono<EventStreamEnvironment>();
   const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
     const target = toStreamTarget(new URL(c.req.url));
     // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
@@ -156,7 +58,7 @@ const snapshotParameter: StreamParameter = {
   schema: { type: "string", enum: ["1"] },
 };
 
-function describeStream({ path, getSnapshot }: EventStreamRoute["definition"], text: StreamText): MiddlewareHandler {
+function describeStream({ path, getSnapshot }: EventStream["definition"], text: StreamText): MiddlewareHandler {
   const { what, ended, notFound, parameters = [], ...texts } = text;
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
   return describeRoute({
@@ -177,9 +79,6 @@ function describeStream({ path, getSnapshot }: EventStreamRoute["definition"], t
     },
   });
 }
-
-/** Event streams by where they are mounted, below `/api/v1`. */
-export type EventStreams = readonly (readonly [mount: string, EventStreamRoute])[];
 
 /** The stream that a URL would open; null when it opens none. */
 export function findEventStream(streams: EventStreams, url: URL): RequestedStream | null {
@@ -208,7 +107,7 @@ function matchPath(pattern: string, path: string): Readonly<Record<string, strin
 
 /** The event stream that a path and a query name. */
 export interface RequestedStream {
-  readonly definition: EventStreamDefinition<string>;
+  readonly definition: EventStream["definition"];
   readonly params: Readonly<Record<string, string>>;
   readonly target: StreamTarget;
 }

@@ -90,7 +90,7 @@ test("two databases of two owners, and each of them twice, all at once, where no
     "create database two_db owner two",
   );
   const urls = [urlAs("one", "one_db"), urlAs("two", "two_db"), urlAs("one", "one_db"), urlAs("two", "two_db")];
-  const outcomes = await Promise.allSettled(urls.map(migrate));
+  const outcomes = await Promise.allSettled(urls.map((url) => migrate(url)));
   // An owner who may create roles, but finds one that the other owner made, needs a grant: the only way to fail.
   for (const outcome of outcomes) {
     if (outcome.status === "rejected") expect(String(outcome.reason)).toContain("GRANT scanstream_app TO one");

@@ -2,7 +2,7 @@ import { getTableConfig } from "drizzle-orm/pg-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { read } from "../../drizzle/transactions.ts";
-import type { ChannelsRequest, ChannelsResult } from "../../gateway/streaming/event_stream.ts";
+import type { ChannelsRequest, ChannelsResult } from "../../gateway/streaming/event_stream_definition.ts";
 import * as jobs from "../../examples/job_checkpoints/channels.ts";
 import { jobEvents } from "../../examples/job_checkpoints/events.ts";
 import { jobEventStream } from "../../examples/job_checkpoints/routes.ts";
@@ -16,7 +16,7 @@ import { workspaceEventStream } from "../../examples/resource_sync/routes.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { createPublisher } from "../../shared/send_event.ts";
-import { recordEvents } from "../support/record_events.ts";
+import { recordEvents } from "../../gateway/library/record_events.ts";
 import { ada, createRouteApp, grace, linus, openTestDatabase, readUntil } from "../support/route_app.ts";
 import { otherTenantId, tenantId } from "../support/stream_server.ts";
 

@@ -3,7 +3,7 @@ import { encodeEvent, EventError, isEventType, maxPayloadBytes, parseMessage, to
 import { encodeClose, encodeComment, encodeEventFrame, encodeRetry } from "../../shared/event_stream_encoding.ts";
 import { createPublisher, type Publisher } from "../../shared/send_event.ts";
 import { verbs } from "../../shared/verbs.ts";
-import { recordEvents } from "../support/record_events.ts";
+import { recordEvents } from "../../gateway/library/record_events.ts";
 
 const tenant = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
 const channel = `scan:${tenant}:1`;

@@ -5,7 +5,8 @@ import { runSql, watchDatabase } from "./watched_database.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
-import type { EventStreamDependencies, EventStreamRoute } from "../../gateway/streaming/event_stream.ts";
+import { eventStreamRoute, type EventStreamDependencies } from "../../gateway/streaming/event_stream.ts";
+import type { EventStream } from "../../gateway/streaming/event_stream_definition.ts";
 import { ChannelManager } from "../../gateway/streaming/channel_manager.ts";
 import { createLocalStreams, type LocalStreams } from "../../gateway/streaming/local_streams.ts";
 import type { Principal } from "../../gateway/auth/principal.ts";
@@ -44,7 +45,7 @@ export interface RouteApp extends AsyncDisposable {
 }
 
 /** An app with one event stream under `/api/v1/things`, whose requests name their principal. */
-export function createRouteApp(database: Database, route: EventStreamRoute): RouteApp {
+export function createRouteApp(database: Database, stream: EventStream): RouteApp {
   const broker = createMemoryBroker();
   const streams = createLocalStreams({
     subscriber: broker,
@@ -75,7 +76,7 @@ export function createRouteApp(database: Database, route: EventStreamRoute): Rou
     c.set("dependencies", dependencies);
     await next();
   });
-  app.route("/api/v1/things", route);
+  app.route("/api/v1/things", eventStreamRoute(stream));
   app.notFound(() => problemResponse(new HttpRefusal("method_not_allowed", "Not a method of this path")));
   return {
     app: app as unknown as Hono, // Only `request` is of interest to tests.

@@ -4,8 +4,8 @@ import { isExpired, toExpires } from "../../../shared/decisions/expiry.ts";
 import { decisionSchema, newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
 import { requireCheckName } from "../../../shared/rule_names.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
-import type { FeatureDependencies } from "../../http/dependencies.ts";
+import type { Allowed } from "../../http/allowed.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { listByTime } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { choiceParameter } from "../../http/query_parameter.ts";
@@ -59,7 +59,7 @@ function decisionRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { log, nowMs } = dependencies;
   const { publishDecisionCreated, publishDecisionUpdated } = decisionEvents(dependencies);
   const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, dependencies, { tag: "decisions", what: "decision" });
+  const resource = defineResource(routes, { tag: "decisions", what: "decision" });
 
   resource.list(
     "GET /decisions",

@@ -2,7 +2,7 @@ import { isUnavailable } from "../../../shared/app_error.ts";
 import { changeSchema, newChangesSchema, storedChangesSchema, type NewChange } from "../../../shared/schemas/change.ts";
 import { toFindingUpdated } from "../../../shared/finding_updated.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { FeatureDependencies } from "../../http/dependencies.ts";
+import type { FeatureDependencies } from "../features.ts";
 import type { List } from "../../http/paging.ts";
 import { textParameter } from "../../http/query_parameter.ts";
 import type { Access } from "../../auth/membership.ts";

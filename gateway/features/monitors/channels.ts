@@ -7,7 +7,7 @@ import {
   type ChannelsRequest,
   type ChannelsResult,
   type Snapshot,
-} from "../../streaming/event_stream.ts";
+} from "../../streaming/event_stream_definition.ts";
 import { monitorChannel, monitorPrefix } from "./events.ts";
 import { toMonitor } from "./monitor.ts";
 import { selectMonitor } from "./monitor_store.ts";

@@ -3,8 +3,8 @@ import { isUnavailable } from "../../../shared/app_error.ts";
 import { monitorSchema, type MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { monitorUpdateSchema, newMonitorSchema, type MonitorUpdate } from "../../../shared/schemas/monitor_requests.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
-import type { FeatureDependencies } from "../../http/dependencies.ts";
+import type { Allowed } from "../../http/allowed.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { listByTime } from "../../http/paging.ts";
 import type { Access } from "../../auth/membership.ts";
 import { defineResource } from "../../http/resource.ts";
@@ -50,7 +50,7 @@ function monitorRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { publishStored, publishEnd } = createMonitorAnnouncer(dependencies);
   const { publishMonitorError, publishMonitorStart, publishMonitorUpdated } = monitorEvents(dependencies);
   const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, dependencies, { tag: "monitors", what: "monitor" });
+  const resource = defineResource(routes, { tag: "monitors", what: "monitor" });
   const organizations = organizationAnnouncerOf(dependencies);
 
   resource.on(

@@ -11,8 +11,8 @@ import {
 } from "../../../shared/schemas/organization.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { component, json } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
-import type { FeatureDependencies } from "../../http/dependencies.ts";
+import type { Allowed } from "../../http/allowed.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { toCursor, type List } from "../../http/paging.ts";
 import { choiceParameter, timeParameter } from "../../http/query_parameter.ts";
 import { defineResource } from "../../http/resource.ts";
@@ -55,7 +55,7 @@ export const organizations = {
 function organizationRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const { nowMs } = dependencies;
   const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, dependencies, { tag: "organizations", what: "organization" });
+  const resource = defineResource(routes, { tag: "organizations", what: "organization" });
   const announcer = organizationAnnouncerOf(dependencies);
   const organizationList: List<OrganizationRow, unknown> = {
     name: "organizations",

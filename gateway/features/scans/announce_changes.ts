@@ -1,5 +1,5 @@
 import { readOne } from "../../../drizzle/transactions.ts";
-import type { FeatureDependencies } from "../../http/dependencies.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { announce } from "../announce.ts";
 import { createPacedUpdates } from "../paced_updates.ts";
 import { tenantChannel, tenantEvents } from "../tenant_events.ts";

@@ -9,7 +9,7 @@ import {
   type ChannelsRequest,
   type ChannelsResult,
   type Snapshot,
-} from "../../streaming/event_stream.ts";
+} from "../../streaming/event_stream_definition.ts";
 import { hasEnded, toScanResource } from "./scan.ts";
 
 const maxScans = 100;

@@ -12,8 +12,8 @@ import {
   type ScanUpdate,
 } from "../../../shared/schemas/scan_requests.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
-import type { FeatureDependencies } from "../../http/dependencies.ts";
+import type { Allowed } from "../../http/allowed.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { listByTime, type List } from "../../http/paging.ts";
 import type { Access } from "../../auth/membership.ts";
 import { defineResource } from "../../http/resource.ts";
@@ -70,7 +70,7 @@ export const scans = {
 
 function scanRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, dependencies, { tag: "scans", what: "scan" });
+  const resource = defineResource(routes, { tag: "scans", what: "scan" });
   const announcer = createChangeAnnouncer(dependencies);
   const organizations = organizationAnnouncerOf(dependencies);
 

@@ -8,8 +8,8 @@ import {
   subSchema,
 } from "../../../shared/schemas/team_requests.ts";
 import { component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
-import type { FeatureDependencies } from "../../http/dependencies.ts";
+import type { Allowed } from "../../http/allowed.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { listByTime, type List } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { textParameter, timeParameter } from "../../http/query_parameter.ts";
@@ -67,14 +67,14 @@ export const team = {
 
 function teamRoutes(dependencies: FeatureDependencies): Hono<Allowed> {
   const routes = new Hono<Allowed>();
-  defineMembers(routes, dependencies);
+  defineMembers(routes);
   defineApiKeys(routes, dependencies);
-  defineAudit(routes, dependencies);
+  defineAudit(routes);
   return routes;
 }
 
-function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies): void {
-  const members = defineResource(routes, dependencies, {
+function defineMembers(routes: Hono<Allowed>): void {
+  const members = defineResource(routes, {
     tag: "members",
     what: "member",
     // What cannot be a subject names no member.
@@ -144,7 +144,7 @@ function defineMembers(routes: Hono<Allowed>, dependencies: FeatureDependencies)
 }
 
 function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies): void {
-  const apiKeys = defineResource(routes, dependencies, { tag: "api keys", what: "API key" });
+  const apiKeys = defineResource(routes, { tag: "api keys", what: "API key" });
 
   apiKeys.list(
     "GET /api-keys",
@@ -198,8 +198,8 @@ function defineApiKeys(routes: Hono<Allowed>, dependencies: FeatureDependencies)
 
 const maxFilterLength = 255;
 
-function defineAudit(routes: Hono<Allowed>, dependencies: FeatureDependencies): void {
-  const audit = defineResource(routes, dependencies, { tag: "audit", what: "audit event" });
+function defineAudit(routes: Hono<Allowed>): void {
+  const audit = defineResource(routes, { tag: "audit", what: "audit event" });
   audit.list(
     "GET /audit",
     {

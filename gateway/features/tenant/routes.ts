@@ -2,10 +2,10 @@ import { Hono } from "hono";
 import * as v from "valibot";
 import { tenantNameSchema, tenantSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
 import { answer, component, json, problem } from "../../description/operation.ts";
-import type { Allowed } from "../../http/allow.ts";
+import type { Allowed } from "../../http/allowed.ts";
 import { accountOf } from "../../limits.ts";
 import { pulledStream, slicesOf } from "../../http/pulled_stream.ts";
-import type { FeatureDependencies } from "../../http/dependencies.ts";
+import type { FeatureDependencies } from "../features.ts";
 import { defineResource } from "../../http/resource.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
 import type { Feature } from "../features.ts";
@@ -41,7 +41,7 @@ export function tenantFeature(keeping: Keeping): Feature {
 function tenantRoutes(dependencies: FeatureDependencies, { retentionDays }: Keeping): Hono<Allowed> {
   const { log, nowMs } = dependencies;
   const routes = new Hono<Allowed>();
-  const resource = defineResource(routes, dependencies, { tag: "tenant", what: "tenant" });
+  const resource = defineResource(routes, { tag: "tenant", what: "tenant" });
 
   resource.on(
     "GET /tenant",

@@ -8,7 +8,8 @@ import { accountOf } from "../../limits.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createLog } from "../../observability/log.ts";
 import { createStreamsObject, type StreamsObjectClass } from "./streams_object.ts";
-import { openWorkerParts, type WorkerOptions } from "./worker_parts.ts";
+import type { WorkerOptions } from "./worker_options.ts";
+import { openWorkerParts } from "./worker_parts.ts";
 
 export interface Worker<Environment> {
   /** The module's default export. */

@@ -1,15 +1,16 @@
 import { createAuthorityCheck } from "../../auth/membership.ts";
 import { parseConfig } from "../../config.ts";
-import { eventStreamsOf } from "../../features/features.ts";
-import { problemResponse } from "../../http/problem.ts";
+import { eventStreamsOf, type EventStreams } from "../../features/features.ts";
+import { isUnexpected, problemResponse } from "../../http/problem.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
 import { ChannelManager, createRecheck } from "../../streaming/channel_manager.ts";
-import { findEventStream, type EventStreams, type StreamOpener } from "../../streaming/event_stream.ts";
+import { findEventStream, type StreamOpener } from "../../streaming/event_stream.ts";
 import { createLocalStreams } from "../../streaming/local_streams.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
 import { parseHandOver } from "./hand_over.ts";
-import { isolateBytes, type WorkerOptions } from "./worker_parts.ts";
+import type { WorkerOptions } from "./worker_options.ts";
+import { isolateBytes } from "./worker_parts.ts";
 
 export type StreamsObjectClass<Environment> = new (
   state: unknown,
@@ -48,9 +49,8 @@ export function createStreamsObject<Environment>(
         if (stream === null) throw new TypeError("Cannot open a stream: the Worker has named none");
         return await opener.open({ stream, principal, hasSnapshot, request });
       } catch (error) {
-        const refusal = problemResponse(error);
-        if (refusal.status === 500) createLog().error({ error }, "a stream could not be opened");
-        return refusal;
+        if (isUnexpected(error)) createLog().error({ error }, "a stream could not be opened");
+        return problemResponse(error);
       }
     }
   };
@@ -63,7 +63,7 @@ function open({ features, bounds: given, log = createLog(), ...adapters }: Worke
   const streams = createLocalStreams({
     subscriber: adapters.broker.open(),
     authority: createAuthorityCheck(database),
-    recheckChannels: createRecheck(eventStreams, database),
+    recheckChannels: createRecheck(eventStreams, database, log),
     bounds,
     // The object is its tenant's own.
     limits: new Limits({ ...bounds, tenantPercent: 100, memoryBytes: isolateBytes }),

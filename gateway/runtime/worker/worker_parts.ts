@@ -6,8 +6,7 @@ import { createAuthenticator } from "../../auth/authenticate.ts";
 import { clientAddress } from "../../auth/client_address.ts";
 import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
-import { parseConfig, type SignInConfig } from "../../config.ts";
-import type { GatewayOptions, WorkerBrokerAdapter, WorkerDatabaseAdapter } from "../../gateway_options.ts";
+import { parseConfig } from "../../config.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { Limits } from "../../limits.ts";
 import { createLog } from "../../observability/log.ts";
@@ -16,21 +15,10 @@ import { createReadiness, type Readiness } from "../../observability/readiness.t
 import { noStreamMetrics } from "../../observability/stream_metrics.ts";
 import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetFiles, readOpenApi } from "./asset_files.ts";
-import type { Fetcher, ObjectNamespace } from "./bindings.ts";
+import type { Fetcher } from "./bindings.ts";
 import { createObjectStreams } from "./object_streams.ts";
+import type { WorkerOptions } from "./worker_options.ts";
 
-export interface WorkerOptions extends Omit<GatewayOptions, "trustedProxyHops"> {
-  readonly database: WorkerDatabaseAdapter;
-  readonly broker: WorkerBrokerAdapter;
-  readonly streamTokenSecret: string;
-  /** The binding of the `StreamsObject` class. */
-  readonly streams: ObjectNamespace;
-  /** How many objects share the streams of a tenant. Default 1. */
-  readonly shardsPerTenant?: number;
-  /** The live page and the OpenAPI document. Default: none. */
-  readonly assets?: Fetcher;
-  readonly signIn?: SignInConfig | null;
-}
 
 /**
  * What a Worker needs besides its objects. Every part serves any number of requests and keeps nothing open between them:

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createApp } from "../../../gateway/app.ts";
 import type { Feature } from "../../../gateway/features/features.ts";
-import { defineEventStream, type ChannelsRequest } from "../../../gateway/streaming/event_stream.ts";
+import { defineEventStream, type ChannelsRequest } from "../../../gateway/streaming/event_stream_definition.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";

@@ -5,7 +5,7 @@ import { AppError, NotFound, PermissionDenied } from "../../../shared/app_error.
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
 import { streamDigest } from "../../../gateway/auth/stream_tokens.ts";
-import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/event_stream.ts";
+import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/event_stream_definition.ts";
 import { ada, createRouteApp, linus, openTestDatabase, stranger } from "../../support/route_app.ts";
 import { otherTenantId, resourceId, tenantId } from "../../support/stream_server.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import { everyTenant, write } from "../../../drizzle/transactions.ts";
-import { defineEventStream } from "../../../gateway/streaming/event_stream.ts";
+import { defineEventStream } from "../../../gateway/streaming/event_stream_definition.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { openOnPostgres } from "../../drizzle/open_databases.ts";
 import { seedTenant } from "../../drizzle/seed.ts";

@@ -3,7 +3,7 @@ import type { Database } from "../../../drizzle/database.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { createPublisher } from "../../../shared/send_event.ts";
-import { defineEventStream, ended, type Snapshot } from "../../../gateway/streaming/event_stream.ts";
+import { defineEventStream, ended, type Snapshot } from "../../../gateway/streaming/event_stream_definition.ts";
 import { ada, createRouteApp, openTestDatabase, readUntil } from "../../support/route_app.ts";
 import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
 

@@ -40,7 +40,7 @@ async function evaluated() {
 }
 
 test("a note that is only described is in the event, in the database, in the REST answer and on the page", async () => {
-  const { recordEvents } = await import("../../support/record_events.ts");
+  const { recordEvents } = await import("../../../gateway/library/record_events.ts");
   const { scanEvents } = await import("../../../shared/scan_events.ts");
   const { createOutbox } = await import("../../../scanner/streaming/outbox.ts");
   const { parseFinding } = await import("../../../gateway/web/scan_wire.ts");

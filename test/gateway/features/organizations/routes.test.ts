@@ -12,7 +12,7 @@ import { AppError } from "../../../../shared/app_error.ts";
 import { watchDatabase } from "../../../support/watched_database.ts";
 import { changeOf, createMonitorClient, eventsIn } from "../../../support/monitor_requests.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
-import { recordEvents } from "../../../support/record_events.ts";
+import { recordEvents } from "../../../../gateway/library/record_events.ts";
 import { readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let gateway: TestGateway;

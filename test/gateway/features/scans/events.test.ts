@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { scanChannel, scanEvents } from "../../../../shared/scan_events.ts";
-import { recordEvents } from "../../../support/record_events.ts";
+import { recordEvents } from "../../../../gateway/library/record_events.ts";
 
 test("each publish function sends its event on the channel, flat", async () => {
   const channel = scanChannel("0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11", "7c9e6679-7425-40de-944b-e07fc1f90ae7");

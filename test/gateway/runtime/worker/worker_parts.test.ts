@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { neon } from "../../../../gateway/library/neon.ts";
 import { upstash } from "../../../../gateway/library/upstash.ts";
-import { openWorkerParts, type WorkerOptions } from "../../../../gateway/runtime/worker/worker_parts.ts";
+import type { WorkerOptions } from "../../../../gateway/runtime/worker/worker_options.ts";
+import { openWorkerParts } from "../../../../gateway/runtime/worker/worker_parts.ts";
 
 const options: WorkerOptions = {
   features: [],

@@ -1,0 +1,73 @@
+import { fileURLToPath } from "node:url";
+import { sql } from "drizzle-orm";
+import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import { UsageError } from "../shared/usage_error.ts";
+import { literal } from "./begin.ts";
+import type { Database } from "./database.ts";
+import type { FeatureTables } from "./feature_tables.ts";
+import { migrationConfig } from "./migrations_folder.ts";
+import { noTenant, readOne } from "./transactions.ts";
+
+/** A connection of the role that owns the tables. */
+export interface OwnerConnection {
+  readonly applyMigrations: (config: typeof migrationConfig) => Promise<void>;
+  readonly query: (statement: string) => Promise<{ readonly rows: readonly object[] }>;
+}
+
+/**
+ * Applies the migrations of each feature, each with its own journal, and gives its tables FORCE and the grants that drizzle-kit does
+ * not write. Rejects with `UsageError` that names every table which is missing or has no `tenantPolicy`; nobody may use its rows then.
+ */
+export async function migrateFeatures(
+  { applyMigrations, query }: OwnerConnection,
+  features: readonly FeatureTables[],
+): Promise<void> {
+  for (const { prefix, migrations } of features) {
+    if (migrations === undefined) continue;
+    const migrationsTable = `migrations_${prefix.replaceAll("-", "_")}`;
+    await applyMigrations({ ...migrationConfig, migrationsFolder: fileURLToPath(migrations()), migrationsTable });
+  }
+  const states = (statement: string) => query(statement).then(({ rows }) => rows as readonly TableState[]);
+  await requireTables(features, states, (state) => state.is_protected);
+  for (const name of tablesOf(features).map(([, name]) => `"public"."${name}"`)) {
+    await query(`alter table ${name} force row level security`);
+    await query(`revoke all on ${name} from public`);
+    await query(`grant select, insert, update, delete on ${name} to scanstream_app, scanstream_admin`);
+  }
+}
+
+/** Rejects with `UsageError` that names every table which `migrateFeatures` has not made or not protected. */
+export async function requireFeatureTables(database: Database, features: readonly FeatureTables[]): Promise<void> {
+  const states = async (statement: string) =>
+    (await readOne(database, noTenant, (db) => db.execute<TableState>(sql.raw(statement)))).rows;
+  await requireTables(features, states, (state) => state.is_protected && state.is_forced);
+}
+
+type TableState = { readonly name: string; readonly is_protected: boolean; readonly is_forced: boolean };
+
+async function requireTables(
+  features: readonly FeatureTables[],
+  query: (statement: string) => Promise<readonly TableState[]>,
+  isReady: (state: TableState) => boolean,
+): Promise<void> {
+  const wanted = tablesOf(features);
+  if (wanted.length === 0) return;
+  const states = await query(`
+    select relname as name, relforcerowsecurity as is_forced, relrowsecurity and exists (
+      select from pg_policy where polrelid = pg_class.oid and polname = relname || '_of_tenant') as is_protected
+    from pg_class where relnamespace = 'public'::regnamespace and relname in (${wanted.map(([, name]) => literal(name)).join(", ")})`);
+  const problems = wanted.flatMap(([prefix, name]) => {
+    const state = states.find((each) => each.name === name);
+    if (state !== undefined && isReady(state)) return [];
+    const table = `the table "${name}" of the feature "${prefix}"`;
+    return state?.is_protected === false
+      ? [`${table} has no tenantPolicy: add tenantPolicy("${name}", table.tenantId) to it, and generate a migration`]
+      : [`${table} is not migrated: generate its migration with drizzle-kit, then run migrate({ database, features })`];
+  });
+  if (problems.length > 0) throw new UsageError(problems, { heading: "Cannot use the features" });
+}
+
+function tablesOf(features: readonly FeatureTables[]): readonly (readonly [prefix: string, name: string])[] {
+  const nameOf = (table: PgTable) => getTableConfig(table).name;
+  return features.flatMap(({ prefix, tables = [] }) => tables.map((table) => [prefix, nameOf(table)] as const));
+}

@@ -1,0 +1,38 @@
+/** What `scanstream/gateway` exports on every runtime. */
+
+export { NotFound, PermissionDenied, AppError } from "../../shared/app_error.ts";
+export { makeChannelName, parseChannelName, type ChannelName } from "../../shared/channel_name.ts";
+export type { EventPayload, EventType, PayloadValue } from "../../shared/event.ts";
+export { createPublisher, type Publisher, type SendEvent } from "../../shared/send_event.ts";
+export { tenantPolicies as tenantPolicy } from "../../drizzle/policies.ts";
+export { noTenant, read, readOne, write, type Caller, type TenantDatabase } from "../../drizzle/transactions.ts";
+export { anyone } from "../auth/access.ts";
+export type { Principal } from "../auth/principal.ts";
+export {
+  defineFeature,
+  type Feature,
+  type FeatureDefinition,
+  type FeatureDependencies,
+  type Task,
+} from "../features/features.ts";
+export type {
+  BrokerAdapter,
+  DatabaseAdapter,
+  Gateway,
+  GatewayOptions,
+  IssuerOptions,
+  WorkerBrokerAdapter,
+  WorkerDatabaseAdapter,
+} from "../gateway_options.ts";
+export { allow } from "../http/allow.ts";
+export type { Allow, Allowed } from "../http/allowed.ts";
+export type { Log } from "../observability/log.ts";
+export {
+  defineEventStream,
+  ended,
+  type ChannelsRequest,
+  type ChannelsResult,
+  type EventStream,
+  type EventStreamDefinition,
+  type Snapshot,
+} from "../streaming/event_stream_definition.ts";

@@ -1,0 +1,58 @@
+import { UsageError } from "../../shared/usage_error.ts";
+import { createGateway as createAnyGateway, gatewayParts } from "../create_gateway.ts";
+import type { Feature } from "../features/features.ts";
+import type { DatabaseAdapter, Gateway, GatewayOptions } from "../gateway_options.ts";
+import { createFirstKey } from "../operator/first_key.ts";
+import { executeAdmin } from "../operator/operations.ts";
+import type { HttpRuntime } from "../runtime/http_runtime.ts";
+import { serveGateway } from "../runtime/serve_gateway.ts";
+
+/**
+ * Opens a gateway on Node or Deno: the routes and event streams of its features, publishing over HTTP, stream tokens, status. Keeps
+ * nothing global and listens to no signal. Rejects with `UsageError` for what is missing, and with `TypeError` for features that do
+ * not fit together.
+ */
+export const createGateway: (options: GatewayOptions) => Promise<Gateway> = createAnyGateway;
+
+export interface PortOptions {
+  /** Default `127.0.0.1`: this machine only. */
+  readonly host?: string;
+  /** Default 8787; 0: any free one. */
+  readonly port?: number;
+}
+
+export interface ServedGateway {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Shown this once: the first API key of an embedded database that had no tenant. */
+  readonly firstKey: string | null;
+  /** Closes the port, tells each stream when to come back and closes it within 3 s, then releases everything. */
+  stop(): Promise<void>;
+}
+
+export async function serveOn(
+  http: HttpRuntime,
+  gateway: Gateway,
+  { host = "127.0.0.1", port = 8787 }: PortOptions,
+): Promise<ServedGateway> {
+  const { url, stop } = await serveGateway(gateway, { http, host, port, metricsPort: null });
+  const { dependencies, isEmbedded } = gatewayParts(gateway);
+  const { database } = dependencies;
+  const admin = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
+  const firstKey = isEmbedded ? await createFirstKey((...operation) => executeAdmin(admin, ...operation)) : null;
+  return { url, firstKey, stop: () => stop() };
+}
+
+export interface MigrateOptions {
+  readonly database: DatabaseAdapter;
+  readonly features: readonly Feature[];
+}
+
+/**
+ * Applies the gateway's migrations and those of the features, as the owner of the tables. Safe to repeat, and when several processes
+ * do it at once. Rejects with `UsageError` that names every table without `tenantPolicy`.
+ */
+export async function migrate({ database, features }: MigrateOptions): Promise<void> {
+  if (database.migrate !== undefined) return database.migrate(features);
+  throw new UsageError(["database: expected postgres({ url }) with the owner's URL"], { heading: "Cannot migrate" });
+}

@@ -1,0 +1,73 @@
+import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import { read, write, type TenantDatabase } from "../../drizzle/transactions.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Feature } from "../features/features.ts";
+import type { DatabaseAdapter } from "../gateway_options.ts";
+import { executeAdmin, type AdminOperation } from "../operator/operations.ts";
+import type { ChannelsResult, EventStream } from "../streaming/event_stream_definition.ts";
+
+/** What `scanstream/gateway/testing` exports. */
+
+export { recordEvents, type RecordedEvent } from "./record_events.ts";
+
+/** Postgres in memory with the tables of the gateway and of the features, for one test file; it may be the database of a gateway too. */
+export interface TestDatabase extends DatabaseAdapter {
+  createTenant(name: string): Promise<TestTenant>;
+  close(): Promise<void>;
+}
+
+export interface TestTenant {
+  readonly id: string;
+  /** With the scopes to read, to publish and to administer. */
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+  revoke(): Promise<void>;
+  /** A transaction under row-level security. */
+  write<Result>(work: (db: TenantDatabase) => Promise<Result>): Promise<Result>;
+  /** Calls `getChannels` as a member of this tenant, in a transaction under row-level security. */
+  getChannels(stream: EventStream, request: ChannelsRequestOf): Promise<ChannelsResult>;
+}
+
+export interface ChannelsRequestOf {
+  /** The path's parameters; `id` of `/:id/event-stream`. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  /** The member's id. Default `ada`. */
+  readonly userId?: string;
+}
+
+export interface TestDatabaseOptions {
+  readonly features: readonly Feature[];
+}
+
+export async function openTestDatabase({ features }: TestDatabaseOptions): Promise<TestDatabase> {
+  const database = await openPgliteDatabase({ directory: null, features });
+  const admin = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
+  const run = (operation: AdminOperation, args: Readonly<Record<string, unknown>>) =>
+    executeAdmin(admin, operation, args) as Promise<{ readonly id: string; readonly api_key: string }>;
+  return {
+    // A gateway that closes leaves it to the test.
+    open: () => ({ ...database, close: async () => {} }),
+    embedded: { streamTokenSecret: async () => crypto.randomUUID() },
+    async createTenant(name) {
+      const { id: tenantId } = await run("tenant.create", { name });
+      const scopes = "read,publish,admin";
+      const { id: apiKeyId, api_key: apiKey } = await run("api-key.create", { tenant: tenantId, name, scopes });
+      return {
+        id: tenantId,
+        apiKey,
+        apiKeyId,
+        revoke: async () => void (await run("api-key.revoke", { id: apiKeyId })),
+        write: (work) => write(database, { tenantId }, work),
+        getChannels({ definition }, { params, query = {}, userId = "ada" }) {
+          const principal: Principal = { kind: "user", tenantId, id: userId, expiresAtMs: null, onlyStream: null };
+          const queryAll = (parameter: string) => [query[parameter] ?? []].flat();
+          return read(database, { tenantId }, async (db) =>
+            definition.getChannels({ principal, params, db, query, queryAll }),
+          );
+        },
+      };
+    },
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,109 @@
+import type { ParamKeys } from "hono/types";
+import type { TenantDatabase } from "../../drizzle/database.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import type { EventPayload, EventType } from "../../shared/event.ts";
+import type { Principal } from "../auth/principal.ts";
+
+export type DefaultPath = "/:id/event-stream";
+
+/** A feature's event stream; the platform does the rest. */
+export interface EventStreamDefinition<Path extends string = DefaultPath> {
+  /**
+   * The first segment of the feature's channels, and of no other feature's. It names the terminal event: after `scan.end` the
+   * channel `scan:…` is over, and a stream closes after the end of its last channel.
+   */
+  readonly prefix: string;
+  /**
+   * The channels of the requested resource. Runs in the tenant's transaction under row-level security, and only
+   * for a principal whose membership or key is valid. Throws `NotFound` for what is not there or not visible,
+   * `PermissionDenied` for what is visible but not to be followed; returns `ended(channel)` for what has ended.
+   */
+  readonly getChannels: (request: ChannelsRequest<Path>) => ChannelsResult | Promise<ChannelsResult>;
+  /**
+   * The state of what is followed, for `?snapshot=1`: read once the broker has confirmed the subscription, and sent before
+   * any event. Runs as `getChannels` does. Without it `snapshot` has no effect.
+   */
+  readonly getSnapshot?: (request: ChannelsRequest<Path>) => Promise<Snapshot>;
+  /** Relative to where the route is mounted; each parameter is a UUID. Default `/:id/event-stream`. */
+  readonly path?: Path;
+  /** Among several streams on one path: whether the query asks for this one. Default: always. */
+  readonly isFor?: (query: URLSearchParams) => boolean;
+  /** Words of the OpenAPI document. Default: another stream on the same path says it. */
+  readonly text?: StreamText;
+}
+
+export interface StreamText {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Noun that the path's id names, as in `The scan's id`. */
+  readonly what: string;
+  /** Meanings of 204 and of 404. */
+  readonly ended: string;
+  readonly notFound: string;
+  readonly parameters?: readonly StreamParameter[];
+}
+
+/** A parameter of the query, as OpenAPI describes it; `schema` is JSON Schema. */
+export interface StreamParameter {
+  readonly name: string;
+  readonly in: "query";
+  readonly description?: string;
+  readonly schema: object;
+  readonly style?: "form";
+  readonly explode?: boolean;
+}
+
+export interface ChannelsRequest<Path extends string = DefaultPath> {
+  readonly principal: Principal;
+  /** The path's parameters: `params.id` of `/:id/event-stream`. */
+  readonly params: { readonly [Name in ParamKeys<Path>]: string };
+  readonly db: TenantDatabase;
+  /** The query's parameters, without `access_token` and `snapshot`; of a repeated one the first. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Every value of a parameter that may be repeated. */
+  readonly queryAll: (name: string) => readonly string[];
+}
+
+export type ChannelsResult = readonly string[] | EndedChannels;
+
+/** Channels on which nothing will ever be published again. */
+export interface EndedChannels {
+  readonly ended: readonly string[];
+}
+
+/** Marks a resource that has ended: the response is `204 No Content`, and the client stops reconnecting. */
+export function ended(...channels: readonly string[]): EndedChannels {
+  return { ended: channels };
+}
+
+/** Beginning of a stream: `*.snapshot` events. */
+export interface Snapshot {
+  readonly events: readonly SnapshotEvent[];
+  /** Everything that is followed has ended since `getChannels`: the terminal event may have been published before the subscription. */
+  readonly hasEnded?: boolean;
+}
+
+export interface SnapshotEvent {
+  readonly type: EventType;
+  readonly data: EventPayload;
+}
+
+/** What a feature has done wrong: for the log, never for the response. */
+export class FeatureError extends Error {
+  override readonly name = "FeatureError";
+}
+
+/** One of a feature's `eventStreams`. */
+export interface EventStream {
+  readonly definition: EventStreamDefinition<string> & { readonly path: string };
+}
+
+/** Defines a feature's event stream. Throws `TypeError` for a prefix that no channel name can have. */
+export function defineEventStream<const Path extends string = DefaultPath>(
+  definition: EventStreamDefinition<Path>,
+): EventStream {
+  makeChannelName(definition.prefix, "00000000-0000-0000-0000-000000000000", "-");
+  // The parameters are the ones that the path names, as the given type requires.
+  return { definition: { path: "/:id/event-stream", ...definition } as unknown as EventStream["definition"] };
+}
