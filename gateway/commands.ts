@@ -16,7 +16,15 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
   const serve = program
     .command("serve")
     .description("start the gateway (HOST, PORT, DATABASE_URL)")
-    .action(() => run(async (io) => (await import("./runtime/node_http.ts")).serveOnNode(io)));
+    .action(() =>
+      run(async (io) => {
+        const [{ serve }, { nodeHttp }] = await Promise.all([
+          import("./runtime/serve.ts"),
+          import("./runtime/node_http.ts"),
+        ]);
+        return serve(io, nodeHttp);
+      }),
+    );
   addExamples(serve, "PORT=8787 scanstream serve");
   const migrate = program
     .command("migrate")

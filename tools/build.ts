@@ -1,8 +1,9 @@
 import { cp, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { build, type BuildOptions, type Metafile } from "esbuild";
+import { build, type Metafile } from "esbuild";
 import { buildPage } from "../gateway/web/build.ts";
 import { buildModules } from "./build_modules.ts";
+import { nodeBundle } from "./node_bundle.ts";
 import { thirdPartyLicenses } from "./third_party_licenses.ts";
 
 const root = dirname(import.meta.dirname);
@@ -19,7 +20,7 @@ export async function buildPackage(folder: string): Promise<Metafile> {
   try {
     const [program, modules, page] = await Promise.all([
       bundle(building),
-      buildModules(join(building, "modules")),
+      buildModules(building),
       listPagePackages(),
       buildPage(join(building, "web")),
       cp(join(root, "drizzle/migrations"), join(building, "migrations"), { recursive: true }),
@@ -32,7 +33,7 @@ export async function buildPackage(folder: string): Promise<Metafile> {
     ]);
     await writeFile(
       join(building, "THIRD_PARTY_LICENSES.txt"),
-      await thirdPartyLicenses(root, [program, modules, page]),
+      await thirdPartyLicenses(root, [program, ...modules, page]),
     );
     await replaceFolder(folder, building);
     return program;
@@ -40,30 +41,6 @@ export async function buildPackage(folder: string): Promise<Metafile> {
     await rm(building, { recursive: true, force: true });
   }
 }
-
-/**
- * How Node runs a bundle. Neither minified nor with source maps: stack traces can be read, and it starts no slower. Whoever
- * bundles `@electric-sql/pglite` provides the files that it reads.
- */
-export const nodeBundle = {
-  absWorkingDir: root,
-  bundle: true,
-  format: "esm",
-  platform: "node",
-  target: "node22",
-  // A package's ES modules before its UMD, whose own `require` cannot be bundled.
-  mainFields: ["module", "main"],
-  // `pg` looks for its native twin and does without.
-  external: ["pg-native"],
-  // hono-openapi can describe the schemas of Zod too, which is large; ours are all of Valibot.
-  alias: { "zod/v4/core": "valibot" },
-  // Packages in CommonJS require Node's own modules.
-  banner: {
-    js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
-  },
-  logLevel: "warning",
-  metafile: true,
-} as const satisfies BuildOptions;
 
 async function bundle(outdir: string): Promise<Metafile> {
   const { metafile } = await build({

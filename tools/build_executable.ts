@@ -5,7 +5,8 @@ import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import packageJson from "../package.json" with { type: "json" };
-import { buildPackage, nodeBundle } from "./build.ts";
+import { buildPackage } from "./build.ts";
+import { nodeBundle } from "./node_bundle.ts";
 import { executableNode, nodeBinary, platforms, type Platform } from "./node_binaries.ts";
 import { thirdPartyLicenses } from "./third_party_licenses.ts";
 

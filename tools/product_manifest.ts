@@ -8,8 +8,10 @@ const buildFiles = /(?:^|\/)build\.ts$|\.config\.ts$/;
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
+
+/** Large, and a gateway with a Postgres of its own does without it. */
+const embeddedDatabase = "@electric-sql/pglite";
 
 /**
  * The packages that the product's own source imports, with their versions. They are development dependencies, because the
@@ -17,11 +19,11 @@ interface Manifest {
  */
 export async function productPackages(root: string): Promise<Readonly<Record<string, string>>> {
   // A manifest that was reduced before has them in `dependencies`.
-  const { dependencies = {}, devDependencies = {}, peerDependencies = {} } = await readManifest(root);
+  const { dependencies = {}, devDependencies = {} } = await readManifest(root);
   const imported = await importedPackages(root);
   return Object.fromEntries(
     Object.entries({ ...dependencies, ...devDependencies }).filter(
-      ([name]) => imported.has(name) && !(name in peerDependencies),
+      ([name]) => imported.has(name) && name !== embeddedDatabase,
     ),
   );
 }
@@ -52,7 +54,8 @@ export async function keepProductPackages(root: string): Promise<void> {
   const lockFile = join(root, "package-lock.json");
   const lock = JSON.parse(await readFile(lockFile, "utf8")) as { readonly packages: Record<string, Manifest> };
   // Undefined is left out of the file.
-  const reduce = (manifest: Manifest) => ({ ...manifest, dependencies, devDependencies: undefined });
+  const left = { devDependencies: undefined, peerDependencies: undefined, peerDependenciesMeta: undefined };
+  const reduce = (manifest: Manifest) => ({ ...manifest, ...left, dependencies });
   await writeFile(join(root, "package.json"), JSON.stringify(reduce(await readManifest(root)), null, 2));
   const packages = { ...lock.packages, "": reduce(lock.packages[""] ?? {}) };
   await writeFile(lockFile, JSON.stringify({ ...lock, packages }, null, 2));

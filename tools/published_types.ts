@@ -6,6 +6,7 @@ import { monitorEventSchemas, monitorSchema } from "../shared/schemas/monitor.ts
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 import { scanEndStatusSchema, scanSchema } from "../shared/schemas/scan.ts";
 import { scanEventSchemas } from "../shared/schemas/scan_events.ts";
+import { roleSchema, scopeSchema } from "../shared/schemas/team.ts";
 import { tenantEventSchemas } from "../shared/schemas/tenant_events.ts";
 
 /** The types of one file of `shared/schemas/`, written without the library that its source is written with. */
@@ -58,6 +59,7 @@ const files: Readonly<Record<string, TypesFile>> = {
       FindingChange: 'NonNullable<Finding["change"]>',
     },
   },
+  team: { types: { Role: roleSchema, Scope: scopeSchema } },
   scan: { types: { Scan: scanSchema, ScanEndStatus: scanEndStatusSchema }, aliases: { ScanStatus: 'Scan["status"]' } },
   scan_events: {
     types: {},

@@ -27,7 +27,7 @@ export interface ServedGateway {
   /** Shown this once: the first API key of an embedded database that had no tenant. */
   readonly firstKey: string | null;
   /** Closes the port, tells each stream when to come back and closes it within 3 s, then releases everything. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export async function serveOn(
@@ -35,12 +35,12 @@ export async function serveOn(
   gateway: Gateway,
   { host = "127.0.0.1", port = 8787 }: PortOptions,
 ): Promise<ServedGateway> {
-  const { url, stop } = await serveGateway(gateway, { http, host, port, metricsPort: null });
+  const served = await serveGateway(gateway, { http, host, port, metricsPort: null });
   const { dependencies, isEmbedded } = gatewayParts(gateway);
   const { database } = dependencies;
   const admin = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
   const firstKey = isEmbedded ? await createFirstKey((...operation) => executeAdmin(admin, ...operation)) : null;
-  return { url, firstKey, stop: () => stop() };
+  return { url: served.url, firstKey, stop: () => served.stop() };
 }
 
 export interface MigrateOptions {

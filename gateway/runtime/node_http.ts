@@ -1,11 +1,9 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import type { GatewayIo } from "../../command_line/command_io.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
 import { refuseRequest, type CloseOptions, type HttpRuntime, type HttpServer } from "./http_runtime.ts";
 import { listen, listenForMany, type Listening } from "./listen.ts";
-import { serve } from "./serve.ts";
 
 /** HTTP on Node: streams are written to their sockets. */
 export const nodeHttp: HttpRuntime = {
@@ -24,11 +22,6 @@ export const nodeHttp: HttpRuntime = {
 
 /** A client that takes nothing of its answer for so long is gone, or means harm. */
 const maxSilenceMs = 30_000;
-
-/** `scanstream serve`. */
-export function serveOnNode(io: GatewayIo): Promise<number> {
-  return serve(io, nodeHttp);
-}
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {
   const listener = getRequestListener(fetch, {

@@ -35,7 +35,8 @@ async function serveAndLog(io: GatewayIo, http: HttpRuntime, write: (line: strin
   // For people, and for programs that wait for the gateway.
   io.stdout(`The gateway listens on ${gateway.url}\n`);
   if (gateway.metricsUrl !== null) io.stdout(`Metrics are on ${gateway.metricsUrl}\n`);
-  const firstKey = config.databaseUrl === null ? await createFirstKey(gateway.admin) : null;
+  const firstKey =
+    config.databaseUrl === null ? await createFirstKey((...operation) => gateway.admin(...operation)) : null;
   if (firstKey !== null) io.stdout(`The first API key, shown this once: ${firstKey}\n`);
   log.info(
     {

@@ -104,6 +104,5 @@ export function defineEventStream<const Path extends string = DefaultPath>(
   definition: EventStreamDefinition<Path>,
 ): EventStream {
   makeChannelName(definition.prefix, "00000000-0000-0000-0000-000000000000", "-");
-  // The parameters are the ones that the path names, as the given type requires.
-  return { definition: { path: "/:id/event-stream", ...definition } as unknown as EventStream["definition"] };
+  return { definition: { path: "/:id/event-stream", ...definition } };
 }

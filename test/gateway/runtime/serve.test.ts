@@ -6,12 +6,16 @@ import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
 import { runAdmin } from "../../../gateway/operator/call_admin.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { Interruption } from "../../../gateway/runtime/draining.ts";
-import { serveOnNode } from "../../../gateway/runtime/node_http.ts";
+import type { GatewayIo } from "../../../command_line/command_io.ts";
+import { nodeHttp } from "../../../gateway/runtime/node_http.ts";
+import { serve } from "../../../gateway/runtime/serve.ts";
 import { migrateCommand } from "../../../gateway/operator/migrate.ts";
 import { requireMigrated } from "../../../gateway/operator/require_migrated.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase } from "../../support/postgres.ts";
 import { startRedis } from "../../support/redis.ts";
 import { suitePostgres } from "../../support/suite_postgres.ts";
+
+const serveOnNode = (io: GatewayIo) => serve(io, nodeHttp);
 
 const secret = { STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef" };
 let postgres: PostgresServer;

@@ -1,0 +1,96 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { pgTable, uuid } from "drizzle-orm/pg-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createLog } from "../../../gateway/observability/log.ts";
+import { createGateway, defineEventStream, defineFeature, type Feature } from "../../../gateway/library/gateway.ts";
+import { memory } from "../../../gateway/library/memory.ts";
+import { openTestDatabase, type TestDatabase } from "../../../gateway/library/testing.ts";
+import { makeChannelName } from "../../../shared/channel_name.ts";
+import { temporaryFolder } from "../../support/temporary_folder.ts";
+import { problemOf, readStream } from "../../support/test_gateway.ts";
+
+/** What a feature can do wrong, through the interface that everybody has. */
+
+const id = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+const otherTenantId = "22222222-2222-4222-8222-222222222222";
+
+type GetChannels = Parameters<typeof defineEventStream>[0]["getChannels"];
+
+function featureOf(prefix: string, getChannels: GetChannels): Feature {
+  return defineFeature({ prefix, eventStreams: { [`/${prefix}s`]: defineEventStream({ prefix, getChannels }) } });
+}
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase({ features: [] });
+});
+afterAll(() => database.close());
+
+const healthy = featureOf("healthy", ({ principal }) => [makeChannelName("healthy", principal.tenantId, id)]);
+
+const mistakes: readonly (readonly [what: string, getChannels: unknown, status: number, said: RegExp])[] = [
+  ["throws", () => Promise.reject(new Error("no such column")), 500, /no such column/],
+  ["returns nothing", () => undefined, 500, /getChannels of the feature .* returned nothing: expected a list/],
+  ["returns a malformed channel", () => ["broken:x"], 403, /getChannels of the feature .* the name has 2 parts/],
+  [
+    "returns another tenant's channel",
+    () => [makeChannelName("broken", otherTenantId, id)],
+    403,
+    /getChannels of the feature .* it is of another tenant than the caller/,
+  ],
+  ["hangs", () => new Promise(() => {}), 503, /getChannels of the feature .* did not answer within 4 s/],
+];
+
+test.each(mistakes)(
+  "a feature whose getChannels %s is refused and logged by name, and another's stream stays open",
+  async (_what, getChannels, status, said) => {
+    const lines: string[] = [];
+    const gateway = await createGateway({
+      features: [featureOf("broken", getChannels as GetChannels), healthy],
+      database,
+      broker: memory(),
+      log: createLog({ write: (line) => void lines.push(line) }),
+    });
+    const { apiKey } = await database.createTenant("Acme");
+    const get = (path: string) =>
+      gateway.fetch(new Request(`http://gateway.test${path}`, { headers: { authorization: `Api-Key ${apiKey}` } }));
+    const stream = await get(`/api/v1/healthys/${id}/event-stream`);
+    const refusal = await get(`/api/v1/brokens/${id}/event-stream`);
+    expect(refusal.status).toBe(status);
+    expect((await problemOf(refusal)).detail).not.toMatch(said);
+    expect(lines.filter((line) => line.includes('"error"')).join()).toMatch(said);
+    expect(await readStream(stream, ": open")).not.toContain(": close");
+    await gateway.close();
+  },
+);
+
+test("features that do not fit together are an error that names both", async () => {
+  const stream = defineEventStream({ prefix: "job", getChannels: () => [] });
+  expect(() => defineFeature({ prefix: "task", eventStreams: { "/tasks": stream } })).toThrow(
+    'Cannot define the feature "task": the event stream at "/tasks" has the prefix "job"',
+  );
+  const twice = createGateway({ features: [healthy, healthy], database, broker: memory() });
+  await expect(twice).rejects.toThrow('two of them have the channel prefix "healthy"');
+});
+
+test("a table without tenantPolicy, and one that was not migrated, are one error that names both and the remedy", async () => {
+  await using temporary = await temporaryFolder();
+  const folder = join(temporary.path, "migrations");
+  await mkdir(join(folder, "meta"), { recursive: true });
+  const entries = [{ idx: 0, version: "7", when: 1, tag: "0000_initial", breakpoints: true }];
+  await writeFile(join(folder, "meta/_journal.json"), JSON.stringify({ version: "7", dialect: "postgresql", entries }));
+  await writeFile(join(folder, "0000_initial.sql"), "create table open_jobs (id uuid primary key, tenant_id uuid)");
+  const columns = { id: uuid("id").primaryKey() };
+  const jobs = defineFeature({
+    prefix: "job",
+    tables: [pgTable("open_jobs", columns), pgTable("lost_jobs", columns)],
+    migrations: () => pathToFileURL(folder),
+  });
+  const refused = openTestDatabase({ features: [jobs] });
+  await expect(refused).rejects.toThrow(
+    '"open_jobs" of the feature "job" has no tenantPolicy: add tenantPolicy("open_jobs"',
+  );
+  await expect(refused).rejects.toThrow('"lost_jobs" of the feature "job" is not migrated: generate its migration');
+});
