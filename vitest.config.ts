@@ -20,7 +20,7 @@ const system = [
   "test/scanner/reports/{hostile_text,html_print,outside_readers}.test.ts",
   "test/scanner/streaming/*.test.ts",
   "test/shared/brokers/{close_and_exit,contract,deno,redis,redis_sentinels,upstash,workerd}.test.ts",
-  "test/examples/clients.test.ts",
+  "test/examples/*.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/tools/package.test.ts",
 ];

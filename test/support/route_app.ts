@@ -15,7 +15,6 @@ import { bounds, createAuthority, otherTenantId, tenantId } from "./stream_serve
 
 /** Members of the tenant. */
 export const ada: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyStream: null };
-export const grace: Principal = { ...ada, id: "grace" };
 /** A member of the other tenant. */
 export const linus: Principal = { ...ada, tenantId: otherTenantId, id: "linus" };
 export const stranger: Principal = { ...ada, id: "stranger" };

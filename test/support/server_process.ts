@@ -15,6 +15,8 @@ export interface ServerProcess {
 }
 
 export interface ServerProcessOptions {
+  /** Default: the project's. */
+  readonly cwd?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Says that it listens; its group is the address. */
   readonly ready: RegExp;
@@ -22,12 +24,11 @@ export interface ServerProcessOptions {
   readonly onOutput?: (text: string) => void;
 }
 
-/** Starts it in the project's folder. Rejects with everything that was said when it ends before it listens. */
+/** Starts it. Rejects with everything that was said when it ends before it listens. */
 export async function startServerProcess(
   [program = "", ...args]: readonly string[],
-  { env, ready, onOutput }: ServerProcessOptions,
+  { cwd = join(import.meta.dirname, "../.."), env, ready, onOutput }: ServerProcessOptions,
 ): Promise<ServerProcess> {
-  const cwd = join(import.meta.dirname, "../..");
   const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   const exited = once(child, "exit").then(([code]) => code as number | null);

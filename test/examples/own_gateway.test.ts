@@ -1,0 +1,142 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { createGatewayPublisher, makeChannelName } from "../../shared/events.ts";
+import { launchChromium } from "../support/chromium.ts";
+import { startEdgeBackends } from "../support/edge_backends.ts";
+import { denoProgram } from "../support/runtime_programs.ts";
+import { startServerProcess } from "../support/server_process.ts";
+import { installTarball, packTarball } from "../support/tarball.ts";
+import { temporaryFolder } from "../support/temporary_folder.ts";
+import { readStream } from "../support/test_gateway.ts";
+import { startWorkerd } from "../support/workerd.ts";
+
+/** `examples/own_gateway/`, with the package as it is published. */
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let own: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  own = join(folder.path, "own");
+  await installTarball(await packTarball(join(folder.path, "package")), own);
+  await link(own, [...peers, "@types/node"]);
+  await cp(join(root, "examples/own_gateway"), own, { recursive: true });
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+const peers = Object.keys(packageJson.peerDependencies);
+
+async function link(target: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await mkdir(dirname(join(target, "node_modules", name)), { recursive: true });
+    await symlink(join(root, "node_modules", name), join(target, "node_modules", name));
+  }
+}
+
+test("it compiles against the published types, and its own tests pass", async () => {
+  const compilerOptions = {
+    ...{ target: "ES2024", module: "NodeNext", types: ["node"], noEmit: true, allowImportingTsExtensions: true },
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: true },
+  };
+  await writeFile(join(own, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+  await run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", own]);
+  await run(process.execPath, ["--test"], { cwd: own });
+});
+
+test("a missing peer dependency is one error that names it", async () => {
+  for (const [adapter, peer] of [
+    ["gateway", "hono"],
+    ["gateway", "drizzle-orm"],
+    ["gateway/postgres", "pg"],
+    ["gateway/redis", "ioredis"],
+    ["gateway/upstash", "@upstash/redis"],
+    ["gateway/neon", "@neondatabase/serverless"],
+  ] as const) {
+    const cwd = join(folder.path, "without", peer);
+    await cp(join(own, "node_modules/scanstream"), join(cwd, "node_modules/scanstream"), { recursive: true });
+    await link(
+      cwd,
+      peers.filter((name) => name !== peer),
+    );
+    const importing = run(process.execPath, ["-e", `await import("scanstream/${adapter}")`], { cwd });
+    await expect(importing, adapter).rejects.toThrow(`Cannot find package '${peer}'`);
+  }
+});
+
+const processes = {
+  Node: [process.execPath, "main.ts"],
+  Deno: [denoProgram(), "run", "-A", "--no-lock", "--node-modules-dir=manual", "main.ts"],
+} as const;
+
+test.each(["Node", "Deno"] as const)(
+  "on %s a page follows a job to its end, with nothing else installed",
+  async (runtime) => {
+    const cwd = join(folder.path, runtime);
+    await cp(own, cwd, { recursive: true });
+    const server = await startServerProcess([...processes[runtime]], {
+      cwd,
+      env: { PATH: process.env["PATH"], HOME: folder.path, NO_COLOR: "1", PORT: "0" },
+      ready: /The gateway listens on (http:\/\/\S+)/,
+    });
+    const firstKey = () => /shown this once: (\S+)/.exec(server.output())?.[1] ?? "";
+    await expect.poll(firstKey).not.toBe("");
+    const apiKey = firstKey();
+    const post = (path: string) =>
+      fetch(`${server.url}/api/v1${path}`, { method: "POST", headers: { authorization: `Api-Key ${apiKey}` } });
+    const job = (await (await post("/jobs")).json()) as { readonly id: string; readonly tenantId: string };
+    const browser = await launchChromium();
+    const page = await browser.newPage();
+    page.on("dialog", (dialog) => void dialog.accept(apiKey));
+    await page.goto(`${server.url}/api/v1/page#${job.id}`);
+    const { sendEvent, close } = createGatewayPublisher({ url: server.url, apiKey });
+    const value = () => page.locator("progress").getAttribute("value");
+    await expect
+      .poll(async () => {
+        // Nothing is replayed: sent until the page is there.
+        const progress = { job_id: job.id, done: 3, total: 9 };
+        await sendEvent(makeChannelName("job", job.tenantId, job.id), "job.progress", progress);
+        return value();
+      })
+      .toBe("3");
+    expect((await post(`/jobs/${job.id}/end`)).status).toBe(200);
+    await page.getByText("succeeded").waitFor();
+    await close();
+    await browser.close();
+    expect(await server.stop()).toBe(0);
+  },
+);
+
+test("on workerd it follows a job to its end, once its tables are migrated", async () => {
+  const backends = await startEdgeBackends();
+  const migrating = `
+    const { migrate } = await import("scanstream/gateway");
+    const { postgres } = await import("scanstream/gateway/postgres");
+    const { features } = await import("./features.ts");
+    await migrate({ database: postgres({ url: process.env.DATABASE_URL }), features });`;
+  await run(process.execPath, ["-e", migrating], { cwd: own, env: { DATABASE_URL: backends.database.ownerUrl } });
+  const source = await readFile(join(own, "worker.ts"), "utf8");
+  const local = source
+    .replace("url: env.DATABASE_URL", "url: env.DATABASE_URL, endpoint: env.DATABASE_HTTP_URL")
+    .replace("streams: env.STREAMS", "streams: env.STREAMSOBJECT");
+  await writeFile(join(own, "local_worker.ts"), local);
+  const worker = await startWorkerd(join(own, "local_worker.ts"), {
+    bindings: backends.workerEnvironment,
+    durableObject: "StreamsObject",
+  });
+  const { apiKey } = await backends.createTenant("Acme");
+  const headers = { authorization: `Api-Key ${apiKey}` };
+  const post = (path: string) => fetch(`${worker.url}/api/v1${path}`, { method: "POST", headers });
+  const job = (await (await post("/jobs")).json()) as { readonly id: string };
+  const stream = await fetch(`${worker.url}/api/v1/jobs/${job.id}/event-stream`, { headers });
+  expect(stream.status).toBe(200);
+  expect((await post(`/jobs/${job.id}/end`)).status).toBe(200);
+  expect(await readStream(stream, ": close ended")).toContain(`event: job.end\ndata: {"job_id":"${job.id}"`);
+  await worker.close();
+  await backends.close();
+});
