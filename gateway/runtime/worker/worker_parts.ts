@@ -19,7 +19,6 @@ import type { Fetcher } from "./bindings.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import type { WorkerOptions } from "./worker_options.ts";
 
-
 /**
  * What a Worker needs besides its objects. Every part serves any number of requests and keeps nothing open between them:
  * each request has its own I/O. Rejects with `UsageError`.
